@@ -1,0 +1,64 @@
+# The entry points: make demo, make test, make check, make bench, make fuzz.
+# Each sets up what it needs in .venv; nothing outside this folder is touched.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := $(shell find core/src binding/src -name '*.rs' 2>/dev/null) Cargo.toml Cargo.lock core/Cargo.toml binding/Cargo.toml
+
+.PHONY: demo test check format bench fuzz clean tools
+
+demo: $(VENV)/core
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/core $(VENV)/test-tools
+	cargo test --locked --release -p neardup-core
+	$(BIN)/python -m pytest
+
+check: $(VENV)/core $(VENV)/test-tools $(VENV)/check-tools
+	cargo fmt --all --check
+	cargo clippy --locked --release --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/check-tools
+	cargo fmt --all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# make bench DATA=folder measures on real texts as well as on generated ones.
+bench: $(VENV)/core
+	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA))
+
+# Needs a nightly toolchain and cargo-fuzz (cargo install cargo-fuzz).
+fuzz:
+	cd core && cargo +nightly fuzz run fingerprint -- -max_total_time=$(or $(SECONDS),60)
+
+clean:
+	rm -rf $(VENV) .venv-peers target core/fuzz/target
+
+tools:
+	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or newer"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is older than 3.11; install Python 3.11 or newer and run make PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "make: $(PYTHON) has no venv; install it (on Debian: apt-get install python3-venv)"; exit 1; }
+	@command -v cargo >/dev/null || { echo "make: cargo is missing; install a Rust toolchain, 1.89 or newer (rustup, or your system's packages)"; exit 1; }
+	@command -v cc >/dev/null || { echo "make: cc is missing; install a C compiler (on Debian: apt-get install gcc)"; exit 1; }
+
+$(VENV)/made: requirements/run.txt | tools
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt
+	@touch $@
+
+$(VENV)/core: $(VENV)/made pyproject.toml $(RUST_SOURCES)
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet --skip-install
+	@test -e $(BIN)/neardup || VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+$(VENV)/test-tools: requirements/test.txt $(VENV)/made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/test.txt
+	@touch $@
+
+$(VENV)/check-tools: requirements/check.txt $(VENV)/made
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/check.txt
+	@touch $@

@@ -1,0 +1,231 @@
+"""Compare recipes: do fingerprints find edited copies, and do they leave strangers alone?
+
+    python benchmarks/recipes.py [--data DIR] [--texts 2500] [--bits 64 128] [--only NAME ...]
+
+Prints a Markdown table for each kind of text. Recall is shown at one radius for all, 28 of 128
+bits, and at each recipe's own: the largest at which at most one in a million pairs of unrelated
+texts is a candidate. It takes a million pairs, so about 1,500 texts, to see that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import corpora
+import neardup as nd
+
+# Add a candidate here. A function gets the texts, so that a recipe may be fitted on them.
+RECIPES: dict[str, nd.Recipe | Callable[[Sequence[str]], nd.Recipe]] = {
+    "default": nd.Recipe.preset("default"),
+    "words, 1 + ln tf": nd.Recipe(weights="log"),
+    "words, tf": nd.Recipe(weights="tf"),
+    "words, binary": nd.Recipe(weights="binary"),
+    "words, no stop words": nd.Recipe(weights="log", stopwords="en+zh"),
+    "words, tf-idf of the texts": lambda texts: nd.Recipe().fit(texts),
+    "word 3-grams": nd.Recipe(weights="log", ngram=3),
+    "char 4-grams, tf": nd.Recipe(weights="tf", tokens="chars", ngram=4, pattern=r"[\p{L}\p{N}_]+"),
+    "char 4-grams, 1 + ln tf": nd.Recipe(
+        weights="log", tokens="chars", ngram=4, pattern=r"[\p{L}\p{N}_]+"
+    ),
+    "jieba words, 1 + ln tf": nd.Recipe(weights="log", tokens="jieba"),
+}
+
+SHOWN = ("edit 5", "edit 10", "ad 25", "drop 25")
+FALSE_SHARE = 1e-6
+SAMPLED_BITS = 16
+VERDICT = 0.85
+JUDGED_COPIES = 300
+
+COLUMNS = (
+    "recipe",
+    "bits",
+    "mean distance",
+    "collisions, times chance",
+    "imbalance of bits",
+    "own radius",
+    f"recall there: {' / '.join(SHOWN)}",
+    "recall at 28/128",
+    "false at 28/128",
+    f"cosine ≥ {VERDICT}",
+    "MB/s, one thread",
+)
+
+# Sets hold true near-duplicates. Two texts that share this much of their word triples are not
+# strangers, whatever the recipe under test thinks of them.
+TRIPLES = nd.Recipe(weights="binary", ngram=3)
+RELATED = 0.3
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Texts, edited copies of them by kind, and what is known about which texts are related."""
+
+    name: str
+    texts: list[str]
+    copies: dict[str, list[str]]
+    related: dict[tuple[int, int], bool]
+
+    def are_related(self, left: int, right: int) -> bool:
+        pair = (left, right)
+        if pair not in self.related:
+            likeness = nd.similarity(self.texts[left], self.texts[right], TRIPLES)
+            self.related[pair] = likeness >= RELATED
+        return self.related[pair]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one recipe does to one corpus. Recall is by kind of copy."""
+
+    radius: int
+    recall: dict[str, float]
+    recall_shared: dict[str, float]
+    false_share: float
+    mean: float
+    collisions: float
+    imbalance: float
+    verdict: dict[str, float]
+    speed: float
+
+
+def make_corpus(name: str, texts: list[str], seed: int = 7) -> Corpus:
+    rng = random.Random(seed)
+    kinds = corpora.copies(texts)
+    copies = {kind: [kinds[kind](text, rng) for text in texts] for kind in SHOWN}
+    return Corpus(name, texts, copies, {})
+
+
+def measure(corpus: Corpus, recipe: nd.Recipe) -> Measurement:
+    started = time.perf_counter()
+    originals = nd.fingerprints(corpus.texts, recipe, threads=1)
+    seconds = time.perf_counter() - started
+    megabytes = sum(len(text.encode()) for text in corpus.texts) / 1e6
+
+    histogram = _strangers(corpus, originals, recipe.bits)
+    share = np.cumsum(histogram) / max(1, histogram.sum())
+    radius = int(np.searchsorted(share, FALSE_SHARE, side="right")) - 1
+    shared = recipe.bits * 28 // 128
+    distances = np.arange(recipe.bits + 1)
+
+    recall, recall_shared = {}, {}
+    for kind, copies in corpus.copies.items():
+        edited = nd.fingerprints(copies, recipe)
+        both = originals.signal & edited.signal
+        moved = np.bitwise_count(originals.values ^ edited.values).sum(axis=1, dtype=np.int64)
+        recall[kind] = float((both & (moved <= radius)).mean())
+        recall_shared[kind] = float((both & (moved <= shared)).mean())
+
+    ones = _bits(originals.values[originals.signal], recipe.bits).mean(axis=0)
+    return Measurement(
+        radius=radius,
+        recall=recall,
+        recall_shared=recall_shared,
+        false_share=float(share[shared]),
+        mean=float((histogram * distances).sum() / max(1, histogram.sum())),
+        collisions=_collisions(histogram),
+        imbalance=float(np.abs(ones - 0.5).mean()),
+        verdict={kind: _judged(corpus, kind, recipe) for kind in corpus.copies},
+        speed=megabytes / seconds,
+    )
+
+
+def _strangers(corpus: Corpus, found: nd.Fingerprints, bits: int) -> NDArray[np.int64]:
+    """How many pairs of unrelated texts lie at each distance: all pairs, row by row."""
+    rows = np.flatnonzero(found.signal)
+    histogram = np.zeros(bits + 1, dtype=np.int64)
+    for at, row in enumerate(rows):
+        others = rows[at + 1 :]
+        distance = np.bitwise_count(found.values[others] ^ found.values[row]).sum(
+            axis=1, dtype=np.int64
+        )
+        # Only close pairs can be true near-duplicates, and only they are worth the look.
+        for other in others[distance <= bits // 4]:
+            if corpus.are_related(int(row), int(other)):
+                distance = distance[others != other]
+                others = others[others != other]
+        histogram += np.bincount(distance, minlength=bits + 1)
+    return histogram
+
+
+def _collisions(histogram: NDArray[np.int64]) -> float:
+    """How much more often than by chance strangers agree on all of some sampled bits."""
+    bits = len(histogram) - 1
+    agreeing = bits - np.arange(bits + 1)
+    chance = np.ones(bits + 1)
+    for drawn in range(SAMPLED_BITS):
+        chance *= np.maximum(agreeing - drawn, 0) / (bits - drawn)
+    return float((histogram * chance).sum() / histogram.sum() * 2**SAMPLED_BITS)
+
+
+def _bits(values: NDArray[np.uint64], bits: int) -> NDArray[np.uint8]:
+    octets = np.ascontiguousarray(values.astype("<u8")).view(np.uint8)
+    return np.unpackbits(octets, axis=1, bitorder="little")[:, :bits]
+
+
+def _judged(corpus: Corpus, kind: str, recipe: nd.Recipe) -> float:
+    """Share of edited copies the exact cosine calls near-duplicates."""
+    pairs = list(zip(corpus.texts, corpus.copies[kind], strict=True))[:JUDGED_COPIES]
+    return sum(nd.similarity(*pair, recipe) >= VERDICT for pair in pairs) / len(pairs)
+
+
+def row(name: str, bits: int, found: Measurement) -> str:
+    def shares(values: dict[str, float]) -> str:
+        return " / ".join(f"{values[kind]:.2f}" for kind in SHOWN)
+
+    cells = (
+        name,
+        str(bits),
+        f"{found.mean:.1f}",
+        f"{found.collisions:.1f}",
+        f"{found.imbalance:.3f}",
+        str(found.radius) if found.radius >= 0 else "none",
+        shares(found.recall),
+        shares(found.recall_shared),
+        f"{found.false_share:.0e}",
+        shares(found.verdict),
+        f"{found.speed:.0f}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--data", type=Path, help="folder with the .jsonl.gz files of real text")
+    parser.add_argument("--texts", type=int, default=2500)
+    parser.add_argument("--bits", type=int, nargs="+", default=[64, 128])
+    parser.add_argument("--only", nargs="+", choices=RECIPES, metavar="NAME", default=[*RECIPES])
+    options = parser.parse_args()
+    if options.texts < 2:
+        parser.error(f"--texts is {options.texts}: pairs of strangers need at least 2")
+
+    english = corpora.english(options.data, options.texts)
+    chinese = corpora.chinese(options.data, options.texts)
+    kinds = {
+        "English posts": english,
+        # Short stories cut from few templates: the hardest set for false candidates.
+        "English news": corpora.english(options.data, options.texts, source="reuters"),
+        "Chinese": chinese,
+        "English and Chinese in one text": corpora.mixed(english, chinese),
+    }
+    for name, texts in kinds.items():
+        corpus = make_corpus(name, texts)
+        print(f"\n## {name}: {len(texts)} texts\n")
+        print(f"| {' | '.join(COLUMNS)} |")
+        print(f"|{'---|' * len(COLUMNS)}")
+        for label in options.only:
+            candidate = RECIPES[label]
+            fitted = candidate if isinstance(candidate, nd.Recipe) else candidate(texts)
+            for bits in options.bits:
+                print(row(label, bits, measure(corpus, fitted.replace(bits=bits))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,314 @@
+//! `neardup._core`: converts between Python and the core, releases the GIL, and nothing else.
+
+mod texts;
+mod threads;
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+
+use neardup_core::{Feature, Idf, IdfSource, Pipeline, Settings, Tokenizer, Weights};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyString};
+
+use texts::{ArrowChunk, Texts};
+
+type Fingerprints<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<bool>>);
+
+fn refuse(error: neardup_core::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// A panic in the core is a bug; it reaches Python as an ordinary exception all the same.
+fn guard<T>(work: impl FnOnce() -> T) -> PyResult<T> {
+    std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let message = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no message");
+        PyRuntimeError::new_err(format!("internal error in neardup's core, please report it: {message}"))
+    })
+}
+
+fn to_bytes<'py>(py: Python<'py>, words: &[u64]) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())
+}
+
+#[derive(FromPyObject)]
+enum IdfArgument {
+    Name(String),
+    Table(u64, HashMap<String, u64>),
+}
+
+impl IdfArgument {
+    fn source(self) -> PyResult<IdfSource> {
+        match self {
+            IdfArgument::Name(name) if name == "jieba" => Ok(IdfSource::Jieba),
+            IdfArgument::Name(name) => {
+                Err(PyValueError::new_err(format!("idf is {name:?}; it must be \"jieba\" or a fitted table")))
+            }
+            IdfArgument::Table(documents, counts) => Ok(IdfSource::Fitted(Idf { documents, counts })),
+        }
+    }
+}
+
+/// A recipe made ready to run.
+#[pyclass(name = "Pipeline", module = "neardup._core", frozen)]
+struct PyPipeline(Pipeline);
+
+#[pymethods]
+impl PyPipeline {
+    #[new]
+    #[pyo3(signature = (*, normalize, tokens, ngram, pattern, dictionary, stopwords, weights, idf, top, scale, hash, bits, tie, votes, min_features))]
+    #[allow(clippy::too_many_arguments)] // the fields of Recipe, one by one
+    fn new(
+        py: Python<'_>,
+        normalize: &str,
+        tokens: &str,
+        ngram: usize,
+        pattern: Option<&str>,
+        dictionary: Option<&str>,
+        stopwords: Vec<String>,
+        weights: &str,
+        idf: Option<IdfArgument>,
+        top: Option<usize>,
+        scale: Option<f64>,
+        hash: &str,
+        bits: usize,
+        tie: &str,
+        votes: &str,
+        min_features: usize,
+    ) -> PyResult<Self> {
+        let idf = idf.map(IdfArgument::source).transpose()?;
+        let build = || {
+            let normalize: neardup_core::Normalize = normalize.parse()?;
+            let mut buffer = String::new();
+            let stopwords = stopwords.iter().map(|word| normalize.apply(word, &mut buffer).into()).collect();
+            Pipeline::new(Settings {
+                normalize,
+                tokenizer: Tokenizer::new(tokens, ngram, pattern, dictionary, stopwords)?,
+                weights: Weights::new(weights, idf)?,
+                top,
+                scale,
+                hash: hash.parse()?,
+                bits,
+                tie: tie.parse()?,
+                votes: votes.parse()?,
+                min_features,
+            })
+        };
+        py.detach(|| guard(build))?.map(PyPipeline).map_err(refuse)
+    }
+
+    fn fingerprint<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let py = text.py();
+        let text = texts::Text::new(text, "text", None)?;
+        let text = text.as_str();
+        let mut value = vec![0; self.0.words()];
+        let signal = py.detach(|| guard(|| self.0.fingerprint(text, &mut value)))?;
+        Ok(signal.then(|| to_bytes(py, &value)))
+    }
+
+    fn fingerprint_features<'py>(
+        &self,
+        py: Python<'py>,
+        tokens: Vec<String>,
+        weights: Vec<f64>,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let features = features(tokens, weights)?;
+        let mut value = vec![0; self.0.words()];
+        let signal = py.detach(|| guard(|| self.0.fingerprint_features(features, &mut value)))?;
+        Ok(signal.then(|| to_bytes(py, &value)))
+    }
+
+    fn fingerprints<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
+        threads: Option<usize>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Fingerprints<'py>> {
+        self.run(py, Texts::List(texts), threads, progress)
+    }
+
+    fn fingerprints_arrow<'py>(
+        &self,
+        py: Python<'py>,
+        chunks: Vec<ArrowChunk>,
+        threads: Option<usize>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Fingerprints<'py>> {
+        self.run(py, Texts::Arrow(chunks), threads, progress)
+    }
+
+    fn features(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<(String, u32, f64)>> {
+        let py = text.py();
+        let text = texts::Text::new(text, "text", None)?;
+        let text = text.as_str();
+        let features = py.detach(|| guard(|| self.0.features(text)))?;
+        Ok(features.into_iter().map(|feature| (feature.token, feature.count, feature.weight)).collect())
+    }
+
+    fn hash<'py>(&self, py: Python<'py>, token: &str) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(to_bytes(py, &guard(|| self.0.hash(token))?))
+    }
+
+    fn vote<'py>(
+        &self,
+        py: Python<'py>,
+        hashes: Vec<Vec<u8>>,
+        weights: Vec<f64>,
+    ) -> PyResult<(Bound<'py, PyBytes>, Vec<f64>)> {
+        check_weights(&weights)?;
+        if hashes.len() != weights.len() {
+            return Err(PyValueError::new_err(format!(
+                "{} hashes but {} weights; give one weight for each hash",
+                hashes.len(),
+                weights.len()
+            )));
+        }
+        let words = |hash: &Vec<u8>| {
+            hash.chunks(8)
+                .map(|chunk| chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)))
+                .collect::<Vec<u64>>()
+        };
+        let hashes: Vec<Vec<u64>> = hashes.iter().map(words).collect();
+        let (value, sums) = py.detach(|| guard(|| self.0.vote(&hashes, &weights)))?;
+        Ok((to_bytes(py, &value), sums))
+    }
+
+    fn similarity(&self, left: &Bound<'_, PyString>, right: &Bound<'_, PyString>) -> PyResult<f64> {
+        let py = left.py();
+        let left = texts::Text::new(left, "left text", None)?;
+        let right = texts::Text::new(right, "right text", None)?;
+        let (left, right) = (left.as_str(), right.as_str());
+        py.detach(|| guard(|| self.0.similarity(left, right)))
+    }
+
+    fn document_frequencies<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<(usize, Bound<'py, PyDict>)> {
+        let count = texts.len();
+        let mut all: HashMap<String, u64> = HashMap::new();
+        Texts::List(texts).batches(py, |batch, _| {
+            let present: Vec<&str> = batch.iter().flatten().copied().collect();
+            let part = py.detach(|| threads::run(threads, || self.0.document_frequencies(&present)))?;
+            for (token, with_token) in part {
+                *all.entry(token).or_default() += with_token;
+            }
+            Ok(())
+        })?;
+        let counts = PyDict::new(py);
+        for (token, with_token) in all {
+            counts.set_item(token, with_token)?;
+        }
+        Ok((count, counts))
+    }
+}
+
+impl PyPipeline {
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Texts<'py>,
+        threads: Option<usize>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Fingerprints<'py>> {
+        let (rows, words) = (texts.len(), self.0.words());
+        let mut values = vec![0u64; rows * words];
+        let mut signal = vec![false; rows];
+        texts.batches(py, |batch, start| {
+            let end = start + batch.len();
+            let batch_values = &mut values[start * words..end * words];
+            let batch_signal = &mut signal[start..end];
+            py.detach(|| threads::run(threads, || self.0.fingerprints(batch, batch_values, batch_signal)))?;
+            // Ctrl-C, and a callback that raises, stop a long run here.
+            py.check_signals()?;
+            match &progress {
+                Some(progress) => progress.call1((end, rows)).map(drop),
+                None => Ok(()),
+            }
+        })?;
+        let values = PyArray1::from_vec(py, values).reshape([rows, words])?;
+        Ok((values, PyArray1::from_vec(py, signal)))
+    }
+}
+
+fn check_weights(weights: &[f64]) -> PyResult<()> {
+    match weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+        Some(at) => Err(PyValueError::new_err(format!(
+            "weights[{at}] is {}; a weight must be a finite number that is not negative",
+            weights[at]
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn features(tokens: Vec<String>, weights: Vec<f64>) -> PyResult<Vec<Feature>> {
+    check_weights(&weights)?;
+    if tokens.len() != weights.len() {
+        return Err(PyValueError::new_err(format!(
+            "{} tokens but {} weights; give one weight for each token",
+            tokens.len(),
+            weights.len()
+        )));
+    }
+    Ok(tokens.into_iter().zip(weights).map(|(token, weight)| Feature { token, count: 1, weight }).collect())
+}
+
+/// XXH3-64 of `data`, seed 0.
+#[pyfunction]
+fn stable_hash(data: &[u8]) -> u64 {
+    neardup_core::stable_hash(data)
+}
+
+/// The exact cosine of two weighted bags.
+#[pyfunction]
+fn cosine(
+    py: Python<'_>,
+    left_tokens: Vec<String>,
+    left_weights: Vec<f64>,
+    right_tokens: Vec<String>,
+    right_weights: Vec<f64>,
+) -> PyResult<f64> {
+    let left = features(left_tokens, left_weights)?;
+    let right = features(right_tokens, right_weights)?;
+    py.detach(|| guard(|| neardup_core::cosine_of_features(&left, &right)))
+}
+
+/// Shared runs of at least `words` words, as character offsets.
+#[pyfunction]
+fn passages(
+    left: &Bound<'_, PyString>,
+    right: &Bound<'_, PyString>,
+    words: usize,
+) -> PyResult<Vec<(usize, usize, usize, usize)>> {
+    let py = left.py();
+    let left = texts::Text::new(left, "left text", None)?;
+    let right = texts::Text::new(right, "right text", None)?;
+    let (left, right) = (left.as_str(), right.as_str());
+    py.detach(|| {
+        guard(|| {
+            let passages = neardup_core::passages(left, right, words);
+            let (in_left, in_right) = (texts::CharOffsets::new(left), texts::CharOffsets::new(right));
+            passages
+                .iter()
+                .map(|p| (in_left.at(p.left.0), in_left.at(p.left.1), in_right.at(p.right.0), in_right.at(p.right.1)))
+                .collect()
+        })
+    })
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<PyPipeline>()?;
+    module.add_function(wrap_pyfunction!(stable_hash, module)?)?;
+    module.add_function(wrap_pyfunction!(cosine, module)?)?;
+    module.add_function(wrap_pyfunction!(passages, module)?)
+}

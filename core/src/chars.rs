@@ -1,0 +1,278 @@
+//! What every stage needs to know of a character, in one table lookup.
+
+use std::sync::LazyLock;
+
+use icu_casemap::CaseMapper;
+use icu_normalizer::ComposingNormalizer;
+use icu_normalizer::properties::{CanonicalDecomposition, Decomposed};
+use icu_properties::props::{
+    CanonicalCombiningClass, DefaultIgnorableCodePoint, ExtendedPictographic, GeneralCategory, GeneralCategoryGroup,
+    Script, WordBreak,
+};
+use icu_properties::{CodePointMapData, CodePointSetData};
+
+/// Word-break classes of UAX #29, reduced to those that decide where a word ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Break {
+    Other,
+    Letter,
+    Hebrew,
+    Numeric,
+    /// Underscore and its like: joins letters, digits and itself.
+    Joiner,
+    MidLetter,
+    MidNum,
+    MidNumLet,
+    SingleQuote,
+    DoubleQuote,
+    /// Extend, Format and ZWJ: belongs to the character before it.
+    Extend,
+    Zwj,
+    Newline,
+}
+
+const BREAKS: [Break; 13] = [
+    Break::Other,
+    Break::Letter,
+    Break::Hebrew,
+    Break::Numeric,
+    Break::Joiner,
+    Break::MidLetter,
+    Break::MidNum,
+    Break::MidNumLet,
+    Break::SingleQuote,
+    Break::DoubleQuote,
+    Break::Extend,
+    Break::Zwj,
+    Break::Newline,
+];
+
+/// The properties of one character, packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Class(u32);
+
+const UNSPACED: u32 = 1 << 4;
+const WORDLIKE: u32 = 1 << 5;
+const UNSTABLE: u32 = 1 << 6;
+const IGNORABLE: u32 = 1 << 7;
+const PICTOGRAPH: u32 = 1 << 8;
+const NUMBER: u32 = 1 << 9;
+/// From here on: what the character normalises to, or 0.
+const MAPPED: u32 = 11;
+
+impl Class {
+    #[inline]
+    pub(crate) fn word_break(self) -> Break {
+        BREAKS[(self.0 & 15) as usize]
+    }
+    /// A letter, digit or mark of a script written without spaces.
+    #[inline]
+    pub(crate) fn is_unspaced(self) -> bool {
+        self.0 & UNSPACED != 0
+    }
+    /// General category L or N: what makes a segment a word.
+    #[inline]
+    pub(crate) fn is_wordlike(self) -> bool {
+        self.0 & WORDLIKE != 0
+    }
+    /// General category N.
+    #[inline]
+    pub(crate) fn is_number(self) -> bool {
+        self.0 & NUMBER != 0
+    }
+    /// Normalising may change this character or join it to the one before.
+    #[inline]
+    pub(crate) fn is_unstable(self) -> bool {
+        self.0 & UNSTABLE != 0
+    }
+    #[inline]
+    pub(crate) fn is_ignorable(self) -> bool {
+        self.0 & IGNORABLE != 0
+    }
+    /// The one character this one normalises to wherever it stands, if there is one: a capital's small
+    /// letter, a full-width comma's plain one.
+    #[inline]
+    pub(crate) fn mapped(self) -> Option<char> {
+        char::from_u32(self.0 >> MAPPED).filter(|&c| c != '\0')
+    }
+    #[inline]
+    pub(crate) fn is_pictograph(self) -> bool {
+        self.0 & PICTOGRAPH != 0
+    }
+}
+
+/// The class of a character.
+#[inline]
+pub(crate) fn class(c: char) -> Class {
+    TABLE.get(c)
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
+
+const PAGE: usize = 256;
+
+/// Two-stage table: equal pages are stored once. Built in about two milliseconds at first use,
+/// so that the Unicode data has one source, the ICU crates, and none of it is generated code.
+struct Table {
+    pages: Vec<u16>,
+    entries: Vec<Class>,
+}
+
+impl Table {
+    #[inline]
+    fn get(&self, c: char) -> Class {
+        let code = c as usize;
+        let page = usize::from(self.pages[code / PAGE]);
+        self.entries[page * PAGE + code % PAGE]
+    }
+
+    fn build() -> Table {
+        let properties = Properties::new();
+        let mut table = Table { pages: Vec::new(), entries: Vec::new() };
+        for start in (0..0x11_0000u32).step_by(PAGE) {
+            // Planes 4 to 13 are unassigned, 15 and 16 private: no page of theirs differs.
+            let blank = (0x4_0000..0xE_0000).contains(&start) || start >= 0xF_0000;
+            let page: Vec<Class> = (start..start + PAGE as u32)
+                .map(|code| if blank { Class(0) } else { properties.class(code) })
+                .collect();
+            let known = table.entries.chunks(PAGE).position(|old| old == page);
+            let index = known.unwrap_or_else(|| {
+                table.entries.extend(page);
+                table.entries.len() / PAGE - 1
+            });
+            table.pages.push(index as u16);
+        }
+        table
+    }
+}
+
+struct Properties {
+    composing_seconds: std::collections::HashSet<u32>,
+}
+
+impl Properties {
+    fn new() -> Properties {
+        // A character composes with its predecessor only if some decomposition ends in it.
+        let decomposition = CanonicalDecomposition::new();
+        let composing_seconds = (0..0x2_0000)
+            .filter_map(char::from_u32)
+            .filter_map(|c| match decomposition.decompose(c) {
+                Decomposed::Expansion(_, second) => Some(second as u32),
+                _ => None,
+            })
+            .collect();
+        Properties { composing_seconds }
+    }
+
+    fn class(&self, code: u32) -> Class {
+        let category = CodePointMapData::<GeneralCategory>::new().get32(code);
+        let script = CodePointMapData::<Script>::new().get32(code);
+        let word_break = CodePointMapData::<WordBreak>::new().get32(code);
+        let number = GeneralCategoryGroup::Number.contains(category);
+        let wordlike = number || GeneralCategoryGroup::Letter.contains(category);
+        let unspaced_script = matches!(
+            script,
+            Script::Han
+                | Script::Hiragana
+                | Script::Katakana
+                | Script::Thai
+                | Script::Lao
+                | Script::Khmer
+                | Script::Myanmar
+        );
+        // The half-width sound marks of Katakana are letters that UAX #29 treats as marks.
+        let unspaced = word_break == WordBreak::Katakana
+            || matches!(code, 0xFF9E | 0xFF9F)
+            || unspaced_script && (wordlike || GeneralCategoryGroup::Mark.contains(category));
+        let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>().contains32(code);
+        let mut bits = break_of(word_break) as u32;
+        for (flag, set) in [
+            (UNSPACED, unspaced),
+            (WORDLIKE, wordlike),
+            (NUMBER, number),
+            (UNSTABLE, ignorable || self.is_unstable(code)),
+            (IGNORABLE, ignorable),
+            (PICTOGRAPH, CodePointSetData::new::<ExtendedPictographic>().contains32(code)),
+        ] {
+            if set {
+                bits |= flag;
+            }
+        }
+        let mapped = if ignorable { None } else { self.mapped(code) };
+        Class(bits | mapped.map_or(0, |c| c as u32) << MAPPED)
+    }
+
+    fn mapped(&self, code: u32) -> Option<char> {
+        let c = char::from_u32(code).filter(|_| self.is_unstable(code) && !self.composes(code))?;
+        let nfkc = ComposingNormalizer::new_nfkc();
+        let composed = nfkc.normalize(c.encode_utf8(&mut [0; 4])).into_owned();
+        let folded = CaseMapper::new().fold_string(&composed).into_owned();
+        let result = nfkc.normalize(&folded).into_owned();
+        let mut chars = result.chars();
+        let only = chars.next().filter(|_| chars.next().is_none())?;
+        (only != c && !self.is_unstable(only as u32)).then_some(only)
+    }
+
+    /// Whether the character may join, or change places with, the one before it.
+    fn composes(&self, code: u32) -> bool {
+        // Vowel and trailing jamo of Hangul compose by arithmetic, not by table.
+        matches!(code, 0x1160..=0x11FF)
+            || self.composing_seconds.contains(&code)
+            || CodePointMapData::<CanonicalCombiningClass>::new().get32(code) != CanonicalCombiningClass::NotReordered
+    }
+
+    fn is_unstable(&self, code: u32) -> bool {
+        let Some(c) = char::from_u32(code) else { return false };
+        let mut buffer = [0; 4];
+        let text: &str = c.encode_utf8(&mut buffer);
+        self.composes(code)
+            || CaseMapper::new().fold_string(text) != text
+            || !ComposingNormalizer::new_nfkc().is_normalized(text)
+    }
+}
+
+fn break_of(word_break: WordBreak) -> Break {
+    match word_break {
+        WordBreak::ALetter => Break::Letter,
+        WordBreak::HebrewLetter => Break::Hebrew,
+        WordBreak::Numeric => Break::Numeric,
+        WordBreak::ExtendNumLet => Break::Joiner,
+        WordBreak::MidLetter => Break::MidLetter,
+        WordBreak::MidNum => Break::MidNum,
+        WordBreak::MidNumLet => Break::MidNumLet,
+        WordBreak::SingleQuote => Break::SingleQuote,
+        WordBreak::DoubleQuote => Break::DoubleQuote,
+        WordBreak::Extend | WordBreak::Format => Break::Extend,
+        WordBreak::ZWJ => Break::Zwj,
+        WordBreak::CR | WordBreak::LF | WordBreak::Newline => Break::Newline,
+        _ => Break::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_of_known_characters() {
+        assert_eq!(class('a').word_break(), Break::Letter);
+        assert_eq!(class('_').word_break(), Break::Joiner);
+        assert_eq!(class('\'').word_break(), Break::SingleQuote);
+        assert_eq!(class('א').word_break(), Break::Hebrew);
+        for c in "汉々かカーกລខမ".chars() {
+            assert!(class(c).is_unspaced(), "{c}");
+        }
+        for c in "a1。၊។ 한ß".chars() {
+            assert!(!class(c).is_unspaced(), "{c}");
+        }
+        for c in "Aßéｆ\u{301}\u{1161}\u{AD}\u{200D}".chars() {
+            assert_eq!(class(c).is_unstable(), c != 'é', "{c:?}");
+        }
+        assert_eq!(class('，').mapped(), Some(','));
+        assert_eq!(class('Ж').mapped(), Some('ж'));
+        assert_eq!(class('ß').mapped(), None);
+        assert!(class('\u{AD}').is_ignorable() && !class('汉').is_unstable());
+        assert!(class('٣').is_wordlike() && !class('!').is_wordlike());
+    }
+}

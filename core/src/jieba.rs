@@ -1,0 +1,182 @@
+//! Chinese words by jieba, and jieba's table of word rarity.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, RwLock};
+
+use jieba_rs::{Jieba, KeywordExtract, KeywordExtractConfig, TfIdf};
+use regex::Regex;
+
+use crate::error::Error;
+use crate::tokens::is_python_space;
+
+static DEFAULT: LazyLock<Arc<Jieba>> = LazyLock::new(|| Arc::new(Jieba::new()));
+
+/// jieba with its own dictionary, shared, or with the user's words added.
+/// `dictionary` has lines of `word [frequency [tag]]`.
+pub(crate) fn with_dictionary(dictionary: Option<&str>) -> Result<Arc<Jieba>, Error> {
+    let Some(lines) = dictionary else { return Ok(Arc::clone(&DEFAULT)) };
+    let mut jieba = Jieba::new();
+    for (at, line) in lines.lines().enumerate() {
+        let mut fields = line.split_whitespace();
+        let Some(word) = fields.next() else { continue };
+        let frequency = match fields.next() {
+            None => None,
+            Some(field) => Some(field.parse().map_err(|_| {
+                Error(format!(
+                    "dictionary line {} is {line:?}; after the word comes its frequency, a whole number, then its tag",
+                    at + 1
+                ))
+            })?),
+        };
+        jieba.add_word(word, frequency, fields.next());
+    }
+    Ok(Arc::new(jieba))
+}
+
+/// Calls `sink` with every word, as Python's `jieba.cut` gives them.
+///
+/// jieba-rs cuts more scripts and keeps more together: Chinese characters beyond those of Unicode 8,
+/// and `e-mail` or `example.com`. Python's jieba gives such characters one by one and cuts such words
+/// at their marks; its tables were counted on words cut that way.
+pub(crate) fn each_word<'a>(jieba: &Jieba, text: &'a str, mut sink: impl FnMut(&'a str)) {
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| !is_cut(c)).unwrap_or(rest.len());
+        if end == 0 {
+            let alone = if rest.starts_with("\r\n") { 2 } else { first.len_utf8() };
+            sink(&rest[..alone]);
+            rest = &rest[alone..];
+            continue;
+        }
+        for token in jieba.cut(&rest[..end], true) {
+            let marked = token.word.bytes().any(|byte| byte.is_ascii_punctuation());
+            if marked && token.word.len() > 1 && token.word.is_ascii() && !jieba.has_word(token.word) {
+                each_ascii_word(token.word, &mut sink);
+            } else {
+                sink(token.word);
+            }
+        }
+        rest = &rest[end..];
+    }
+}
+
+/// What Python's jieba looks up in its dictionary; the rest it only passes on.
+fn is_cut(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+        || ('\u{4E00}'..='\u{9FD5}').contains(&c)
+        || matches!(c, '+' | '#' | '&' | '.' | '_' | '%' | '-')
+}
+
+/// Letters and digits, with a decimal part and a percent sign; what lies between is passed on whole.
+fn each_ascii_word<'a>(text: &'a str, sink: &mut impl FnMut(&'a str)) {
+    static WORD: LazyLock<Regex> = LazyLock::new(|| {
+        #[allow(clippy::unwrap_used)] // a constant pattern, compiled by every test
+        Regex::new(r"[a-zA-Z0-9]+(?:\.[0-9]+)?%?").unwrap()
+    });
+    let mut done = 0;
+    for word in WORD.find_iter(text) {
+        if word.start() > done {
+            sink(&text[done..word.start()]);
+        }
+        sink(word.as_str());
+        done = word.end();
+    }
+    if done < text.len() {
+        sink(&text[done..]);
+    }
+}
+
+/// Words that `jieba.analyse` never takes for keywords.
+const NO_KEYWORDS: [&str; 32] = [
+    "the", "of", "is", "and", "to", "in", "that", "we", "for", "an", "are", "by", "be", "as", "on", "with", "can",
+    "if", "from", "which", "you", "it", "this", "then", "at", "have", "all", "not", "one", "has", "or", "that",
+];
+
+/// Whether `jieba.analyse` counts a word: two characters or more, and not one of its stop words.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    word.trim_matches(is_python_space).chars().nth(1).is_some() && !NO_KEYWORDS.contains(&word.to_lowercase().as_str())
+}
+
+/// Past this many words the memory of looked-up ones starts anew, so that it cannot grow for ever.
+const REMEMBERED: usize = 1 << 18;
+
+/// How rare jieba's table says a word is; for words it lacks, the table's median.
+///
+/// jieba-rs keeps the table to itself but weighs words by it: a text that is one word, cut by a
+/// dictionary that has only this word, gets exactly its idf.
+pub(crate) fn idf(word: &str) -> f64 {
+    static TABLE: LazyLock<TfIdf> = LazyLock::new(|| {
+        let mut table = TfIdf::default();
+        *table.config_mut() = KeywordExtractConfig::builder()
+            .set_stop_words(Default::default())
+            .min_keyword_length(1)
+            .use_hmm(false)
+            .build();
+        table
+    });
+    static KNOWN: LazyLock<RwLock<HashMap<String, f64>>> = LazyLock::new(Default::default);
+    // The median, by asking for a word no table has.
+    static MEDIAN: LazyLock<f64> = LazyLock::new(|| look_up("\u{4E00}\u{9FA5}\u{4E00}\u{9FA5}").unwrap_or(0.0));
+
+    fn look_up(word: &str) -> Option<f64> {
+        let mut only = Jieba::empty();
+        only.add_word(word, Some(1), None);
+        let keywords = TABLE.extract_keywords(&only, word, 1, Vec::new());
+        keywords.first().filter(|keyword| keyword.keyword == word).map(|keyword| keyword.weight)
+    }
+
+    // A poisoned lock means a panic elsewhere; the numbers in it are right all the same.
+    if let Some(&known) = KNOWN.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(word) {
+        return known;
+    }
+    let found = look_up(word).unwrap_or(*MEDIAN);
+    let mut known = KNOWN.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if known.len() >= REMEMBERED {
+        known.clear();
+    }
+    known.insert(word.to_owned(), found);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rarity_of_words() {
+        // From jieba's idf.txt; the last word is in no table.
+        assert_eq!(idf("劳动防护"), 13.900677652);
+        assert_eq!(idf("北京"), 4.66740230872);
+        assert_eq!(idf("没有这个词的"), 11.9547675029);
+        assert_eq!(idf("!!"), 11.9547675029);
+    }
+
+    #[test]
+    fn words_as_python_gives_them() {
+        let jieba = with_dictionary(None).unwrap();
+        for (text, expected) in [
+            ("我爱北京", vec!["我", "爱", "北京"]),
+            (
+                "发e-mail到a.b.com，3.14%和C++",
+                vec!["发", "e", "-", "mail", "到", "a", ".", "b", ".", "com", "，", "3.14%", "和", "C++"],
+            ),
+            ("㐀㐁é\r\n ", vec!["㐀", "㐁", "é", "\r\n", " "]),
+            ("", vec![]),
+        ] {
+            let mut words = Vec::new();
+            each_word(&jieba, text, |word| words.push(word));
+            assert_eq!(words, expected);
+        }
+    }
+
+    #[test]
+    fn user_words_stay_whole() {
+        let plain = with_dictionary(None).unwrap();
+        let own = with_dictionary(Some("近似重复 10 n\n\n指纹法\n")).unwrap();
+        let cut = |jieba: &Jieba, text| jieba.cut(text, true).iter().map(|t| t.word.to_owned()).collect::<Vec<_>>();
+        assert_ne!(cut(&plain, "近似重复检测"), cut(&own, "近似重复检测"));
+        assert_eq!(cut(&own, "近似重复检测")[0], "近似重复");
+        let error = with_dictionary(Some("好\n词 many")).unwrap_err().to_string();
+        assert!(error.contains("line 2"), "{error}");
+    }
+}

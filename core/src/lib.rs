@@ -1,0 +1,58 @@
+//! The engine of neardup, with no Python in it: text → weighted features → fingerprint.
+//!
+//! ```
+//! use neardup_core::{Normalize, Pipeline, Settings, Tie, TokenHash, Tokenizer, Votes, Weights};
+//!
+//! let pipeline = Pipeline::new(Settings {
+//!     normalize: Normalize::NfkcCasefold,
+//!     tokenizer: Tokenizer::new("words", 1, None, None, Default::default())?,
+//!     weights: Weights::Log,
+//!     top: None,
+//!     scale: None,
+//!     hash: TokenHash::Xxh3,
+//!     bits: 64,
+//!     tie: Tie::Mask,
+//!     votes: Votes::Exact,
+//!     min_features: 2,
+//! })?;
+//! let fingerprint = |text| {
+//!     let mut value = [0; 1];
+//!     pipeline.fingerprint(text, &mut value).then_some(value[0])
+//! };
+//! assert_eq!(fingerprint("The cat sat on the mat."), fingerprint("the cat SAT on, the mat"));
+//! assert_eq!(fingerprint("?!"), None);
+//! # Ok::<(), neardup_core::Error>(())
+//! ```
+
+mod bag;
+mod chars;
+mod cosine;
+mod error;
+mod hash;
+mod jieba;
+mod normalize;
+mod passages;
+mod pipeline;
+mod tokens;
+mod vote;
+mod weights;
+mod words;
+
+pub use error::Error;
+pub use hash::TokenHash;
+pub use normalize::Normalize;
+pub use passages::{Passage, passages};
+pub use pipeline::{Feature, Pipeline, Settings, cosine_of_features};
+pub use tokens::{TokenScratch, Tokenizer};
+pub use vote::{Tie, Votes};
+pub use weights::{Idf, IdfSource, Weights};
+
+/// The narrowest fingerprint.
+pub const MIN_BITS: usize = 8;
+/// The widest fingerprint.
+pub const MAX_BITS: usize = 512;
+
+/// XXH3-64 with seed 0: the name of a word list or table inside a recipe's identity.
+pub fn stable_hash(data: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(data)
+}

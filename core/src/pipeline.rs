@@ -1,0 +1,437 @@
+//! A recipe made ready to run: text or features → fingerprint.
+
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use crate::bag::Bag;
+use crate::cosine;
+use crate::error::Error;
+use crate::hash::{TokenHash, keep_low, token_key, xxh3};
+use crate::normalize::Normalize;
+use crate::tokens::{TokenScratch, Tokenizer};
+use crate::vote::{Planes, Tie, Votes, columns};
+use crate::weights::{STEPS, SmallWeights, Weights};
+use crate::{MAX_BITS, MIN_BITS};
+
+/// All settings of a recipe, in the core's own terms.
+#[derive(Debug)]
+pub struct Settings {
+    /// The form of text before cutting.
+    pub normalize: Normalize,
+    /// How tokens are cut.
+    pub tokenizer: Tokenizer,
+    /// How much they count.
+    pub weights: Weights,
+    /// Keep only so many of the heaviest features.
+    pub top: Option<usize>,
+    /// Weights become int(weight · scale).
+    pub scale: Option<f64>,
+    /// The hash tokens vote with.
+    pub hash: TokenHash,
+    /// Width of the fingerprint: a multiple of 8.
+    pub bits: usize,
+    /// The bit of a tied column.
+    pub tie: Tie,
+    /// How sums are formed.
+    pub votes: Votes,
+    /// With fewer different features a text has no signal.
+    pub min_features: usize,
+}
+
+/// A token with its number of occurrences and its weight.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Feature {
+    /// The token.
+    pub token: String,
+    /// How often it occurs.
+    pub count: u32,
+    /// What it counts for; finite and not negative.
+    pub weight: f64,
+}
+
+/// Turns texts into fingerprints. Shared between threads; each call borrows a worker of its own.
+pub struct Pipeline {
+    settings: Settings,
+    workers: Mutex<Vec<Box<dyn Work>>>,
+}
+
+impl std::fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pipeline").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// Texts are handed to threads in tasks of about this many bytes.
+const TASK_BYTES: usize = 128 << 10;
+/// A worker keeps buffers up to this size from text to text.
+const KEPT_BYTES: usize = 1 << 20;
+
+impl Pipeline {
+    /// Checks what the parts could not check by themselves.
+    pub fn new(settings: Settings) -> Result<Pipeline, Error> {
+        let bits = settings.bits;
+        if !(MIN_BITS..=MAX_BITS).contains(&bits) || !bits.is_multiple_of(8) {
+            return Err(Error(format!("bits is {bits}; it must be a multiple of 8 from {MIN_BITS} to {MAX_BITS}")));
+        }
+        let widest = settings.hash.max_bits();
+        if bits > widest {
+            return Err(Error(format!(
+                "bits is {bits}, but the hash gives only {widest}; use fewer bits or hash \"xxh3\""
+            )));
+        }
+        if settings.scale.is_some_and(|scale| !(scale.is_finite() && scale > 0.0)) {
+            return Err(Error(format!("scale is {:?}; it must be a finite number above 0", settings.scale)));
+        }
+        Ok(Pipeline { settings, workers: Mutex::default() })
+    }
+
+    /// 64-bit words in a fingerprint.
+    pub fn words(&self) -> usize {
+        self.settings.bits.div_ceil(64)
+    }
+
+    /// Writes the fingerprint of `text` into `value`, least significant word first; false means no signal.
+    pub fn fingerprint(&self, text: &str, value: &mut [u64]) -> bool {
+        self.with_worker(|worker| worker.fingerprint(&self.settings, text, value))
+    }
+
+    /// Fingerprints many texts, on the threads of the current rayon pool; a missing text has no signal.
+    /// `values` holds `words()` words a text.
+    pub fn fingerprints(&self, texts: &[Option<&str>], values: &mut [u64], signal: &mut [bool]) {
+        let mut tasks = Vec::new();
+        let (mut texts, mut values, mut signal) = (texts, values, signal);
+        while !texts.is_empty() {
+            let mut bytes = 0;
+            let length = texts
+                .iter()
+                .take_while(|text| {
+                    let begun = bytes < TASK_BYTES;
+                    bytes += text.map_or(0, str::len) + 64;
+                    begun
+                })
+                .count();
+            let (task_texts, task_values, task_signal);
+            (task_texts, texts) = texts.split_at(length);
+            (task_values, values) = values.split_at_mut(length * self.words());
+            (task_signal, signal) = signal.split_at_mut(length);
+            tasks.push((task_texts, task_values, task_signal));
+        }
+        tasks.into_par_iter().for_each(|(texts, values, signal)| {
+            self.with_worker(|worker| {
+                let rows = texts.iter().zip(values.chunks_exact_mut(self.words())).zip(signal);
+                for ((text, value), signal) in rows {
+                    *signal = text.is_some_and(|text| worker.fingerprint(&self.settings, text, value));
+                }
+            });
+        });
+    }
+
+    /// The features of a text, in the order the vote takes them.
+    pub fn features(&self, text: &str) -> Vec<Feature> {
+        self.with_worker(|worker| worker.features(&self.settings, text))
+    }
+
+    /// The fingerprint of features made elsewhere. Tokens are distinct, weights finite and not negative.
+    pub fn fingerprint_features(&self, features: Vec<Feature>, value: &mut [u64]) -> bool {
+        let features = choose_features(&self.settings, features);
+        self.with_worker(|worker| worker.vote_features(&self.settings, &features, value))
+    }
+
+    /// The bits a token votes with.
+    pub fn hash(&self, token: &str) -> Vec<u64> {
+        self.settings.hash.hash::<{ MAX_BITS / 64 }>(token, self.settings.bits)[..self.words()].to_vec()
+    }
+
+    /// The fingerprint and the column sums of hashed features, one by one as an explanation shows them.
+    pub fn vote(&self, hashes: &[Vec<u64>], weights: &[f64]) -> (Vec<u64>, Vec<f64>) {
+        let settings = &self.settings;
+        let rows: Vec<[u64; MAX_BITS / 64]> =
+            hashes.iter().map(|hash| std::array::from_fn(|at| hash.get(at).copied().unwrap_or(0))).collect();
+        let (value, sums) = columns(&rows, weights, settings.bits, settings.tie, settings.votes);
+        (value[..self.words()].to_vec(), sums)
+    }
+
+    /// The exact cosine of the features of two texts; NaN when either has none.
+    pub fn similarity(&self, left: &str, right: &str) -> f64 {
+        self.with_worker(|worker| {
+            let left = worker.vector(&self.settings, left);
+            let right = worker.vector(&self.settings, right);
+            cosine::cosine(&left, &right)
+        })
+    }
+
+    /// How many of `texts` have each token, on the threads of the current rayon pool.
+    pub fn document_frequencies(&self, texts: &[&str]) -> std::collections::HashMap<String, u64> {
+        let merge = |mut all: std::collections::HashMap<String, u64>, part| {
+            for (token, count) in part {
+                *all.entry(token).or_default() += count;
+            }
+            all
+        };
+        texts
+            .par_iter()
+            .fold(Default::default, |counts, text| {
+                let tokens = self.with_worker(|worker| worker.counted(&self.settings, text));
+                merge(counts, tokens.into_iter().map(|(token, _)| (token, 1)).collect())
+            })
+            .reduce(Default::default, merge)
+    }
+
+    fn with_worker<T>(&self, work: impl FnOnce(&mut dyn Work) -> T) -> T {
+        // A poisoned lock guards only spare buffers.
+        let spare = self.workers.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
+        let mut worker = spare.unwrap_or_else(|| match self.words() {
+            1 => Box::new(Worker::<1>::new()),
+            2 => Box::new(Worker::<2>::new()),
+            3 | 4 => Box::new(Worker::<4>::new()),
+            _ => Box::new(Worker::<{ MAX_BITS / 64 }>::new()),
+        });
+        let result = work(worker.as_mut());
+        self.workers.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(worker);
+        result
+    }
+}
+
+/// The cosine of two bags of distinct tokens with weights; NaN when either has no weight.
+pub fn cosine_of_features(left: &[Feature], right: &[Feature]) -> f64 {
+    let vector = |features: &[Feature]| {
+        cosine::sorted(features.iter().map(|feature| (token_key(&feature.token), feature.weight)).collect())
+    };
+    cosine::cosine(&vector(left), &vector(right))
+}
+
+/// `scale`, then `top`: the heaviest, of equal ones those that came first.
+fn choose_features(settings: &Settings, mut features: Vec<Feature>) -> Vec<Feature> {
+    if let Some(top) = settings.top {
+        features.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        features.truncate(top);
+    }
+    if let Some(scale) = settings.scale {
+        for feature in &mut features {
+            feature.weight = (feature.weight * scale).trunc();
+        }
+    }
+    features
+}
+
+/// One thread's buffers, for one width.
+trait Work: Send {
+    fn fingerprint(&mut self, settings: &Settings, text: &str, value: &mut [u64]) -> bool;
+    fn features(&mut self, settings: &Settings, text: &str) -> Vec<Feature>;
+    fn vote_features(&mut self, settings: &Settings, features: &[Feature], value: &mut [u64]) -> bool;
+    fn vector(&mut self, settings: &Settings, text: &str) -> Vec<(u64, f64)>;
+    fn counted(&mut self, settings: &Settings, text: &str) -> Vec<(String, u32)>;
+}
+
+struct Worker<const W: usize> {
+    normalized: String,
+    tokens: TokenScratch,
+    bag: Bag<W>,
+    planes: Planes<W>,
+    memory: HashMemory<W>,
+}
+
+impl<const W: usize> Worker<W> {
+    fn new() -> Self {
+        Worker {
+            normalized: String::new(),
+            tokens: TokenScratch::default(),
+            bag: Bag::default(),
+            planes: Planes::new(),
+            memory: HashMemory::default(),
+        }
+    }
+
+    /// Every token with its hash, counted.
+    fn fill_bag(&mut self, settings: &Settings, weights: SmallWeights, text: &str) {
+        let text = settings.normalize.apply(text, &mut self.normalized);
+        let Settings { hash, bits, .. } = *settings;
+        let (bag, memory) = (&mut self.bag, &mut self.memory);
+        bag.start((text.len() / 8).min(KEPT_BYTES / 64));
+        match hash {
+            // The vote's hash is as good a key as any: one hash instead of two.
+            TokenHash::Xxh3 if bits >= 64 => settings.tokenizer.each(text, &mut self.tokens, |token| {
+                let hash = xxh3::<W>(token, bits);
+                bag.add(hash[0], hash, weights.shortness(token));
+            }),
+            _ => settings.tokenizer.each(text, &mut self.tokens, |token| {
+                let key = token_key(token);
+                if bag.add(key, [0; W], weights.shortness(token)) {
+                    bag.set_last_hash(memory.get(key, || hash.hash::<W>(token, bits)));
+                }
+            }),
+        }
+    }
+
+    /// Weights that take only count and length: no token needs to be kept.
+    fn vote_counts(&mut self, settings: &Settings, weights: SmallWeights, text: &str) -> Option<[u64; W]> {
+        self.fill_bag(settings, weights, text);
+        let entries = self.bag.entries();
+        if entries.len() < settings.min_features.max(1) {
+            return None;
+        }
+        for entry in entries {
+            self.planes.push(entry.hash, weights.of(entry.count, entry.shortness));
+        }
+        Some(self.planes.finish(settings.tie))
+    }
+
+    /// The weight is the count: every occurrence votes at once, and nothing needs to be counted.
+    fn vote_occurrences(&mut self, settings: &Settings, text: &str) -> Option<[u64; W]> {
+        let text = settings.normalize.apply(text, &mut self.normalized);
+        let bits = settings.bits;
+        let planes = &mut self.planes;
+        let mut first = None;
+        let mut several = false;
+        settings.tokenizer.each(text, &mut self.tokens, |token| {
+            let hash = xxh3::<W>(token, bits);
+            several |= *first.get_or_insert(hash) != hash;
+            planes.push_unit(hash);
+        });
+        let distinct = usize::from(first.is_some()) + usize::from(several);
+        let value = planes.finish(settings.tie);
+        (distinct >= settings.min_features.max(1)).then_some(value)
+    }
+
+    fn release(&mut self) {
+        if self.normalized.capacity() > KEPT_BYTES || self.bag.entries().len() > KEPT_BYTES / 64 {
+            self.normalized = String::new();
+            self.tokens = TokenScratch::default();
+            self.bag.shrink(KEPT_BYTES / 64);
+        }
+    }
+}
+
+impl<const W: usize> Work for Worker<W> {
+    fn fingerprint(&mut self, settings: &Settings, text: &str, value: &mut [u64]) -> bool {
+        let plain = settings.top.is_none() && settings.scale.is_none();
+        let voted = match settings.weights.small().filter(|_| plain) {
+            Some(SmallWeights::Tf) if settings.hash == TokenHash::Xxh3 && settings.min_features <= 2 => {
+                self.vote_occurrences(settings, text)
+            }
+            Some(weights) => self.vote_counts(settings, weights, text),
+            None => {
+                let features = self.features(settings, text);
+                return self.vote_features(settings, &features, value);
+            }
+        };
+        self.release();
+        write(settings, voted, value)
+    }
+
+    fn features(&mut self, settings: &Settings, text: &str) -> Vec<Feature> {
+        let counted = self.counted(settings, text);
+        let total = counted.iter().map(|&(_, count)| u64::from(count)).sum();
+        let features = counted
+            .into_iter()
+            .map(|(token, count)| {
+                let weight = settings.weights.of(&token, count, total);
+                Feature { token, count, weight }
+            })
+            .collect();
+        choose_features(settings, features)
+    }
+
+    fn vote_features(&mut self, settings: &Settings, features: &[Feature], value: &mut [u64]) -> bool {
+        let Settings { hash, bits, tie, votes, .. } = *settings;
+        let heavy: Vec<&Feature> = features.iter().filter(|feature| feature.weight > 0.0).collect();
+        if heavy.len() < settings.min_features.max(1) {
+            return false;
+        }
+        // Small multiples of 1/16 add up exactly in every kind of sum, so the quick counters may do it.
+        let steps = |feature: &Feature| {
+            let steps = feature.weight * STEPS;
+            (steps < f64::from(1 << 16) && steps.fract() == 0.0).then_some(steps as u32)
+        };
+        let voted = if heavy.iter().all(|feature| steps(feature).is_some()) {
+            for feature in heavy {
+                self.planes.push(hash.hash(&feature.token, bits), steps(feature).unwrap_or(0));
+            }
+            self.planes.finish(tie)
+        } else {
+            let (hashes, weights): (Vec<[u64; W]>, Vec<f64>) =
+                heavy.iter().map(|feature| (hash.hash(&feature.token, bits), feature.weight)).unzip();
+            columns(&hashes, &weights, bits, tie, votes).0
+        };
+        write(settings, Some(voted), value)
+    }
+
+    fn vector(&mut self, settings: &Settings, text: &str) -> Vec<(u64, f64)> {
+        let counts_suffice = settings.top.is_none() && settings.scale.is_none();
+        let vector = match settings.weights.small().filter(|_| counts_suffice) {
+            Some(weights) => {
+                let text = settings.normalize.apply(text, &mut self.normalized);
+                let bag = &mut self.bag;
+                bag.start((text.len() / 8).min(KEPT_BYTES / 64));
+                settings.tokenizer.each(text, &mut self.tokens, |token| {
+                    bag.add(token_key(token), [0; W], weights.shortness(token));
+                });
+                let weight = |steps: u32| f64::from(steps) / weights.steps();
+                bag.entries()
+                    .iter()
+                    .map(|entry| (entry.key, weight(weights.of(entry.count, entry.shortness))))
+                    .collect()
+            }
+            None => {
+                let features = self.features(settings, text);
+                features.iter().map(|feature| (token_key(&feature.token), feature.weight)).collect()
+            }
+        };
+        self.release();
+        cosine::sorted(vector)
+    }
+
+    fn counted(&mut self, settings: &Settings, text: &str) -> Vec<(String, u32)> {
+        let text = settings.normalize.apply(text, &mut self.normalized);
+        let bag = &mut self.bag;
+        let mut tokens = Vec::new();
+        bag.start((text.len() / 8).min(KEPT_BYTES / 64));
+        settings.tokenizer.each(text, &mut self.tokens, |token| {
+            if bag.add(token_key(token), [0; W], 0) {
+                tokens.push(token.to_owned());
+            }
+        });
+        let counted = tokens.into_iter().zip(bag.entries()).map(|(token, entry)| (token, entry.count)).collect();
+        self.release();
+        counted
+    }
+}
+
+fn write<const W: usize>(settings: &Settings, voted: Option<[u64; W]>, value: &mut [u64]) -> bool {
+    let Some(mut words) = voted else {
+        value.fill(0);
+        return false;
+    };
+    keep_low(&mut words, settings.bits);
+    value.copy_from_slice(&words[..value.len()]);
+    true
+}
+
+/// MD5 costs a hundred nanoseconds, and texts share most of their tokens: the latest are remembered.
+/// Keyed by XXH3 of the token; each worker serves one recipe, so one hash and width.
+struct HashMemory<const W: usize> {
+    slots: Vec<(u64, [u64; W])>,
+}
+
+impl<const W: usize> HashMemory<W> {
+    const SLOTS: usize = 1 << 17;
+
+    fn get(&mut self, key: u64, hash: impl FnOnce() -> [u64; W]) -> [u64; W] {
+        if self.slots.is_empty() {
+            // No slot may hold key 0 by accident: slot i waits for a key that belongs elsewhere.
+            self.slots = (0..Self::SLOTS as u64).map(|slot| (!slot, [0; W])).collect();
+        }
+        let slot = &mut self.slots[key as usize % Self::SLOTS];
+        if slot.0 != key {
+            *slot = (key, hash());
+        }
+        slot.1
+    }
+}
+
+impl<const W: usize> Default for HashMemory<W> {
+    fn default() -> Self {
+        HashMemory { slots: Vec::new() }
+    }
+}

@@ -1,0 +1,402 @@
+//! Weighted hashes → bits: the majority in every column.
+//!
+//! Two roads to the same answer. `Planes` counts small integer weights for all columns at once: the
+//! counters stand upright, bit k of every column's count in one plane, and carry-save adders
+//! (Harley and Seal; see Klarqvist, Muła, Lemire, "Efficient computation of positional population
+//! counts", 2019) add sixteen hashes in a few operations a hash. `columns` adds any weights, one
+//! column at a time, and is what an explanation shows.
+
+use crate::error::{Error, choose};
+
+/// The bit of a column whose votes cancel out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tie {
+    /// A fixed pattern, even bits 1 and odd bits 0: keeps the density of ones at one half.
+    Mask,
+    /// 0, as most older libraries.
+    Zero,
+    /// 1, as python-hashes.
+    One,
+}
+
+impl std::str::FromStr for Tie {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        choose("tie", name, &[("mask", Tie::Mask), ("zero", Tie::Zero), ("one", Tie::One)])
+    }
+}
+
+impl Tie {
+    fn word(self) -> u64 {
+        match self {
+            Tie::Mask => 0x5555_5555_5555_5555,
+            Tie::Zero => 0,
+            Tie::One => u64::MAX,
+        }
+    }
+
+    fn bit(self, column: usize) -> bool {
+        self.word() >> (column % 64) & 1 == 1
+    }
+}
+
+/// How sums are formed. All agree when weights are multiples of 1/16 and their sum is below 2^48.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Votes {
+    /// Exact sums of ± weight: the order of features never matters.
+    Exact,
+    /// float64 sums of ± weight in the given order, as most older libraries.
+    SignedFloat,
+    /// float64 sums of the weights of set bits in the given order, against half the total, as 1e0ng's `simhash`.
+    HalfFloat,
+}
+
+impl std::str::FromStr for Votes {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        choose(
+            "votes",
+            name,
+            &[("exact", Votes::Exact), ("signed-float", Votes::SignedFloat), ("half-float", Votes::HalfFloat)],
+        )
+    }
+}
+
+type Row<const W: usize> = [u64; W];
+
+/// Hashes are gathered to this many before the adders run.
+const BLOCK: usize = 16;
+/// Counts stay below 2^PLANES: a text has fewer than 2^32 tokens, and a token's weight either is
+/// its count or stays below 2^9.
+const PLANES: usize = 56;
+
+/// Upright counters for W·64 columns.
+struct Counter<const W: usize> {
+    planes: [Row<W>; PLANES],
+    /// Planes from here on are zero.
+    height: usize,
+    waiting: [Row<W>; BLOCK],
+    waiting_count: usize,
+}
+
+#[inline(always)]
+fn zip<const W: usize>(a: Row<W>, b: Row<W>, f: impl Fn(u64, u64) -> u64) -> Row<W> {
+    std::array::from_fn(|at| f(a[at], b[at]))
+}
+
+/// Three bits in, sum and carry out, in every column.
+#[inline(always)]
+fn add3<const W: usize>(a: Row<W>, b: Row<W>, c: Row<W>) -> (Row<W>, Row<W>) {
+    let half = zip(a, b, |x, y| x ^ y);
+    let sum = zip(half, c, |x, y| x ^ y);
+    let carry = zip(zip(a, b, |x, y| x & y), zip(half, c, |x, y| x & y), |x, y| x | y);
+    (sum, carry)
+}
+
+impl<const W: usize> Counter<W> {
+    fn new() -> Self {
+        Counter { planes: [[0; W]; PLANES], height: 0, waiting: [[0; W]; BLOCK], waiting_count: 0 }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, hash: Row<W>) {
+        self.waiting[self.waiting_count] = hash;
+        self.waiting_count += 1;
+        if self.waiting_count == BLOCK {
+            self.add_block();
+        }
+    }
+
+    /// Adds the sixteen waiting hashes: fifteen adders, and a carry of sixteen into the upper planes.
+    #[inline]
+    fn add_block(&mut self) {
+        let h = &self.waiting;
+        let [mut ones, mut twos, mut fours, mut eights] =
+            [self.planes[0], self.planes[1], self.planes[2], self.planes[3]];
+        let mut eights_carry = [[0; W]; 2];
+        for (half, eights_carry) in eights_carry.iter_mut().enumerate() {
+            let mut fours_carry = [[0; W]; 2];
+            for (quarter, fours_carry) in fours_carry.iter_mut().enumerate() {
+                let at = half * 8 + quarter * 4;
+                let (sum, carry_a) = add3(ones, h[at], h[at + 1]);
+                let (sum, carry_b) = add3(sum, h[at + 2], h[at + 3]);
+                ones = sum;
+                (twos, *fours_carry) = add3(twos, carry_a, carry_b);
+            }
+            (fours, *eights_carry) = add3(fours, fours_carry[0], fours_carry[1]);
+        }
+        let carry;
+        (eights, carry) = add3(eights, eights_carry[0], eights_carry[1]);
+        (self.planes[0], self.planes[1], self.planes[2], self.planes[3]) = (ones, twos, fours, eights);
+        self.height = self.height.max(4);
+        self.add_row(carry, 4);
+        self.waiting_count = 0;
+    }
+
+    /// Adds `row` · 2^`plane`.
+    #[inline]
+    fn add_row(&mut self, row: Row<W>, mut plane: usize) {
+        let mut carry = row;
+        while carry != [0; W] {
+            let before = self.planes[plane];
+            self.planes[plane] = zip(before, carry, |x, y| x ^ y);
+            carry = zip(before, carry, |x, y| x & y);
+            plane += 1;
+            self.height = self.height.max(plane);
+        }
+    }
+
+    /// Adds what still waits; a hash of zeros counts for nothing, so it fills the block.
+    fn settle(&mut self) {
+        if self.waiting_count > 0 {
+            self.waiting[self.waiting_count..].fill([0; W]);
+            self.add_block();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.planes[..self.height].fill([0; W]);
+        self.height = 0;
+        self.waiting_count = 0;
+    }
+}
+
+/// Counts weighted hashes: one counter for each bit of the weight, so a weight costs its set bits.
+pub(crate) struct Planes<const W: usize> {
+    counters: Vec<Counter<W>>,
+    total: u64,
+}
+
+impl<const W: usize> Planes<W> {
+    pub(crate) fn new() -> Self {
+        Planes { counters: Vec::new(), total: 0 }
+    }
+
+    /// The counter for weights of 2^`bit`. Made when first needed: most recipes use a few.
+    #[inline(always)]
+    fn counter(&mut self, bit: usize) -> &mut Counter<W> {
+        if bit >= self.counters.len() {
+            self.counters.resize_with(bit + 1, Counter::new);
+        }
+        &mut self.counters[bit]
+    }
+
+    /// One vote with `weight`.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, hash: Row<W>, weight: u32) {
+        self.total += u64::from(weight);
+        let mut left = weight;
+        while left != 0 {
+            self.counter(left.trailing_zeros() as usize).push(hash);
+            left &= left - 1;
+        }
+    }
+
+    /// One vote with the weight one.
+    #[inline(always)]
+    pub(crate) fn push_unit(&mut self, hash: Row<W>) {
+        self.total += 1;
+        self.counter(0).push(hash);
+    }
+
+    /// The majority bits; leaves the counters empty.
+    pub(crate) fn finish(&mut self, tie: Tie) -> Row<W> {
+        for counter in &mut self.counters {
+            counter.settle();
+        }
+        let (sum, others) = match self.counters.split_first_mut() {
+            Some(split) => split,
+            None => return [tie.word(); W],
+        };
+        for (at, other) in others.iter_mut().enumerate() {
+            for plane in 0..other.height {
+                sum.add_row(other.planes[plane], plane + at + 1);
+            }
+            other.clear();
+        }
+        // A column's set-bit weight s is compared with half the total: s > total/2, all columns at once.
+        let half = self.total / 2;
+        let height = sum.height.max(64 - half.leading_zeros() as usize);
+        let mut greater = [0; W];
+        let mut equal = [u64::MAX; W];
+        for plane in (0..height).rev() {
+            let row = sum.planes[plane];
+            if half >> plane & 1 == 1 {
+                equal = zip(equal, row, |e, r| e & r);
+            } else {
+                greater = zip(greater, zip(equal, row, |e, r| e & r), |g, x| g | x);
+                equal = zip(equal, row, |e, r| e & !r);
+            }
+        }
+        let tied = self.total.is_multiple_of(2);
+        sum.clear();
+        self.total = 0;
+        zip(greater, equal, |g, e| if tied { g | e & tie.word() } else { g })
+    }
+}
+
+/// The majority bits and the sums of ± weight, column by column. Weights are finite and not negative.
+pub(crate) fn columns<const W: usize>(
+    hashes: &[Row<W>],
+    weights: &[f64],
+    bits: usize,
+    tie: Tie,
+    votes: Votes,
+) -> (Row<W>, Vec<f64>) {
+    let mut value = [0; W];
+    let mut sums = Vec::with_capacity(bits);
+    let exact = Exact::of(weights);
+    for column in 0..bits {
+        let set = |hash: &Row<W>| hash[column / 64] >> (column % 64) & 1 == 1;
+        let (order, sum) = match votes {
+            Votes::Exact => exact.signed_sum(hashes.iter().map(set)),
+            Votes::SignedFloat => {
+                let signed = hashes.iter().zip(weights).map(|(hash, &w)| if set(hash) { w } else { -w });
+                let sum = signed.fold(0.0, |sum, w| sum + w);
+                (sum.total_cmp(&0.0), sum)
+            }
+            Votes::HalfFloat => {
+                let of_set = hashes.iter().zip(weights).filter(|(hash, _)| set(hash));
+                let sum = of_set.fold(0.0, |sum, (_, &w)| sum + w);
+                let total = weights.iter().fold(0.0, |sum, &w| sum + w);
+                (sum.total_cmp(&(total / 2.0)), 2.0 * sum - total)
+            }
+        };
+        let bit = order.is_gt() || order.is_eq() && tie.bit(column);
+        value[column / 64] |= u64::from(bit) << (column % 64);
+        sums.push(sum);
+    }
+    (value, sums)
+}
+
+/// Weights as integers on one common scale, so large that sums just fit: what is smaller than about
+/// 2^-100 of the largest weight rounds, everything else is exact, and the order never matters.
+struct Exact {
+    weights: Vec<i128>,
+    scale: i32,
+}
+
+impl Exact {
+    fn of(weights: &[f64]) -> Exact {
+        let largest = weights.iter().copied().fold(0.0, f64::max);
+        let room = 125 - (usize::BITS - weights.len().leading_zeros()) as i32;
+        let scale = room - exponent(largest);
+        let weights = weights.iter().map(|&w| times_power_of_two(w, scale).round() as i128).collect();
+        Exact { weights, scale }
+    }
+
+    fn signed_sum(&self, set: impl Iterator<Item = bool>) -> (std::cmp::Ordering, f64) {
+        let sum: i128 = set.zip(&self.weights).map(|(set, &w)| if set { w } else { -w }).sum();
+        (sum.cmp(&0), times_power_of_two(sum as f64, -self.scale))
+    }
+}
+
+/// The power of two at or below a positive number; anything for zero.
+fn exponent(value: f64) -> i32 {
+    let stored = |value: f64| (value.to_bits() >> 52) as i32 & 0x7FF;
+    match stored(value) {
+        0 => stored(value * 2f64.powi(64)) - 1023 - 64,
+        normal => normal - 1023,
+    }
+}
+
+/// In two steps, since 2^power alone may be out of range.
+fn times_power_of_two(value: f64, power: i32) -> f64 {
+    let half = power / 2;
+    value * 2f64.powi(half) * 2f64.powi(power - half)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn planes<const W: usize>(features: &[(Row<W>, u32)], tie: Tie) -> Row<W> {
+        let mut planes = Planes::new();
+        for &(hash, weight) in features {
+            planes.push(hash, weight);
+        }
+        let value = planes.finish(tie);
+        // Emptied counters must not colour the next text.
+        assert_eq!(planes.finish(Tie::One), [u64::MAX; W]);
+        value
+    }
+
+    /// One column at a time with plain integers.
+    fn naive<const W: usize>(features: &[(Row<W>, u32)], tie: Tie) -> Row<W> {
+        let mut value = [0; W];
+        for column in 0..W * 64 {
+            let sum: i64 = features
+                .iter()
+                .map(|(hash, w)| {
+                    let set = hash[column / 64] >> (column % 64) & 1 == 1;
+                    if set { i64::from(*w) } else { -i64::from(*w) }
+                })
+                .sum();
+            if sum > 0 || sum == 0 && tie.bit(column) {
+                value[column / 64] |= 1 << (column % 64);
+            }
+        }
+        value
+    }
+
+    fn ties() -> impl Strategy<Value = Tie> {
+        prop_oneof![Just(Tie::Mask), Just(Tie::Zero), Just(Tie::One)]
+    }
+
+    fn weight() -> impl Strategy<Value = u32> {
+        prop_oneof![Just(1), 0u32..4, 0u32..300, 0u32..1 << 24]
+    }
+
+    proptest! {
+        #[test]
+        fn planes_equal_the_naive_count(
+            features in prop::collection::vec((any::<[u64; 2]>(), weight()), 0..100),
+            tie in ties(),
+        ) {
+            let expected = naive(&features, tie);
+            prop_assert_eq!(planes(&features, tie), expected);
+            let (hashes, weights): (Vec<_>, Vec<_>) = features.iter().map(|&(h, w)| (h, f64::from(w))).unzip();
+            for votes in [Votes::Exact, Votes::SignedFloat, Votes::HalfFloat] {
+                prop_assert_eq!(columns(&hashes, &weights, 128, tie, votes).0, expected);
+            }
+        }
+
+        #[test]
+        fn every_width_counts_alike(hashes in prop::collection::vec(any::<[u64; 8]>(), 0..60), tie in ties()) {
+            let wide = planes(&hashes.iter().map(|&h| (h, 1)).collect::<Vec<_>>(), tie);
+            let four = planes(&hashes.iter().map(|h| ([h[0], h[1], h[2], h[3]], 1)).collect::<Vec<_>>(), tie);
+            let one = planes(&hashes.iter().map(|h| ([h[0]], 1)).collect::<Vec<_>>(), tie);
+            prop_assert_eq!(&wide[..4], &four[..]);
+            prop_assert_eq!(wide[0], one[0]);
+        }
+
+        #[test]
+        fn exact_sums_do_not_depend_on_order(
+            mut features in prop::collection::vec((any::<[u64; 1]>(), 0.0f64..1e9), 1..40),
+            power in -900i32..900,
+        ) {
+            let run = |features: &[(Row<1>, f64)]| {
+                let (hashes, weights): (Vec<_>, Vec<_>) = features.iter().copied().unzip();
+                columns(&hashes, &weights, 64, Tie::Mask, Votes::Exact)
+            };
+            let first = run(&features);
+            features.reverse();
+            prop_assert_eq!(&run(&features), &first);
+            // Only the ratio of weights matters.
+            let scaled: Vec<_> = features.iter().map(|&(h, w)| (h, times_power_of_two(w, power))).collect();
+            prop_assert_eq!(run(&scaled).0, first.0);
+        }
+    }
+
+    #[test]
+    fn many_votes_carry_into_the_upper_planes() {
+        let mut counter = Planes::<1>::new();
+        for i in 0..100_000u64 {
+            counter.push_unit([if i % 3 == 0 { 0b01 } else { 0b10 }]);
+        }
+        assert_eq!(counter.finish(Tie::Zero), [0b10]);
+    }
+}

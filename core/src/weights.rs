@@ -1,0 +1,251 @@
+//! How much a token counts.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use crate::chars::class;
+use crate::error::{Error, choose};
+
+/// Logarithmic and fitted weights are multiples of 1/16: fine enough for the verdict, small enough to
+/// be added in a few operations, and exact, so that the order of features never matters.
+pub(crate) const STEPS: f64 = 16.0;
+
+/// The weight of a token from the number of times it occurs.
+#[derive(Clone, Debug)]
+pub enum Weights {
+    /// 1 + ln tf, in sixteenths: repeating a word does not make it dominate.
+    Log,
+    /// The same, halved for each letter a token is short of five, in sixteenths: short words are the
+    /// common ones in most languages, and without them strangers differ in half their bits.
+    LogLength,
+    /// tf.
+    Tf,
+    /// 1.
+    Binary,
+    /// tf / number of tokens.
+    Frequency,
+    /// tf · (1 + ln((1 + N) / (1 + df))), in sixteenths.
+    Fitted(Arc<Idf>),
+    /// tf · (idf / number of tokens), with jieba's own table.
+    Jieba,
+}
+
+/// How many documents there were, and how many had each token.
+#[derive(Debug, Default)]
+pub struct Idf {
+    /// Number of documents.
+    pub documents: u64,
+    /// Number of documents with the token.
+    pub counts: HashMap<String, u64>,
+}
+
+impl Idf {
+    fn weight(&self, token: &str) -> f64 {
+        let with_token = self.counts.get(token).copied().unwrap_or(0);
+        1.0 + ((1.0 + self.documents as f64) / (1.0 + with_token as f64)).ln()
+    }
+}
+
+impl Weights {
+    /// By name, with the table a tf-idf recipe was fitted on.
+    pub fn new(name: &str, idf: Option<IdfSource>) -> Result<Weights, Error> {
+        match (name, idf) {
+            ("tfidf", Some(IdfSource::Jieba)) => Ok(Weights::Jieba),
+            ("tfidf", Some(IdfSource::Fitted(idf))) => Ok(Weights::Fitted(Arc::new(idf))),
+            ("tfidf", None) => Err(Error(
+                "weights is \"tfidf\" but idf is missing; fit the recipe on a corpus or pass idf=\"jieba\"".into(),
+            )),
+            (_, Some(_)) => Err(Error(format!("idf goes with weights \"tfidf\", not with {name:?}"))),
+            (_, None) => {
+                let names = ["log", "log-length", "tf", "binary", "frequency", "tfidf"];
+                let kinds = [Weights::Log, Weights::LogLength, Weights::Tf, Weights::Binary, Weights::Frequency];
+                let choices: Vec<(&str, usize)> = names.iter().enumerate().map(|(at, &name)| (name, at)).collect();
+                choose("weights", name, &choices).map(|at| kinds[at].clone())
+            }
+        }
+    }
+
+    /// The weight of `token` that occurs `count` times among `total` tokens.
+    pub(crate) fn of(&self, token: &str, count: u32, total: u64) -> f64 {
+        let tf = f64::from(count);
+        match self {
+            Weights::Log => f64::from(log_steps(count, 0)) / STEPS,
+            Weights::LogLength => f64::from(log_steps(count, shortness(token))) / STEPS,
+            Weights::Tf => tf,
+            Weights::Binary => 1.0,
+            Weights::Frequency => tf / total as f64,
+            Weights::Fitted(idf) => (tf * idf.weight(token) * STEPS).round() / STEPS,
+            Weights::Jieba => tf * (crate::jieba::idf(token) / total as f64),
+        }
+    }
+
+    /// The weight as a small integer when it takes only the count and the length of the token.
+    pub(crate) fn small(&self) -> Option<SmallWeights> {
+        match self {
+            Weights::Log => Some(SmallWeights::Log),
+            Weights::LogLength => Some(SmallWeights::LogLength),
+            Weights::Tf => Some(SmallWeights::Tf),
+            Weights::Binary => Some(SmallWeights::Binary),
+            _ => None,
+        }
+    }
+}
+
+/// Where a tf-idf recipe takes its table from.
+#[derive(Debug)]
+pub enum IdfSource {
+    /// The table that comes with jieba.
+    Jieba,
+    /// A table fitted on a corpus.
+    Fitted(Idf),
+}
+
+/// Weights that are integers on a scale of their own: only their ratio matters to the vote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SmallWeights {
+    Log,
+    LogLength,
+    Tf,
+    Binary,
+}
+
+impl SmallWeights {
+    /// What has to be remembered of a token beside its count.
+    #[inline]
+    pub(crate) fn shortness(self, token: &str) -> u8 {
+        if self == SmallWeights::LogLength { shortness(token) } else { 0 }
+    }
+
+    #[inline]
+    pub(crate) fn of(self, count: u32, shortness: u8) -> u32 {
+        match self {
+            SmallWeights::Log | SmallWeights::LogLength => log_steps(count, shortness),
+            SmallWeights::Tf => count,
+            SmallWeights::Binary => 1,
+        }
+    }
+
+    /// The units one whole weight has.
+    pub(crate) fn steps(self) -> f64 {
+        match self {
+            SmallWeights::Log | SmallWeights::LogLength => STEPS,
+            SmallWeights::Tf | SmallWeights::Binary => 1.0,
+        }
+    }
+}
+
+/// A word of this many letters counts in full.
+const FULL_LENGTH: usize = 5;
+
+/// How many letters a token is short of five. Digits, and characters of scripts that need fewer of
+/// them for a word, say more: a token with one of these counts in full.
+///
+/// It runs for every token, so the usual case has no branch to mispredict. The four bytes looked at are
+/// all there are in a token of up to four; and of a token of five bytes or more but fewer than five
+/// characters, at least one of them is beyond ASCII.
+#[inline(always)]
+fn shortness(token: &str) -> u8 {
+    let bytes = token.as_bytes();
+    let Some(last) = bytes.len().checked_sub(1) else { return FULL_LENGTH as u8 - 1 };
+    let looked_at = [bytes[0], bytes[last / 2], bytes[bytes.len() / 2], bytes[last]];
+    if looked_at.iter().any(|byte| !byte.is_ascii() || byte.is_ascii_digit()) {
+        return shortness_by_character(token);
+    }
+    FULL_LENGTH.saturating_sub(bytes.len()) as u8
+}
+
+fn shortness_by_character(token: &str) -> u8 {
+    let mut letters = 0;
+    for c in token.chars() {
+        letters += 1;
+        let class = class(c);
+        if letters == FULL_LENGTH || class.is_number() || class.is_unspaced() {
+            return 0;
+        }
+    }
+    (FULL_LENGTH - letters).min(FULL_LENGTH - 1) as u8
+}
+
+const LOG_TABLE: usize = 256;
+
+/// round((1 + ln count) · 16 / 2^shortness)
+#[inline]
+fn log_steps(count: u32, shortness: u8) -> u32 {
+    static TABLE: LazyLock<[[u32; FULL_LENGTH]; LOG_TABLE]> = LazyLock::new(|| {
+        let row = |count: usize| std::array::from_fn(|short| compute_log_steps(count.max(1) as u32, short as u8));
+        std::array::from_fn(row)
+    });
+    match TABLE.get(count as usize).and_then(|row| row.get(usize::from(shortness))) {
+        Some(&steps) => steps,
+        None => compute_log_steps(count, shortness),
+    }
+}
+
+fn compute_log_steps(count: u32, shortness: u8) -> u32 {
+    ((1.0 + f64::from(count).ln()) * STEPS / f64::from(1u32 << shortness)).round() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn log_weights_are_sixteenths() {
+        for (count, steps) in [(1, 16), (2, 27), (3, 34), (10, 53), (255, 105), (256, 105), (1_000_000, 237)] {
+            assert_eq!(log_steps(count, 0), steps);
+        }
+        assert_eq!(Weights::Log.of("a", 2, 9), 27.0 / 16.0);
+    }
+
+    #[test]
+    fn short_words_count_less() {
+        for (token, steps) in [
+            ("a", 1),
+            ("of", 2),
+            ("the", 4),
+            ("it's", 8),
+            ("words", 16),
+            ("wordier", 16),
+            ("5", 16),
+            ("x2", 16),
+            ("汉", 16),
+            ("汉字", 16),
+            ("für", 4),
+            ("и", 1),
+            ("слово", 16),
+            ("", 1),
+        ] {
+            assert_eq!(Weights::LogLength.of(token, 1, 9), f64::from(steps) / STEPS, "{token}");
+        }
+        assert_eq!(Weights::LogLength.of("the", 2, 9), 7.0 / STEPS);
+    }
+
+    #[test]
+    fn fitted_weights_follow_the_formula() {
+        let idf = Idf { documents: 9, counts: HashMap::from([("a".to_owned(), 4)]) };
+        let weights = Weights::new("tfidf", Some(IdfSource::Fitted(idf))).unwrap();
+        assert_eq!(weights.of("a", 3, 10), (3.0 * (1.0 + 2f64.ln()) * 16.0).round() / 16.0);
+        assert_eq!(weights.of("new", 1, 10), ((1.0 + 10f64.ln()) * 16.0).round() / 16.0);
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        for (name, idf, expected) in [
+            ("tfidf", None, "idf is missing"),
+            ("log", Some(IdfSource::Jieba), "idf goes with"),
+            ("bm25", None, "one of log, log-length, tf, binary, frequency, tfidf"),
+        ] {
+            let error = Weights::new(name, idf).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5000))]
+        #[test]
+        fn four_bytes_tell_shortness(token in "\\PC{0,6}|[a-z0-9éü€汉ж😀]{0,6}") {
+            prop_assert_eq!(shortness(&token), shortness_by_character(&token));
+        }
+    }
+}

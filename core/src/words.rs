@@ -1,0 +1,390 @@
+//! Unicode words, cut in one pass.
+//!
+//! Runs of scripts written without spaces are taken out first; what lies between them is cut by the
+//! word-boundary rules of UAX #29 (<https://www.unicode.org/reports/tr29/>), O(n).
+
+use crate::chars::{Break, class};
+
+/// A piece of text that carries meaning.
+pub(crate) enum Piece<'a> {
+    /// A word by UAX #29 with at least one letter or digit.
+    Word(&'a str),
+    /// A maximal run of characters of scripts without spaces.
+    Run(&'a str),
+}
+
+/// Words, and overlapping pairs of characters from runs without spaces.
+#[inline]
+pub(crate) fn each_word<'a>(text: &'a str, mut sink: impl FnMut(&'a str)) {
+    each_piece(text, |piece| match piece {
+        Piece::Word(word) => sink(word),
+        Piece::Run(run) => each_pair(run, &mut sink),
+    });
+}
+
+/// Overlapping pairs of characters; a single character stands for itself.
+#[inline]
+fn each_pair<'a>(run: &'a str, sink: &mut impl FnMut(&'a str)) {
+    let mut ends = run.char_indices().map(|(at, c)| at + c.len_utf8());
+    let mut start = 0;
+    let mut middle = ends.next().unwrap_or(0);
+    let mut alone = true;
+    for end in ends {
+        sink(&run[start..end]);
+        (start, middle, alone) = (middle, end, false);
+    }
+    if alone && middle > 0 {
+        sink(run);
+    }
+}
+
+/// Calls `sink` with every piece, in order.
+///
+/// Nearly all text in spaced scripts is ASCII, and there a word is a run of letters, digits and
+/// underscores, found 64 bytes at a time; only what follows its end needs a closer look.
+#[inline(always)]
+pub(crate) fn each_piece<'a>(text: &'a str, mut sink: impl FnMut(Piece<'a>)) {
+    let bytes = text.as_bytes();
+    let mut blocks = Blocks::new(bytes);
+    let mut at = 0;
+    loop {
+        at = blocks.next_candidate(at);
+        let Some(&first) = bytes.get(at) else { return };
+        if !first.is_ascii() {
+            at = piece_beyond_ascii(text, at, &mut sink);
+            continue;
+        }
+        let mut end = blocks.next_outside(at);
+        let mut ascii = true;
+        // One mark between two letters, or between two digits, does not end the word.
+        while let Some(&mark) = bytes.get(end)
+            && MARKS[usize::from(mark)] != NONE
+        {
+            match after_mark(bytes, end) {
+                Some(true) => end = blocks.next_outside(end + 1),
+                Some(false) => break,
+                None => {
+                    ascii = false;
+                    break;
+                }
+            }
+        }
+        if !ascii {
+            at = segment(text, at, &mut sink);
+            continue;
+        }
+        // Underscores alone are no word.
+        if first != b'_' || bytes[at..end].iter().any(u8::is_ascii_alphanumeric) {
+            sink(Piece::Word(&text[at..end]));
+        }
+        at = end;
+    }
+}
+
+const NONE: u8 = 0;
+/// May stand between letters.
+const IN_LETTERS: u8 = 1;
+/// May stand between digits.
+const IN_DIGITS: u8 = 2;
+/// Not ASCII: all rules are needed.
+const BEYOND: u8 = 4;
+
+/// What a byte after a run of word characters can mean.
+const MARKS: [u8; 256] = {
+    let mut table = [NONE; 256];
+    table[b':' as usize] = IN_LETTERS;
+    table[b'.' as usize] = IN_LETTERS | IN_DIGITS;
+    table[b'\'' as usize] = IN_LETTERS | IN_DIGITS;
+    table[b',' as usize] = IN_DIGITS;
+    table[b';' as usize] = IN_DIGITS;
+    let mut byte = 0x80;
+    while byte < 256 {
+        table[byte] = BEYOND;
+        byte += 1;
+    }
+    table
+};
+
+/// Whether the word goes on after the mark at `at`; None when that cannot be told from ASCII.
+#[inline]
+fn after_mark(bytes: &[u8], at: usize) -> Option<bool> {
+    let mark = MARKS[usize::from(bytes[at])];
+    let next = bytes.get(at + 1).copied().unwrap_or(b' ');
+    if mark == BEYOND || !next.is_ascii() {
+        return None;
+    }
+    let before = bytes[at - 1];
+    Some(
+        mark & IN_LETTERS != 0 && before.is_ascii_alphabetic() && next.is_ascii_alphabetic()
+            || mark & IN_DIGITS != 0 && before.is_ascii_digit() && next.is_ascii_digit(),
+    )
+}
+
+/// The bytes of a text, 64 at a time, as bits: which can start or continue a word.
+struct Blocks<'a> {
+    bytes: &'a [u8],
+    /// The block the bits are of.
+    block: usize,
+    /// Letters, digits and underscores of ASCII.
+    inside: u64,
+    /// Those, and everything beyond ASCII.
+    candidates: u64,
+}
+
+impl<'a> Blocks<'a> {
+    const SIZE: usize = 64;
+
+    #[inline]
+    fn new(bytes: &'a [u8]) -> Self {
+        let mut blocks = Blocks { bytes, block: 0, inside: 0, candidates: 0 };
+        blocks.load(0);
+        blocks
+    }
+
+    #[inline]
+    fn load(&mut self, block: usize) {
+        let rest = self.bytes.get(block * Self::SIZE..).unwrap_or_default();
+        (self.inside, self.candidates) = match rest.first_chunk() {
+            Some(full) => classify(full),
+            None => {
+                let mut padded = [0; Self::SIZE];
+                padded[..rest.len()].copy_from_slice(rest);
+                classify(&padded)
+            }
+        };
+        self.block = block;
+    }
+
+    /// The next byte at or after `at` that starts a piece, or the end.
+    #[inline(always)]
+    fn next_candidate(&mut self, at: usize) -> usize {
+        self.find(at, |blocks| blocks.candidates)
+    }
+
+    /// The next byte at or after `at` that is no ASCII word character, or the end.
+    #[inline(always)]
+    fn next_outside(&mut self, at: usize) -> usize {
+        self.find(at, |blocks| !blocks.inside)
+    }
+
+    #[inline(always)]
+    fn find(&mut self, at: usize, bits: impl Fn(&Self) -> u64) -> usize {
+        let mut at = at;
+        while at < self.bytes.len() {
+            let block = at / Self::SIZE;
+            if block != self.block {
+                self.load(block);
+            }
+            let found = bits(self) >> (at % Self::SIZE);
+            if found != 0 {
+                return (at + found.trailing_zeros() as usize).min(self.bytes.len());
+            }
+            at = (block + 1) * Self::SIZE;
+        }
+        self.bytes.len()
+    }
+}
+
+/// Bits of the 64 bytes: ASCII letters, digits and underscores; and these with everything beyond ASCII.
+///
+/// Eight bytes at a time in one register: adding a constant to seven-bit bytes raises the top bit of
+/// those at or above a limit, and a multiplication gathers the top bits.
+#[inline]
+fn classify(bytes: &[u8; 64]) -> (u64, u64) {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    const TOP: u64 = 0x80 * EACH;
+    let at_least = |values: u64, limit: u8| values + (0x80 - u64::from(limit)) * EACH;
+    let gather = |tops: u64| ((tops & TOP) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    let (mut inside, mut candidates) = (0, 0);
+    for (at, eight) in bytes.chunks_exact(8).enumerate() {
+        let value =
+            u64::from_le_bytes([eight[0], eight[1], eight[2], eight[3], eight[4], eight[5], eight[6], eight[7]]);
+        let low = value & !TOP;
+        let folded = low | (0x20 * EACH);
+        let letter = at_least(folded, b'a') & !at_least(folded, b'z' + 1);
+        let digit = at_least(low, b'0') & !at_least(low, b'9' + 1);
+        let underscore = at_least(low, b'_') & !at_least(low, b'_' + 1);
+        let word = (letter | digit | underscore) & !value;
+        inside |= gather(word) << (at * 8);
+        candidates |= gather(word | value) << (at * 8);
+    }
+    (inside, candidates)
+}
+
+/// A run without spaces, or the segment that starts here.
+fn piece_beyond_ascii<'a>(text: &'a str, start: usize, sink: &mut impl FnMut(Piece<'a>)) -> usize {
+    let end = text[start..]
+        .char_indices()
+        .find(|&(_, c)| c < '\u{80}' || !class(c).is_unspaced())
+        .map_or(text.len(), |(at, _)| start + at);
+    if end > start {
+        sink(Piece::Run(&text[start..end]));
+        return end;
+    }
+    segment(text, start, sink)
+}
+
+/// One segment of UAX #29 from `start`, by all its rules; returns where it ends.
+fn segment<'a>(text: &'a str, start: usize, sink: &mut impl FnMut(Piece<'a>)) -> usize {
+    let mut chars = text[start..].chars().peekable();
+    let mut wordlike = false;
+    let mut length = 0;
+    let mut take = |c: char, length: &mut usize| {
+        *length += c.len_utf8();
+        wordlike |= class(c).is_wordlike();
+    };
+    let Some(first) = chars.next() else { return text.len() };
+    take(first, &mut length);
+    let mut state = class(first).word_break();
+    let mut after_zwj = state == Break::Zwj;
+    while let Some(&c) = chars.peek() {
+        let this = class(c);
+        if this.is_unspaced() || state == Break::Newline {
+            break;
+        }
+        let kind = this.word_break();
+        // WB4: marks belong to what they follow. WB3c: ZWJ holds emoji sequences together.
+        if matches!(kind, Break::Extend | Break::Zwj) || after_zwj && this.is_pictograph() {
+            after_zwj = kind == Break::Zwj;
+            if !matches!(kind, Break::Extend | Break::Zwj) {
+                state = kind;
+            }
+            take(c, &mut length);
+            chars.next();
+            continue;
+        }
+        after_zwj = false;
+        // The state after this character, if it belongs to the segment.
+        let joined = match (state, kind) {
+            // WB5, WB8 to WB10, WB13a and WB13b
+            (
+                Break::Letter | Break::Hebrew | Break::Numeric | Break::Joiner,
+                Break::Letter | Break::Hebrew | Break::Numeric | Break::Joiner,
+            ) => Some(kind),
+            // WB6 and WB7: a mark in the middle needs the right right-hand side
+            (Break::Letter | Break::Hebrew, Break::MidLetter | Break::MidNumLet | Break::SingleQuote)
+                if is_letter(follower(&chars)) =>
+            {
+                Some(state)
+            }
+            // WB7a, WB7b and WB7c
+            (Break::Hebrew, Break::SingleQuote) => Some(Break::Other),
+            (Break::Hebrew, Break::DoubleQuote) if follower(&chars) == Break::Hebrew => Some(state),
+            // WB11 and WB12
+            (Break::Numeric, Break::MidNum | Break::MidNumLet | Break::SingleQuote)
+                if follower(&chars) == Break::Numeric =>
+            {
+                Some(state)
+            }
+            _ => None,
+        };
+        let Some(next_state) = joined else { break };
+        state = next_state;
+        take(c, &mut length);
+        chars.next();
+    }
+    if wordlike {
+        sink(Piece::Word(&text[start..start + length]));
+    }
+    start + length
+}
+
+fn is_letter(kind: Break) -> bool {
+    matches!(kind, Break::Letter | Break::Hebrew)
+}
+
+/// The class of what comes after the next character, marks passed over.
+fn follower(chars: &std::iter::Peekable<std::str::Chars<'_>>) -> Break {
+    chars
+        .clone()
+        .skip(1)
+        .find(|&c| !matches!(class(c).word_break(), Break::Extend | Break::Zwj) || class(c).is_unspaced())
+        .filter(|&c| !class(c).is_unspaced())
+        .map_or(Break::Other, |c| class(c).word_break())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use unicode_segmentation::UnicodeSegmentation;
+
+    fn words(text: &str) -> Vec<&str> {
+        let mut words = Vec::new();
+        each_word(text, |word| words.push(word));
+        words
+    }
+
+    /// The definition, word for word: take the runs out, cut the rest by an independent UAX #29.
+    fn naive(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        let chars: Vec<char> = text.chars().collect();
+        for piece in chars.chunk_by(|&a, &b| class(a).is_unspaced() == class(b).is_unspaced()) {
+            if class(piece[0]).is_unspaced() {
+                if piece.len() == 1 {
+                    words.push(piece[0].to_string());
+                }
+                words.extend(piece.windows(2).map(|pair| pair.iter().collect::<String>()));
+            } else {
+                let between: String = piece.iter().collect();
+                words.extend(
+                    between
+                        .split_word_bounds()
+                        .filter(|segment| segment.chars().any(|c| class(c).is_wordlike()))
+                        .map(str::to_owned),
+                );
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn known_cuts() {
+        for (text, expected) in [
+            ("", vec![]),
+            ("... --- !", vec![]),
+            ("The cat can't sit.", vec!["The", "cat", "can't", "sit"]),
+            ("3.14 1,000; x_1 a:b e.g. ___", vec!["3.14", "1,000", "x_1", "a:b", "e.g"]),
+            ("'quoted' a.1 1.a", vec!["quoted", "a", "1", "1", "a"]),
+            ("naïve café’s", vec!["naïve", "café’s"]),
+            ("我爱NLP处理", vec!["我爱", "NLP", "处理"]),
+            ("语", vec!["语"]),
+            ("東京タワー", vec!["東京", "京タ", "タワ", "ワー"]),
+            ("ไทย", vec!["ไท", "ทย"]),
+            ("한국어 단어", vec!["한국어", "단어"]),
+            ("צה\"ל ג'", vec!["צה\"ל", "ג'"]),
+            ("😀", vec![]),
+        ] {
+            assert_eq!(words(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_classified_as_their_names_say() {
+        let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        for start in 0..4u8 {
+            let bytes: [u8; 64] = std::array::from_fn(|at| start * 64 + at as u8);
+            let (inside, candidates) = classify(&bytes);
+            for (at, byte) in bytes.into_iter().enumerate() {
+                assert_eq!(inside >> at & 1 == 1, word(byte), "{byte}");
+                assert_eq!(candidates >> at & 1 == 1, word(byte) || !byte.is_ascii(), "{byte}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_across_blocks() {
+        for length in 50..140 {
+            let text = format!("{} {}'s", "x".repeat(length), "y".repeat(length));
+            assert_eq!(words(&text), naive(&text));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn equals_the_definition(text in "\\PC*|[aZ09_.:,;'\"\u{2019} é\u{301}א汉ก็カ\u{200D}😀٣한\n\r\u{AD}]*") {
+            prop_assert_eq!(words(&text), naive(&text));
+        }
+    }
+}

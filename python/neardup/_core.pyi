@@ -1,0 +1,86 @@
+"""The Rust core as Python sees it. Private: use the functions of `neardup`."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+def stable_hash(data: bytes) -> int:
+    """XXH3-64 of `data`, seed 0: names stop-word lists and tables inside a recipe's identity."""
+
+class Pipeline:
+    """A recipe made ready to run: tables built, pattern compiled, dictionary loaded.
+
+    All settings are already in the forms the core knows; `neardup.Recipe` checks and converts.
+    Hashes and fingerprints cross the border as little-endian bytes, `(bits + 63) // 64 * 8` long.
+    """
+
+    def __init__(
+        self,
+        *,
+        normalize: str,
+        tokens: str,
+        ngram: int,
+        pattern: str | None,
+        dictionary: str | None,
+        stopwords: Sequence[str],
+        weights: str,
+        idf: tuple[int, dict[str, int]] | str | None,
+        top: int | None,
+        scale: float | None,
+        hash: str,
+        bits: int,
+        tie: str,
+        votes: str,
+        min_features: int,
+    ) -> None: ...
+    def fingerprint(self, text: str) -> bytes | None:
+        """The fingerprint of one text, or None when it has no signal."""
+    def fingerprint_features(self, tokens: Sequence[str], weights: Sequence[float]) -> bytes | None:
+        """The fingerprint of features the caller made. Equal tokens must have been merged."""
+    def fingerprints(
+        self,
+        texts: Sequence[str],
+        threads: int | None,
+        progress: Callable[[int, int], object] | None,
+    ) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        """Values (n × words) and signal (n) of many texts, on all cores, without the GIL."""
+    def fingerprints_arrow(
+        self,
+        chunks: Sequence[tuple[int, int, Any, Any, Any, bool]],
+        threads: int | None,
+        progress: Callable[[int, int], object] | None,
+    ) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        """As `fingerprints`, read in place from Arrow string buffers.
+
+        A chunk is (offset, length, validity | None, offsets, data, large).
+        """
+    def features(self, text: str) -> list[tuple[str, int, float]]:
+        """The features of a text: (token, count, weight), in the order the vote takes them."""
+    def hash(self, token: str) -> bytes:
+        """The bits a token votes with."""
+    def vote(self, hashes: Sequence[bytes], weights: Sequence[float]) -> tuple[bytes, list[float]]:
+        """The fingerprint and the column sums (bit 0 first) of hashed, weighted features."""
+    def similarity(self, left: str, right: str) -> float:
+        """The exact cosine of the features of two texts; NaN when either has none."""
+    def document_frequencies(
+        self, texts: Sequence[str], threads: int | None
+    ) -> tuple[int, dict[str, int]]:
+        """How many texts hold each token: what a tf-idf recipe is fitted on."""
+
+def cosine(
+    left_tokens: Sequence[str],
+    left_weights: Sequence[float],
+    right_tokens: Sequence[str],
+    right_weights: Sequence[float],
+) -> float:
+    """The exact cosine of two weighted bags; NaN when either has no weight."""
+
+def passages(left: str, right: str, words: int) -> list[tuple[int, int, int, int]]:
+    """Shared runs of at least `words` words: (left start, left end, right start, right end).
+
+    Positions are in characters.
+    """

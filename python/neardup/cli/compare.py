@@ -1,0 +1,111 @@
+"""neardup compare: two texts side by side."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Annotated
+
+import typer
+
+from neardup.cli.console import printable
+from neardup.cli.options import BitsOption, JsonOption, RecipeOption, recipe_of
+from neardup.similarity import DEFAULT_SIMILARITY, Comparison, Passage, compare
+
+SHOWN_PASSAGES = 10
+EXCERPT = 72
+COLOURS = {"identical": "green", "near-duplicate": "yellow", "different": "red"}
+
+
+def command(
+    left: Annotated[str, typer.Argument(metavar="A", help="A text file, or -.")],
+    right: Annotated[str, typer.Argument(metavar="B", help="A text file, or -.")],
+    text: Annotated[bool, typer.Option("--text", help="A and B are the texts themselves.")] = False,
+    recipe: RecipeOption = None,
+    bits: BitsOption = None,
+    similarity: Annotated[
+        float,
+        typer.Option(
+            "--similarity", metavar="S", min=0.0, max=1.0, help="Near-duplicates have at least S."
+        ),
+    ] = DEFAULT_SIMILARITY,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two texts.
+
+    Prints the verdict, the exact similarity, the distance in bits and the shared passages.
+    """
+    from neardup.sources import text_of
+
+    if not text and left == right == "-":
+        raise typer.BadParameter("standard input (-) can be read only once", param_hint="B")
+    chosen = recipe_of(recipe, bits)
+    texts = (left, right) if text else (text_of(left), text_of(right))
+    found = compare(*texts, chosen, similarity=similarity)
+    if as_json:
+        print(json.dumps(_plain(found, texts[0]), ensure_ascii=False))
+    else:
+        _show(found, texts[0])
+
+
+def _plain(found: Comparison, left: str) -> dict[str, object]:
+    return {
+        "distance": found.distance,
+        "bits": found.recipe.bits,
+        "similarity": None if math.isnan(found.similarity) else found.similarity,
+        "threshold": found.threshold,
+        "verdict": found.verdict,
+        "passages": [
+            {
+                "left": [passage.left_start, passage.left_end],
+                "right": [passage.right_start, passage.right_end],
+                "text": left[passage.left_start : passage.left_end],
+            }
+            for passage in found.passages
+        ],
+        "recipe": found.recipe.identity,
+    }
+
+
+def _show(found: Comparison, left: str) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    if found.distance is None:
+        distance = "none (a text has too few features for a fingerprint)"
+    else:
+        distance = f"{found.distance} of {found.recipe.bits} bits"
+    similarity = "none" if math.isnan(found.similarity) else f"{found.similarity:.4f}"
+    console = Console(highlight=False)
+    console.print(Text.assemble("verdict     ", (found.verdict, COLOURS[found.verdict])))
+    console.print(f"similarity  {similarity} (near-duplicate from {found.threshold:g})")
+    console.print(f"distance    {distance}")
+    if not found.passages:
+        console.print("passages    none shared")
+        return
+    shown = _longest(found.passages)
+    capped = (
+        f" (showing the longest {len(shown)} of {len(found.passages)})"
+        if len(shown) < len(found.passages)
+        else ""
+    )
+    console.print(f"passages    {len(found.passages)} shared{capped}")
+    for passage in shown:
+        here = f"A {passage.left_start}-{passage.left_end}"
+        there = f"B {passage.right_start}-{passage.right_end}"
+        excerpt = _excerpt(left[passage.left_start : passage.left_end])
+        console.print(Text(f"  {here}, {there}\n    {excerpt}"), soft_wrap=True)
+
+
+def _longest(passages: tuple[Passage, ...]) -> list[Passage]:
+    """The longest few, in the order of the text."""
+    longest = sorted(passages, key=lambda passage: passage.left_start - passage.left_end)
+    return sorted(longest[:SHOWN_PASSAGES], key=lambda passage: passage.left_start)
+
+
+def _excerpt(text: str) -> str:
+    line = printable(" ".join(text.split()))
+    if len(line) <= EXCERPT:
+        return line
+    half = EXCERPT // 2 - 1
+    return f"{line[:half]} … {line[-half:]}"

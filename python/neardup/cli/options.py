@@ -1,0 +1,42 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from neardup.cli.console import reason
+
+if TYPE_CHECKING:
+    from neardup.recipe import Recipe
+
+RecipeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--recipe",
+        metavar="NAME|FILE.toml",
+        help="How text becomes a fingerprint: a preset (see 'neardup recipes') or a file.",
+    ),
+]
+BitsOption = Annotated[
+    int | None,
+    typer.Option("--bits", metavar="N", help="Width of the fingerprint instead of the recipe's."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def recipe_of(name: str | None, bits: int | None, *, hint: str = "--recipe") -> Recipe:
+    """The recipe the options ask for, or a usage error that says the choices."""
+    from neardup.recipe import as_recipe
+
+    try:
+        recipe = as_recipe(name)
+    except (ValueError, TypeError, OSError) as error:
+        raise typer.BadParameter(reason(error), param_hint=hint) from error
+    if bits is None:
+        return recipe
+    try:
+        return recipe.replace(bits=bits)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--bits") from error

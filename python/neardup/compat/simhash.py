@@ -1,0 +1,320 @@
+"""`Simhash` and `SimhashIndex` as PyPI `simhash` 2.x has them: same surface, same values.
+
+    from neardup.compat.simhash import Simhash, SimhashIndex
+
+is the whole migration. What is better here: texts go through the Rust core, weights of any size
+are right under NumPy 2, and a `hashfunc` too narrow for `f` is refused instead of giving a value
+that means nothing.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import hashlib
+import logging
+import numbers
+import re
+from collections.abc import Callable, Iterable, Iterator, Sized
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.fingerprint import fingerprint
+from neardup.recipe import Recipe
+
+__all__ = ["Simhash", "SimhashIndex"]
+
+LETTERS = r"[\w\u4e00-\u9fcc]+"
+# The core's md5 ends here; wider fingerprints need a wider hashfunc and are summed by NumPy.
+WIDEST_MD5 = 128
+# Weights below this are summed in 64-bit integers, which 2**32 of them cannot overflow.
+WIDE_WEIGHT = 2**31
+# Below this a float holds every integer.
+EXACT_FLOAT = 2**53
+# A bucket with more entries than this makes queries slow, so the log is told.
+BIG_BUCKET = 200
+
+
+def _md5(data: bytes) -> bytes:
+    return hashlib.md5(data, usedforsecurity=False).digest()
+
+
+@functools.cache
+def _recipe(bits: int) -> Recipe:
+    return Recipe.preset("simhash", bits=bits)
+
+
+class Simhash:
+    """A SimHash of `f` bits.
+
+    value      a text; tokens; (token, weight) pairs; a dict of weights; a ready fingerprint;
+               or another `Simhash`, whose fingerprint is taken over
+    f          width in bits, a multiple of 8
+    reg        what counts as a letter in a text: a pattern, as str or compiled
+    hashfunc   from UTF-8 bytes to at least `f` bits, as bytes or int; the last `f` bits count
+    log        where `SimhashIndex` and others may write; the logger "simhash" if not given
+
+    A plain token after a (token, weight) pair takes over the weight of that pair: mixed lists
+    have always been read so, and stored fingerprints depend on it.
+    """
+
+    # Integer weights up to the cutoff are summed together, `batch_size` features at a time. With
+    # float weights beside them this decides the order of the sum, and so its rounding.
+    large_weight_cutoff = 50
+    batch_size = 200
+
+    value: Any
+
+    def __init__(
+        self,
+        value: Simhash | str | SupportsIndex | Iterable[Any],
+        f: int = 64,
+        reg: str | re.Pattern[str] = LETTERS,
+        hashfunc: Callable[[bytes], bytes | int] = _md5,
+        log: logging.Logger | None = None,
+    ) -> None:
+        if f % 8:
+            raise ValueError(f"f must be a multiple of 8, got {f}")
+        self.f = f
+        self.f_bytes = f // 8
+        self.reg = reg
+        self.value = None
+        self.hashfunc = hashfunc
+        self.hashfunc_returns_int = hashfunc is not _md5 and isinstance(
+            hashfunc(b"test"), numbers.Integral
+        )
+        self.log = logging.getLogger("simhash") if log is None else log
+
+        if isinstance(value, Simhash):
+            self.value = value.value
+        elif isinstance(value, str):
+            self.build_by_text(str(value))
+        elif isinstance(value, Iterable):
+            self.build_by_features(value)
+        elif isinstance(value, numbers.Integral):
+            self.value = value
+        else:
+            raise TypeError(
+                f"Bad parameter with type {type(value)}: value must be a str, an iterable of "
+                "tokens or (token, weight) pairs, a dict, an int or a Simhash"
+            )
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.value == other.value) if hasattr(other, "value") else NotImplemented
+
+    # The value may be rebuilt in place, so it cannot serve as a hash.
+    __hash__ = None  # type: ignore[assignment]
+
+    def distance(self, another: Simhash) -> int:
+        """How many of the `f` bits differ."""
+        if self.f != another.f:
+            raise AssertionError(
+                f"cannot compare fingerprints of {self.f} and {another.f} bits; "
+                "build both with the same f"
+            )
+        return _distance(int(self.value), int(another.value), self.f)
+
+    def build_by_text(self, content: str) -> None:
+        """Set the value from a text: letters, lower case, windows of four characters, counted."""
+        if self._has_default_features():
+            try:
+                value = fingerprint(content, _recipe(self.f))
+            except ValueError:
+                # A lone surrogate, which UTF-8 cannot carry. It is no letter: below it drops out.
+                pass
+            else:
+                # A text without letters has always been the empty token, not nothing.
+                self.value = int.from_bytes(self._hasher()(""), "big") if value is None else value
+                return
+        self.build_by_features(collections.Counter(self._tokenize(content)))
+
+    def build_by_features(self, features: Iterable[Any]) -> None:
+        """Set the value from tokens, (token, weight) pairs or a dict of weights."""
+        pairs = features.items() if isinstance(features, dict) else features
+        sums: list[NDArray[Any]] = []
+        digests: list[bytes] = []
+        repeats: list[int] = []
+        total: Any = 0
+        weight: Any = 1
+        hasher = self._hasher()
+        for feature in pairs:
+            alone = False
+            if isinstance(feature, str):
+                token = feature
+            else:
+                token, weight = feature
+                alone = weight > self.large_weight_cutoff
+            total += weight
+            digest = hasher(token)
+            if alone or not isinstance(weight, int):
+                sums.append(_weighted(digest, weight))
+            else:
+                digests.append(digest)
+                repeats.append(max(weight, 0))
+                if len(digests) >= self.batch_size:
+                    sums.append(_batch(digests, repeats))
+                    digests, repeats = [], []
+            if len(sums) >= self.batch_size:
+                sums = [np.sum(sums, 0)]
+        if digests:
+            sums.append(_batch(digests, repeats))
+        if not sums:
+            self.value = 0
+            return
+        ones = np.asarray(np.sum(sums, 0) > total / 2, dtype=np.bool_)
+        self.value = int.from_bytes(np.packbits(ones).tobytes(), "big")
+
+    def _tokenize(self, content: str) -> list[str]:
+        return self._slide("".join(re.findall(self.reg, content.lower())))
+
+    def _slide(self, content: str, width: int = 4) -> list[str]:
+        return [content[i : i + width] for i in range(max(len(content) - width + 1, 1))]
+
+    def _hasher(self) -> Callable[[str], bytes]:
+        """From a token to the last `f` bits of its hash, most significant byte first."""
+        hashfunc: Callable[[bytes], Any] = self.hashfunc
+        size = self.f_bytes
+
+        def of_int(token: str) -> bytes:
+            return (int(hashfunc(token.encode())) & ((1 << size * 8) - 1)).to_bytes(size, "big")
+
+        def of_bytes(token: str) -> bytes:
+            digest: bytes = hashfunc(token.encode())[-size:]
+            if len(digest) < size:
+                raise ValueError(
+                    f"hashfunc gives {len(digest) * 8} bits but f is {size * 8}; pass a wider "
+                    "hashfunc such as lambda data: hashlib.sha512(data).digest()"
+                )
+            return digest
+
+        return of_int if self.hashfunc_returns_int else of_bytes
+
+    def _has_default_features(self) -> bool:
+        """Whether the core computes the very same thing, subclasses included."""
+        kind = type(self)
+        reg = self.reg
+        if isinstance(reg, re.Pattern):
+            reg = reg.pattern if reg.flags == re.UNICODE else ""
+        return (
+            reg == LETTERS
+            and self.hashfunc is _md5
+            and 8 <= self.f <= WIDEST_MD5
+            and kind._tokenize is Simhash._tokenize
+            and kind._slide is Simhash._slide
+            and kind.build_by_features is Simhash.build_by_features
+        )
+
+
+class SimhashIndex:
+    """Finds the stored fingerprints within `k` bits of a query.
+
+    objs   (id, Simhash) pairs; ids come back as str
+    f      width in bits, that of every `Simhash` in the index
+    k      largest distance found
+
+    Two fingerprints at most `k` bits apart agree on one of `k + 1` blocks (pigeonhole), so an
+    entry is filed under each of its blocks and a query reads only the buckets of its own.
+    `bucket` is open to readers: block key → entries "fingerprint in hexadecimal,id".
+    """
+
+    def __init__(
+        self,
+        objs: Iterable[tuple[object, Simhash]],
+        f: int = 64,
+        k: int = 2,
+        log: logging.Logger | None = None,
+    ) -> None:
+        if k < 0:
+            raise ValueError(f"k must be 0 or more, got {k}")
+        self.f = f
+        self.k = k
+        self.log = logging.getLogger("simhash") if log is None else log
+        self.bucket: collections.defaultdict[str, set[str]] = collections.defaultdict(set)
+        self.log.info("Initializing %s data.", len(objs) if isinstance(objs, Sized) else "some")
+        for obj_id, simhash in objs:
+            self.add(obj_id, simhash)
+
+    @property
+    def offsets(self) -> list[int]:
+        """The lowest bit of each block. What does not divide evenly falls to the last block."""
+        width = self.f // (self.k + 1)
+        return [width * block for block in range(self.k + 1)]
+
+    def get_keys(self, simhash: Simhash) -> Iterator[str]:
+        """The bucket key of each block, "value:block" in hexadecimal."""
+        value = int(simhash.value)
+        offsets = self.offsets
+        for block, (start, end) in enumerate(zip(offsets, [*offsets[1:], self.f], strict=True)):
+            yield f"{value >> start & ((1 << (end - start)) - 1):x}:{block:x}"
+
+    def add(self, obj_id: object, simhash: Simhash) -> None:
+        """File a fingerprint under an id."""
+        for bucket, entry in self._places(obj_id, simhash):
+            bucket.add(entry)
+
+    def delete(self, obj_id: object, simhash: Simhash) -> None:
+        """Take a fingerprint out again; nothing happens if it is not there."""
+        for bucket, entry in self._places(obj_id, simhash):
+            bucket.discard(entry)
+
+    def get_near_dups(self, simhash: Simhash) -> list[str]:
+        """The ids, sorted, of all fingerprints at most `k` bits away."""
+        self._check(simhash)
+        value = int(simhash.value)
+        found: set[str] = set()
+        for key in self.get_keys(simhash):
+            entries = self.bucket[key]
+            if len(entries) > BIG_BUCKET:
+                self.log.warning("Big bucket found. key:%s, len:%s", key, len(entries))
+            for entry in entries:
+                digits, _, obj_id = entry.partition(",")
+                if _distance(value, int(digits, 16), self.f) <= self.k:
+                    found.add(obj_id)
+        return sorted(found)
+
+    def bucket_size(self) -> int:
+        """How many buckets there are, those a query or a deletion left empty included."""
+        return len(self.bucket)
+
+    def _places(self, obj_id: object, simhash: Simhash) -> Iterator[tuple[set[str], str]]:
+        self._check(simhash)
+        entry = f"{int(simhash.value):x},{obj_id!s}"
+        for key in self.get_keys(simhash):
+            yield self.bucket[key], entry
+
+    def _check(self, simhash: Simhash) -> None:
+        if simhash.f != self.f:
+            raise AssertionError(
+                f"the index holds fingerprints of {self.f} bits, this one has {simhash.f}; "
+                f"build it with f={self.f}"
+            )
+
+
+def _distance(left: int, right: int, bits: int) -> int:
+    return ((left ^ right) & ((1 << bits) - 1)).bit_count()
+
+
+def _bits(digests: bytes) -> NDArray[np.uint8]:
+    return np.unpackbits(np.frombuffer(digests, dtype=np.uint8))
+
+
+def _batch(digests: list[bytes], repeats: list[int]) -> NDArray[Any]:
+    """How much weight is on each set bit, exactly."""
+    rows = _bits(b"".join(digests)).reshape(len(digests), -1)
+    # Only products of floats are quick, and integers below the limit are exact in them.
+    quick = sum(repeats) < EXACT_FLOAT
+    kind = np.float64 if quick else np.object_
+    sums: NDArray[Any] = np.dot(np.array(repeats, dtype=kind), rows.astype(kind))
+    return sums.astype(np.int64) if quick else sums
+
+
+def _weighted(digest: bytes, weight: Any) -> NDArray[Any]:
+    bits = _bits(digest)
+    if isinstance(weight, int):
+        # Bits are bytes, and NumPy 2 keeps products of bytes in bytes: widen first.
+        wide: NDArray[Any] = bits.astype(np.int64 if weight < WIDE_WEIGHT else np.object_)
+        return wide * weight
+    product: NDArray[Any] = bits * weight
+    return product

@@ -1,0 +1,135 @@
+"""The functions of seomoz's simhash-py and of `simhash-pybind`, with the same results.
+
+    from neardup.compat import simhash_py as simhash
+
+is the whole migration. `find_all` gives a set, as `simhash-pybind` does; simhash-py gave a list.
+"""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+import itertools
+import operator
+from collections.abc import Iterable, Iterator
+from typing import Any, SupportsIndex, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["compute", "find_all", "num_differing_bits", "shingle", "unsigned_hash"]
+
+BITS = 64
+# Rows turned to single bits at a time: 4 MB of them.
+CHUNK = 65_536
+
+Token = TypeVar("Token")
+
+
+def unsigned_hash(obj: bytes | bytearray | memoryview) -> int:
+    """A 64-bit hash of bytes: the first eight bytes of their md5, most significant first."""
+    return int.from_bytes(hashlib.md5(obj, usedforsecurity=False).digest()[:8], "big")
+
+
+def compute(hashes: Iterable[SupportsIndex]) -> int:
+    """The SimHash of 64-bit hashes: a bit is 1 where more than half of them have it."""
+    array = _hash_array(hashes)
+    ones = np.zeros(BITS, dtype=np.int64)
+    for start in range(0, len(array), CHUNK):
+        octets = array[start : start + CHUNK].astype("<u8").view(np.uint8).reshape(-1, 8)
+        ones += np.unpackbits(octets, axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
+    return int.from_bytes(np.packbits(ones * 2 > len(array), bitorder="little").tobytes(), "little")
+
+
+def num_differing_bits(a: SupportsIndex, b: SupportsIndex) -> int:
+    """The Hamming distance of two 64-bit hashes."""
+    return (_as_hash(a) ^ _as_hash(b)).bit_count()
+
+
+def find_all(
+    hashes: Iterable[SupportsIndex], number_of_blocks: int, different_bits: int
+) -> set[tuple[int, int]]:
+    """All pairs (smaller, larger) of different hashes at most `different_bits` bits apart.
+
+    Equal hashes are one hash, as in the originals: a pair of fingerprints cannot say which texts
+    it came from, so a caller who wants those groups the texts by hash first.
+
+    `number_of_blocks` is checked as the originals check it, but the result never depended on it.
+    Here two hashes that differ in k bits agree on one of k + 1 blocks (pigeonhole), so the hashes
+    are sorted by each block in turn and those with an equal block compared: O(k · n log n) and
+    the comparisons, which stay few as long as 2 ** (64 / (k + 1)) is large against n.
+    """
+    bits = operator.index(different_bits)
+    blocks = operator.index(number_of_blocks)
+    if bits < 0:
+        raise TypeError(f"different_bits must be 0 or more, got {bits}")
+    if blocks <= bits:
+        raise ValueError(
+            f"Number of blocks ({blocks}) must be greater than different_bits ({bits})"
+        )
+    if blocks > BITS:
+        raise ValueError(f"Number of blocks must not exceed {BITS}, got {blocks}")
+    array = np.unique(_hash_array(hashes))
+    pairs: set[tuple[int, int]] = set()
+    edges = [BITS * block // (bits + 1) for block in range(bits + 2)]
+    for start, end in itertools.pairwise(edges):
+        keys = array >> np.uint64(start) & np.uint64((1 << (end - start)) - 1)
+        # Stable, so that within a block the smaller hash stays on the left.
+        order = np.argsort(keys, kind="stable")
+        pairs.update(_near_neighbours(array[order], keys[order], bits))
+    return pairs
+
+
+def shingle(tokens: Iterable[Token], window: int = 4) -> Iterator[list[Token]]:
+    """Every run of `window` neighbouring tokens, as a list."""
+    if window <= 0:
+        raise ValueError(f"Window size must be positive, got {window}")
+    run: collections.deque[Token] = collections.deque(maxlen=window)
+    for token in tokens:
+        run.append(token)
+        if len(run) == window:
+            yield list(run)
+
+
+def _near_neighbours(
+    hashes: NDArray[np.uint64], keys: NDArray[np.uint64], bits: int
+) -> Iterator[tuple[int, int]]:
+    """Pairs at most `bits` apart among hashes with equal keys; `keys` is sorted."""
+    left = np.arange(len(hashes))
+    step = 0
+    while True:
+        step += 1
+        left = left[left + step < len(hashes)]
+        # Keys are sorted: a place whose key has changed `step` places on can be dropped for good.
+        left = left[keys[left] == keys[left + step]]
+        if not len(left):
+            return
+        near = left[_count_bits(hashes[left] ^ hashes[left + step]) <= bits]
+        yield from zip(hashes[near].tolist(), hashes[near + step].tolist(), strict=True)
+
+
+def _count_bits(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Set bits of each word, in parallel sums of 2, 4 and 8 bits (NumPy 1 has no bit count)."""
+    pairs = words - (words >> np.uint64(1) & np.uint64(0x5555555555555555))
+    low = np.uint64(0x3333333333333333)
+    fours = (pairs & low) + (pairs >> np.uint64(2) & low)
+    octets = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    counts: NDArray[np.uint64] = octets * np.uint64(0x0101010101010101) >> np.uint64(56)
+    return counts
+
+
+def _hash_array(hashes: Iterable[SupportsIndex]) -> NDArray[np.uint64]:
+    if isinstance(hashes, np.ndarray) and hashes.dtype == np.uint64 and hashes.ndim == 1:
+        return hashes
+    return np.array([_as_hash(value) for value in hashes], dtype=np.uint64)
+
+
+def _as_hash(value: Any) -> int:
+    # Out of range is a TypeError because that is what callers of the originals may be catching.
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"a hash must be an int, got {value!r} of {type(value).__name__}") from None
+    if not 0 <= number < 1 << BITS:
+        raise TypeError(f"a hash must be from 0 to 2**{BITS} - 1, got {number}")
+    return number

@@ -1,0 +1,245 @@
+"""Explanation: the vote behind a fingerprint, step by step."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from neardup.features import Feature, TextLike, features, token_hash
+from neardup.fingerprint import RecipeLike
+from neardup.recipe import Recipe, as_recipe
+
+# A table with a column a bit fits a screen up to this width.
+FULL_TABLE_BITS = 16
+SHOWN_TOKENS = 20
+TOKEN_CELLS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One token's part in the vote. Bits and votes start at the most significant bit."""
+
+    token: str
+    count: int
+    weight: float
+    hash: str
+    votes: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How features became a fingerprint. `print` it for a table.
+
+    features   token, count and weight, in the order of the vote
+    hashes     the hash of each token
+    columns    the sum of the votes for each bit, bit 0 first
+    value      the fingerprint, or None where there is no signal
+    bits       its width
+    recipe     how the text was read
+    """
+
+    features: tuple[Feature, ...]
+    hashes: tuple[int, ...]
+    columns: tuple[float, ...]
+    value: int | None
+    bits: int
+    recipe: Recipe
+
+    @property
+    def bits_string(self) -> str:
+        """The fingerprint in zeros and ones, most significant bit first; "" without signal."""
+        return "" if self.value is None else f"{self.value:0{self.bits}b}"
+
+    @property
+    def hex(self) -> str | None:
+        """The fingerprint in hexadecimal digits of fixed width, None without signal."""
+        return None if self.value is None else f"{self.value:0{self.bits // 4}x}"
+
+    def rows(self) -> list[Row]:
+        """Every token with its hash bits and its vote on each of them."""
+        return [self._row(index) for index in range(len(self.features))]
+
+    def _row(self, index: int) -> Row:
+        feature = self.features[index]
+        bits = f"{self.hashes[index]:0{self.bits}b}"
+        votes = tuple(feature.weight if bit == "1" else -feature.weight for bit in bits)
+        return Row(feature.token, feature.count, feature.weight, bits, votes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values, for JSON."""
+        return {
+            "recipe": self.recipe.identity,
+            "bits": self.bits,
+            "fingerprint": self.hex,
+            "signal": self.value is not None,
+            "features": [
+                {
+                    "token": feature.token,
+                    "count": feature.count,
+                    "weight": feature.weight,
+                    "hash": f"{code:0{self.bits // 4}x}",
+                }
+                for feature, code in zip(self.features, self.hashes, strict=True)
+            ],
+            "columns": list(self.columns),
+        }
+
+    def __str__(self) -> str:
+        shown = self._heaviest()
+        if self.bits <= FULL_TABLE_BITS:
+            parts = [self._full_table(shown)]
+        else:
+            parts = [self._token_table(shown), self._column_lines()]
+        if len(shown) < len(self.features):
+            parts[0] += (
+                f"\n(showing {len(shown)} of {len(self.features)} tokens, heaviest first; "
+                "the sums are over all of them)"
+            )
+        return "\n\n".join([*parts, self._rule(), self._result()])
+
+    def _heaviest(self) -> list[int]:
+        """Which features to show: all in the order of the vote, or else the heaviest."""
+        indices = range(len(self.features))
+        if len(indices) <= SHOWN_TOKENS:
+            return list(indices)
+        return sorted(indices, key=lambda index: -self.features[index].weight)[:SHOWN_TOKENS]
+
+    def _full_table(self, shown: Sequence[int]) -> str:
+        numbers = [str(bit) for bit in reversed(range(self.bits))]
+        lines = [["token", "count", "weight", "hash", *numbers]]
+        for row in map(self._row, shown):
+            votes = [_signed(vote) for vote in row.votes]
+            lines.append(
+                [_printable(row.token), str(row.count), _number(row.weight), row.hash, *votes]
+            )
+        lines.append(["sum", "", "", "", *[_signed(column) for column in reversed(self.columns)]])
+        if self.value is not None:
+            lines.append(["bit", "", "", "", *self.bits_string])
+        return _aligned(lines, left=(0, 3))
+
+    def _token_table(self, shown: Sequence[int]) -> str:
+        lines = [["token", "count", "weight", "hash"]]
+        for index in shown:
+            feature = self.features[index]
+            code = f"{self.hashes[index]:0{self.bits // 4}x}"
+            shape = [_printable(feature.token), str(feature.count), _number(feature.weight)]
+            lines.append([*shape, code])
+        return _aligned(lines, left=(0, 3))
+
+    def _column_lines(self) -> str:
+        """The columns, sixteen a line, from the most significant bit down."""
+        bits = self.bits_string
+        lines = []
+        for high in range(self.bits, 0, -FULL_TABLE_BITS):
+            low = max(high - FULL_TABLE_BITS, 0)
+            sums = [_signed(self.columns[bit]) for bit in reversed(range(low, high))]
+            lines.append([f"{high - 1}…{low}", "sum", *sums])
+            if bits:
+                lines.append(["", "bit", *bits[self.bits - high : self.bits - low]])
+        title = "columns, most significant bit first"
+        return f"{title}\n{_aligned(lines, left=(0, 1))}"
+
+    def _rule(self) -> str:
+        tie = {
+            "zero": "of 0 the bit 0",
+            "one": "of 0 the bit 1",
+            "mask": "of 0 the bit 1 in even columns and 0 in odd ones",
+        }[self.recipe.tie]
+        return (
+            "A token adds its weight where its hash has a 1 and takes it away where it has a 0.\n"
+            f"A sum above 0 gives the bit 1, below 0 the bit 0, {tie}."
+        )
+
+    def _result(self) -> str:
+        if self.value is not None:
+            bits = f" = {self.bits_string}" if self.bits <= FULL_TABLE_BITS else ""
+            return f"fingerprint ({self.bits} bits): {self.hex}{bits}"
+        found = sum(feature.weight != 0 for feature in self.features)
+        return (
+            f"no signal, so no fingerprint: {found} {'feature' if found == 1 else 'features'} "
+            f"with a weight, and the recipe asks for min_features={self.recipe.min_features}"
+        )
+
+
+def explain(text_or_features: TextLike, recipe: RecipeLike = None) -> Explanation:
+    """The vote behind a fingerprint: tokens, weights, hashes, column sums and bits.
+
+    Takes what `fingerprint` takes. Memory grows with the text: meant for looking, not for masses.
+    """
+    chosen = as_recipe(recipe)
+    found = features(text_or_features, chosen)
+    hashes = [token_hash(feature.token, chosen) for feature in found]
+    length = (chosen.bits + 63) // 64 * 8
+    voted, columns = chosen.pipeline.vote(
+        [code.to_bytes(length, "little") for code in hashes], [feature.weight for feature in found]
+    )
+    signal = sum(feature.weight != 0 for feature in found) >= chosen.min_features
+    return Explanation(
+        features=tuple(found),
+        hashes=tuple(hashes),
+        columns=tuple(columns),
+        value=int.from_bytes(voted, "little") if signal else None,
+        bits=chosen.bits,
+        recipe=chosen,
+    )
+
+
+def _number(value: float) -> str:
+    """Short and without noise: 1.6875 as 1.69, 3.0 as 3, 0.01234 as 0.0123."""
+    size = abs(value)
+    if size >= 1:
+        return f"{value:.2f}".rstrip("0").rstrip(".") if size < 1e9 else f"{value:.6g}"
+    if size >= 1e-4:
+        decimals = 2 - math.floor(math.log10(size))
+        return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
+    return f"{value:.3g}"
+
+
+def _signed(value: float) -> str:
+    return f"+{_number(value)}" if value > 0 else _number(value)
+
+
+def _printable(token: str) -> str:
+    """A token that keeps to its cell: invisible characters escaped, edges of space in quotes."""
+    text = "".join(char if char.isprintable() else _escape(char) for char in token)
+    if text != text.strip() or not text:
+        text = f"'{text}'"
+    if _cells(text) <= TOKEN_CELLS:
+        return text
+    cut = 0
+    for end, char in enumerate(text):
+        cut += _cells(char)
+        if cut > TOKEN_CELLS - 1:
+            return f"{text[:end]}…"
+    return text
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
+
+
+def _cells(text: str) -> int:
+    """How many terminal cells a text takes: two a wide character, none a combining mark."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in text
+    )
+
+
+def _aligned(lines: Sequence[Sequence[str]], left: tuple[int, ...]) -> str:
+    """Cells under each other, to the right except for the columns in `left`."""
+    most = max(len(line) for line in lines)
+    widths = [
+        max(_cells(line[column]) for line in lines if column < len(line)) for column in range(most)
+    ]
+
+    def pad(cell: str, column: int) -> str:
+        space = " " * (widths[column] - _cells(cell))
+        return cell + space if column in left else space + cell
+
+    return "\n".join(
+        "  ".join(pad(cell, column) for column, cell in enumerate(line)).rstrip() for line in lines
+    )

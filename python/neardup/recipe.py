@@ -1,0 +1,405 @@
+"""Recipe: how a text becomes a fingerprint. Settings, presets, identity."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self, cast, get_args
+
+from neardup import _core
+from neardup.stopwords import Stopwords
+
+Normalize = Literal["nfkc_casefold", "nfkc", "casefold", "lower", "none"]
+Tokens = Literal["words", "chars", "jieba", "jieba-keywords", "whitespace", "lines", "regex"]
+Weights = Literal["log", "log-length", "tf", "binary", "frequency", "tfidf"]
+Hash = Literal["xxh3", "md5", "md5-first", "python", "lookup3", "lookup3-yanyiwu"]
+Tie = Literal["mask", "zero", "one"]
+Votes = Literal["exact", "signed-float", "half-float"]
+HashFunction = Callable[[str], int | bytes]
+
+# What a fingerprint means may change only together with this number: it is part of every identity.
+VERSION = 1
+MIN_BITS, MAX_BITS = 8, 512
+_WIDEST = {"md5": 128, "md5-first": 128, "lookup3": 64, "lookup3-yanyiwu": 64}
+MAX_NGRAM = 1000
+
+
+@dataclass(frozen=True)
+class Idf:
+    """Document frequencies a tf-idf recipe was fitted on.
+
+    The weight of a token is tf · (1 + ln((1 + documents) / (1 + documents with the token))).
+    """
+
+    documents: int
+    counts: Mapping[str, int]
+
+    @functools.cached_property
+    def digest(self) -> str:
+        lines = [f"{self.documents}"]
+        lines += [f"{token}\t{count}" for token, count in sorted(self.counts.items())]
+        return _digest("\n".join(lines))
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"Idf(documents={self.documents}, tokens={len(self.counts)})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a text becomes a fingerprint.
+
+    normalize     "nfkc_casefold": Unicode compatibility form and case folding, invisible characters
+                  dropped; "nfkc", "casefold", "lower", "none"
+    tokens        "words": Unicode words, and overlapping pairs of characters where a script has no
+                  spaces; "chars"; "jieba"; "jieba-keywords"; "whitespace"; "lines"; "regex"
+    ngram         join this many neighbouring tokens to one
+    pattern       for "regex" the token; for "chars" what is kept before cutting
+    dictionary    jieba user dictionary: a file, or lines of "word [frequency [tag]]"
+    stopwords     "en", "zh", "en+zh", a file with a word a line, or an iterable of words
+    weights       "log" = 1 + ln tf; "log-length": the same, halved for each letter a token is short
+                  of five; both in sixteenths; "tf"; "binary"; "frequency" = tf / all tokens;
+                  "tfidf" with `idf`
+    idf           "jieba", or what `Recipe.fit` learned
+    top           keep only the heaviest features
+    scale         weights become int(weight · scale)
+    hash          "xxh3", "md5" (last bytes), "md5-first", "python", "lookup3", "lookup3-yanyiwu",
+                  or a function from token to int or bytes
+    bits          width of the fingerprint, a multiple of 8 from 8 to 512
+    tie           the bit of a column whose votes cancel out: "mask" (even bits 1, odd bits 0),
+                  "zero", "one"
+    votes         "exact": integer sums, whatever the order; "signed-float" and "half-float" repeat
+                  the floating-point sums of older libraries
+    min_features  with fewer different features a text has no signal
+    """
+
+    normalize: Normalize = "nfkc_casefold"
+    tokens: Tokens = "words"
+    ngram: int = 1
+    pattern: str | None = None
+    dictionary: str | os.PathLike[str] | Iterable[str] | None = None
+    stopwords: Stopwords | str | os.PathLike[str] | Iterable[str] | None = None
+    weights: Weights = "log-length"
+    idf: Idf | Literal["jieba"] | None = None
+    top: int | None = None
+    scale: float | None = None
+    hash: Hash | HashFunction = "xxh3"
+    bits: int = 128
+    tie: Tie = "mask"
+    votes: Votes = "exact"
+    min_features: int = 2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stopwords", Stopwords.of(self.stopwords))
+        object.__setattr__(self, "dictionary", _dictionary(self.dictionary))
+        for name, kind in _CHOICES.items():
+            value = getattr(self, name)
+            if not (name == "hash" and callable(value)) and value not in get_args(kind):
+                raise ValueError(
+                    f"{name} is {value!r}; it must be one of {', '.join(get_args(kind))}"
+                    + (", or a function of the token" if name == "hash" else "")
+                )
+        _check_whole("bits", self.bits, MIN_BITS, MAX_BITS)
+        if self.bits % 8:
+            raise ValueError(
+                f"bits is {self.bits}; it must be a multiple of 8 from {MIN_BITS} to {MAX_BITS}"
+            )
+        _check_whole("ngram", self.ngram, 1, MAX_NGRAM)
+        _check_whole("min_features", self.min_features, 1, 1_000_000)
+        if self.top is not None:
+            _check_whole("top", self.top, 1, 1_000_000)
+        if self.idf is not None and self.idf != "jieba" and not isinstance(self.idf, Idf):
+            raise ValueError(f'idf is {self.idf!r}; it must be "jieba", or come from Recipe.fit')
+        if isinstance(self.hash, str) and self.bits > _WIDEST.get(self.hash, MAX_BITS):
+            raise ValueError(
+                f"bits is {self.bits}, but hash {self.hash!r} gives only {_WIDEST[self.hash]}; "
+                'use fewer bits, or hash "xxh3"'
+            )
+        # The core checks what remains, and a wrong pattern should be told now, not at first use.
+        if self.pattern is not None or self._needs_core_check():
+            self.pipeline  # noqa: B018
+
+    def _needs_core_check(self) -> bool:
+        return self.scale is not None or (self.weights == "tfidf") != (self.idf is not None)
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Self:
+        """A named recipe, with `changes` to its fields. `Recipe.presets()` lists the names."""
+        if name not in PRESETS:
+            raise ValueError(
+                f"recipe is {name!r}; it must be one of {', '.join(PRESETS)}, or a .toml file"
+            )
+        return cls(**{**PRESETS[name].fields, **changes})
+
+    @staticmethod
+    def presets() -> dict[str, str]:
+        """The names of all presets, with what each is for."""
+        return {name: preset.purpose for name, preset in PRESETS.items()}
+
+    def replace(self, **changes: Any) -> Self:
+        """This recipe with other values for some fields."""
+        return dataclasses.replace(self, **changes)
+
+    def fit(self, texts: Iterable[str], *, threads: int | None = None) -> Self:
+        """This recipe with tf-idf weights learned from `texts`."""
+        plain = self.replace(weights="tf", idf=None)
+        documents, counts = plain.pipeline.document_frequencies(list(texts), threads)
+        if documents == 0:
+            raise ValueError("texts is empty; fit needs at least one text")
+        return self.replace(weights="tfidf", idf=Idf(documents, counts))
+
+    @functools.cached_property
+    def identity(self) -> str:
+        """All that decides a fingerprint, in one line; equal where fingerprints can be compared."""
+        parts = [f"neardup{VERSION}"]
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if value is None or (field.name in ("ngram", "min_features") and value == 1):
+                continue
+            parts.append(f"{field.name}={_identify(value)}")
+        return " ".join(parts)
+
+    @functools.cached_property
+    def pipeline(self) -> _core.Pipeline:
+        """The recipe made ready to run, once."""
+        stopwords = cast(Stopwords | None, self.stopwords)
+        lines = cast(tuple[str, ...] | None, self.dictionary)
+        idf = self.idf
+        return _core.Pipeline(
+            normalize=self.normalize,
+            tokens=self.tokens,
+            ngram=self.ngram,
+            pattern=self.pattern,
+            dictionary=None if lines is None else "\n".join(lines),
+            stopwords=sorted(stopwords.words) if stopwords else [],
+            weights=self.weights,
+            idf=(idf.documents, dict(idf.counts)) if isinstance(idf, Idf) else idf,
+            top=self.top,
+            scale=self.scale,
+            # A function hashes in Python; the core then only counts and votes.
+            hash=self.hash if isinstance(self.hash, str) else "xxh3",
+            bits=self.bits,
+            tie=self.tie,
+            votes=self.votes,
+            min_features=self.min_features,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the recipe to a TOML file, its word lists and tables included."""
+        if callable(self.hash):
+            raise ValueError(
+                f"hash is the function {_identify(self.hash)}; a function cannot be saved, "
+                "only a recipe whose hash has a name"
+            )
+        import tomli_w
+
+        settings: dict[str, Any] = {"version": VERSION}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Stopwords):
+                value = sorted(value.words)
+            elif isinstance(value, Idf):
+                value = {"documents": value.documents, "counts": dict(sorted(value.counts.items()))}
+            if value is not None:
+                settings[field.name] = value
+        path = Path(path)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            temporary.write_text(tomli_w.dumps(settings), encoding="utf-8")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads a recipe from a TOML file: fields of Recipe, and `preset` to start from one."""
+        import tomllib
+
+        try:
+            settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ValueError(f"{os.fspath(path)} is not a TOML file: {error}") from None
+        version = settings.pop("version", VERSION)
+        if version != VERSION:
+            raise ValueError(
+                f"{os.fspath(path)} is of version {version!r}; this neardup reads version {VERSION}"
+            )
+        preset = settings.pop("preset", None)
+        known = {field.name for field in dataclasses.fields(cls)}
+        unknown = sorted(set(settings) - known)
+        if unknown:
+            raise ValueError(
+                f"{os.fspath(path)} sets {unknown[0]!r}, which no recipe has; "
+                f"it may set preset, {', '.join(sorted(known))}"
+            )
+        if isinstance(settings.get("idf"), dict):
+            settings["idf"] = Idf(**settings["idf"])
+        return cls.preset(preset, **settings) if preset is not None else cls(**settings)
+
+
+@dataclass(frozen=True)
+class _Preset:
+    purpose: str
+    fields: dict[str, Any]
+
+
+PRESETS: dict[str, _Preset] = {
+    "default": _Preset("any text, any language: words and character pairs, 128 bits", {}),
+    "simhash": _Preset(
+        "as the PyPI package simhash: character 4-grams, md5",
+        {
+            "normalize": "lower",
+            "tokens": "chars",
+            "ngram": 4,
+            # Python's \w, spelled out: the core's engine has a wider one.
+            "pattern": r"[\p{L}\p{N}_\u{4e00}-\u{9fcc}]+",
+            "weights": "tf",
+            "hash": "md5",
+            "bits": 64,
+            "tie": "zero",
+            "votes": "half-float",
+            "min_features": 1,
+        },
+    ),
+    "weighted-tokens": _Preset(
+        "as python-hashes: words between spaces, Python's old string hash, ties to 1",
+        {
+            "normalize": "none",
+            "tokens": "whitespace",
+            "weights": "tf",
+            "hash": "python",
+            "bits": 64,
+            "tie": "one",
+            "min_features": 1,
+        },
+    ),
+    "jieba-tfidf": _Preset(
+        "Chinese keywords: jieba's 20 best, weight int(20 · tf-idf), Python's old string hash",
+        {
+            "normalize": "none",
+            "tokens": "jieba-keywords",
+            "weights": "tfidf",
+            "idf": "jieba",
+            "top": 20,
+            "scale": 20.0,
+            "hash": "python",
+            "bits": 64,
+            "tie": "zero",
+            "min_features": 1,
+        },
+    ),
+    "characters": _Preset(
+        "for learning: single characters by frequency, first bytes of md5",
+        {
+            "normalize": "none",
+            "tokens": "chars",
+            "weights": "frequency",
+            "hash": "md5-first",
+            "bits": 64,
+            "tie": "zero",
+            "votes": "signed-float",
+            "min_features": 1,
+        },
+    ),
+    "lookup3": _Preset(
+        "weighted features with Jenkins' lookup3, as C++ SimHash libraries",
+        {
+            "normalize": "none",
+            "tokens": "whitespace",
+            "weights": "tf",
+            "hash": "lookup3",
+            "bits": 64,
+            "tie": "zero",
+            "votes": "signed-float",
+            "min_features": 1,
+        },
+    ),
+    "lookup3-yanyiwu": _Preset(
+        "as yanyiwu/simhash: jieba's 5 best keywords, lookup3 with its halves swapped",
+        {
+            "normalize": "none",
+            "tokens": "jieba",
+            "weights": "tfidf",
+            "idf": "jieba",
+            "top": 5,
+            "hash": "lookup3-yanyiwu",
+            "bits": 64,
+            "tie": "zero",
+            "votes": "signed-float",
+            "min_features": 1,
+        },
+    ),
+}
+
+_CHOICES: dict[str, Any] = {
+    "normalize": Normalize,
+    "tokens": Tokens,
+    "weights": Weights,
+    "hash": Hash,
+    "tie": Tie,
+    "votes": Votes,
+}
+
+
+@functools.cache
+def _named(name: str) -> Recipe:
+    return Recipe.preset(name)
+
+
+def as_recipe(recipe: Recipe | str | os.PathLike[str] | None) -> Recipe:
+    """What users pass for a recipe: one, the name of a preset, a .toml file, or nothing."""
+    if isinstance(recipe, Recipe):
+        return recipe
+    if recipe is None:
+        return _named("default")
+    if isinstance(recipe, os.PathLike) or (isinstance(recipe, str) and recipe.endswith(".toml")):
+        return Recipe.load(recipe)
+    if isinstance(recipe, str):
+        return _named(recipe)
+    raise TypeError(
+        f"recipe is of type {type(recipe).__name__}; pass a Recipe, a preset's name or a .toml file"
+    )
+
+
+def _check_whole(name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} is {value!r}; it must be a whole number from {low} to {high}")
+    if not low <= value <= high:
+        raise ValueError(f"{name} is {value}; it must be from {low} to {high}")
+
+
+def _dictionary(
+    value: str | os.PathLike[str] | Iterable[str] | None,
+) -> tuple[str, ...] | None:
+    if value is None or isinstance(value, tuple):
+        return value
+    if isinstance(value, str | os.PathLike):
+        try:
+            return tuple(Path(value).read_text(encoding="utf-8-sig").splitlines())
+        except UnicodeDecodeError as error:
+            raise ValueError(f"dictionary {os.fspath(value)} is not UTF-8: {error}") from None
+    return tuple(value)
+
+
+def _digest(text: str) -> str:
+    return f"{_core.stable_hash(text.encode()):016x}"
+
+
+def _identify(value: object) -> str:
+    if isinstance(value, Stopwords | Idf):
+        return value.digest
+    if isinstance(value, tuple):
+        return _digest("\n".join(value))
+    if isinstance(value, str):
+        # A pattern may hold spaces; identities are split at them.
+        return value if " " not in value else json.dumps(value).replace(" ", "\\u0020")
+    if callable(value):
+        return f"{getattr(value, '__module__', '?')}.{getattr(value, '__qualname__', '?')}"
+    return str(value)

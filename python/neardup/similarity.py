@@ -1,0 +1,102 @@
+"""Two texts → how alike they are: exact cosine, distance, verdict, shared passages."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from neardup import _core
+from neardup.features import TextLike, features
+from neardup.fingerprint import RecipeLike, fingerprint
+from neardup.recipe import Recipe, as_recipe
+
+Verdict = Literal["identical", "near-duplicate", "different"]
+
+# Measured, see benchmarks/RESULTS.md: keeps edited copies, lets no stranger in, en and zh alike.
+DEFAULT_SIMILARITY = 0.85
+# Shorter runs of words are shared by chance.
+PASSAGE_WORDS = 5
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A stretch both texts have, as character positions: left[left_start:left_end] and so on."""
+
+    left_start: int
+    left_end: int
+    right_start: int
+    right_end: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How alike two texts are.
+
+    distance    bits in which the fingerprints differ; None when a text has no signal
+    similarity  exact cosine of the features, 0 to 1
+    verdict     "identical": equal texts; "near-duplicate": similarity at least `threshold`;
+                "different"
+    passages    what both texts have word for word, longest first
+    """
+
+    distance: int | None
+    similarity: float
+    verdict: Verdict
+    passages: tuple[Passage, ...]
+    threshold: float
+    recipe: Recipe
+
+
+def similarity(a: TextLike, b: TextLike, recipe: RecipeLike = None) -> float:
+    """The exact cosine of the features of two texts: 1.0 the same features, 0.0 nothing shared.
+
+    Texts without features are alike only if they are equal.
+
+    >>> round(similarity("the cat sat on the mat", "the cat sat on a mat", "weighted-tokens"), 3)
+    0.866
+    """
+    return _cosine(a, b, as_recipe(recipe))
+
+
+def _cosine(a: TextLike, b: TextLike, recipe: Recipe) -> float:
+    if isinstance(a, str) and isinstance(b, str):
+        cosine = recipe.pipeline.similarity(a, b)
+        return float(a == b) if math.isnan(cosine) else cosine
+    left, right = features(a, recipe), features(b, recipe)
+    cosine = _core.cosine(
+        [feature.token for feature in left],
+        [feature.weight for feature in left],
+        [feature.token for feature in right],
+        [feature.weight for feature in right],
+    )
+    return float(left == right) if math.isnan(cosine) else cosine
+
+
+def compare(
+    a: str, b: str, recipe: RecipeLike = None, *, similarity: float = DEFAULT_SIMILARITY
+) -> Comparison:
+    """Compares two texts; `similarity` is the cosine from which they count as near-duplicates."""
+    for name, text in (("a", a), ("b", b)):
+        if not isinstance(text, str):
+            raise TypeError(f"{name} is of type {type(text).__name__}; it must be a str")
+    if not 0 <= similarity <= 1:
+        raise ValueError(f"similarity is {similarity}; it must be from 0 to 1")
+    recipe = as_recipe(recipe)
+    left, right = fingerprint(a, recipe), fingerprint(b, recipe)
+    cosine = _cosine(a, b, recipe)
+    verdict: Verdict = "different"
+    if a == b:
+        verdict = "identical"
+    elif cosine >= similarity and left is not None and right is not None:
+        verdict = "near-duplicate"
+    found = [Passage(*row) for row in _core.passages(a, b, PASSAGE_WORDS)]
+    found.sort(key=lambda passage: passage.right_start - passage.right_end)
+    return Comparison(
+        distance=None if left is None or right is None else (left ^ right).bit_count(),
+        similarity=cosine,
+        verdict=verdict,
+        passages=tuple(found),
+        threshold=similarity,
+        recipe=recipe,
+    )

@@ -1,0 +1,102 @@
+"""neardup compare."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup as nd
+
+LEFT = "The library on the square opens at nine in the morning and closes at six in the evening."
+RIGHT = LEFT.replace("six", "seven") + " Cards are free."
+
+
+def test_two_files(run: Callable[..., Any], tmp_path: Path) -> None:
+    for name, text in [("a.txt", LEFT), ("b.txt", RIGHT)]:
+        (tmp_path / name).write_text(text)
+    ran = run("compare", tmp_path / "a.txt", tmp_path / "b.txt", "--similarity", "0.5")
+    found = nd.compare(LEFT, RIGHT, similarity=0.5)
+    assert ran.code == 0
+    assert "verdict     near-duplicate" in ran.out
+    assert f"similarity  {found.similarity:.4f} (near-duplicate from 0.5)" in ran.out
+    assert f"distance    {found.distance} of {nd.Recipe().bits} bits" in ran.out
+    assert f"passages    {len(found.passages)} shared" in ran.out
+    assert "The library on the square opens" in ran.out
+
+
+def test_one_from_standard_input(run: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(LEFT)
+    ran = run("compare", tmp_path / "a.txt", "-", stdin=LEFT.encode())
+    assert "verdict     identical" in ran.out
+
+
+def test_texts_themselves_as_json(run: Callable[..., Any]) -> None:
+    ran = run("compare", "--text", LEFT, RIGHT, "--json", "--bits", 64)
+    found = nd.compare(LEFT, RIGHT, nd.Recipe(bits=64))
+    plain = json.loads(ran.out)
+    assert plain["distance"] == found.distance
+    assert plain["bits"] == 64
+    assert plain["similarity"] == pytest.approx(found.similarity)
+    assert plain["threshold"] == found.threshold
+    assert plain["verdict"] == found.verdict
+    assert plain["recipe"] == found.recipe.identity
+    for passage in plain["passages"]:
+        assert LEFT[slice(*passage["left"])] == passage["text"]
+        assert passage["right"][0] < passage["right"][1]
+
+
+def test_no_signal(run: Callable[..., Any]) -> None:
+    ran = run("compare", "--text", "?", "!")
+    assert ran.code == 0
+    assert "distance    none (a text has too few features for a fingerprint)" in ran.out
+    assert "passages    none shared" in ran.out
+    plain = json.loads(run("compare", "--text", "?", "!", "--json").out)
+    assert plain["distance"] is None
+    assert plain["verdict"] == "different"
+
+
+def test_many_passages_are_capped(run: Callable[..., Any]) -> None:
+    parts = [" ".join(f"w{part}x{word}" for word in range(12 + part)) for part in range(15)]
+    left, right = " lll ".join(parts), " rrr ".join(parts)
+    found = nd.compare(left, right)
+    assert len(found.passages) == 15
+    ran = run("compare", "--text", left, right)
+    assert "passages    15 shared (showing the longest 10 of 15)" in ran.out
+    assert "w14x0" in ran.out
+    assert "w0x0" not in ran.out
+
+
+def test_excerpts_are_safe_to_print(run: Callable[..., Any]) -> None:
+    text = "alpha beta \x1b[31mgamma delta [bold]epsilon[/bold] zeta eta theta iota kappa lambda mu"
+    out = run("compare", "--text", text, text + " nu").out
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["a.txt", "missing.txt"], 1, "missing.txt: No such file or directory"),
+        (["a.txt", "bad.txt"], 1, "bad.txt:1: not UTF-8 (byte 0xff at offset 0)"),
+        (["a.txt"], 2, "Missing argument 'B'"),
+        (["-", "-"], 2, "standard input (-) can be read only once"),
+        (["a.txt", "a.txt", "--similarity", "1.5"], 2, "'--similarity'"),
+        (["a.txt", "a.txt", "--recipe", "nope"], 2, "nope"),
+    ],
+)
+def test_errors_are_one_line(
+    run: Callable[..., Any],
+    arguments: list[str],
+    code: int,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text(LEFT)
+    Path("bad.txt").write_bytes(b"\xff")
+    ran = run("compare", *arguments)
+    assert (ran.code, ran.out) == (code, "")
+    assert message in ran.err
+    assert len(ran.err.splitlines()) == 1

@@ -1,0 +1,50 @@
+"""neardup explain."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup as nd
+
+TEXT = "alpha beta 自然语言"
+
+
+def test_a_text(run: Callable[..., Any]) -> None:
+    ran = run("explain", "--text", TEXT, "--bits", 8)
+    assert ran.code == 0
+    assert ran.out == f"{nd.explain(TEXT, nd.Recipe(bits=8))}\n"
+
+
+def test_a_file_and_standard_input(run: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    expected = f"{nd.explain(TEXT, 'simhash')}\n"
+    assert run("explain", path, "--recipe", "simhash").out == expected
+    assert run("explain", "-", "--recipe", "simhash", stdin=path.read_bytes()).out == expected
+
+
+def test_json(run: Callable[..., Any]) -> None:
+    plain = json.loads(run("explain", "--text", TEXT, "--json").out)
+    assert plain == nd.explain(TEXT).to_dict()
+
+
+def test_no_signal(run: Callable[..., Any]) -> None:
+    ran = run("explain", "--text", "?")
+    assert ran.code == 0
+    assert "no signal, so no fingerprint" in ran.out
+
+
+@pytest.mark.parametrize("arguments", [[], ["a.txt", "--text", "b"]])
+def test_either_a_file_or_a_text(run: Callable[..., Any], arguments: list[str]) -> None:
+    ran = run("explain", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert "pass either a file (- for standard input) or --text T" in ran.err
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_a_missing_file(run: Callable[..., Any]) -> None:
+    ran = run("explain", "no-such-file.txt")
+    assert (ran.code, ran.err) == (1, "neardup: no-such-file.txt: No such file or directory\n")

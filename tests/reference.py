@@ -1,0 +1,454 @@
+"""Naive twins of the core: slow, plain and meant to be read. Tests hold the fast paths to them.
+
+The first part follows the meaning of each `Recipe` field, whatever the settings. The second part
+writes down what each older library does, straight from its formula and knowing no recipe, so that
+a preset is never compared with itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import math
+import re
+import struct
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, cast
+
+import jieba
+import jieba.analyse
+import uniseg.wordbreak
+import xxhash
+
+Features = list[tuple[str, float]]
+
+# ---------------------------------------------------------------------------------- normalisation
+
+# Default_Ignorable_Code_Point, DerivedCoreProperties.txt.
+IGNORABLE = [
+    (0x00AD, 0x00AD),
+    (0x034F, 0x034F),
+    (0x061C, 0x061C),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),
+    (0x202A, 0x202E),
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFF8),
+    (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+]
+
+
+def _is_ignorable(char: str) -> bool:
+    return any(first <= ord(char) <= last for first, last in IGNORABLE)
+
+
+def normalize(text: str, kind: str) -> str:
+    match kind:
+        case "nfkc_casefold":
+            visible = "".join(char for char in text if not _is_ignorable(char))
+            folded = unicodedata.normalize("NFKC", visible).casefold()
+            return unicodedata.normalize("NFKC", folded)
+        case "nfkc":
+            return unicodedata.normalize("NFKC", text)
+        case "casefold":
+            return text.casefold()
+        case "lower":
+            return text.lower()
+        case "none":
+            return text
+    raise ValueError(kind)
+
+
+# ----------------------------------------------------------------------------------------- tokens
+
+# Where Scripts.txt has Han, Hiragana, Katakana, Thai, Lao, Khmer and Myanmar. The ranges are
+# generous: only letters, digits and marks count, and what else lies within is punctuation.
+UNSPACED = [
+    *[(0x0E01, 0x0E3A), (0x0E40, 0x0E5B), (0x0E81, 0x0EDF), (0x1000, 0x109F), (0x1780, 0x17FF)],
+    *[(0x19E0, 0x19FF), (0x2E80, 0x2FD5), (0x3005, 0x3005), (0x3007, 0x3007), (0x3021, 0x3029)],
+    *[(0x3038, 0x303B), (0x3041, 0x3096), (0x309D, 0x309F), (0x30A1, 0x30FA), (0x30FD, 0x30FF)],
+    *[(0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA9E0, 0xA9FE), (0xAA60, 0xAA7F)],
+    *[(0xF900, 0xFAD9), (0xFF66, 0xFF9D), (0x16FE2, 0x16FE3), (0x16FF0, 0x16FF1)],
+    *[(0x1AFF0, 0x1AFFE), (0x1B000, 0x1B167), (0x20000, 0x323AF)],
+]
+
+
+def is_unspaced(char: str) -> bool:
+    # The sound marks of Kana belong to no script, but UAX #29 keeps them with Katakana.
+    if uniseg.wordbreak.word_break(char) == uniseg.wordbreak.WordBreak.KATAKANA:
+        return True
+    in_script = any(first <= ord(char) <= last for first, last in UNSPACED)
+    return in_script and unicodedata.category(char)[0] in "LNM"
+
+
+def has_letter_or_digit(token: str) -> bool:
+    return any(char.isalnum() for char in token)
+
+
+def words(text: str) -> list[str]:
+    """Pairs of neighbours from runs without spaces, and the words of UAX #29 between the runs."""
+    found: list[str] = []
+    for unspaced, group in itertools.groupby(text, is_unspaced):
+        piece = "".join(group)
+        if unspaced:
+            found += ngrams(piece, 2, "")
+        else:
+            found += filter(has_letter_or_digit, uniseg.wordbreak.words(piece))
+    return found
+
+
+def pattern_matches(pattern: str, text: str) -> list[str]:
+    # The core's engine writes some things differently; Python's \w is just these three.
+    pattern = pattern.replace(r"\p{L}\p{N}_", r"\w")
+    pattern = re.sub(r"\\u\{([0-9a-fA-F]+)\}", lambda match: chr(int(match[1], 16)), pattern)
+    return [match.group() for match in re.finditer(pattern, text) if match.group()]
+
+
+def jieba_keyword_tokens(text: str) -> list[str]:
+    """The words `jieba.analyse.extract_tags` counts in a text that was cut once before."""
+    second = jieba.lcut("|".join(jieba.lcut(text)))
+    english = jieba.analyse.TFIDF.STOP_WORDS
+    return [word for word in second if len(word.strip()) >= 2 and word.lower() not in english]
+
+
+def plain_tokens(text: str, recipe: Any) -> list[str]:
+    match recipe.tokens:
+        case "words":
+            return words(text)
+        case "chars":
+            if recipe.pattern is not None:
+                text = "".join(pattern_matches(recipe.pattern, text))
+            return ngrams(text, recipe.ngram, "")
+        case "jieba":
+            return [word for word in jieba.lcut(text) if has_letter_or_digit(word)]
+        case "jieba-keywords":
+            return jieba_keyword_tokens(text)
+        case "whitespace":
+            return text.split()
+        case "lines":
+            return [line.strip() for line in text.split("\n") if line.strip()]
+        case "regex":
+            return pattern_matches(recipe.pattern, text)
+    raise ValueError(recipe.tokens)
+
+
+def tokens(text: str, recipe: Any) -> list[str]:
+    """The tokens of a text, normalised, without stop words and joined, before counting."""
+    found = plain_tokens(normalize(text, recipe.normalize), recipe)
+    if recipe.stopwords is not None:
+        # A stop word is a string of the user's; it meets the text in the text's own form.
+        stop = {normalize(word, recipe.normalize) for word in stop_list(recipe.stopwords)}
+        # jieba looks its keywords up in lower case.
+        lower = recipe.tokens == "jieba-keywords"
+        found = [token for token in found if (token.lower() if lower else token) not in stop]
+    return found if recipe.tokens == "chars" else ngrams(found, recipe.ngram, " ")
+
+
+def stop_list(stopwords: Any) -> list[str]:
+    """The words of a `Stopwords`, or of any iterable."""
+    return list(getattr(stopwords, "words", stopwords))
+
+
+def ngrams(found: Sequence[str], n: int, joint: str) -> list[str]:
+    if not found:
+        return []
+    return [joint.join(found[i : i + n]) for i in range(max(len(found) - n + 1, 1))]
+
+
+# ---------------------------------------------------------------------------------------- weights
+
+
+def _sixteenths(weight: float) -> float:
+    return math.floor(weight * 16 + 0.5) / 16
+
+
+def shortness(token: str) -> int:
+    """Letters short of five; nothing is short that has a digit or is written without spaces."""
+    if any(unicodedata.category(char)[0] == "N" or is_unspaced(char) for char in token[:5]):
+        return 0
+    return max(5 - len(token), 0)
+
+
+def weighted(found: Sequence[str], recipe: Any) -> Features:
+    """Counted and weighted tokens, in order of first occurrence."""
+    counts = Counter(found)
+    total = len(found)
+    features: Features = []
+    for token, tf in counts.items():
+        match recipe.weights:
+            case "log":
+                weight = _sixteenths(1 + math.log(tf))
+            case "log-length":
+                weight = _sixteenths((1 + math.log(tf)) / 2 ** shortness(token))
+            case "tf":
+                weight = float(tf)
+            case "binary":
+                weight = 1.0
+            case "frequency":
+                weight = tf / total
+            case "tfidf" if recipe.idf == "jieba":
+                loader = jieba.analyse.default_tfidf
+                weight = tf * (loader.idf_freq.get(token, loader.median_idf) / total)
+            case "tfidf":
+                df = recipe.idf.counts.get(token, 0)
+                weight = _sixteenths(tf * (1 + math.log((1 + recipe.idf.documents) / (1 + df))))
+            case _:
+                raise ValueError(recipe.weights)
+        features.append((token, weight))
+    return features
+
+
+def limited(features: Features, recipe: Any) -> Features:
+    """The heaviest `top`, weights `scale`d to integers, nothing that weighs nothing."""
+    if recipe.top is not None:
+        # sorted() is stable: of equal weights the first to occur stays first.
+        features = sorted(features, key=lambda feature: -feature[1])[: recipe.top]
+    if recipe.scale is not None:
+        features = [(token, int(weight * recipe.scale)) for token, weight in features]
+    return [(token, weight) for token, weight in features if weight != 0]
+
+
+def features(text: str, recipe: Any) -> Features:
+    return limited(weighted(tokens(text, recipe), recipe), recipe)
+
+
+# ----------------------------------------------------------------------------------------- hashes
+
+
+def xxh3(token: str, bits: int) -> int:
+    data = token.encode()
+    if bits <= 64:
+        return xxhash.xxh3_64_intdigest(data)
+    return sum(xxhash.xxh3_128_intdigest(data, seed=seed) << 128 * seed for seed in range(4))
+
+
+def md5_last(token: str, bits: int) -> int:
+    return int(hashlib.md5(token.encode()).hexdigest(), 16)
+
+
+def md5_first(token: str, bits: int) -> int:
+    return int.from_bytes(hashlib.md5(token.encode()).digest()[: bits // 8], "big")
+
+
+def python_hash(token: str, bits: int) -> int:
+    if not token:
+        return 0
+    mask = 2**bits - 1
+    x = ord(token[0]) << 7
+    for char in token:
+        x = ((x * 1000003) ^ ord(char)) & mask
+    return x ^ len(token)
+
+
+def hashlittle2(data: bytes) -> tuple[int, int]:
+    """Bob Jenkins' lookup3 with both seeds 0: its two words (c, b)."""
+    mask = 0xFFFFFFFF
+
+    def rot(x: int, k: int) -> int:
+        return (x << k | x >> 32 - k) & mask
+
+    a = b = c = (0xDEADBEEF + len(data)) & mask
+    if not data:
+        return c, b
+    # A last piece of 1 to 12 bytes is filled up with zeros and goes through the final mix.
+    pieces = -(-len(data) // 12)
+    blocks = struct.iter_unpack("<3I", data.ljust(pieces * 12, b"\0"))
+    for number, (x, y, z) in enumerate(blocks, start=1):
+        a, b, c = (a + x) & mask, (b + y) & mask, (c + z) & mask
+        if number < pieces:
+            for k in ((4, 6, 8), (16, 19, 4)):
+                a = ((a - c) & mask) ^ rot(c, k[0])
+                c = (c + b) & mask
+                b = ((b - a) & mask) ^ rot(a, k[1])
+                a = (a + c) & mask
+                c = ((c - b) & mask) ^ rot(b, k[2])
+                b = (b + a) & mask
+    for k in ((14, 11, 25), (16, 4, 14)):
+        c = ((c ^ b) - rot(b, k[0])) & mask
+        a = ((a ^ c) - rot(c, k[1])) & mask
+        b = ((b ^ a) - rot(a, k[2])) & mask
+    c = ((c ^ b) - rot(b, 24)) & mask
+    return c, b
+
+
+def lookup3(token: str, bits: int) -> int:
+    c, b = hashlittle2(token.encode())
+    return b << 32 | c
+
+
+def lookup3_yanyiwu(token: str, bits: int) -> int:
+    c, b = hashlittle2(token.encode())
+    return c << 32 | b
+
+
+HASHES: dict[str, Callable[[str, int], int]] = {
+    "xxh3": xxh3,
+    "md5": md5_last,
+    "md5-first": md5_first,
+    "python": python_hash,
+    "lookup3": lookup3,
+    "lookup3-yanyiwu": lookup3_yanyiwu,
+}
+
+
+def token_hash(token: str, recipe: Any) -> int:
+    if callable(recipe.hash):
+        value = recipe.hash(token)
+        number: int = int.from_bytes(value, "big") if isinstance(value, bytes) else int(value)
+    else:
+        number = HASHES[recipe.hash](token, recipe.bits)
+    mask: int = 2**recipe.bits - 1
+    return number & mask
+
+
+# ------------------------------------------------------------------------------------------ votes
+
+
+def column(hashed: Sequence[tuple[int, float]], bit: int, votes: str) -> Fraction | float:
+    """Which way a column leans: above zero 1, below zero 0, zero is a tie."""
+    if votes == "exact":
+        exact = Fraction(0)
+        for value, weight in hashed:
+            exact += Fraction(weight) if value >> bit & 1 else -Fraction(weight)
+        return exact
+    if votes == "signed-float":
+        signed = 0.0
+        for value, weight in hashed:
+            signed += weight if value >> bit & 1 else -weight
+        return signed
+    if votes == "half-float":
+        ones = total = 0.0
+        for value, weight in hashed:
+            total += weight
+            if value >> bit & 1:
+                ones += weight
+        return ones - total / 2
+    raise ValueError(votes)
+
+
+def tie_bit(bit: int, tie: str) -> int:
+    return {"zero": 0, "one": 1, "mask": 1 - bit % 2}[tie]
+
+
+def vote(made: Features, recipe: Any) -> int | None:
+    if len(made) < recipe.min_features:
+        return None
+    hashed = [(token_hash(token, recipe), weight) for token, weight in made]
+    value = 0
+    for bit in range(recipe.bits):
+        lean = column(hashed, bit, recipe.votes)
+        value |= (lean > 0 if lean else tie_bit(bit, recipe.tie)) << bit
+    return value
+
+
+def fingerprint(text: str, recipe: Any) -> int | None:
+    return vote(features(text, recipe), recipe)
+
+
+def merged(given: Iterable[Any] | Mapping[str, Any]) -> Features:
+    """Tokens, pairs or a dict as weighted features: equal tokens once, their weights added up."""
+    weights: dict[str, float] = {}
+    for feature in given.items() if isinstance(given, Mapping) else given:
+        token, weight = (feature, 1) if isinstance(feature, str) else feature
+        weights[token] = weights.get(token, 0.0) + float(weight)
+    return list(weights.items())
+
+
+def fingerprint_features(given: Iterable[Any] | Mapping[str, Any], recipe: Any) -> int | None:
+    return vote(limited(merged(given), recipe), recipe)
+
+
+# ---------------------------------------------------------------- the originals, by their formulas
+
+
+@functools.cache
+def _extractor() -> Any:
+    return jieba.analyse.TFIDF()
+
+
+def seed_000(text: str, stopwords: Iterable[str] = ()) -> str:
+    """Top-20 jieba keywords, int(weight * 20), python-style hash: 64 digits, or "00"."""
+    extractor = _extractor()
+    extractor.stop_words = extractor.STOP_WORDS | set(stopwords)
+    keywords = extractor.extract_tags("|".join(jieba.cut(text)), topK=20, withWeight=True)
+    if not keywords:
+        return "00"
+    columns = [0] * 64
+    for word, weight in keywords:
+        digits = f"{python_hash(word, 128):b}".zfill(64)[-64:]
+        for i, digit in enumerate(digits):
+            columns[i] += int(weight * 20) * (1 if digit == "1" else -1)
+    return "".join("1" if total > 0 else "0" for total in columns)
+
+
+def seed_001(tokens: Sequence[Any], bits: int = 128) -> int:
+    """Tokens or (token, weight) with weights as int or str; a tie is a one."""
+    columns = [0] * bits
+    for item in tokens:
+        token, weight = (item, 1) if isinstance(item, str) else (item[0], int(item[1]))
+        value = python_hash(token, bits)
+        for i in range(bits):
+            columns[i] += weight if value >> i & 1 else -weight
+    return sum(1 << i for i in range(bits) if columns[i] >= 0)
+
+
+def seed_003(text: str, bit_len: int = 64) -> str:
+    """Characters by their share of the text; the first digits of md5, most significant first."""
+    counts = Counter(text)
+    columns = [0.0] * bit_len
+    for char, count in counts.items():
+        weight = count / len(text)
+        digits = f"{int(hashlib.md5(char.encode()).hexdigest(), 16):0128b}"[:bit_len]
+        for i, digit in enumerate(digits):
+            columns[i] += weight if digit == "1" else -weight
+    return "".join("1" if total > 0 else "0" for total in columns)
+
+
+def seed_004(features: Iterable[tuple[str, float]]) -> int:
+    """Weighted features, lookup3 with the second word on top."""
+    return _signed_sum([(lookup3(token, 64), weight) for token, weight in features])
+
+
+def yanyiwu(features: Iterable[tuple[str, float]]) -> int:
+    """Weighted features, lookup3 with the first word on top."""
+    return _signed_sum([(lookup3_yanyiwu(token, 64), weight) for token, weight in features])
+
+
+def _signed_sum(hashed: Sequence[tuple[int, float]]) -> int:
+    columns = [0.0] * 64
+    for value, weight in hashed:
+        for i in range(64):
+            columns[i] += weight if value >> i & 1 else -weight
+    return sum(1 << i for i in range(64) if columns[i] > 0)
+
+
+def simhash_1e0ng(features: Iterable[tuple[str, float]], bits: int = 64) -> int:
+    """Weighted features, the last bits of md5; a one needs more than half of all weight."""
+    columns = [0.0] * bits
+    total = 0.0
+    for token, weight in features:
+        value = int(hashlib.md5(token.encode()).hexdigest(), 16)
+        total += weight
+        for i in range(bits):
+            if value >> i & 1:
+                columns[i] += weight
+    return sum(1 << i for i in range(bits) if columns[i] > total / 2)
+
+
+def simhash_1e0ng_text(text: str, bits: int = 64) -> int:
+    """Letters and digits in lower case, windows of four characters, counted."""
+    letters = "".join(re.findall(r"[\w\u4e00-\u9fcc]+", text.lower()))
+    windows = [letters[i : i + 4] for i in range(max(len(letters) - 3, 1))]
+    return simhash_1e0ng(cast(Iterable[tuple[str, float]], Counter(windows).items()), bits)
