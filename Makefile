@@ -12,12 +12,12 @@ demo: $(VENV)/core
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/core $(VENV)/test-tools
-	cargo test --locked --release -p neardup-core
+	cargo test --locked --quiet -p neardup-core
 	$(BIN)/python -m pytest
 
 check: $(VENV)/core $(VENV)/test-tools $(VENV)/check-tools
 	cargo fmt --all --check
-	cargo clippy --locked --release --workspace --all-targets -- -D warnings
+	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -51,8 +51,8 @@ $(VENV)/made: requirements/run.txt | tools
 	@touch $@
 
 $(VENV)/core: $(VENV)/made pyproject.toml $(RUST_SOURCES)
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet --skip-install
-	@test -e $(BIN)/neardup || VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
+	@echo "building the core; the first time takes a few minutes"
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet >/dev/null
 	@touch $@
 
 $(VENV)/test-tools: requirements/test.txt $(VENV)/made

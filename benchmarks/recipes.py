@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import argparse
 import random
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 import corpora
 import neardup as nd
+from measure import core_seconds, size
 
 # Add a candidate here. A function gets the texts, so that a recipe may be fitted on them.
 RECIPES: dict[str, nd.Recipe | Callable[[Sequence[str]], nd.Recipe]] = {
@@ -104,10 +104,8 @@ def make_corpus(name: str, texts: list[str], seed: int = 7) -> Corpus:
 
 
 def measure(corpus: Corpus, recipe: nd.Recipe) -> Measurement:
-    started = time.perf_counter()
-    originals = nd.fingerprints(corpus.texts, recipe, threads=1)
-    seconds = time.perf_counter() - started
-    megabytes = sum(len(text.encode()) for text in corpus.texts) / 1e6
+    originals = nd.fingerprints(corpus.texts, recipe)
+    shortest = min(core_seconds(nd.fingerprints, corpus.texts, recipe, threads=1) for _ in range(3))
 
     histogram = _strangers(corpus, originals, recipe.bits)
     share = np.cumsum(histogram) / max(1, histogram.sum())
@@ -133,7 +131,7 @@ def measure(corpus: Corpus, recipe: nd.Recipe) -> Measurement:
         collisions=_collisions(histogram),
         imbalance=float(np.abs(ones - 0.5).mean()),
         verdict={kind: _judged(corpus, kind, recipe) for kind in corpus.copies},
-        speed=megabytes / seconds,
+        speed=size(corpus.texts) / 1e6 / shortest,
     )
 
 
@@ -196,6 +194,31 @@ def row(name: str, bits: int, found: Measurement) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def tables(
+    data: Path | None, count: int, widths: Sequence[int], names: Sequence[str]
+) -> Iterator[str]:
+    """The lines of a Markdown table for each kind of text, as they are measured."""
+    english = corpora.english(data, count)
+    chinese = corpora.chinese(data, count)
+    kinds = {
+        "English posts": english,
+        # Short stories cut from few templates: the hardest set for false candidates.
+        "English news": corpora.english(data, count, source="reuters"),
+        "Chinese": chinese,
+        "English and Chinese in one text": corpora.mixed(english, chinese),
+    }
+    for kind, texts in kinds.items():
+        corpus = make_corpus(kind, texts)
+        yield f"\n## {kind}: {len(texts)} texts\n"
+        yield f"| {' | '.join(COLUMNS)} |"
+        yield f"|{'---|' * len(COLUMNS)}"
+        for name in names:
+            candidate = RECIPES[name]
+            fitted = candidate if isinstance(candidate, nd.Recipe) else candidate(texts)
+            for bits in widths:
+                yield row(name, bits, measure(corpus, fitted.replace(bits=bits)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, help="folder with the .jsonl.gz files of real text")
@@ -205,26 +228,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.texts < 2:
         parser.error(f"--texts is {options.texts}: pairs of strangers need at least 2")
-
-    english = corpora.english(options.data, options.texts)
-    chinese = corpora.chinese(options.data, options.texts)
-    kinds = {
-        "English posts": english,
-        # Short stories cut from few templates: the hardest set for false candidates.
-        "English news": corpora.english(options.data, options.texts, source="reuters"),
-        "Chinese": chinese,
-        "English and Chinese in one text": corpora.mixed(english, chinese),
-    }
-    for name, texts in kinds.items():
-        corpus = make_corpus(name, texts)
-        print(f"\n## {name}: {len(texts)} texts\n")
-        print(f"| {' | '.join(COLUMNS)} |")
-        print(f"|{'---|' * len(COLUMNS)}")
-        for label in options.only:
-            candidate = RECIPES[label]
-            fitted = candidate if isinstance(candidate, nd.Recipe) else candidate(texts)
-            for bits in options.bits:
-                print(row(label, bits, measure(corpus, fitted.replace(bits=bits))), flush=True)
+    for line in tables(options.data, options.texts, options.bits, options.only):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

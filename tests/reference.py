@@ -80,7 +80,7 @@ UNSPACED = [
     *[(0x19E0, 0x19FF), (0x2E80, 0x2FD5), (0x3005, 0x3005), (0x3007, 0x3007), (0x3021, 0x3029)],
     *[(0x3038, 0x303B), (0x3041, 0x3096), (0x309D, 0x309F), (0x30A1, 0x30FA), (0x30FD, 0x30FF)],
     *[(0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA9E0, 0xA9FE), (0xAA60, 0xAA7F)],
-    *[(0xF900, 0xFAD9), (0xFF66, 0xFF9D), (0x16FE2, 0x16FE3), (0x16FF0, 0x16FF1)],
+    *[(0xF900, 0xFAD9), (0xFF66, 0xFF9F), (0x16FE2, 0x16FE3), (0x16FF0, 0x16FF1)],
     *[(0x1AFF0, 0x1AFFE), (0x1B000, 0x1B167), (0x20000, 0x323AF)],
 ]
 
@@ -175,9 +175,10 @@ def _sixteenths(weight: float) -> float:
 
 
 def shortness(token: str) -> int:
-    """Letters short of five; nothing is short that has a digit or is written without spaces."""
-    if any(unicodedata.category(char)[0] == "N" or is_unspaced(char) for char in token[:5]):
-        return 0
+    """Letters short of five; no number, Hangul or script without spaces is ever short."""
+    for char in token[:5]:
+        if unicodedata.category(char)[0] == "N" or is_unspaced(char) or "가" <= char <= "힣":
+            return 0
     return max(5 - len(token), 0)
 
 

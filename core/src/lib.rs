@@ -25,6 +25,8 @@
 //! ```
 
 mod bag;
+#[doc(hidden)]
+pub mod bench;
 mod chars;
 mod cosine;
 mod error;

@@ -64,6 +64,8 @@ impl std::fmt::Debug for Pipeline {
 
 /// Texts are handed to threads in tasks of about this many bytes.
 const TASK_BYTES: usize = 128 << 10;
+/// Hashes of occurrences are handed to the counters so many at a time.
+const GATHERED: usize = 64;
 /// A worker keeps buffers up to this size from text to text.
 const KEPT_BYTES: usize = 1 << 20;
 
@@ -201,7 +203,7 @@ pub fn cosine_of_features(left: &[Feature], right: &[Feature]) -> f64 {
     cosine::cosine(&vector(left), &vector(right))
 }
 
-/// `scale`, then `top`: the heaviest, of equal ones those that came first.
+/// `top`, the heaviest, of equal ones those that came first; then `scale`.
 fn choose_features(settings: &Settings, mut features: Vec<Feature>) -> Vec<Feature> {
     if let Some(top) = settings.top {
         features.sort_by(|a, b| b.weight.total_cmp(&a.weight));
@@ -284,11 +286,20 @@ impl<const W: usize> Worker<W> {
         let planes = &mut self.planes;
         let mut first = None;
         let mut several = false;
+        // Gathered first: adders and hashing disturb each other less in loops of their own.
+        let mut hashes = [[0; W]; GATHERED];
+        let mut gathered = 0;
         settings.tokenizer.each(text, &mut self.tokens, |token| {
             let hash = xxh3::<W>(token, bits);
             several |= *first.get_or_insert(hash) != hash;
-            planes.push_unit(hash);
+            hashes[gathered % GATHERED] = hash;
+            gathered += 1;
+            if gathered == GATHERED {
+                planes.push_units(&hashes);
+                gathered = 0;
+            }
         });
+        planes.push_units(&hashes[..gathered]);
         let distinct = usize::from(first.is_some()) + usize::from(several);
         let value = planes.finish(settings.tie);
         (distinct >= settings.min_features.max(1)).then_some(value)

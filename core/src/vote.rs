@@ -72,11 +72,20 @@ const BLOCK: usize = 16;
 /// its count or stays below 2^9.
 const PLANES: usize = 56;
 
-/// Upright counters for W·64 columns.
-struct Counter<const W: usize> {
+/// Upright counters for W·64 columns, added to by blocks.
+struct Sums<const W: usize> {
     planes: [Row<W>; PLANES],
     /// Planes from here on are zero.
     height: usize,
+    /// Carries that wait for a second one of their size, so that adders always take two: a carry into
+    /// plane p waits while bit p - 4 of `blocks` is set.
+    carries: [Row<W>; PLANES],
+    blocks: usize,
+}
+
+/// The counters, and hashes gathering to a block.
+struct Counter<const W: usize> {
+    sums: Sums<W>,
     waiting: [Row<W>; BLOCK],
     waiting_count: usize,
 }
@@ -95,24 +104,14 @@ fn add3<const W: usize>(a: Row<W>, b: Row<W>, c: Row<W>) -> (Row<W>, Row<W>) {
     (sum, carry)
 }
 
-impl<const W: usize> Counter<W> {
+impl<const W: usize> Sums<W> {
     fn new() -> Self {
-        Counter { planes: [[0; W]; PLANES], height: 0, waiting: [[0; W]; BLOCK], waiting_count: 0 }
+        Sums { planes: [[0; W]; PLANES], height: 0, carries: [[0; W]; PLANES], blocks: 0 }
     }
 
+    /// Adds sixteen hashes: fifteen adders, and one more for every second carry.
     #[inline(always)]
-    fn push(&mut self, hash: Row<W>) {
-        self.waiting[self.waiting_count] = hash;
-        self.waiting_count += 1;
-        if self.waiting_count == BLOCK {
-            self.add_block();
-        }
-    }
-
-    /// Adds the sixteen waiting hashes: fifteen adders, and a carry of sixteen into the upper planes.
-    #[inline]
-    fn add_block(&mut self) {
-        let h = &self.waiting;
+    fn add_block(&mut self, h: &[Row<W>; BLOCK]) {
         let [mut ones, mut twos, mut fours, mut eights] =
             [self.planes[0], self.planes[1], self.planes[2], self.planes[3]];
         let mut eights_carry = [[0; W]; 2];
@@ -127,12 +126,18 @@ impl<const W: usize> Counter<W> {
             }
             (fours, *eights_carry) = add3(fours, fours_carry[0], fours_carry[1]);
         }
-        let carry;
+        let mut carry;
         (eights, carry) = add3(eights, eights_carry[0], eights_carry[1]);
         (self.planes[0], self.planes[1], self.planes[2], self.planes[3]) = (ones, twos, fours, eights);
-        self.height = self.height.max(4);
-        self.add_row(carry, 4);
-        self.waiting_count = 0;
+        let mut plane = 4;
+        let mut blocks = self.blocks;
+        while blocks & 1 == 1 {
+            (self.planes[plane], carry) = add3(self.planes[plane], self.carries[plane], carry);
+            plane += 1;
+            blocks >>= 1;
+        }
+        self.carries[plane] = carry;
+        self.blocks += 1;
     }
 
     /// Adds `row` · 2^`plane`.
@@ -148,18 +153,48 @@ impl<const W: usize> Counter<W> {
         }
     }
 
-    /// Adds what still waits; a hash of zeros counts for nothing, so it fills the block.
+    /// Adds the carries that still wait.
     fn settle(&mut self) {
-        if self.waiting_count > 0 {
-            self.waiting[self.waiting_count..].fill([0; W]);
-            self.add_block();
+        let levels = (usize::BITS - self.blocks.leading_zeros()) as usize;
+        self.height = self.height.max(if levels > 0 { 4 + levels } else { 0 });
+        for level in 0..levels {
+            if self.blocks >> level & 1 == 1 {
+                self.add_row(self.carries[4 + level], 4 + level);
+            }
         }
+        self.blocks = 0;
     }
 
     fn clear(&mut self) {
         self.planes[..self.height].fill([0; W]);
         self.height = 0;
-        self.waiting_count = 0;
+    }
+}
+
+impl<const W: usize> Counter<W> {
+    fn new() -> Self {
+        Counter { sums: Sums::new(), waiting: [[0; W]; BLOCK], waiting_count: 0 }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, hash: Row<W>) {
+        // The remainder changes nothing but spares a check of bounds.
+        self.waiting[self.waiting_count % BLOCK] = hash;
+        self.waiting_count += 1;
+        if self.waiting_count == BLOCK {
+            self.sums.add_block(&self.waiting);
+            self.waiting_count = 0;
+        }
+    }
+
+    /// Adds what still waits; a hash of zeros counts for nothing, so it fills the block.
+    fn settle(&mut self) {
+        if self.waiting_count > 0 {
+            self.waiting[self.waiting_count..].fill([0; W]);
+            self.sums.add_block(&self.waiting);
+            self.waiting_count = 0;
+        }
+        self.sums.settle();
     }
 }
 
@@ -194,11 +229,18 @@ impl<const W: usize> Planes<W> {
         }
     }
 
-    /// One vote with the weight one.
-    #[inline(always)]
-    pub(crate) fn push_unit(&mut self, hash: Row<W>) {
-        self.total += 1;
-        self.counter(0).push(hash);
+    /// Votes with the weight one.
+    #[inline]
+    pub(crate) fn push_units(&mut self, hashes: &[Row<W>]) {
+        self.total += hashes.len() as u64;
+        let counter = self.counter(0);
+        let (blocks, rest) = hashes.as_chunks::<BLOCK>();
+        for block in blocks {
+            counter.sums.add_block(block);
+        }
+        for &hash in rest {
+            counter.push(hash);
+        }
     }
 
     /// The majority bits; leaves the counters empty.
@@ -206,11 +248,10 @@ impl<const W: usize> Planes<W> {
         for counter in &mut self.counters {
             counter.settle();
         }
-        let (sum, others) = match self.counters.split_first_mut() {
-            Some(split) => split,
-            None => return [tie.word(); W],
+        let Some((Counter { sums: sum, .. }, others)) = self.counters.split_first_mut() else {
+            return [tie.word(); W];
         };
-        for (at, other) in others.iter_mut().enumerate() {
+        for (at, Counter { sums: other, .. }) in others.iter_mut().enumerate() {
             for plane in 0..other.height {
                 sum.add_row(other.planes[plane], plane + at + 1);
             }
@@ -365,6 +406,17 @@ mod tests {
         }
 
         #[test]
+        fn units_at_once_equal_one_by_one(
+            parts in prop::collection::vec(prop::collection::vec(any::<[u64; 1]>(), 0..70), 0..5),
+            tie in ties(),
+        ) {
+            let mut at_once = Planes::new();
+            parts.iter().for_each(|part| at_once.push_units(part));
+            let features: Vec<_> = parts.concat().into_iter().map(|hash| (hash, 1)).collect();
+            prop_assert_eq!(at_once.finish(tie), naive(&features, tie));
+        }
+
+        #[test]
         fn every_width_counts_alike(hashes in prop::collection::vec(any::<[u64; 8]>(), 0..60), tie in ties()) {
             let wide = planes(&hashes.iter().map(|&h| (h, 1)).collect::<Vec<_>>(), tie);
             let four = planes(&hashes.iter().map(|h| ([h[0], h[1], h[2], h[3]], 1)).collect::<Vec<_>>(), tie);
@@ -395,7 +447,7 @@ mod tests {
     fn many_votes_carry_into_the_upper_planes() {
         let mut counter = Planes::<1>::new();
         for i in 0..100_000u64 {
-            counter.push_unit([if i % 3 == 0 { 0b01 } else { 0b10 }]);
+            counter.push_units(&[[if i % 3 == 0 { 0b01 } else { 0b10 }]]);
         }
         assert_eq!(counter.finish(Tie::Zero), [0b10]);
     }

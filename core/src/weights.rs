@@ -137,8 +137,8 @@ impl SmallWeights {
 /// A word of this many letters counts in full.
 const FULL_LENGTH: usize = 5;
 
-/// How many letters a token is short of five. Digits, and characters of scripts that need fewer of
-/// them for a word, say more: a token with one of these counts in full.
+/// How many letters a token is short of five. Numbers, Hangul syllables, and characters of scripts
+/// without spaces say more than a letter: a token with one of these counts in full.
 ///
 /// It runs for every token, so the usual case has no branch to mispredict. The four bytes looked at are
 /// all there are in a token of up to four; and of a token of five bytes or more but fewer than five
@@ -159,7 +159,8 @@ fn shortness_by_character(token: &str) -> u8 {
     for c in token.chars() {
         letters += 1;
         let class = class(c);
-        if letters == FULL_LENGTH || class.is_number() || class.is_unspaced() {
+        let says_more = class.is_number() || class.is_unspaced() || ('\u{AC00}'..='\u{D7A3}').contains(&c);
+        if letters == FULL_LENGTH || says_more {
             return 0;
         }
     }
@@ -210,6 +211,7 @@ mod tests {
             ("5", 16),
             ("x2", 16),
             ("汉", 16),
+            ("한국", 16),
             ("汉字", 16),
             ("für", 4),
             ("и", 1),

@@ -32,7 +32,10 @@ def features(value: TextLike, recipe: Recipe) -> list[Feature]:
         given.sort(key=lambda feature: -feature.weight)
         del given[recipe.top :]
     if recipe.scale is not None:
-        given = [replace(f, weight=float(math.trunc(f.weight * recipe.scale))) for f in given]
+        for index, feature in enumerate(given):
+            scaled = feature.weight * recipe.scale
+            _check_finite(scaled, index, feature.token)
+            given[index] = replace(feature, weight=float(math.trunc(scaled)))
     return given
 
 
@@ -45,10 +48,11 @@ def given_features(value: FeaturesLike) -> list[Feature]:
     counts: dict[str, int] = {}
     for index, item in enumerate(items):
         token, weight = (item, 1.0) if isinstance(item, str) else _pair(item, index)
+        if not token.isascii():
+            _check_unicode(token, index)
         weights[token] = weights.get(token, 0.0) + weight
         counts[token] = counts.get(token, 0) + 1
-    for index, (token, weight) in enumerate(weights.items()):
-        _check_finite(weight, index, token)
+        _check_finite(weights[token], index, token)
     return [Feature(token, counts[token], weight) for token, weight in weights.items()]
 
 
@@ -99,6 +103,15 @@ def _pair(item: Any, index: int) -> tuple[str, float]:
         number = math.inf
     _check_finite(number, index, token)
     return token, number
+
+
+def _check_unicode(token: str, index: int) -> None:
+    try:
+        token.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"features[{index}] has the token {token!r}; a token must not hold a lone surrogate"
+        ) from None
 
 
 def _check_finite(weight: float, index: int, token: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from neardup.features import TextLike, features, token_hash
-from neardup.recipe import Recipe, as_recipe
+from neardup.recipe import Recipe, as_recipe, check_threads
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 RecipeLike: TypeAlias = Recipe | str | os.PathLike[str] | None
 Progress: TypeAlias = Callable[[int, int], object]
+
+# A slice of a column that has to be converted has about this many bytes.
+SLICE_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,7 @@ def fingerprint(text: TextLike, recipe: RecipeLike = None) -> int | None:
 
     >>> import neardup as nd
     >>> nd.fingerprint("the cat sat on the mat", "weighted-tokens")
-    3096188561283622398
+    18067315166123372031
     """
     recipe = as_recipe(recipe)
     if isinstance(text, str) and not callable(recipe.hash):
@@ -88,22 +91,42 @@ def fingerprints(
     import numpy as np
 
     recipe = as_recipe(recipe)
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int)):
-        raise TypeError(f"threads is {threads!r}; it must be a whole number of at least 1, or None")
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads is {threads}; it must be at least 1, or None for all cores")
+    check_threads(threads)
     if isinstance(texts, str | bytes | bytearray):
         raise TypeError(
             f"texts is one {type(texts).__name__}; pass a list of str, or use fingerprint for one"
         )
+    column = _column(texts)
     if callable(recipe.hash):
-        return _in_python(_strings(texts), recipe, progress)
-    chunks = _arrow_chunks(texts)
-    if chunks is not None:
-        values, signal = recipe.pipeline.fingerprints_arrow(chunks, threads, progress)
+        return _in_python(column.to_pylist() if _is_arrow(column) else column, recipe, progress)
+    if not _is_arrow(column):
+        values, signal = recipe.pipeline.fingerprints(column, threads, progress)
+    elif str(column.type) == "string_view":
+        return _in_slices(column, recipe, threads, progress)
     else:
-        values, signal = recipe.pipeline.fingerprints(_strings(texts), threads, progress)
+        values, signal = recipe.pipeline.fingerprints_arrow(_chunks(column), threads, progress)
     return Fingerprints(np.asarray(values), np.asarray(signal), recipe)
+
+
+def _in_slices(
+    column: Any, recipe: Recipe, threads: int | None, progress: Progress | None
+) -> Fingerprints:
+    """Views, which Polars keeps, become plain strings a slice at a time: no second column."""
+    import numpy as np
+    import pyarrow as pa
+
+    values = np.zeros((len(column), (recipe.bits + 63) // 64), dtype=np.uint64)
+    signal = np.zeros(len(column), dtype=np.bool_)
+    rows = max(1, len(column) * SLICE_BYTES // max(1, column.nbytes))
+    for start in range(0, len(column), rows):
+        part = column.slice(start, rows).cast(pa.large_string())
+        end = start + len(part)
+        values[start:end], signal[start:end] = recipe.pipeline.fingerprints_arrow(
+            _chunks(part), threads, None
+        )
+        if progress is not None:
+            progress(end, len(column))
+    return Fingerprints(values, signal, recipe)
 
 
 def _in_python(texts: list[Any], recipe: Recipe, progress: Progress | None) -> Fingerprints:
@@ -119,35 +142,48 @@ def _in_python(texts: list[Any], recipe: Recipe, progress: Progress | None) -> F
                 f"texts[{row}] is of type {type(text).__name__}; "
                 "a text must be a str, or None for a missing one"
             )
-        value = None if text is None else fingerprint(text, recipe)
+        value = None if text is None else fingerprint(_unicode(text, row), recipe)
         if value is not None:
             values[row] = np.frombuffer(value.to_bytes(words * 8, "little"), dtype="<u8")
             signal[row] = True
         if progress is not None and (row + 1) % 1000 == 0:
             progress(row + 1, len(texts))
-    if progress is not None:
+    if progress is not None and len(texts) % 1000:
         progress(len(texts), len(texts))
     return Fingerprints(values, signal, recipe)
 
 
-def _strings(texts: Any) -> list[Any]:
+def _unicode(text: str, row: int) -> str:
     try:
-        return texts if isinstance(texts, list) else list(texts)
-    except TypeError:
-        raise TypeError(
-            f"texts is of type {type(texts).__name__}; "
-            "pass an iterable of str, or an Arrow, Polars or pandas column"
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"texts[{row}] has a lone surrogate at position {error.start}, "
+            "so it is not Unicode text; clean it first"
         ) from None
+    return text
 
 
-def _arrow_chunks(texts: Any) -> list[tuple[int, int, Any, Any, Any, bool]] | None:
-    """The buffers of a column of strings, if `texts` is a column."""
+def _column(texts: Any) -> Any:
+    """A column of strings as an Arrow chunked array, anything else as a list."""
     if type(texts).__module__.partition(".")[0] == "pandas":
+        if getattr(texts, "ndim", 1) != 1:
+            raise TypeError(f"texts is a {type(texts).__name__}; pick the column of texts")
+        if texts.dtype == object:
+            # Made of Python's strings: a list of them takes no copy, and an error has its index.
+            pairs = zip(texts, texts.isna(), strict=True)
+            return [None if missing else text for text, missing in pairs]
         import pyarrow as pa
 
         texts = pa.array(texts, from_pandas=True)
     elif not (hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__")):
-        return None
+        try:
+            return texts if isinstance(texts, list) else list(texts)
+        except TypeError:
+            raise TypeError(
+                f"texts is of type {type(texts).__name__}; "
+                "pass an iterable of str, or an Arrow, Polars or pandas column"
+            ) from None
     import pyarrow as pa
 
     if isinstance(texts, pa.Array):
@@ -159,19 +195,42 @@ def _arrow_chunks(texts: Any) -> list[tuple[int, int, Any, Any, Any, bool]] | No
     else:
         column = pa.chunked_array([pa.array(texts)])
     kind = column.type
-    if pa.types.is_null(kind):
+    if pa.types.is_dictionary(kind):
+        # Arrow cannot look up string views, which is what a Polars dictionary holds.
+        plain = [
+            chunk.dictionary.cast(pa.large_string()).take(chunk.indices) for chunk in column.chunks
+        ]
+        column = pa.chunked_array(plain, pa.large_string())
+    elif pa.types.is_null(kind):
         column = column.cast(pa.string())
-    elif pa.types.is_dictionary(kind) or pa.types.is_string_view(kind):
-        column = column.cast(pa.large_string())
-    elif not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    elif not (
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    ):
         raise TypeError(
             f"texts is a column of {kind}; it must be a column of strings: pick one, or cast it"
         )
+    return column
+
+
+def _is_arrow(column: Any) -> bool:
+    return not isinstance(column, list)
+
+
+def _chunks(column: Any) -> list[tuple[int, int, Any, Any, Any, bool]]:
+    """The buffers of an Arrow column of strings, where they lie."""
+    import pyarrow as pa
+
+    large = pa.types.is_large_string(column.type)
     return [
-        (chunk.offset, len(chunk), *chunk.buffers(), pa.types.is_large_string(chunk.type))
+        (chunk.offset, len(chunk), *map(_bytes, chunk.buffers()), large)
         for chunk in column.chunks
         if len(chunk)
     ]
+
+
+def _bytes(buffer: Any) -> memoryview | None:
+    # Arrow calls its bytes signed.
+    return None if buffer is None else memoryview(buffer).cast("B")
 
 
 def distance(a: Any, b: Any) -> Any:
@@ -183,12 +242,18 @@ def distance(a: Any, b: Any) -> Any:
     >>> distance(0b1011101, 0b1001001)
     2
     """
+    for value in (a, b):
+        if value is None:
+            raise ValueError("a fingerprint is None: the text had no signal, so it has no distance")
+        if isinstance(value, int) and value < 0:
+            raise ValueError(f"a fingerprint is {value}; it must not be negative")
+        if isinstance(value, Fingerprints) and not value.signal.all():
+            raise ValueError(
+                f"fingerprints[{value.signal.argmin()}] is None: the text had no signal, so it has "
+                "no distance; take the others out with values[signal]"
+            )
     if isinstance(a, int) and isinstance(b, int):
-        if a < 0 or b < 0:
-            raise ValueError(f"a fingerprint is {min(a, b)}; it must not be negative")
         return (a ^ b).bit_count()
-    if a is None or b is None:
-        raise ValueError("a fingerprint is None: the text had no signal, so it has no distance")
     import numpy as np
 
     recipes = {x.recipe.identity for x in (a, b) if isinstance(x, Fingerprints)}
@@ -202,6 +267,11 @@ def distance(a: Any, b: Any) -> Any:
         raise ValueError(
             f"fingerprints of {left.shape[-1]} and {right.shape[-1]} words cannot be compared; "
             "both must have the same width"
+        )
+    if left.ndim == right.ndim == 2 and 1 != len(left) != len(right) != 1:
+        raise ValueError(
+            f"{len(left)} and {len(right)} fingerprints cannot be compared row by row; "
+            "there must be as many, or one that is compared with all"
         )
     return np.bitwise_count(left ^ right).sum(axis=-1, dtype=np.int64)
 

@@ -27,6 +27,8 @@ VERSION = 1
 MIN_BITS, MAX_BITS = 8, 512
 _WIDEST = {"md5": 128, "md5-first": 128, "lookup3": 64, "lookup3-yanyiwu": 64}
 MAX_NGRAM = 1000
+MAX_SCALE = 1e9
+MAX_THREADS = 1024
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,24 @@ class Idf:
     documents: int
     counts: Mapping[str, int]
 
+    def __post_init__(self) -> None:
+        _check_whole("documents of idf", self.documents, 1, 2**48)
+        if not isinstance(self.counts, Mapping):
+            raise TypeError(f"counts of idf is {self.counts!r}; it must map tokens to numbers")
+        for token, count in self.counts.items():
+            if not isinstance(token, str):
+                raise TypeError(f"counts of idf has the token {token!r}; a token must be a str")
+            # In more texts than there are, a token would weigh less than nothing.
+            if type(count) is not int or not 0 <= count <= self.documents:
+                raise ValueError(
+                    f"counts of idf has {count!r} for {token!r}; "
+                    f"it must be a whole number from 0 to documents, {self.documents}"
+                )
+
     @functools.cached_property
     def digest(self) -> str:
-        lines = [f"{self.documents}"]
-        lines += [f"{token}\t{count}" for token, count in sorted(self.counts.items())]
-        return _digest("\n".join(lines))
+        # A token may hold any character; JSON keeps it apart from its neighbours.
+        return _digest(json.dumps([self.documents, sorted(self.counts.items())]))
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -65,7 +80,8 @@ class Recipe:
     dictionary    jieba user dictionary: a file, or lines of "word [frequency [tag]]"
     stopwords     "en", "zh", "en+zh", a file with a word a line, or an iterable of words
     weights       "log" = 1 + ln tf; "log-length": the same, halved for each letter a token is short
-                  of five; both in sixteenths; "tf"; "binary"; "frequency" = tf / all tokens;
+                  of five, unless it has a number, Hangul, or a script without spaces;
+                  both in sixteenths; "tf"; "binary"; "frequency" = tf / all tokens;
                   "tfidf" with `idf`
     idf           "jieba", or what `Recipe.fit` learned
     top           keep only the heaviest features
@@ -115,6 +131,10 @@ class Recipe:
         _check_whole("min_features", self.min_features, 1, 1_000_000)
         if self.top is not None:
             _check_whole("top", self.top, 1, 1_000_000)
+        if self.pattern is not None and not isinstance(self.pattern, str):
+            raise TypeError(f"pattern is {self.pattern!r}; it must be a str")
+        if self.scale is not None:
+            object.__setattr__(self, "scale", _check_scale(self.scale))
         if self.idf is not None and self.idf != "jieba" and not isinstance(self.idf, Idf):
             raise ValueError(f'idf is {self.idf!r}; it must be "jieba", or come from Recipe.fit')
         if isinstance(self.hash, str) and self.bits > _WIDEST.get(self.hash, MAX_BITS):
@@ -123,11 +143,20 @@ class Recipe:
                 'use fewer bits, or hash "xxh3"'
             )
         # The core checks what remains, and a wrong pattern should be told now, not at first use.
-        if self.pattern is not None or self._needs_core_check():
+        if self._needs_core_check():
             self.pipeline  # noqa: B018
 
     def _needs_core_check(self) -> bool:
-        return self.scale is not None or (self.weights == "tfidf") != (self.idf is not None)
+        return (
+            self.pattern is not None
+            or self.tokens == "regex"
+            or self.dictionary is not None
+            or (self.weights == "tfidf") != (self.idf is not None)
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The pipeline cannot leave the process; whoever unpickles makes one of their own.
+        return {name: value for name, value in vars(self).items() if name != "pipeline"}
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
@@ -148,9 +177,15 @@ class Recipe:
         return dataclasses.replace(self, **changes)
 
     def fit(self, texts: Iterable[str], *, threads: int | None = None) -> Self:
-        """This recipe with tf-idf weights learned from `texts`."""
+        """This recipe with tf-idf weights learned from `texts`; missing ones do not count."""
+        check_threads(threads)
+        if isinstance(texts, str | bytes | bytearray):
+            raise TypeError(f"texts is one {type(texts).__name__}; fit needs a list of str")
         plain = self.replace(weights="tf", idf=None)
-        documents, counts = plain.pipeline.document_frequencies(list(texts), threads)
+        # Arrow's own elements are no str.
+        listed = texts.to_pylist() if hasattr(texts, "to_pylist") else list(texts)
+        _, counts = plain.pipeline.document_frequencies(listed, threads)
+        documents = sum(text is not None for text in listed)
         if documents == 0:
             raise ValueError("texts is empty; fit needs at least one text")
         return self.replace(weights="tfidf", idf=Idf(documents, counts))
@@ -240,6 +275,11 @@ class Recipe:
                 f"it may set preset, {', '.join(sorted(known))}"
             )
         if isinstance(settings.get("idf"), dict):
+            if set(settings["idf"]) != {"documents", "counts"}:
+                raise ValueError(
+                    f"{os.fspath(path)} sets idf to {', '.join(sorted(settings['idf']))}; "
+                    "it must hold documents and counts"
+                )
             settings["idf"] = Idf(**settings["idf"])
         return cls.preset(preset, **settings) if preset is not None else cls(**settings)
 
@@ -375,17 +415,42 @@ def _check_whole(name: str, value: object, low: int, high: int) -> None:
         raise ValueError(f"{name} is {value}; it must be from {low} to {high}")
 
 
+def check_threads(threads: object) -> None:
+    """Refuses a number of threads no run can have."""
+    limits = f"it must be a whole number from 1 to {MAX_THREADS}, or None for all cores"
+    if isinstance(threads, bool) or not isinstance(threads, int | None):
+        raise TypeError(f"threads is {threads!r}; {limits}")
+    if threads is not None and not 1 <= threads <= MAX_THREADS:
+        raise ValueError(f"threads is {threads}; {limits}")
+
+
+def _check_scale(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"scale is {value!r}; it must be a number above 0")
+    if not 0 < value <= MAX_SCALE:
+        raise ValueError(f"scale is {value}; it must be above 0 and at most {MAX_SCALE:g}")
+    return float(value)
+
+
 def _dictionary(
     value: str | os.PathLike[str] | Iterable[str] | None,
 ) -> tuple[str, ...] | None:
-    if value is None or isinstance(value, tuple):
-        return value
+    if value is None:
+        return None
     if isinstance(value, str | os.PathLike):
         try:
             return tuple(Path(value).read_text(encoding="utf-8-sig").splitlines())
         except UnicodeDecodeError as error:
             raise ValueError(f"dictionary {os.fspath(value)} is not UTF-8: {error}") from None
-    return tuple(value)
+    if not isinstance(value, Iterable) or isinstance(value, bytes | bytearray):
+        raise TypeError(
+            f"dictionary is of type {type(value).__name__}; it must be a path, or lines of words"
+        )
+    lines = tuple(value)
+    for index, line in enumerate(lines):
+        if not isinstance(line, str):
+            raise TypeError(f"dictionary[{index}] is {line!r}; a line must be a str")
+    return lines
 
 
 def _digest(text: str) -> str:
@@ -398,8 +463,11 @@ def _identify(value: object) -> str:
     if isinstance(value, tuple):
         return _digest("\n".join(value))
     if isinstance(value, str):
-        # A pattern may hold spaces; identities are split at them.
-        return value if " " not in value else json.dumps(value).replace(" ", "\\u0020")
+        # A pattern may hold spaces, or look like one that was quoted; identities are split at them.
+        plain = value.isprintable() and " " not in value and not value.startswith('"')
+        return value if plain else json.dumps(value).replace(" ", "\\u0020")
     if callable(value):
-        return f"{getattr(value, '__module__', '?')}.{getattr(value, '__qualname__', '?')}"
+        name = f"{getattr(value, '__module__', '?')}.{getattr(value, '__qualname__', '?')}"
+        # Lambdas and inner functions share their names; no two may pass for the same hash.
+        return f"{name}@{id(value):x}" if "<" in name or "?" in name else name
     return str(value)

@@ -35,8 +35,8 @@ class Comparison:
 
     distance    bits in which the fingerprints differ; None when a text has no signal
     similarity  exact cosine of the features, 0 to 1
-    verdict     "identical": equal texts; "near-duplicate": similarity at least `threshold`;
-                "different"
+    verdict     "identical": equal texts; "near-duplicate": similarity at least `threshold` and
+                features enough for a signal in both; "different"
     passages    what both texts have word for word, longest first
     """
 

@@ -13,7 +13,6 @@ from neardup.cli import compare, console, explain, fingerprint, recipes
 
 app = typer.Typer(
     name="neardup",
-    help="Find texts that are the same but for small changes.",
     # Both would import rich, which takes longer than everything else in `neardup --help`.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -34,7 +33,15 @@ def root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """Find texts that are the same but for small changes."""
+    """Find texts that are the same but for small changes.
+
+    \b
+    Examples:
+      neardup compare a.txt b.txt
+      neardup fingerprint documents.jsonl -o fingerprints.csv
+      neardup explain --bits 8 --text "the quick brown fox"
+      neardup recipes
+    """
     if version:
         from neardup._core import __version__
 

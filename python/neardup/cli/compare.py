@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from neardup.cli.console import printable
-from neardup.cli.options import BitsOption, JsonOption, RecipeOption, recipe_of
+from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, recipe_of
 from neardup.similarity import DEFAULT_SIMILARITY, Comparison, Passage, compare
 
 SHOWN_PASSAGES = 10
@@ -18,29 +18,37 @@ COLOURS = {"identical": "green", "near-duplicate": "yellow", "different": "red"}
 
 
 def command(
-    left: Annotated[str, typer.Argument(metavar="A", help="A text file, or -.")],
-    right: Annotated[str, typer.Argument(metavar="B", help="A text file, or -.")],
-    text: Annotated[bool, typer.Option("--text", help="A and B are the texts themselves.")] = False,
+    left: Annotated[str, typer.Argument(metavar="A", help="A text file, or - for standard input.")],
+    right: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
+    text: Annotated[bool, typer.Option("--text", help="A and B are texts, not files.")] = False,
     recipe: RecipeOption = None,
     bits: BitsOption = None,
     similarity: Annotated[
         float,
         typer.Option(
-            "--similarity", metavar="S", min=0.0, max=1.0, help="Near-duplicates have at least S."
+            "--similarity",
+            metavar="S",
+            min=0.0,
+            max=1.0,
+            help="The similarity from which texts are near-duplicates.",
         ),
     ] = DEFAULT_SIMILARITY,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two texts.
 
-    Prints the verdict, the exact similarity, the distance in bits and the shared passages.
-    """
-    from neardup.sources import text_of
+    Prints the verdict, the exact similarity (cosine, 0 to 1), how many bits of the fingerprints
+    differ, and the passages both texts share, with their places in A and B.
 
+    \b
+    Examples:
+      neardup compare a.txt b.txt
+      neardup compare --text "the cat sat on a mat" "the cat sat on the mat"
+    """
     if not text and left == right == "-":
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="B")
     chosen = recipe_of(recipe, bits)
-    texts = (left, right) if text else (text_of(left), text_of(right))
+    texts = (left, right) if text else (read(left), read(right))
     found = compare(*texts, chosen, similarity=similarity)
     if as_json:
         print(json.dumps(_plain(found, texts[0]), ensure_ascii=False))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from neardup.cli.options import BitsOption, JsonOption, RecipeOption, recipe_of
+from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, recipe_of
 
 
 def command(
@@ -15,7 +15,7 @@ def command(
         str | None, typer.Argument(metavar="FILE", help="A text file, or - for standard input.")
     ] = None,
     text: Annotated[
-        str | None, typer.Option("--text", metavar="T", help="The text itself.")
+        str | None, typer.Option("--text", metavar="T", help="The text itself, instead of a file.")
     ] = None,
     recipe: RecipeOption = None,
     bits: BitsOption = None,
@@ -23,16 +23,21 @@ def command(
 ) -> None:
     """Show how a fingerprint is voted.
 
-    Tokens, weights, hashes, column sums and bits. With --bits 8 or 16 you see every single vote.
+    Tokens, weights, hashes, column sums and bits. With --bits 8 or 16 you see every single vote;
+    wider tables need a wide terminal.
+
+    \b
+    Examples:
+      neardup explain --bits 8 --text "the quick brown fox"
+      neardup explain a.txt --recipe simhash
     """
     from neardup.explain import explain
-    from neardup.sources import text_of
 
     chosen = recipe_of(recipe, bits)
     if text is not None and file is None:
         explanation = explain(text, chosen)
     elif file is not None and text is None:
-        explanation = explain(text_of(file), chosen)
+        explanation = explain(read(file), chosen)
     else:
         raise typer.BadParameter(
             "pass either a file (- for standard input) or --text T", param_hint="FILE"

@@ -29,22 +29,24 @@ def command(
         list[str],
         typer.Argument(
             metavar="INPUT",
-            help="Text files, a document each; .jsonl files, a document a line; - for standard "
-            "input.",
+            help="Text files, each a document; .jsonl files, a document in every line; - for "
+            "standard input.",
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="OUT", help="Write .jsonl, .csv or .tsv instead."),
+        typer.Option(
+            "--out", "-o", metavar="OUT", help="Write to this file: .jsonl, .csv or .tsv."
+        ),
     ] = None,
     lines: Annotated[
-        bool, typer.Option("--lines", help="Text files hold a document a line.")
+        bool, typer.Option("--lines", help="Text files hold a document in every line.")
     ] = False,
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="Read every input as JSON lines, whatever its name.")
     ] = False,
     text_column: Annotated[
-        str, typer.Option("--text-column", metavar="NAME", help="Where JSON lines hold the text.")
+        str, typer.Option("--text-column", metavar="NAME", help="Where .jsonl files hold the text.")
     ] = "text",
     id_column: Annotated[
         str | None,
@@ -57,15 +59,24 @@ def command(
     recipe: RecipeOption = None,
     bits: BitsOption = None,
     threads: Annotated[
-        int | None, typer.Option("--threads", metavar="N", min=1, help="[default: all cores]")
+        int | None,
+        typer.Option("--threads", metavar="N", min=1, help="Cores to use. [default: all]"),
     ] = None,
     as_json: JsonOption = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No summary.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No summary on standard error.")
+    ] = False,
 ) -> int:
     """Print the fingerprints of documents.
 
-    A line each: id, tab, hexadecimal digits; "-" for a text with too few features. What cannot be
+    A line each: id, tab, hexadecimal digits; "-" for a text with too few words. What cannot be
     read is reported on standard error, and the exit code is then 3.
+
+    \b
+    Examples:
+      neardup fingerprint a.txt b.txt
+      neardup fingerprint documents.jsonl -o fingerprints.csv
+      echo "the quick brown fox" | neardup fingerprint -
     """
     from neardup import sources
 

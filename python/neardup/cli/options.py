@@ -16,14 +16,33 @@ RecipeOption = Annotated[
     typer.Option(
         "--recipe",
         metavar="NAME|FILE.toml",
-        help="How text becomes a fingerprint: a preset (see 'neardup recipes') or a file.",
+        help="How text becomes a fingerprint: a preset (see 'neardup recipes') or a file. "
+        "[default: default]",
     ),
 ]
 BitsOption = Annotated[
     int | None,
-    typer.Option("--bits", metavar="N", help="Width of the fingerprint instead of the recipe's."),
+    typer.Option(
+        "--bits",
+        metavar="N",
+        help="Width of the fingerprint, a multiple of 8 from 8 to 512. [default: the recipe's]",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def read(path: str) -> str:
+    """The text of a file; whoever passed the text itself is told how."""
+    from neardup.sources import text_of
+
+    try:
+        return text_of(path)
+    except FileNotFoundError as error:
+        if " " not in path:
+            raise
+        raise FileNotFoundError(
+            f"{path}: no such file; to pass the text itself, use --text"
+        ) from error
 
 
 def recipe_of(name: str | None, bits: int | None, *, hint: str = "--recipe") -> Recipe:

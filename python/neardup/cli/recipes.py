@@ -22,7 +22,8 @@ def command(
 ) -> None:
     """List the recipes that have a name.
 
-    With NAME: all settings of one, and its identity.
+    With NAME: all settings of one, and its identity, by which fingerprints are known to be
+    comparable.
     """
     from neardup.recipe import Recipe
 
@@ -89,4 +90,4 @@ def _show_all(every: list[dict[str, Any]]) -> None:
         )
     console = Console(highlight=False)
     console.print(table)
-    console.print("Settings that differ from default. One in full: neardup recipes NAME")
+    console.print("Shown are settings that differ from default. One in full: neardup recipes NAME")

@@ -1,0 +1,100 @@
+"""Rows about memory and start-up, each measured in processes of their own.
+
+python benchmarks/footprint.py TEXTS     the growth of memory for so many texts, as JSON
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import neardup as nd
+from measure import Row, seconds
+
+# A column is one chunk over and over: it takes no memory for itself, however long.
+CHUNK = 100_000
+WORDS, LETTERS = 12, 8
+FEW, MANY = 10 * CHUNK, 40 * CHUNK
+ROOM = 32 << 20
+START_SECONDS = 0.2
+
+
+def memory() -> Iterator[Row]:
+    """What fingerprints of short texts take beside themselves: by far the hardest case."""
+    for texts in (FEW, MANY):
+        command = [sys.executable, __file__, str(texts)]
+        found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        growth, result = found["growth"], found["result"]
+        yield Row(
+            f"peak memory for {texts:,} short texts",
+            f"{growth / 1e6:.0f} MB",
+            f"the result: {result / 1e6:.0f} MB",
+            growth / result,
+            f"≤ result + {ROOM >> 20} MiB",
+            growth <= result + ROOM,
+        )
+
+
+def startup() -> Iterator[Row]:
+    neardup = _best_of_ten([Path(sys.executable).parent / "neardup", "--help"])
+    python = _best_of_ten([sys.executable, "-c", "pass"])
+    yield Row(
+        "start-up: neardup --help",
+        f"{neardup * 1e3:.0f} ms",
+        f"python -c pass: {python * 1e3:.0f} ms",
+        neardup / python,
+        f"≤ {START_SECONDS * 1e3:.0f} ms",
+        neardup <= START_SECONDS,
+    )
+
+
+def _best_of_ten(command: list[str | Path]) -> float:
+    run = partial(subprocess.run, command, check=True, stdout=subprocess.DEVNULL)
+    return min(seconds(run) for _ in range(10))
+
+
+def _peak() -> int:
+    status = Path("/proc/self/status")
+    if status.exists():
+        # getrusage would count the process that started this one.
+        line = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM"))
+        return int(line.split()[1]) * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _column(texts: int) -> pa.ChunkedArray:
+    """Made in place: what is freed before the measurement would hide what grows in it.
+
+    Every word of the chunk is a new one, so a table of words that only grows would show.
+    """
+    width = WORDS * (LETTERS + 1)
+    characters = np.random.default_rng(3).integers(97, 123, CHUNK * width, dtype=np.uint8)
+    characters[LETTERS :: LETTERS + 1] = ord(" ")
+    offsets = np.arange(0, CHUNK * width + 1, width, dtype=np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(characters)]
+    chunk = pa.Array.from_buffers(pa.string(), CHUNK, buffers)
+    return pa.chunked_array([chunk] * (texts // CHUNK))
+
+
+def _grow(texts: int) -> dict[str, int]:
+    column = _column(texts)
+    nd.fingerprints(["some text to warm up with", "and another one"])
+    before = _peak()
+    found = nd.fingerprints(column)
+    growth, result = _peak() - before, found.values.nbytes + found.signal.nbytes
+    if growth < result / 2:
+        raise RuntimeError(f"memory grew by {growth} bytes, but the result alone has {result}")
+    return {"growth": growth, "result": result}
+
+
+if __name__ == "__main__":
+    print(json.dumps(_grow(int(sys.argv[1]))))

@@ -1,0 +1,114 @@
+"""Timing in rounds, and the rows of the report."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the report. A row without a target is for information."""
+
+    what: str
+    neardup: str
+    peer: str = ""
+    ratio: float | None = None
+    target: str = ""
+    met: bool | None = None
+
+    def markdown(self) -> str:
+        ratio = "" if self.ratio is None else f"{self.ratio:.3g}×"
+        met = "" if self.met is None else "yes" if self.met else "**no**"
+        return f"| {self.what} | {self.neardup} | {self.peer} | {ratio} | {self.target} | {met} |"
+
+
+HEADER = "| what | neardup | peer or ceiling | ratio | target | met |\n|---|---|---|---|---|---|"
+
+
+def at_least(what: str, neardup: str, peer: str, ratio: float, target: float | None) -> Row:
+    """A row whose ratio should reach the target."""
+    if target is None:
+        return Row(what, neardup, peer, ratio)
+    return Row(what, neardup, peer, ratio, f"≥ {target:g}×", ratio >= target)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Speeds of neardup and of what it is compared with, in the same rounds, by turns."""
+
+    ours: list[float]
+    theirs: list[float]
+    left_out: int = 0
+
+    @property
+    def ratio(self) -> float:
+        """The median of the rounds' ratios: what slows a round slows both."""
+        return statistics.median(a / b for a, b in zip(self.ours, self.theirs, strict=True))
+
+    @property
+    def best_ratio(self) -> float:
+        return max(self.ours) / max(self.theirs)
+
+    def row(self, what: str, peer: str, target: float | None = None) -> Row:
+        left_out = f"; {self.left_out} texts it cannot take left out" if self.left_out else ""
+        return at_least(
+            what,
+            megabytes(statistics.median(self.ours)),
+            f"{peer}: {megabytes(statistics.median(self.theirs))}{left_out}",
+            self.ratio,
+            target,
+        )
+
+
+def by_turns(rounds: int, ours: Callable[[], float], theirs: Callable[[], float]) -> Rounds:
+    """Measures speeds, ours and theirs in every round, after one round that does not count."""
+    pairs = [(ours(), theirs()) for _ in range(rounds + 1)][1:]
+    return Rounds([pair[0] for pair in pairs], [pair[1] for pair in pairs])
+
+
+def seconds(work: Callable[..., object], *arguments: object, **options: object) -> float:
+    """By the clock on the wall."""
+    started = time.perf_counter()
+    work(*arguments, **options)
+    return time.perf_counter() - started
+
+
+def core_seconds(work: Callable[..., object], *arguments: object, **options: object) -> float:
+    """Processor time of all threads: what the work costs, however busy the machine is."""
+    started = time.process_time()
+    work(*arguments, **options)
+    return time.process_time() - started
+
+
+def size(inputs: Sequence[str] | Sequence[list[str]]) -> int:
+    """Bytes of UTF-8, of texts or of lists of words."""
+    return sum(len(x.encode()) if isinstance(x, str) else size(x) for x in inputs)
+
+
+def megabytes(speed: float) -> str:
+    """Bytes a second, for people."""
+    return f"{speed / 1e6:.3g} MB/s"
+
+
+def portions(inputs: Sequence[Any], wanted: int, count: int) -> Iterator[list[Any]]:
+    """Disjoint runs of texts of about `wanted` bytes each: no cache knows the next one.
+
+    Where texts run out, fewer than `count`, but at least one.
+    """
+    start = filled = made = 0
+    for at, value in enumerate(inputs, 1):
+        filled += size([value])
+        if filled >= wanted or (at == len(inputs) and not made):
+            yield list(inputs[start:at])
+            start, filled, made = at, 0, made + 1
+            if made == count:
+                return
+
+
+def note(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)

@@ -1,0 +1,115 @@
+"""All of neardup's claims about speed, memory and quality, measured in one run.
+
+    python benchmarks/run.py [--data DIR] [--quick] [--only NAME ...]
+
+Everything is a ratio against another program or library on the same texts on the same machine, both
+by turns, so that a busy machine slows both. The report goes to stdout and to benchmarks/RESULTS.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import corpora
+import footprint
+import peers
+import recipes
+import speed
+from measure import HEADER, Row, note
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+RUNS_WITH = ("neardup", "numpy", "pyarrow")
+
+SECTIONS: dict[str, Callable[[speed.Texts], Iterator[Row]]] = {
+    "cores": speed.cores,
+    "default": speed.default,
+    "simhash": speed.simhash,
+    "jieba": speed.jieba,
+    "votes": speed.votes,
+    "memory": lambda _: footprint.memory(),
+    "startup": lambda _: footprint.startup(),
+    "latency": speed.latency,
+    "presets": speed.presets,
+}
+QUALITY = "quality"
+# The recipes worth a look at every run; recipes.py compares more, on more texts.
+COMPARED = ("default", "words, 1 + ln tf", "words, no stop words", "word 3-grams")
+
+
+def machine() -> Iterator[str]:
+    yield f"- {_processor()}, {speed.CORES} cores, {_memory() / 2**30:.0f} GiB"
+    yield f"- {platform.system()} {platform.release()}, Python {platform.python_version()}"
+    rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False)
+    yield f"- {rustc.stdout.strip() or 'no rustc'}"
+    yield "- " + ", ".join(f"{name} {version(name)}" for name in RUNS_WITH)
+    yield "- peers: " + ", ".join(peers.versions())
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
+def _memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def report(options: argparse.Namespace) -> Iterator[str]:
+    data: Path | None = options.data
+    scale = 5 if options.quick else 1
+    started = time.monotonic()
+    yield "# Benchmark results\n"
+    command = f"make bench{' DATA=folder' if data else ''}"
+    yield f"{datetime.date.today()}, `{command}`{', quick' if options.quick else ''}."
+    yield "A ratio is the median over rounds in which neardup and the other took turns;"
+    yield "against wc and between vote loops it compares the best rounds. One thread is measured"
+    yield "in processor time, so that a busy machine does not matter; two threads by the clock.\n"
+    yield from machine()
+    yield "- texts: " + "; ".join(f"{x}: {y}" for x, y in corpora.sources(data).items())
+
+    note("texts")
+    texts = speed.Texts(
+        english=corpora.english(data, 20_000 // scale),
+        chinese=corpora.chinese(data, 20_000 // scale),
+        poems=corpora.poems(data, 20_000 // scale),
+        rounds=3 if options.quick else 7,
+    )
+    yield f"\n{HEADER}"
+    for name in SECTIONS:
+        if name in options.only:
+            note(f"{name}, after {time.monotonic() - started:.0f} s")
+            yield from (row.markdown() for row in SECTIONS[name](texts))
+    if QUALITY in options.only:
+        note(f"{QUALITY}, after {time.monotonic() - started:.0f} s")
+        yield "\n# Quality of recipes"
+        yield from recipes.tables(data, 1500 // scale, [128], COMPARED)
+
+
+def main() -> None:
+    names = [*SECTIONS, QUALITY]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--data", type=Path, help="folder with the .jsonl.gz files of real text")
+    parser.add_argument("--quick", action="store_true", help="fewer texts and rounds")
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=names)
+    options = parser.parse_args()
+    peers.install()
+    lines = []
+    for line in report(options):
+        print(line, flush=True)
+        lines.append(line)
+    if options.only == names:
+        RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""The examples of README.md and docs/*.md: every one runs and gives what is shown."""
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup as nd
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+CHECKER = doctest.OutputChecker()
+
+
+class Block(NamedTuple):
+    language: str
+    source: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text("utf-8")
+    return [
+        Block(found[1], found[2], text.count("\n", 0, found.start()) + 2)
+        for found in FENCE.finditer(text)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder where examples/ is, as in the repository, and where examples may write."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_blocks(page: Path, folder: Path) -> None:
+    """The blocks of a page are one session, from top to bottom."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for block in blocks(page):
+        if block.language != "python":
+            continue
+        place = f"{page.name}:{block.line}"
+        if ">>>" not in block.source:
+            assert "assert " in block.source, f"{place}: a block without any outcome"
+            exec(compile(block.source, place, "exec"), names)  # noqa: S102
+            continue
+        assert _expects(block.source), f"{place}: a block without any outcome"
+        test = doctest.DocTestParser().get_doctest(block.source, names, place, place, block.line)
+        report: list[str] = []
+        doctest.DocTestRunner(CHECKER).run(test, out=report.append, clear_globs=False)
+        assert not report, "".join(report)
+        names.update(test.globs)
+
+
+def _expects(source: str) -> bool:
+    examples = doctest.DocTestParser().get_examples(source)
+    return any(example.want or "assert " in example.source for example in examples)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_console_blocks(page: Path, folder: Path) -> None:
+    environment = {
+        **os.environ,
+        "COLUMNS": "80",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONIOENCODING": "utf-8",
+    }
+    for block in blocks(page):
+        if block.language != "console":
+            continue
+        assert block.source.startswith("$ "), f"{page.name}:{block.line}: no command"
+        silent = True
+        for command, expected in _commands(block.source):
+            ran = subprocess.run(
+                ["bash", "-c", command],
+                cwd=folder,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=60,
+                check=False,
+            )
+            output = [line.rstrip() for line in ran.stdout.decode().splitlines()]
+            assert output == expected, f"{page.name}:{block.line}: {command}"
+            silent = silent and not expected
+        assert not silent, f"{page.name}:{block.line}: a block without any outcome"
+
+
+def _commands(source: str) -> list[tuple[str, list[str]]]:
+    commands: list[tuple[str, list[str]]] = []
+    for line in source.splitlines():
+        if line.startswith("$ "):
+            commands.append((line[2:], []))
+        else:
+            commands[-1][1].append(line.rstrip())
+    return commands
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_other_blocks_and_links(page: Path, folder: Path) -> None:
+    """Commands too long for a test name things that exist; recipes can be read."""
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for block in blocks(page):
+        assert block.language in ("python", "console", "sh", "toml", "text"), block
+        if block.language == "sh":
+            for line in block.source.splitlines():
+                words = shlex.split(line, comments=True)
+                assert words[0] != "make" or words[1] in targets, line
+        if block.language == "toml":
+            tomllib.loads(block.source)
+            Path("block.toml").write_text(block.source, encoding="utf-8")
+            assert nd.Recipe.load("block.toml").identity
+    for link in LINK.findall(FENCE.sub("", page.read_text("utf-8"))):
+        assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def _twin() -> Any:
+    (source,) = (
+        block.source
+        for block in blocks(ROOT / "docs" / "recipes.md")
+        if block.language == "python" and "def fingerprint(" in block.source
+    )
+    names: dict[str, Any] = {}
+    exec(source, names)  # noqa: S102
+    return names["fingerprint"]
+
+
+TWIN = _twin()
+WORDS = ["to", "be", "or", "not", "4", "x2", "it's", "Words", "3.14", "a.b"]
+
+
+@given(
+    st.one_of(
+        st.text(st.characters(max_codepoint=127), max_size=200),
+        st.text("aBc12_.:,;' \n", max_size=200),
+        st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join),
+    )
+)
+def test_the_default_recipe_written_out_in_the_docs(text: str) -> None:
+    assert TWIN(text) == nd.fingerprint(text)
+
+
+def test_the_table_of_presets_is_complete() -> None:
+    table = (ROOT / "README.md").read_text("utf-8")
+    named = re.findall(r"^\| `([\w-]+)` \|.*\| (\d+) \|$", table, re.MULTILINE)
+    assert named == [(name, str(nd.Recipe.preset(name).bits)) for name in nd.Recipe.presets()]
+
+
+def test_the_demo_runs() -> None:
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "demo.py")],
+        env={**os.environ, "COLUMNS": "80", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    output = ran.stdout.decode()
+    assert ran.stderr == b""
+    assert "27 near" in output
+    assert "0.844 no" in output
+    assert "fingerprint (8 bits): ae = 10101110" in output
