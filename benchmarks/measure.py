@@ -79,7 +79,7 @@ def seconds(work: Callable[..., object], *arguments: object, **options: object) 
 
 
 def core_seconds(work: Callable[..., object], *arguments: object, **options: object) -> float:
-    """Processor time of all threads: what the work costs, however busy the machine is."""
+    """Processor time of all threads: what the work costs, with less of what others cost."""
     started = time.process_time()
     work(*arguments, **options)
     return time.process_time() - started

@@ -73,7 +73,7 @@ def report(options: argparse.Namespace) -> Iterator[str]:
     yield f"{datetime.date.today()}, `{command}`{', quick' if options.quick else ''}."
     yield "A ratio is the median over rounds in which neardup and the other took turns;"
     yield "against wc and between vote loops it compares the best rounds. One thread is measured"
-    yield "in processor time, so that a busy machine does not matter; two threads by the clock.\n"
+    yield "in processor time, so that a busy machine matters less; two threads by the clock.\n"
     yield from machine()
     yield "- texts: " + "; ".join(f"{x}: {y}" for x, y in corpora.sources(data).items())
 

@@ -112,7 +112,7 @@ def _two_threads(
 
 def cores(texts: Texts) -> Iterator[Row]:
     """What a second thread can give here and now: work that shares nothing."""
-    data = bytes(20_000_000)
+    data = bytes(100_000_000)
 
     def speed(threads: int) -> float:
         with ThreadPoolExecutor(threads) as pool:

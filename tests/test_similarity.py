@@ -362,3 +362,15 @@ def test_shuffled_sentences_are_found_again() -> None:
     turned = rng.sample(sentences, len(sentences))
     shared = check(" ".join(sentences), " ".join(turned))
     assert sum(len(plain_words(left)) for left, _ in shared) == 30 * 8
+
+
+def test_a_text_is_exactly_as_similar_as_can_be_to_itself() -> None:
+    assert nd.similarity("alpha beta", "beta alpha") == 1.0
+    assert nd.compare("alpha beta", "beta alpha", similarity=1.0).verdict == "near-duplicate"
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1.0, 1e200, 1.7e308])
+def test_the_size_of_weights_does_not_matter(size: float) -> None:
+    half = nd.similarity({"a": size, "b": size}, {"a": size, "c": size})
+    assert half == pytest.approx(0.5, abs=1e-15)
+    assert nd.similarity({"a": size}, {"a": 2.0}) == pytest.approx(1.0, abs=1e-15)

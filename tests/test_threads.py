@@ -181,3 +181,28 @@ def test_fewer_threads_than_texts_and_more() -> None:
         for threads in (1, 2, 8, os.cpu_count(), 64):
             found = nd.fingerprints(TEXTS[:count], threads=threads)
             assert list(found) == [nd.fingerprint(text) for text in TEXTS[:count]]
+
+
+def test_fork_while_other_threads_work() -> None:
+    run_alone(
+        """
+        import os, signal, sys, threading, time
+        import neardup as nd
+        texts = [f"text {n} naïve 我爱自然语言{n}" for n in range(2000)]
+        expected = list(nd.fingerprints(texts))
+        stop = threading.Event()
+        def busy():
+            while not stop.is_set():
+                nd.fingerprints(texts)
+        threads = [threading.Thread(target=busy) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for _ in range(10):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                os._exit(0 if list(nd.fingerprints(texts)) == expected else 1)
+            assert os.waitpid(child, 0)[1] == 0, "the child hung or was wrong"
+        stop.set()
+        """
+    )

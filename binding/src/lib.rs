@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use texts::{ArrowChunk, Texts};
+use threads::Threads;
 
 type Fingerprints<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<bool>>);
 
@@ -194,10 +195,11 @@ impl PyPipeline {
         threads: Option<usize>,
     ) -> PyResult<(usize, Bound<'py, PyDict>)> {
         let count = texts.len();
+        let threads = Threads::new(threads)?;
         let mut all: HashMap<String, u64> = HashMap::new();
         Texts::List(texts).batches(py, |batch, _| {
             let present: Vec<&str> = batch.iter().flatten().copied().collect();
-            let part = py.detach(|| threads::run(threads, || self.0.document_frequencies(&present)))?;
+            let part = py.detach(|| threads.run(|| self.0.document_frequencies(&present)))?;
             for (token, with_token) in part {
                 *all.entry(token).or_default() += with_token;
             }
@@ -219,6 +221,7 @@ impl PyPipeline {
         threads: Option<usize>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Fingerprints<'py>> {
+        let threads = Threads::new(threads)?;
         let (rows, words) = (texts.len(), self.0.words());
         let mut values = vec![0u64; rows * words];
         let mut signal = vec![false; rows];
@@ -226,7 +229,7 @@ impl PyPipeline {
             let end = start + batch.len();
             let batch_values = &mut values[start * words..end * words];
             let batch_signal = &mut signal[start..end];
-            py.detach(|| threads::run(threads, || self.0.fingerprints(batch, batch_values, batch_signal)))?;
+            py.detach(|| threads.run(|| self.0.fingerprints(batch, batch_values, batch_signal)))?;
             // Ctrl-C, and a callback that raises, stop a long run here.
             py.check_signals()?;
             match &progress {

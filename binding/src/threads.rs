@@ -12,26 +12,37 @@ use crate::guard;
 const MOST: usize = 1024;
 
 /// One pool a process: a forked child inherits the memory of a pool but none of its threads.
-static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+static SHARED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// Runs `work` on `threads` threads, or on one for each core.
-pub(crate) fn run<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    match threads {
-        None => guard(|| shared().map(|pool| pool.install(work)))?,
-        Some(count @ 1..=MOST) => guard(|| build(count).map(|pool| pool.install(work)))?,
-        Some(count) => Err(PyValueError::new_err(format!("threads is {count}; it must be from 1 to {MOST}, or None"))),
+/// The threads of one call: those the user asked for, or one for each core.
+pub(crate) struct Threads(Arc<ThreadPool>);
+
+impl Threads {
+    pub(crate) fn new(count: Option<usize>) -> PyResult<Threads> {
+        match count {
+            None => shared().map(Threads),
+            Some(count @ 1..=MOST) => Ok(Threads(Arc::new(build(count)?))),
+            Some(count) => {
+                Err(PyValueError::new_err(format!("threads is {count}; it must be from 1 to {MOST}, or None")))
+            }
+        }
+    }
+
+    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+        guard(|| self.0.install(work))
     }
 }
 
 fn shared() -> PyResult<Arc<ThreadPool>> {
-    let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    // Never waits: a child forked while another thread held the lock would wait for ever.
+    let Ok(mut shared) = SHARED.try_lock() else { return Ok(Arc::new(build(0)?)) };
     let process = std::process::id();
-    match pool.as_ref() {
+    match shared.as_ref() {
         Some((owner, threads)) if *owner == process => Ok(Arc::clone(threads)),
         _ => {
             let threads = Arc::new(build(0)?);
             // Dropping the parent's pool would wait for threads that do not exist here.
-            std::mem::forget(pool.replace((process, Arc::clone(&threads))));
+            std::mem::forget(shared.replace((process, Arc::clone(&threads))));
             Ok(threads)
         }
     }

@@ -1,5 +1,7 @@
 //! Exact cosine of two weighted bags: the judge.
 
+use crate::vote::{exponent, times_power_of_two};
+
 /// Features as (key, weight), sorted by key: then sums do not depend on the order of the text.
 pub(crate) fn sorted(mut features: Vec<(u64, f64)>) -> Vec<(u64, f64)> {
     features.sort_unstable_by_key(|&(key, _)| key);
@@ -8,7 +10,16 @@ pub(crate) fn sorted(mut features: Vec<(u64, f64)>) -> Vec<(u64, f64)> {
 
 /// The cosine of two bags sorted by key, O(a + b); NaN when either has no weight.
 pub(crate) fn cosine(left: &[(u64, f64)], right: &[(u64, f64)]) -> f64 {
-    let norm = |bag: &[(u64, f64)]| bag.iter().map(|&(_, weight)| weight * weight).sum::<f64>();
+    // Only directions matter: with the largest weight near 1, no square leaves the range of f64.
+    // The scales are powers of two, so nothing is rounded by them.
+    let scale_of = |bag: &[(u64, f64)]| {
+        let largest = bag.iter().map(|&(_, weight)| weight).fold(0.0, f64::max);
+        -exponent(largest)
+    };
+    let (left_scale, right_scale) = (scale_of(left), scale_of(right));
+    let norm = |bag: &[(u64, f64)], scale: i32| {
+        bag.iter().map(|&(_, weight)| times_power_of_two(weight, scale).powi(2)).sum::<f64>()
+    };
     let mut dot = 0.0;
     let mut rest = right;
     for &(key, weight) in left {
@@ -20,15 +31,15 @@ pub(crate) fn cosine(left: &[(u64, f64)], right: &[(u64, f64)]) -> f64 {
         if let Some(&(other, other_weight)) = rest.first()
             && other == key
         {
-            dot += weight * other_weight;
+            dot += times_power_of_two(weight, left_scale) * times_power_of_two(other_weight, right_scale);
         }
     }
-    let (left, right) = (norm(left), norm(right));
+    let (left, right) = (norm(left, left_scale), norm(right, right_scale));
     if left == 0.0 || right == 0.0 {
         return f64::NAN;
     }
-    // Square roots apart: their product cannot overflow. Rounding may pass 1 by a hair.
-    (dot / (left.sqrt() * right.sqrt())).min(1.0)
+    // One root of the product: for equal bags it is exactly their dot product. Rounding may pass 1 by a hair.
+    (dot / (left * right).sqrt()).min(1.0)
 }
 
 #[cfg(test)]
@@ -48,7 +59,16 @@ mod tests {
             let pairs = |bag: &BTreeMap<u64, f64>| bag.iter().map(|(&k, &w)| (k, w)).collect::<Vec<_>>();
             let found = cosine(&pairs(&left), &pairs(&right));
             prop_assert!((found - dot / norm(&left) / norm(&right)).abs() < 1e-12);
-            prop_assert!((cosine(&pairs(&left), &pairs(&left)) - 1.0).abs() < 1e-15);
+            prop_assert_eq!(cosine(&pairs(&left), &pairs(&left)), 1.0);
+        }
+    }
+
+    #[test]
+    fn only_directions_matter() {
+        for size in [1e-300, 1e-200, 1.0, 1e200, 1.7e308] {
+            let half = cosine(&[(1, size), (2, size)], &[(1, size), (3, size)]);
+            assert!((half - 0.5).abs() < 1e-15, "{half}");
+            assert!((cosine(&[(1, size)], &[(1, 3.0)]) - 1.0).abs() < 1e-15);
         }
     }
 

@@ -95,7 +95,9 @@ pub(crate) fn xxh3<const W: usize>(token: &str, bits: usize) -> [u64; W] {
             fill(&mut words, piece, xxh3_128_with_seed(bytes, piece as u64));
         }
     }
-    keep_low(&mut words, bits);
+    if bits < W * 64 {
+        keep_low(&mut words, bits);
+    }
     words
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock, RwLock};
 use jieba_rs::{Jieba, KeywordExtract, KeywordExtractConfig, TfIdf};
 use regex::Regex;
 
+use crate::chars::class;
 use crate::error::Error;
 use crate::tokens::is_python_space;
 
@@ -39,31 +40,51 @@ pub(crate) fn with_dictionary(dictionary: Option<&str>) -> Result<Arc<Jieba>, Er
 /// and `e-mail` or `example.com`. Python's jieba gives such characters one by one and cuts such words
 /// at their marks; its tables were counted on words cut that way.
 pub(crate) fn each_word<'a>(jieba: &Jieba, text: &'a str, mut sink: impl FnMut(&'a str)) {
+    // Where only marks lie between what is looked up, both cut at the same places, and one call will do.
+    if text.chars().all(|c| is_cut(c) || !class(c).is_wordlike()) {
+        return each_word_of_run(jieba, text, &mut sink);
+    }
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.find(|c| !is_cut(c)).unwrap_or(rest.len());
+        each_word_of_run(jieba, &rest[..end], &mut sink);
+        let after = rest[end..].find(is_cut).map_or(rest.len(), |length| end + length);
+        each_character(&rest[end..after], &mut sink);
+        rest = &rest[after..];
+    }
+}
+
+fn each_word_of_run<'a>(jieba: &Jieba, run: &'a str, sink: &mut impl FnMut(&'a str)) {
+    for token in jieba.cut(run, true) {
+        let word = token.word;
+        if !word.starts_with(is_cut) {
+            each_character(word, sink);
+        } else if word.len() > 1
+            && word.is_ascii()
+            && word.bytes().any(|byte| byte.is_ascii_punctuation())
+            && !jieba.has_word(word)
+        {
+            each_ascii_word(word, sink);
+        } else {
+            sink(word);
+        }
+    }
+}
+
+/// One by one, but a line end of Windows is one.
+fn each_character<'a>(text: &'a str, sink: &mut impl FnMut(&'a str)) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let end = rest.find(|c| !is_cut(c)).unwrap_or(rest.len());
-        if end == 0 {
-            let alone = if rest.starts_with("\r\n") { 2 } else { first.len_utf8() };
-            sink(&rest[..alone]);
-            rest = &rest[alone..];
-            continue;
-        }
-        for token in jieba.cut(&rest[..end], true) {
-            let marked = token.word.bytes().any(|byte| byte.is_ascii_punctuation());
-            if marked && token.word.len() > 1 && token.word.is_ascii() && !jieba.has_word(token.word) {
-                each_ascii_word(token.word, &mut sink);
-            } else {
-                sink(token.word);
-            }
-        }
-        rest = &rest[end..];
+        let length = if rest.starts_with("\r\n") { 2 } else { first.len_utf8() };
+        sink(&rest[..length]);
+        rest = &rest[length..];
     }
 }
 
 /// What Python's jieba looks up in its dictionary; the rest it only passes on.
 fn is_cut(c: char) -> bool {
-    c.is_ascii_alphanumeric()
-        || ('\u{4E00}'..='\u{9FD5}').contains(&c)
+    ('\u{4E00}'..='\u{9FD5}').contains(&c)
+        || c.is_ascii_alphanumeric()
         || matches!(c, '+' | '#' | '&' | '.' | '_' | '%' | '-')
 }
 
@@ -125,16 +146,19 @@ pub(crate) fn idf(word: &str) -> f64 {
         keywords.first().filter(|keyword| keyword.keyword == word).map(|keyword| keyword.weight)
     }
 
-    // A poisoned lock means a panic elsewhere; the numbers in it are right all the same.
-    if let Some(&known) = KNOWN.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(word) {
+    // Never waits: in a process forked while another thread held the lock, it stays locked for ever.
+    if let Ok(known) = KNOWN.try_read()
+        && let Some(&known) = known.get(word)
+    {
         return known;
     }
     let found = look_up(word).unwrap_or(*MEDIAN);
-    let mut known = KNOWN.write().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if known.len() >= REMEMBERED {
-        known.clear();
+    if let Ok(mut known) = KNOWN.try_write() {
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(word.to_owned(), found);
     }
-    known.insert(word.to_owned(), found);
     found
 }
 
@@ -161,6 +185,7 @@ mod tests {
                 vec!["发", "e", "-", "mail", "到", "a", ".", "b", ".", "com", "，", "3.14%", "和", "C++"],
             ),
             ("㐀㐁é\r\n ", vec!["㐀", "㐁", "é", "\r\n", " "]),
+            ("——好，，\r\n", vec!["—", "—", "好", "，", "，", "\r\n"]),
             ("", vec![]),
         ] {
             let mut words = Vec::new();

@@ -181,8 +181,8 @@ impl Pipeline {
     }
 
     fn with_worker<T>(&self, work: impl FnOnce(&mut dyn Work) -> T) -> T {
-        // A poisoned lock guards only spare buffers.
-        let spare = self.workers.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
+        // Never waits: in a process forked while another thread held the lock, it stays locked for ever.
+        let spare = self.workers.try_lock().ok().and_then(|mut workers| workers.pop());
         let mut worker = spare.unwrap_or_else(|| match self.words() {
             1 => Box::new(Worker::<1>::new()),
             2 => Box::new(Worker::<2>::new()),
@@ -190,7 +190,9 @@ impl Pipeline {
             _ => Box::new(Worker::<{ MAX_BITS / 64 }>::new()),
         });
         let result = work(worker.as_mut());
-        self.workers.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(worker);
+        if let Ok(mut workers) = self.workers.try_lock() {
+            workers.push(worker);
+        }
         result
     }
 }
@@ -250,7 +252,7 @@ impl<const W: usize> Worker<W> {
         let text = settings.normalize.apply(text, &mut self.normalized);
         let Settings { hash, bits, .. } = *settings;
         let (bag, memory) = (&mut self.bag, &mut self.memory);
-        bag.start((text.len() / 8).min(KEPT_BYTES / 64));
+        bag.start((text.len() / 4).min(KEPT_BYTES / 64));
         match hash {
             // The vote's hash is as good a key as any: one hash instead of two.
             TokenHash::Xxh3 if bits >= 64 => settings.tokenizer.each(text, &mut self.tokens, |token| {
@@ -306,7 +308,8 @@ impl<const W: usize> Worker<W> {
     }
 
     fn release(&mut self) {
-        if self.normalized.capacity() > KEPT_BYTES || self.bag.entries().len() > KEPT_BYTES / 64 {
+        let bytes = self.normalized.capacity().max(self.tokens.capacity());
+        if bytes > KEPT_BYTES || self.bag.entries().len() > KEPT_BYTES / 64 {
             self.normalized = String::new();
             self.tokens = TokenScratch::default();
             self.bag.shrink(KEPT_BYTES / 64);
@@ -318,7 +321,10 @@ impl<const W: usize> Work for Worker<W> {
     fn fingerprint(&mut self, settings: &Settings, text: &str, value: &mut [u64]) -> bool {
         let plain = settings.top.is_none() && settings.scale.is_none();
         let voted = match settings.weights.small().filter(|_| plain) {
-            Some(SmallWeights::Tf) if settings.hash == TokenHash::Xxh3 && settings.min_features <= 2 => {
+            // Narrower hashes may be equal for different tokens, which have to be told apart to be counted.
+            Some(SmallWeights::Tf)
+                if settings.hash == TokenHash::Xxh3 && settings.bits >= 64 && settings.min_features <= 2 =>
+            {
                 self.vote_occurrences(settings, text)
             }
             Some(weights) => self.vote_counts(settings, weights, text),
@@ -374,7 +380,7 @@ impl<const W: usize> Work for Worker<W> {
             Some(weights) => {
                 let text = settings.normalize.apply(text, &mut self.normalized);
                 let bag = &mut self.bag;
-                bag.start((text.len() / 8).min(KEPT_BYTES / 64));
+                bag.start((text.len() / 4).min(KEPT_BYTES / 64));
                 settings.tokenizer.each(text, &mut self.tokens, |token| {
                     bag.add(token_key(token), [0; W], weights.shortness(token));
                 });
@@ -397,7 +403,7 @@ impl<const W: usize> Work for Worker<W> {
         let text = settings.normalize.apply(text, &mut self.normalized);
         let bag = &mut self.bag;
         let mut tokens = Vec::new();
-        bag.start((text.len() / 8).min(KEPT_BYTES / 64));
+        bag.start((text.len() / 4).min(KEPT_BYTES / 64));
         settings.tokenizer.each(text, &mut self.tokens, |token| {
             if bag.add(token_key(token), [0; W], 0) {
                 tokens.push(token.to_owned());

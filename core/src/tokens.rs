@@ -38,6 +38,13 @@ pub struct TokenScratch {
     window: Window,
 }
 
+impl TokenScratch {
+    /// Bytes held for the next text.
+    pub(crate) fn capacity(&self) -> usize {
+        self.kept.capacity().max(self.window.text.capacity())
+    }
+}
+
 /// A pattern may need this much memory when compiled; larger ones are refused.
 const PATTERN_LIMIT: usize = 10 << 20;
 

@@ -335,7 +335,7 @@ impl Exact {
 }
 
 /// The power of two at or below a positive number; anything for zero.
-fn exponent(value: f64) -> i32 {
+pub(crate) fn exponent(value: f64) -> i32 {
     let stored = |value: f64| (value.to_bits() >> 52) as i32 & 0x7FF;
     match stored(value) {
         0 => stored(value * 2f64.powi(64)) - 1023 - 64,
@@ -344,7 +344,7 @@ fn exponent(value: f64) -> i32 {
 }
 
 /// In two steps, since 2^power alone may be out of range.
-fn times_power_of_two(value: f64, power: i32) -> f64 {
+pub(crate) fn times_power_of_two(value: f64, power: i32) -> f64 {
     let half = power / 2;
     value * 2f64.powi(half) * 2f64.powi(power - half)
 }

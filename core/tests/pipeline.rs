@@ -1,4 +1,5 @@
 //! The quick roads from text to fingerprint against the slow one: features, hashes, columns one by one.
+#![allow(clippy::unwrap_used)] // a test may
 
 use std::collections::HashMap;
 
@@ -139,6 +140,15 @@ fn a_huge_text_leaves_the_worker_fit_for_small_ones() {
     let huge: String = (0..400_000).map(|number| format!("w{number} ")).collect();
     assert!(fingerprint(&pipeline, &huge).is_some());
     assert_eq!(fingerprint(&pipeline, "one small text"), before);
+}
+
+#[test]
+fn tokens_with_one_narrow_hash_are_still_two() {
+    for weights in [Weights::Tf, Weights::Log] {
+        let pipeline = Pipeline::new(Settings { bits: 8, weights, ..settings() }).unwrap();
+        assert_eq!(pipeline.hash("word002"), pipeline.hash("word000"));
+        assert!(fingerprint(&pipeline, "word002 word000").is_some());
+    }
 }
 
 #[test]

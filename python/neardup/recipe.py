@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, cast, get_args
 
 from neardup import _core
+from neardup.digest import digest
 from neardup.stopwords import Stopwords
 
 Normalize = Literal["nfkc_casefold", "nfkc", "casefold", "lower", "none"]
@@ -57,8 +58,7 @@ class Idf:
 
     @functools.cached_property
     def digest(self) -> str:
-        # A token may hold any character; JSON keeps it apart from its neighbours.
-        return _digest(json.dumps([self.documents, sorted(self.counts.items())]))
+        return digest([self.documents, sorted(self.counts.items())])
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -453,15 +453,11 @@ def _dictionary(
     return lines
 
 
-def _digest(text: str) -> str:
-    return f"{_core.stable_hash(text.encode()):016x}"
-
-
 def _identify(value: object) -> str:
     if isinstance(value, Stopwords | Idf):
         return value.digest
     if isinstance(value, tuple):
-        return _digest("\n".join(value))
+        return digest(value)
     if isinstance(value, str):
         # A pattern may hold spaces, or look like one that was quoted; identities are split at them.
         plain = value.isprintable() and " " not in value and not value.startswith('"')

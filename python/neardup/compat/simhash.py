@@ -217,7 +217,7 @@ class Simhash:
 
 
 def _counts(features: Iterable[Any]) -> dict[str, int] | None:
-    """Features whose sums are whole numbers, which the core adds up faster, whatever their order."""
+    """Features whose sums are whole numbers: the core adds them faster, whatever their order."""
     if isinstance(features, dict):
         whole = all(type(w) is int and 0 <= w < WIDE_WEIGHT for w in features.values())
         return features if whole and all(type(token) is str for token in features) else None

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from neardup import _core
+from neardup.digest import digest
 
 BUILT_IN = ("en", "zh")
 
@@ -23,8 +23,7 @@ class Stopwords:
     @functools.cached_property
     def digest(self) -> str:
         """Names the words inside a recipe's identity: 16 hex digits, the same on every machine."""
-        joined = "\n".join(sorted(self.words))
-        return f"{_core.stable_hash(joined.encode()):016x}"
+        return digest(sorted(self.words))
 
     @classmethod
     def of(
