@@ -52,7 +52,7 @@ $(VENV)/made: requirements/run.txt | tools
 
 $(VENV)/core: $(VENV)/made pyproject.toml $(RUST_SOURCES)
 	@echo "building the core; the first time takes a few minutes"
-	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet >/dev/null
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
 
 $(VENV)/test-tools: requirements/test.txt $(VENV)/made

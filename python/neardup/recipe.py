@@ -13,6 +13,7 @@ from typing import Any, Literal, Self, cast, get_args
 
 from neardup import _core
 from neardup.digest import digest
+from neardup.presets import PRESETS
 from neardup.stopwords import Stopwords
 
 Normalize = Literal["nfkc_casefold", "nfkc", "casefold", "lower", "none"]
@@ -283,100 +284,6 @@ class Recipe:
             settings["idf"] = Idf(**settings["idf"])
         return cls.preset(preset, **settings) if preset is not None else cls(**settings)
 
-
-@dataclass(frozen=True)
-class _Preset:
-    purpose: str
-    fields: dict[str, Any]
-
-
-PRESETS: dict[str, _Preset] = {
-    "default": _Preset("any text, any language: words and character pairs, 128 bits", {}),
-    "simhash": _Preset(
-        "as the PyPI package simhash: character 4-grams, md5",
-        {
-            "normalize": "lower",
-            "tokens": "chars",
-            "ngram": 4,
-            # Python's \w, spelled out: the core's engine has a wider one.
-            "pattern": r"[\p{L}\p{N}_\u{4e00}-\u{9fcc}]+",
-            "weights": "tf",
-            "hash": "md5",
-            "bits": 64,
-            "tie": "zero",
-            "votes": "half-float",
-            "min_features": 1,
-        },
-    ),
-    "weighted-tokens": _Preset(
-        "as python-hashes: words between spaces, Python's old string hash, ties to 1",
-        {
-            "normalize": "none",
-            "tokens": "whitespace",
-            "weights": "tf",
-            "hash": "python",
-            "bits": 64,
-            "tie": "one",
-            "min_features": 1,
-        },
-    ),
-    "jieba-tfidf": _Preset(
-        "Chinese keywords: jieba's 20 best, weight int(20 · tf-idf), Python's old string hash",
-        {
-            "normalize": "none",
-            "tokens": "jieba-keywords",
-            "weights": "tfidf",
-            "idf": "jieba",
-            "top": 20,
-            "scale": 20.0,
-            "hash": "python",
-            "bits": 64,
-            "tie": "zero",
-            "min_features": 1,
-        },
-    ),
-    "characters": _Preset(
-        "for learning: single characters by frequency, first bytes of md5",
-        {
-            "normalize": "none",
-            "tokens": "chars",
-            "weights": "frequency",
-            "hash": "md5-first",
-            "bits": 64,
-            "tie": "zero",
-            "votes": "signed-float",
-            "min_features": 1,
-        },
-    ),
-    "lookup3": _Preset(
-        "weighted features with Jenkins' lookup3, as C++ SimHash libraries",
-        {
-            "normalize": "none",
-            "tokens": "whitespace",
-            "weights": "tf",
-            "hash": "lookup3",
-            "bits": 64,
-            "tie": "zero",
-            "votes": "signed-float",
-            "min_features": 1,
-        },
-    ),
-    "lookup3-yanyiwu": _Preset(
-        "as yanyiwu/simhash: jieba's 5 best keywords, lookup3 with its halves swapped",
-        {
-            "normalize": "none",
-            "tokens": "jieba",
-            "weights": "tfidf",
-            "idf": "jieba",
-            "top": 5,
-            "hash": "lookup3-yanyiwu",
-            "bits": 64,
-            "tie": "zero",
-            "votes": "signed-float",
-            "min_features": 1,
-        },
-    ),
-}
 
 _CHOICES: dict[str, Any] = {
     "normalize": Normalize,

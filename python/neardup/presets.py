@@ -1,0 +1,101 @@
+"""Recipes that have a name: what each is for, and the fields that differ from the default."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A purpose in one line, and fields of `Recipe`."""
+
+    purpose: str
+    fields: dict[str, Any]
+
+
+PRESETS: dict[str, Preset] = {
+    "default": Preset("any text, any language: words and character pairs, 128 bits", {}),
+    "simhash": Preset(
+        "as the PyPI package simhash: character 4-grams, md5",
+        {
+            "normalize": "lower",
+            "tokens": "chars",
+            "ngram": 4,
+            # Python's \w, spelled out: the core's engine has a wider one.
+            "pattern": r"[\p{L}\p{N}_\u{4e00}-\u{9fcc}]+",
+            "weights": "tf",
+            "hash": "md5",
+            "bits": 64,
+            "tie": "zero",
+            "votes": "half-float",
+            "min_features": 1,
+        },
+    ),
+    "weighted-tokens": Preset(
+        "as python-hashes: words between spaces, Python's old string hash, ties to 1",
+        {
+            "normalize": "none",
+            "tokens": "whitespace",
+            "weights": "tf",
+            "hash": "python",
+            "bits": 64,
+            "tie": "one",
+            "min_features": 1,
+        },
+    ),
+    "jieba-tfidf": Preset(
+        "Chinese keywords: jieba's 20 best, weight int(20 · tf-idf), Python's old string hash",
+        {
+            "normalize": "none",
+            "tokens": "jieba-keywords",
+            "weights": "tfidf",
+            "idf": "jieba",
+            "top": 20,
+            "scale": 20.0,
+            "hash": "python",
+            "bits": 64,
+            "tie": "zero",
+            "min_features": 1,
+        },
+    ),
+    "characters": Preset(
+        "for learning: single characters by frequency, first bytes of md5",
+        {
+            "normalize": "none",
+            "tokens": "chars",
+            "weights": "frequency",
+            "hash": "md5-first",
+            "bits": 64,
+            "tie": "zero",
+            "votes": "signed-float",
+            "min_features": 1,
+        },
+    ),
+    "lookup3": Preset(
+        "weighted features with Jenkins' lookup3, as C++ SimHash libraries",
+        {
+            "normalize": "none",
+            "tokens": "whitespace",
+            "weights": "tf",
+            "hash": "lookup3",
+            "bits": 64,
+            "tie": "zero",
+            "votes": "signed-float",
+            "min_features": 1,
+        },
+    ),
+    "lookup3-yanyiwu": Preset(
+        "as yanyiwu/simhash: jieba's 5 best keywords, lookup3 with its halves swapped",
+        {
+            "normalize": "none",
+            "tokens": "jieba",
+            "weights": "tfidf",
+            "idf": "jieba",
+            "top": 5,
+            "hash": "lookup3-yanyiwu",
+            "bits": 64,
+            "tie": "zero",
+            "votes": "signed-float",
+            "min_features": 1,
+        },
+    ),
+}
