@@ -43,6 +43,7 @@ tools:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is older than 3.11; install Python 3.11 or newer and run make PYTHON=python3.11"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "make: $(PYTHON) has no venv; install it (on Debian: apt-get install python3-venv)"; exit 1; }
 	@command -v cargo >/dev/null || { echo "make: cargo is missing; install a Rust toolchain, 1.89 or newer (rustup, or your system's packages)"; exit 1; }
+	@cargo --version | $(PYTHON) -c 'import re, sys; sys.exit([int(n) for n in re.findall(r"\d+", sys.stdin.read())[:2]] < [1, 89])' || { echo "make: $$(cargo --version) is older than 1.89; update the Rust toolchain (rustup update)"; exit 1; }
 	@command -v cc >/dev/null || { echo "make: cc is missing; install a C compiler (on Debian: apt-get install gcc)"; exit 1; }
 
 $(VENV)/made: requirements/run.txt | tools

@@ -78,3 +78,23 @@ def test_distance_refuses_what_cannot_be_compared() -> None:
             nd.distance(value, 1)
     with pytest.raises(TypeError, match="a fingerprint is ndarray"):
         nd.distance(np.zeros((1, 1, 1), dtype=np.uint64), 1)
+
+
+def test_one_row_is_one_fingerprint() -> None:
+    made = nd.fingerprints(["the cat sat on the mat", "we all scream for ice cream", "a b c"])
+    expected = [nd.distance(value, made[0]) for value in made]
+    assert nd.distance(made.values, made.values[0]).tolist() == expected
+    assert nd.distance(made, made.values[0]).tolist() == expected
+    assert nd.distance(made.values[0], made).tolist() == expected
+
+
+def test_texts_without_signal_can_be_left_out() -> None:
+    made = nd.fingerprints(["the cat sat", "?!", "ice cream"])
+    with pytest.raises(
+        ValueError, match=r"leave such texts out: fingerprints\[fingerprints.signal"
+    ):
+        nd.distance(made, made[0])
+    kept = made[made.signal]
+    assert list(kept) == [made[0], made[2]]
+    assert list(made[np.array([2, 0])]) == [made[2], made[0]]
+    assert nd.distance(kept, made[0])[0] == 0

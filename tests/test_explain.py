@@ -79,10 +79,11 @@ def test_printed_table_of_few_bits() -> None:
     assert table[-1] == "fingerprint (8 bits): ea = 11101010"
 
 
-def test_wide_characters_keep_the_columns_straight() -> None:
-    def cells(line: str) -> int:
-        return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line)
+def cells(line: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in line)
 
+
+def test_wide_characters_keep_the_columns_straight() -> None:
     table = str(explain({**WORDS, "fox": 1}, nd.Recipe(bits=8))).splitlines()[:9]
     assert len({cells(line) for line in table}) == 1
 
@@ -111,18 +112,38 @@ def test_every_preset_can_be_explained(preset: str) -> None:
     assert f"fingerprint ({explanation.bits} bits): {explanation.hex}" in str(explanation)
 
 
-def test_printed_table_of_many_bits() -> None:
+def test_printed_table_of_many_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     explanation = explain("apple banana cherry banana", nd.Recipe(bits=40, weights="log"))
     text = str(explanation)
     assert text.splitlines()[0].split() == ["token", "count", "weight", "hash"]
     banana = next(line for line in text.splitlines() if line.startswith("banana"))
     code = f"{explanation.hashes[1]:010x}"
-    assert banana.split() == ["banana", "2", "1.69", code]
+    assert banana.split() == ["banana", "2", "1.6875", code]
     labels = [line.split()[0] for line in text.splitlines() if "  sum  " in line]
     assert labels == ["39…24", "23…8", "7…0"]
     bits = [line.split()[1:] for line in text.splitlines() if line.split()[:1] == ["bit"]]
     assert "".join(bit for line in bits for bit in line) == explanation.bits_string
     assert text.endswith(f"fingerprint (40 bits): {explanation.hex}")
+
+
+@pytest.mark.parametrize("width", [60, 80, 132, 400])
+@pytest.mark.parametrize("bits", [8, 16, 24, 64, 128, 512])
+@pytest.mark.parametrize("text", ["the quick brown fox quick fox", "那只敏捷的狐狸 " + "long" * 9])
+def test_lines_are_no_wider_than_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, width: int, bits: int, text: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    explanation = explain(text, nd.Recipe(bits=bits))
+    *lines, last = str(explanation).splitlines()
+    assert max(map(cells, lines)) <= width
+    # In one piece, to be copied.
+    assert last.startswith(f"fingerprint ({bits} bits): {explanation.hex}")
+    found = [line.split() for line in lines if line.split()[:1] == ["bit"]]
+    assert "".join(bit for line in found for bit in line[1:]) == explanation.bits_string
+    sums = [line.partition("sum")[2].split() for line in lines if "sum  " in line]
+    shown = [float(number) for line in sums for number in line]
+    assert shown == list(reversed(explanation.columns))
 
 
 def test_long_texts_show_the_heaviest_tokens() -> None:
@@ -145,6 +166,10 @@ def test_no_signal_says_why(text: str, bits: int) -> None:
     assert "asks for min_features=2" in printed
     assert ("zebra" in printed) == (text == "zebra")
     assert "\nbit" not in printed
+    assert printed.startswith("no signal, so no fingerprint: ")
+    assert "sum" not in printed
+    if not text or text == "?!":
+        assert len(printed.splitlines()) == 2
 
 
 def test_tie_rules_are_told() -> None:
@@ -163,7 +188,16 @@ def test_tie_rules_are_told() -> None:
 
 @pytest.mark.parametrize(
     ("weight", "shown"),
-    [(1.6875, "1.69"), (3, "3"), (0.5, "0.5"), (0.012345, "0.0123"), (1e12, "1e+12"), (2.004, "2")],
+    [
+        (1.6875, "1.6875"),
+        (6.6875, "6.6875"),
+        (3, "3"),
+        (0.5, "0.5"),
+        (0.012345, "0.0123"),
+        (0.00012345, "0.000123"),
+        (1e12, "1e+12"),
+        (2.00004, "2"),
+    ],
 )
 def test_weights_are_printed_without_noise(weight: float, shown: str) -> None:
     line = str(explain({"a": weight, "b": 1})).splitlines()[1]

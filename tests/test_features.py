@@ -192,7 +192,7 @@ def test_weights_that_add_up_to_too_much() -> None:
 @pytest.mark.parametrize("votes", ["exact", "signed-float"])
 def test_the_largest_and_smallest_weights(votes: Any) -> None:
     recipe = nd.Recipe(votes=votes)
-    for weight in (1.7e308, 5e-324, 1e-320, 2.0**-1022):
+    for weight in (1.1e308, 5e-324, 1e-320, 2.0**-1022):
         given_ = {"a": weight, "b": weight / 2, "c": 0.0}
         expected = reference.fingerprint_features(given_, recipe)
         assert nd.fingerprint(given_, recipe) == expected
@@ -250,3 +250,14 @@ def test_hashes_equal_the_reference(token: str) -> None:
         for bits in {8, 64, widest, min(widest, 200)}:
             recipe = nd.Recipe(hash=name, bits=bits)  # type: ignore[arg-type]
             assert token_hash(token, recipe) == reference.token_hash(token, recipe), name
+
+
+@pytest.mark.parametrize("preset", ["simhash", "lookup3", "characters"])
+def test_weights_no_float_can_add_up(preset: str) -> None:
+    given_ = [("a", 1.7e308), ("b", 1.7e308)]
+    with pytest.raises(ValueError, match=r"the weights add up to more than 1\.8e308"):
+        nd.fingerprint(given_, preset)
+    with pytest.raises(ValueError, match=r"the weights add up to more than 1\.8e308"):
+        nd.explain(given_, preset)
+    small = nd.Recipe.preset(preset, votes="exact")
+    assert nd.fingerprint(given_, small) == nd.fingerprint([("a", 1), ("b", 1)], small)

@@ -73,7 +73,7 @@ def other_hash(token: str) -> int:
 VALUES: dict[str, list[Any]] = {
     "normalize": ["nfkc_casefold", "nfkc", "casefold", "lower", "none"],
     "ngram": [1, 2, 3, 22],
-    "stopwords": [None, "en", "zh", "en+zh", ["a"], ["a", "b"], ["ab"], []],
+    "stopwords": [None, "en", "zh", "en+zh", ["a"], ["a", "b"], ["ab"]],
     "top": [None, 1, 2, 12],
     "scale": [None, 0.5, 1, 2.5],
     "hash": ["xxh3", "md5", "md5-first", "python", "lookup3", one_hash, other_hash],
@@ -329,7 +329,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         as_recipe(str(tmp_path / "missing.toml"))
     with pytest.raises(ValueError, match=r"missing.txt', which cannot be read \(No such file"):
         made(stopwords=tmp_path / "missing.txt")
-    with pytest.raises(FileNotFoundError, match=r"missing\.txt"):
+    with pytest.raises(ValueError, match=r"dictionary .*missing\.txt cannot be read: No such file"):
         made(tokens="jieba", dictionary=tmp_path / "missing.txt")
 
 
@@ -594,8 +594,8 @@ def test_fit_with_a_hash_function() -> None:
     [
         ([], ValueError, "texts is empty; fit needs at least one text"),
         ([None], ValueError, "texts is empty; fit needs at least one text"),
-        ("one text", TypeError, "texts is one str; fit needs a list of str"),
-        (b"one text", TypeError, "texts is one bytes; fit needs a list of str"),
+        ("one text", TypeError, "texts is one str; pass a list of str"),
+        (b"one text", TypeError, "texts is one bytes; pass a list of str"),
         (["a", 5], TypeError, r"texts\[1\] is of type int; a text must be a str"),
         (["a", "b", "\ud800"], ValueError, r"texts\[2\] has a lone surrogate at position 0"),
     ],
@@ -623,3 +623,44 @@ def test_tables_that_cannot_be(
 ) -> None:
     with pytest.raises(error, match=message):
         Idf(documents, counts)
+
+
+def test_no_stop_words_are_none() -> None:
+    assert made(stopwords=[]) == made()
+    assert made(stopwords=[]).identity == made().identity
+
+
+class Table:
+    def look_up(self, token: str) -> int:
+        return len(token)
+
+
+def test_functions_without_a_name_of_their_own_are_told_apart() -> None:
+    codes, others = {"a": 1}, {"a": 2}
+    for one, other in (
+        (codes.__getitem__, others.__getitem__),
+        (Table().look_up, Table().look_up),
+        (lambda token: 1, lambda token: 2),
+    ):
+        assert made(hash=one).identity != made(hash=other).identity
+    assert made(hash=codes.__getitem__).identity == made(hash=codes.__getitem__).identity
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"tokens": "regex", "pattern": "\ud800"}, "pattern has a lone surrogate at position 0"),
+        ({"tokens": "jieba", "dictionary": ["a\ud800"]}, r"dictionary\[0\] has a lone surrogate"),
+    ],
+)
+def test_settings_that_are_not_unicode(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        made(**fields)
+    with pytest.raises(ValueError, match=r"counts of idf: the token .* has a lone surrogate"):
+        Idf(3, {"\ud800": 1})
+
+
+def test_fit_leaves_out_what_pandas_lacks() -> None:
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series(["a b", None, "c d"])
+    assert nd.Recipe().fit(column) == nd.Recipe().fit(["a b", "c d"])

@@ -214,7 +214,7 @@ def test_the_threshold_decides() -> None:
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, math.nan, math.inf, 85])
 def test_thresholds_out_of_range(threshold: float) -> None:
-    with pytest.raises(ValueError, match=f"similarity is {threshold}; it must be from 0 to 1"):
+    with pytest.raises(ValueError, match=f"similarity is {threshold}; it must be a number from 0"):
         nd.compare("a", "b", similarity=threshold)
 
 

@@ -81,7 +81,9 @@ def test_equality_and_digest_follow_the_words() -> None:
 def test_unknown_names_list_the_choices(value: str) -> None:
     with pytest.raises(ValueError, match=r'must be a built-in list \("en", "zh", or') as caught:
         Stopwords.of(value)
+    folder = Path.cwd() / "no/such" if "/" in value else Path.cwd()
     assert f"stopwords is {value!r};" in str(caught.value)
+    assert str(caught.value).endswith(f"no such file (looked in {folder})")
     assert "or the words themselves as a list" in str(caught.value)
 
 

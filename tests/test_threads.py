@@ -206,3 +206,27 @@ def test_fork_while_other_threads_work() -> None:
         stop.set()
         """
     )
+
+
+@pytest.mark.parametrize(
+    "first", ["nd.Recipe(tokens='jieba', dictionary=['近似重复 10 n'])", "busy()"]
+)
+def test_fork_while_a_thread_makes_a_recipe_ready(first: str) -> None:
+    run_alone(
+        f"""
+        import os, signal, threading, time
+        import neardup as nd
+        def busy():
+            nd.fingerprint("我爱北京天安门", nd.Recipe(tokens="jieba"))
+        thread = threading.Thread(target=lambda: {first})
+        thread.start()
+        time.sleep(0.03)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            made = nd.fingerprint("我爱北京天安门", nd.Recipe(tokens="jieba"))
+            os._exit(0 if made and nd.fingerprint("the cat sat") else 1)
+        assert os.waitpid(child, 0)[1] == 0, "the child hung or was wrong"
+        thread.join()
+        """
+    )

@@ -134,8 +134,11 @@ fn arrow_batches(
         return Err(damaged("a buffer is shorter than its length says"));
     }
     let offset_at = |row: usize| {
-        let bytes = &offsets[row * width..(row + 1) * width];
-        bytes.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte)) as usize
+        let bytes = &offsets[row * width..];
+        match bytes.first_chunk() {
+            Some(eight) if *large => i64::from_ne_bytes(*eight) as usize,
+            _ => bytes.first_chunk().map_or(0, |four| i32::from_ne_bytes(*four) as usize),
+        }
     };
     let mut row = *first;
     while row < end {

@@ -1,7 +1,5 @@
 //! What every stage needs to know of a character, in one table lookup.
 
-use std::sync::LazyLock;
-
 use icu_casemap::CaseMapper;
 use icu_normalizer::ComposingNormalizer;
 use icu_normalizer::properties::{CanonicalDecomposition, Decomposed};
@@ -10,6 +8,8 @@ use icu_properties::props::{
     Script, WordBreak,
 };
 use icu_properties::{CodePointMapData, CodePointSetData};
+
+use crate::once::Once;
 
 /// Word-break classes of UAX #29, reduced to those that decide where a word ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,10 +105,10 @@ impl Class {
 /// The class of a character.
 #[inline]
 pub(crate) fn class(c: char) -> Class {
-    TABLE.get(c)
+    TABLE.get().get(c)
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
+static TABLE: Once<Table> = Once::new(Table::build);
 
 const PAGE: usize = 256;
 

@@ -12,11 +12,11 @@ pub enum TokenHash {
     Xxh3,
     /// The last bytes of MD5, big-endian, as 1e0ng's `simhash`.
     Md5,
-    /// The first bytes of MD5, big-endian, as seomoz's libraries and seed 003.
+    /// The first bytes of MD5, big-endian, as seomoz's libraries.
     Md5First,
-    /// The string hash of Python 2 at any width, as python-hashes and seeds 000 and 001.
+    /// The string hash of Python 2 at any width, as python-hashes.
     Python,
-    /// Jenkins' lookup3 `hashlittle2` as `(b << 32) | c`, as seed 004.
+    /// Jenkins' lookup3 `hashlittle2` as `(b << 32) | c`.
     Lookup3,
     /// The same as `(c << 32) | b`, as yanyiwu's library.
     Lookup3Yanyiwu,

@@ -1,21 +1,22 @@
 //! Chinese words by jieba, and jieba's table of word rarity.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, RwLock};
+use std::sync::{Arc, RwLock};
 
 use jieba_rs::{Jieba, KeywordExtract, KeywordExtractConfig, TfIdf};
 use regex::Regex;
 
 use crate::chars::class;
 use crate::error::Error;
+use crate::once::Once;
 use crate::tokens::is_python_space;
 
-static DEFAULT: LazyLock<Arc<Jieba>> = LazyLock::new(|| Arc::new(Jieba::new()));
+static DEFAULT: Once<Arc<Jieba>> = Once::new(|| Arc::new(Jieba::new()));
 
 /// jieba with its own dictionary, shared, or with the user's words added.
 /// `dictionary` has lines of `word [frequency [tag]]`.
 pub(crate) fn with_dictionary(dictionary: Option<&str>) -> Result<Arc<Jieba>, Error> {
-    let Some(lines) = dictionary else { return Ok(Arc::clone(&DEFAULT)) };
+    let Some(lines) = dictionary else { return Ok(Arc::clone(DEFAULT.get())) };
     let mut jieba = Jieba::new();
     for (at, line) in lines.lines().enumerate() {
         let mut fields = line.split_whitespace();
@@ -90,12 +91,12 @@ fn is_cut(c: char) -> bool {
 
 /// Letters and digits, with a decimal part and a percent sign; what lies between is passed on whole.
 fn each_ascii_word<'a>(text: &'a str, sink: &mut impl FnMut(&'a str)) {
-    static WORD: LazyLock<Regex> = LazyLock::new(|| {
+    static WORD: Once<Regex> = Once::new(|| {
         #[allow(clippy::unwrap_used)] // a constant pattern, compiled by every test
         Regex::new(r"[a-zA-Z0-9]+(?:\.[0-9]+)?%?").unwrap()
     });
     let mut done = 0;
-    for word in WORD.find_iter(text) {
+    for word in WORD.get().find_iter(text) {
         if word.start() > done {
             sink(&text[done..word.start()]);
         }
@@ -126,7 +127,7 @@ const REMEMBERED: usize = 1 << 18;
 /// jieba-rs keeps the table to itself but weighs words by it: a text that is one word, cut by a
 /// dictionary that has only this word, gets exactly its idf.
 pub(crate) fn idf(word: &str) -> f64 {
-    static TABLE: LazyLock<TfIdf> = LazyLock::new(|| {
+    static TABLE: Once<TfIdf> = Once::new(|| {
         let mut table = TfIdf::default();
         *table.config_mut() = KeywordExtractConfig::builder()
             .set_stop_words(Default::default())
@@ -135,25 +136,25 @@ pub(crate) fn idf(word: &str) -> f64 {
             .build();
         table
     });
-    static KNOWN: LazyLock<RwLock<HashMap<String, f64>>> = LazyLock::new(Default::default);
+    static KNOWN: Once<RwLock<HashMap<String, f64>>> = Once::new(Default::default);
     // The median, by asking for a word no table has.
-    static MEDIAN: LazyLock<f64> = LazyLock::new(|| look_up("\u{4E00}\u{9FA5}\u{4E00}\u{9FA5}").unwrap_or(0.0));
+    static MEDIAN: Once<f64> = Once::new(|| look_up("\u{4E00}\u{9FA5}\u{4E00}\u{9FA5}").unwrap_or(0.0));
 
     fn look_up(word: &str) -> Option<f64> {
         let mut only = Jieba::empty();
         only.add_word(word, Some(1), None);
-        let keywords = TABLE.extract_keywords(&only, word, 1, Vec::new());
+        let keywords = TABLE.get().extract_keywords(&only, word, 1, Vec::new());
         keywords.first().filter(|keyword| keyword.keyword == word).map(|keyword| keyword.weight)
     }
 
     // Never waits: in a process forked while another thread held the lock, it stays locked for ever.
-    if let Ok(known) = KNOWN.try_read()
+    if let Ok(known) = KNOWN.get().try_read()
         && let Some(&known) = known.get(word)
     {
         return known;
     }
-    let found = look_up(word).unwrap_or(*MEDIAN);
-    if let Ok(mut known) = KNOWN.try_write() {
+    let found = look_up(word).unwrap_or(*MEDIAN.get());
+    if let Ok(mut known) = KNOWN.get().try_write() {
         if known.len() >= REMEMBERED {
             known.clear();
         }

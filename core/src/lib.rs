@@ -33,6 +33,7 @@ mod error;
 mod hash;
 mod jieba;
 mod normalize;
+mod once;
 mod passages;
 mod pipeline;
 mod tokens;

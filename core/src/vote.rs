@@ -288,11 +288,18 @@ pub(crate) fn columns<const W: usize>(
 ) -> (Row<W>, Vec<f64>) {
     let mut value = [0; W];
     let mut sums = Vec::with_capacity(bits);
-    let exact = Exact::of(weights);
+    let scale = roomy_scale(weights);
     for column in 0..bits {
         let set = |hash: &Row<W>| hash[column / 64] >> (column % 64) & 1 == 1;
         let (order, sum) = match votes {
-            Votes::Exact => exact.signed_sum(hashes.iter().map(set)),
+            Votes::Exact => {
+                let mut sum = ExactSum::default();
+                for (hash, &weight) in hashes.iter().zip(weights) {
+                    let weight = times_power_of_two(weight, scale);
+                    sum.add(if set(hash) { weight } else { -weight });
+                }
+                (sum.sign(), times_power_of_two(sum.value(), -scale))
+            }
             Votes::SignedFloat => {
                 let signed = hashes.iter().zip(weights).map(|(hash, &w)| if set(hash) { w } else { -w });
                 let sum = signed.fold(0.0, |sum, w| sum + w);
@@ -312,26 +319,51 @@ pub(crate) fn columns<const W: usize>(
     (value, sums)
 }
 
-/// Weights as integers on one common scale, so large that sums just fit: what is smaller than about
-/// 2^-100 of the largest weight rounds, everything else is exact, and the order never matters.
-struct Exact {
-    weights: Vec<i128>,
-    scale: i32,
+/// Sums kept as a list of floats that do not overlap, so that nothing is lost whatever the order
+/// (Shewchuk, "Adaptive precision floating-point arithmetic", 1997).
+#[derive(Default)]
+struct ExactSum {
+    /// From small to large.
+    parts: Vec<f64>,
 }
 
-impl Exact {
-    fn of(weights: &[f64]) -> Exact {
-        let largest = weights.iter().copied().fold(0.0, f64::max);
-        let room = 125 - (usize::BITS - weights.len().leading_zeros()) as i32;
-        let scale = room - exponent(largest);
-        let weights = weights.iter().map(|&w| times_power_of_two(w, scale).round() as i128).collect();
-        Exact { weights, scale }
+impl ExactSum {
+    fn add(&mut self, term: f64) {
+        let mut carry = term;
+        let mut kept = 0;
+        for at in 0..self.parts.len() {
+            let part = self.parts[at];
+            let (large, small) = if carry.abs() < part.abs() { (part, carry) } else { (carry, part) };
+            let sum = large + small;
+            let rest = small - (sum - large);
+            if rest != 0.0 {
+                self.parts[kept] = rest;
+                kept += 1;
+            }
+            carry = sum;
+        }
+        self.parts.truncate(kept);
+        if carry != 0.0 {
+            self.parts.push(carry);
+        }
     }
 
-    fn signed_sum(&self, set: impl Iterator<Item = bool>) -> (std::cmp::Ordering, f64) {
-        let sum: i128 = set.zip(&self.weights).map(|(set, &w)| if set { w } else { -w }).sum();
-        (sum.cmp(&0), times_power_of_two(sum as f64, -self.scale))
+    /// The largest part outweighs all others together, so its sign is the sign of the sum.
+    fn sign(&self) -> std::cmp::Ordering {
+        self.parts.last().map_or(std::cmp::Ordering::Equal, |largest| largest.total_cmp(&0.0))
     }
+
+    /// The sum as a float, from the small parts up.
+    fn value(&self) -> f64 {
+        self.parts.iter().sum()
+    }
+}
+
+/// Sums of weights near the largest float are formed on a smaller scale, so that they cannot overflow.
+fn roomy_scale(weights: &[f64]) -> i32 {
+    const ROOMY: i32 = 900;
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    if largest > 0.0 { (ROOMY - exponent(largest)).min(0) } else { 0 }
 }
 
 /// The power of two at or below a positive number; anything for zero.
@@ -436,10 +468,26 @@ mod tests {
             };
             let first = run(&features);
             features.reverse();
-            prop_assert_eq!(&run(&features), &first);
+            let reversed = run(&features);
+            prop_assert_eq!(reversed.0, first.0);
+            for (one, other) in reversed.1.iter().zip(&first.1) {
+                prop_assert!((one - other).abs() <= one.abs() * 1e-15, "{one} {other}");
+            }
             // Only the ratio of weights matters.
             let scaled: Vec<_> = features.iter().map(|&(h, w)| (h, times_power_of_two(w, power))).collect();
             prop_assert_eq!(run(&scaled).0, first.0);
+        }
+    }
+
+    #[test]
+    fn the_smallest_weight_breaks_a_tie_of_the_largest() {
+        for small in [1e-30, 1e-208, 5e-324] {
+            for large in [1.0, 1e15, 1.7e308] {
+                let (hashes, weights) = ([[0b01], [0b10], [0b10]], [large, large, small]);
+                let small_counts = large < 1e300 || small > 1e-300;
+                let expected = if small_counts { [0b10] } else { [0] };
+                assert_eq!(columns(&hashes, &weights, 2, Tie::Zero, Votes::Exact).0, expected, "{small} {large}");
+            }
         }
     }
 

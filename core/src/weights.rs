@@ -1,10 +1,11 @@
 //! How much a token counts.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use crate::chars::class;
 use crate::error::{Error, choose};
+use crate::once::Once;
 
 /// Logarithmic and fitted weights are multiples of 1/16: fine enough for the verdict, small enough to
 /// be added in a few operations, and exact, so that the order of features never matters.
@@ -50,7 +51,11 @@ impl Weights {
     /// By name, with the table a tf-idf recipe was fitted on.
     pub fn new(name: &str, idf: Option<IdfSource>) -> Result<Weights, Error> {
         match (name, idf) {
-            ("tfidf", Some(IdfSource::Jieba)) => Ok(Weights::Jieba),
+            ("tfidf", Some(IdfSource::Jieba)) => {
+                // Loads the table now: jieba-rs holds a lock meanwhile, which no fork may meet later.
+                crate::jieba::idf("");
+                Ok(Weights::Jieba)
+            }
             ("tfidf", Some(IdfSource::Fitted(idf))) => Ok(Weights::Fitted(Arc::new(idf))),
             ("tfidf", None) => Err(Error(
                 "weights is \"tfidf\" but idf is missing; fit the recipe on a corpus or pass idf=\"jieba\"".into(),
@@ -174,11 +179,11 @@ const LOG_TABLE: usize = 256;
 /// round((1 + ln count) · 16 / 2^shortness)
 #[inline]
 fn log_steps(count: u32, shortness: u8) -> u32 {
-    static TABLE: LazyLock<[[u32; FULL_LENGTH]; LOG_TABLE]> = LazyLock::new(|| {
+    static TABLE: Once<[[u32; FULL_LENGTH]; LOG_TABLE]> = Once::new(|| {
         let row = |count: usize| std::array::from_fn(|short| compute_log_steps(count.max(1) as u32, short as u8));
         std::array::from_fn(row)
     });
-    match TABLE.get(count as usize).and_then(|row| row.get(usize::from(shortness))) {
+    match TABLE.get().get(count as usize).and_then(|row| row.get(usize::from(shortness))) {
         Some(&steps) => steps,
         None => compute_log_steps(count, shortness),
     }

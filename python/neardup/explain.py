@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,9 @@ from neardup.recipe import Recipe, as_recipe
 FULL_TABLE_BITS = 16
 SHOWN_TOKENS = 20
 TOKEN_CELLS = 24
+# Columns a line: the most that fit.
+STEPS = (FULL_TABLE_BITS, 8, 4, 2, 1)
+GAP = "  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +90,21 @@ class Explanation:
         }
 
     def __str__(self) -> str:
+        import shutil
+
+        width = shutil.get_terminal_size().columns
         shown = self._heaviest()
-        if self.bits <= FULL_TABLE_BITS:
-            parts = [self._full_table(shown)]
+        if self.value is None:
+            # Without a result the vote says nothing; the tokens may say why.
+            return "\n\n".join(
+                [self._result(), *([self._token_table(shown, width)] if shown else [])]
+            )
+        if self.bits > FULL_TABLE_BITS:
+            parts = [self._token_table(shown, width), self._column_lines(width)]
+        elif _width(full := self._full_table(shown)) <= width:
+            parts = [full]
         else:
-            parts = [self._token_table(shown), self._column_lines()]
+            parts = [self._token_table(shown, width), self._vote_tables(shown, width)]
         if len(shown) < len(self.features):
             parts[0] += (
                 f"\n(showing {len(shown)} of {len(self.features)} tokens, heaviest first; "
@@ -116,41 +128,74 @@ class Explanation:
                 [_printable(row.token), str(row.count), _number(row.weight), row.hash, *votes]
             )
         lines.append(["sum", "", "", "", *[_signed(column) for column in reversed(self.columns)]])
-        if self.value is not None:
-            lines.append(["bit", "", "", "", *self.bits_string])
+        lines.append(["bit", "", "", "", *self.bits_string])
         return _aligned(lines, left=(0, 3))
 
-    def _token_table(self, shown: Sequence[int]) -> str:
-        lines = [["token", "count", "weight", "hash"]]
+    def _token_table(self, shown: Sequence[int], width: int) -> str:
+        """The tokens and their hashes, which go on in the next line where they are too long."""
+        lines = [["token", "count", "weight"]]
+        codes = ["hash"]
         for index in shown:
             feature = self.features[index]
-            code = f"{self.hashes[index]:0{self.bits // 4}x}"
-            shape = [_printable(feature.token), str(feature.count), _number(feature.weight)]
-            lines.append([*shape, code])
-        return _aligned(lines, left=(0, 3))
+            lines.append([_printable(feature.token), str(feature.count), _number(feature.weight)])
+            code = self.hashes[index]
+            full = self.bits <= FULL_TABLE_BITS
+            codes.append(f"{code:0{self.bits}b}" if full else f"{code:0{self.bits // 4}x}")
+        room = width - _width(_aligned(lines, left=(0,))) - len(GAP)
+        step = max(room // 8 * 8, 8)
+        split = []
+        for line, digits in zip(lines, codes, strict=True):
+            split.append([*line, digits[:step]])
+            split += [["", "", "", digits[at : at + step]] for at in range(step, len(digits), step)]
+        return _aligned(split, left=(0, 3))
 
-    def _column_lines(self) -> str:
-        """The columns, sixteen a line, from the most significant bit down."""
+    def _vote_tables(self, shown: Sequence[int], width: int) -> str:
+        """The votes of the full table, in as many tables as the width asks for."""
+        rows = [self._row(index) for index in shown]
+        columns = list(reversed(self.columns))
+
+        def tables(step: int) -> str:
+            found = []
+            for start in range(0, self.bits, step):
+                part = slice(start, start + step)
+                numbers = [str(bit) for bit in reversed(range(self.bits))][part]
+                lines = [["token", *numbers]]
+                lines += [[_printable(row.token), *map(_signed, row.votes[part])] for row in rows]
+                lines.append(["sum", *map(_signed, columns[part])])
+                lines.append(["bit", *self.bits_string[part]])
+                found.append(_aligned(lines, left=(0,)))
+            return "\n\n".join(found)
+
+        return _fitting(tables, width)
+
+    def _column_lines(self, width: int) -> str:
+        """The columns, sixteen a line or as many as fit, from the most significant bit down."""
         bits = self.bits_string
-        lines = []
-        for high in range(self.bits, 0, -FULL_TABLE_BITS):
-            low = max(high - FULL_TABLE_BITS, 0)
-            sums = [_signed(self.columns[bit]) for bit in reversed(range(low, high))]
-            lines.append([f"{high - 1}…{low}", "sum", *sums])
-            if bits:
+
+        def table(step: int) -> str:
+            lines = []
+            for high in range(self.bits, 0, -step):
+                low = max(high - step, 0)
+                sums = [_signed(self.columns[bit]) for bit in reversed(range(low, high))]
+                lines.append([f"{high - 1}…{low}", "sum", *sums])
                 lines.append(["", "bit", *bits[self.bits - high : self.bits - low]])
+            return _aligned(lines, left=(0, 1))
+
         title = "columns, most significant bit first"
-        return f"{title}\n{_aligned(lines, left=(0, 1))}"
+        return f"{title}\n{_fitting(table, width)}"
 
     def _rule(self) -> str:
+
         tie = {
             "zero": "of 0 the bit 0",
             "one": "of 0 the bit 1",
             "mask": "of 0 the bit 1 in even columns and 0 in odd ones",
         }[self.recipe.tie]
         return (
-            "A token adds its weight where its hash has a 1 and takes it away where it has a 0.\n"
-            f"A sum above 0 gives the bit 1, below 0 the bit 0, {tie}."
+            "A token adds its weight where its hash has a 1\n"
+            "and takes it away where it has a 0.\n"
+            "A sum above 0 gives the bit 1, below 0 the bit 0,\n"
+            f"{tie}."
         )
 
     def _result(self) -> str:
@@ -160,7 +205,7 @@ class Explanation:
         found = sum(feature.weight != 0 for feature in self.features)
         return (
             f"no signal, so no fingerprint: {found} {'feature' if found == 1 else 'features'} "
-            f"with a weight, and the recipe asks for min_features={self.recipe.min_features}"
+            f"with a weight,\nand the recipe asks for min_features={self.recipe.min_features}"
         )
 
 
@@ -188,14 +233,14 @@ def explain(text_or_features: TextLike, recipe: RecipeLike = None) -> Explanatio
 
 
 def _number(value: float) -> str:
-    """Short and without noise: 1.6875 as 1.69, 3.0 as 3, 0.01234 as 0.0123."""
+    """Up to four decimals, by which sixteenths are exact: 1.6875, 3.0 as 3, 0.01234 as 0.0123."""
     size = abs(value)
-    if size >= 1:
-        return f"{value:.2f}".rstrip("0").rstrip(".") if size < 1e9 else f"{value:.6g}"
-    if size >= 1e-4:
-        decimals = 2 - math.floor(math.log10(size))
-        return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
-    return f"{value:.3g}"
+    if size >= 1e9:
+        return f"{value:.6g}"
+    if size >= 1e-3:
+        return f"{value:.4f}".rstrip("0").rstrip(".")
+    # Four decimals would leave nothing of it.
+    return f"{value:.3g}" if value else "0"
 
 
 def _signed(value: float) -> str:
@@ -229,6 +274,15 @@ def _cells(text: str) -> int:
     )
 
 
+def _width(text: str) -> int:
+    return max(map(_cells, text.split("\n")))
+
+
+def _fitting(table: Callable[[int], str], width: int) -> str:
+    """The table with as many columns a line as fit."""
+    return next(text for step in STEPS if _width(text := table(step)) <= width or step == 1)
+
+
 def _aligned(lines: Sequence[Sequence[str]], left: tuple[int, ...]) -> str:
     """Cells under each other, to the right except for the columns in `left`."""
     most = max(len(line) for line in lines)
@@ -241,5 +295,5 @@ def _aligned(lines: Sequence[Sequence[str]], left: tuple[int, ...]) -> str:
         return cell + space if column in left else space + cell
 
     return "\n".join(
-        "  ".join(pad(cell, column) for column, cell in enumerate(line)).rstrip() for line in lines
+        GAP.join(pad(cell, column) for column, cell in enumerate(line)).rstrip() for line in lines
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from neardup.recipe import Recipe
+from neardup.unicode import check_unicode
 
 Weight: TypeAlias = int | float | str
 FeaturesLike: TypeAlias = Mapping[str, Weight] | Iterable[str] | Iterable[tuple[str, Weight]]
@@ -36,7 +37,17 @@ def features(value: TextLike, recipe: Recipe) -> list[Feature]:
             scaled = feature.weight * recipe.scale
             _check_finite(scaled, index, feature.token)
             given[index] = replace(feature, weight=float(math.trunc(scaled)))
+    check_total(given, recipe)
     return given
+
+
+def check_total(given: list[Feature], recipe: Recipe) -> None:
+    """Refuses weights whose sum a float cannot hold, where the votes are summed in floats."""
+    if recipe.votes != "exact" and not math.isfinite(sum(feature.weight for feature in given)):
+        raise ValueError(
+            f'the weights add up to more than 1.8e308, which votes "{recipe.votes}" cannot count; '
+            "divide them all by the same number"
+        )
 
 
 def given_features(value: FeaturesLike) -> list[Feature]:
@@ -49,7 +60,7 @@ def given_features(value: FeaturesLike) -> list[Feature]:
     for index, item in enumerate(items):
         token, weight = (item, 1.0) if isinstance(item, str) else _pair(item, index)
         if not token.isascii():
-            _check_unicode(token, index)
+            check_unicode(token, f"features[{index}]: the token {token!r}")
         weights[token] = weights.get(token, 0.0) + weight
         counts[token] = counts.get(token, 0) + 1
         _check_finite(weights[token], index, token)
@@ -103,15 +114,6 @@ def _pair(item: Any, index: int) -> tuple[str, float]:
         number = math.inf
     _check_finite(number, index, token)
     return token, number
-
-
-def _check_unicode(token: str, index: int) -> None:
-    try:
-        token.encode()
-    except UnicodeEncodeError:
-        raise ValueError(
-            f"features[{index}] has the token {token!r}; a token must not hold a lone surrogate"
-        ) from None
 
 
 def _check_finite(weight: float, index: int, token: str) -> None:

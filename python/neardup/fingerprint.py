@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from neardup.features import TextLike, features, token_hash
+from neardup.columns import as_column, chunks, is_arrow
+from neardup.features import TextLike, check_total, features, given_features, token_hash
 from neardup.recipe import Recipe, as_recipe, check_threads
+from neardup.unicode import check_unicode
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,9 +42,9 @@ class Fingerprints:
     @overload
     def __getitem__(self, index: int) -> int | None: ...
     @overload
-    def __getitem__(self, index: slice) -> Fingerprints: ...
-    def __getitem__(self, index: int | slice) -> int | Fingerprints | None:
-        if isinstance(index, slice):
+    def __getitem__(self, index: slice | NDArray[Any]) -> Fingerprints: ...
+    def __getitem__(self, index: int | slice | NDArray[Any]) -> int | Fingerprints | None:
+        if isinstance(index, slice) or getattr(index, "ndim", 0) == 1:
             return Fingerprints(self.values[index], self.signal[index], self.recipe)
         if not self.signal[index]:
             return None
@@ -65,6 +67,12 @@ def fingerprint(text: TextLike, recipe: RecipeLike = None) -> int | None:
     recipe = as_recipe(recipe)
     if isinstance(text, str) and not callable(recipe.hash):
         value = recipe.pipeline.fingerprint(text)
+        return None if value is None else int.from_bytes(value, "little")
+    if not callable(recipe.hash) and recipe.scale is None:
+        made = given_features(text)
+        check_total(made, recipe)
+        tokens, weights = [f.token for f in made], [f.weight for f in made]
+        value = recipe.pipeline.fingerprint_features(tokens, weights)
         return None if value is None else int.from_bytes(value, "little")
     given = [feature for feature in features(text, recipe) if feature.weight > 0]
     if len(given) < recipe.min_features:
@@ -92,19 +100,15 @@ def fingerprints(
 
     recipe = as_recipe(recipe)
     check_threads(threads)
-    if isinstance(texts, str | bytes | bytearray):
-        raise TypeError(
-            f"texts is one {type(texts).__name__}; pass a list of str, or use fingerprint for one"
-        )
-    column = _column(texts)
+    column = as_column(texts)
     if callable(recipe.hash):
-        return _in_python(column.to_pylist() if _is_arrow(column) else column, recipe, progress)
-    if not _is_arrow(column):
+        return _in_python(column.to_pylist() if is_arrow(column) else column, recipe, progress)
+    if not is_arrow(column):
         values, signal = recipe.pipeline.fingerprints(column, threads, progress)
     elif str(column.type) == "string_view":
         return _in_slices(column, recipe, threads, progress)
     else:
-        values, signal = recipe.pipeline.fingerprints_arrow(_chunks(column), threads, progress)
+        values, signal = recipe.pipeline.fingerprints_arrow(chunks(column), threads, progress)
     return Fingerprints(np.asarray(values), np.asarray(signal), recipe)
 
 
@@ -122,7 +126,7 @@ def _in_slices(
         part = column.slice(start, rows).cast(pa.large_string())
         end = start + len(part)
         values[start:end], signal[start:end] = recipe.pipeline.fingerprints_arrow(
-            _chunks(part), threads, None
+            chunks(part), threads, None
         )
         if progress is not None:
             progress(end, len(column))
@@ -142,7 +146,7 @@ def _in_python(texts: list[Any], recipe: Recipe, progress: Progress | None) -> F
                 f"texts[{row}] is of type {type(text).__name__}; "
                 "a text must be a str, or None for a missing one"
             )
-        value = None if text is None else fingerprint(_unicode(text, row), recipe)
+        value = None if text is None else fingerprint(check_unicode(text, f"texts[{row}]"), recipe)
         if value is not None:
             values[row] = np.frombuffer(value.to_bytes(words * 8, "little"), dtype="<u8")
             signal[row] = True
@@ -153,91 +157,12 @@ def _in_python(texts: list[Any], recipe: Recipe, progress: Progress | None) -> F
     return Fingerprints(values, signal, recipe)
 
 
-def _unicode(text: str, row: int) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"texts[{row}] has a lone surrogate at position {error.start}, "
-            "so it is not Unicode text; clean it first"
-        ) from None
-    return text
-
-
-def _column(texts: Any) -> Any:
-    """A column of strings as an Arrow chunked array, anything else as a list."""
-    if type(texts).__module__.partition(".")[0] == "pandas":
-        if getattr(texts, "ndim", 1) != 1:
-            raise TypeError(f"texts is a {type(texts).__name__}; pick the column of texts")
-        if texts.dtype == object:
-            # Made of Python's strings: a list of them takes no copy, and an error has its index.
-            pairs = zip(texts, texts.isna(), strict=True)
-            return [None if missing else text for text, missing in pairs]
-        import pyarrow as pa
-
-        texts = pa.array(texts, from_pandas=True)
-    elif not (hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__")):
-        try:
-            return texts if isinstance(texts, list) else list(texts)
-        except TypeError:
-            raise TypeError(
-                f"texts is of type {type(texts).__name__}; "
-                "pass an iterable of str, or an Arrow, Polars or pandas column"
-            ) from None
-    import pyarrow as pa
-
-    if isinstance(texts, pa.Array):
-        column = pa.chunked_array([texts])
-    elif isinstance(texts, pa.ChunkedArray):
-        column = texts
-    elif hasattr(texts, "__arrow_c_stream__"):
-        column = pa.chunked_array(texts)
-    else:
-        column = pa.chunked_array([pa.array(texts)])
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        # Arrow cannot look up string views, which is what a Polars dictionary holds.
-        plain = [
-            chunk.dictionary.cast(pa.large_string()).take(chunk.indices) for chunk in column.chunks
-        ]
-        column = pa.chunked_array(plain, pa.large_string())
-    elif pa.types.is_null(kind):
-        column = column.cast(pa.string())
-    elif not (
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    ):
-        raise TypeError(
-            f"texts is a column of {kind}; it must be a column of strings: pick one, or cast it"
-        )
-    return column
-
-
-def _is_arrow(column: Any) -> bool:
-    return not isinstance(column, list)
-
-
-def _chunks(column: Any) -> list[tuple[int, int, Any, Any, Any, bool]]:
-    """The buffers of an Arrow column of strings, where they lie."""
-    import pyarrow as pa
-
-    large = pa.types.is_large_string(column.type)
-    return [
-        (chunk.offset, len(chunk), *map(_bytes, chunk.buffers()), large)
-        for chunk in column.chunks
-        if len(chunk)
-    ]
-
-
-def _bytes(buffer: Any) -> memoryview | None:
-    # Arrow calls its bytes signed.
-    return None if buffer is None else memoryview(buffer).cast("B")
-
-
 def distance(a: Any, b: Any) -> Any:
     """The number of bits in which fingerprints differ.
 
     Two ints give an int. Fingerprints, or arrays of uint64 whose rows are fingerprints, give an
-    array, row by row; one row, or an int, is compared with all.
+    array, row by row; one row, or an int, is compared with all. An array of one dimension is one
+    row if it is as long as the other's rows are wide, else a column of 64-bit fingerprints.
 
     >>> distance(0b1011101, 0b1001001)
     2
@@ -250,7 +175,7 @@ def distance(a: Any, b: Any) -> Any:
         if isinstance(value, Fingerprints) and not value.signal.all():
             raise ValueError(
                 f"fingerprints[{value.signal.argmin()}] is None: the text had no signal, so it has "
-                "no distance; take the others out with values[signal]"
+                "no distance; leave such texts out: fingerprints[fingerprints.signal]"
             )
     if isinstance(a, int) and isinstance(b, int):
         return (a ^ b).bit_count()
@@ -296,5 +221,6 @@ def _rows(value: Any, words: int) -> NDArray[np.uint64]:
             f"a fingerprint is {type(value).__name__}; "
             "pass ints, Fingerprints, or NumPy arrays of uint64 with one fingerprint a row"
         )
-    # One dimension is a column of 64-bit fingerprints.
-    return value[:, None] if value.ndim == 1 else value
+    if value.ndim == 1:
+        return value[None, :] if len(value) == words > 1 else value[:, None]
+    return value

@@ -6,15 +6,20 @@ import dataclasses
 import functools
 import json
 import os
+import threading
+import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, cast, get_args
 
 from neardup import _core
+from neardup.columns import as_column, is_arrow
 from neardup.digest import digest
+from neardup.lazy import lazy
 from neardup.presets import PRESETS
 from neardup.stopwords import Stopwords
+from neardup.unicode import check_unicode
 
 Normalize = Literal["nfkc_casefold", "nfkc", "casefold", "lower", "none"]
 Tokens = Literal["words", "chars", "jieba", "jieba-keywords", "whitespace", "lines", "regex"]
@@ -50,6 +55,8 @@ class Idf:
         for token, count in self.counts.items():
             if not isinstance(token, str):
                 raise TypeError(f"counts of idf has the token {token!r}; a token must be a str")
+            if not token.isascii():
+                check_unicode(token, f"counts of idf: the token {token!r}")
             # In more texts than there are, a token would weigh less than nothing.
             if type(count) is not int or not 0 <= count <= self.documents:
                 raise ValueError(
@@ -57,7 +64,7 @@ class Idf:
                     f"it must be a whole number from 0 to documents, {self.documents}"
                 )
 
-    @functools.cached_property
+    @lazy
     def digest(self) -> str:
         return digest([self.documents, sorted(self.counts.items())])
 
@@ -114,7 +121,8 @@ class Recipe:
     min_features: int = 2
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stopwords", Stopwords.of(self.stopwords))
+        stopwords = Stopwords.of(self.stopwords)
+        object.__setattr__(self, "stopwords", stopwords if stopwords and stopwords.words else None)
         object.__setattr__(self, "dictionary", _dictionary(self.dictionary))
         for name, kind in _CHOICES.items():
             value = getattr(self, name)
@@ -134,6 +142,8 @@ class Recipe:
             _check_whole("top", self.top, 1, 1_000_000)
         if self.pattern is not None and not isinstance(self.pattern, str):
             raise TypeError(f"pattern is {self.pattern!r}; it must be a str")
+        if self.pattern is not None:
+            check_unicode(self.pattern, "pattern")
         if self.scale is not None:
             object.__setattr__(self, "scale", _check_scale(self.scale))
         if self.idf is not None and self.idf != "jieba" and not isinstance(self.idf, Idf):
@@ -180,18 +190,16 @@ class Recipe:
     def fit(self, texts: Iterable[str], *, threads: int | None = None) -> Self:
         """This recipe with tf-idf weights learned from `texts`; missing ones do not count."""
         check_threads(threads)
-        if isinstance(texts, str | bytes | bytearray):
-            raise TypeError(f"texts is one {type(texts).__name__}; fit needs a list of str")
         plain = self.replace(weights="tf", idf=None)
-        # Arrow's own elements are no str.
-        listed = texts.to_pylist() if hasattr(texts, "to_pylist") else list(texts)
+        column = as_column(texts)
+        listed = column.to_pylist() if is_arrow(column) else column
         _, counts = plain.pipeline.document_frequencies(listed, threads)
         documents = sum(text is not None for text in listed)
         if documents == 0:
             raise ValueError("texts is empty; fit needs at least one text")
         return self.replace(weights="tfidf", idf=Idf(documents, counts))
 
-    @functools.cached_property
+    @lazy
     def identity(self) -> str:
         """All that decides a fingerprint, in one line; equal where fingerprints can be compared."""
         parts = [f"neardup{VERSION}"]
@@ -202,9 +210,13 @@ class Recipe:
             parts.append(f"{field.name}={_identify(value)}")
         return " ".join(parts)
 
-    @functools.cached_property
+    @lazy
     def pipeline(self) -> _core.Pipeline:
         """The recipe made ready to run, once."""
+        with _BUILDING:
+            return self._build()
+
+    def _build(self) -> _core.Pipeline:
         stopwords = cast(Stopwords | None, self.stopwords)
         lines = cast(tuple[str, ...] | None, self.dictionary)
         idf = self.idf
@@ -285,6 +297,15 @@ class Recipe:
         return cls.preset(preset, **settings) if preset is not None else cls(**settings)
 
 
+# Loading jieba's dictionary takes locks inside the core. A process forked meanwhile would wait for
+# them for ever, so a fork waits until nobody loads.
+_BUILDING = threading.RLock()
+os.register_at_fork(
+    before=_BUILDING.acquire,
+    after_in_parent=_BUILDING.release,
+    after_in_child=_BUILDING.release,
+)
+
 _CHOICES: dict[str, Any] = {
     "normalize": Normalize,
     "tokens": Tokens,
@@ -349,6 +370,11 @@ def _dictionary(
             return tuple(Path(value).read_text(encoding="utf-8-sig").splitlines())
         except UnicodeDecodeError as error:
             raise ValueError(f"dictionary {os.fspath(value)} is not UTF-8: {error}") from None
+        except OSError as error:
+            raise ValueError(
+                f"dictionary {os.fspath(value)} cannot be read: {error.strerror}; "
+                "pass a file, or a list of lines"
+            ) from None
     if not isinstance(value, Iterable) or isinstance(value, bytes | bytearray):
         raise TypeError(
             f"dictionary is of type {type(value).__name__}; it must be a path, or lines of words"
@@ -357,6 +383,7 @@ def _dictionary(
     for index, line in enumerate(lines):
         if not isinstance(line, str):
             raise TypeError(f"dictionary[{index}] is {line!r}; a line must be a str")
+        check_unicode(line, f"dictionary[{index}]")
     return lines
 
 
@@ -371,6 +398,10 @@ def _identify(value: object) -> str:
         return value if plain else json.dumps(value).replace(" ", "\\u0020")
     if callable(value):
         name = f"{getattr(value, '__module__', '?')}.{getattr(value, '__qualname__', '?')}"
-        # Lambdas and inner functions share their names; no two may pass for the same hash.
-        return f"{name}@{id(value):x}" if "<" in name or "?" in name else name
+        # Lambdas, inner functions, and methods of different objects share their names; no two
+        # may pass for the same hash.
+        owner = getattr(value, "__self__", None)
+        bound = owner is not None and not isinstance(owner, types.ModuleType)
+        unnamed = bound or "<" in name or "?" in name
+        return f"{name}@{id(owner if bound else value):x}" if unnamed else name
     return str(value)

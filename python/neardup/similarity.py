@@ -13,7 +13,7 @@ from neardup.recipe import Recipe, as_recipe
 
 Verdict = Literal["identical", "near-duplicate", "different"]
 
-# Measured, see benchmarks/RESULTS.md: keeps edited copies, lets no stranger in, en and zh alike.
+# Measured, see docs/default.md: keeps lightly edited copies and lets next to no stranger in.
 DEFAULT_SIMILARITY = 0.85
 # Shorter runs of words are shared by chance.
 PASSAGE_WORDS = 5
@@ -80,8 +80,8 @@ def compare(
     for name, text in (("a", a), ("b", b)):
         if not isinstance(text, str):
             raise TypeError(f"{name} is of type {type(text).__name__}; it must be a str")
-    if not 0 <= similarity <= 1:
-        raise ValueError(f"similarity is {similarity}; it must be from 0 to 1")
+    if not isinstance(similarity, int | float) or not 0 <= similarity <= 1:
+        raise ValueError(f"similarity is {similarity!r}; it must be a number from 0 to 1")
     recipe = as_recipe(recipe)
     left, right = fingerprint(a, recipe), fingerprint(b, recipe)
     cosine = _cosine(a, b, recipe)

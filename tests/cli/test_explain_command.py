@@ -45,6 +45,16 @@ def test_either_a_file_or_a_text(run: Callable[..., Any], arguments: list[str]) 
     assert len(ran.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("text", ["我爱", "hello", "a. b", "x" * 400])
+def test_a_text_passed_as_a_file(run: Callable[..., Any], text: str) -> None:
+    for command in (["explain", text], ["compare", text, text]):
+        ran = run(*command)
+        assert (ran.code, ran.out) == (1, "")
+        shown = text if len(text) < 72 else "x" * 72 + "…"
+        hint = "no such file; to pass the text itself, use --text"
+        assert ran.err == f"neardup: {shown}: {hint}\n"
+
+
 def test_a_missing_file(run: Callable[..., Any]) -> None:
     ran = run("explain", "no-such-file.txt")
     assert (ran.code, ran.err) == (1, "neardup: no-such-file.txt: No such file or directory\n")

@@ -1,7 +1,11 @@
 """neardup fingerprint."""
 
 import csv
+import errno
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +14,7 @@ import pytest
 
 import neardup as nd
 
+START = "from neardup.cli import main; main()"
 TEXTS = ["the quick brown fox jumps over the lazy dog", "今天天气很好我们去公园散步", "!"]
 
 
@@ -84,15 +89,174 @@ def test_unreadable_lines_are_reported_and_the_rest_goes_on(
     run: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes(b'{"text": "alpha beta"}\n' + b"oops\n" * 25 + b'{"text": "gamma delta"}\n')
+    bad = b"".join(b'{"column%d": 1}\n' % number for number in range(25))
+    path.write_bytes(b'{"text": "alpha beta"}\n' + bad + b'{"text": "gamma delta"}\n')
     ran = run("fingerprint", path)
     assert ran.code == 3
     assert len(ran.out.splitlines()) == 2
     errors = ran.err.splitlines()
-    assert errors[0] == f"neardup: {path}:2: not JSON (Expecting value at character 0)"
+    assert errors[0] == f"neardup: {path}:2: no column 'text' (there is 'column0')"
     assert errors[19].startswith(f"neardup: {path}:21: ")
     assert errors[20] == "neardup: 5 more unreadable, 25 in all"
     assert errors[21].startswith("neardup: documents 2, without signal 0, unreadable 25, ")
+
+
+def test_equal_reasons_are_one_line(run: Callable[..., Any], tmp_path: Path) -> None:
+    path, other = tmp_path / "mix.jsonl", tmp_path / "gbk.jsonl"
+    path.write_text('{"id": 1, "title": "t", "text": "a b"}\n' * 300)
+    other.write_bytes(b'{"text": "\xce\xd2"}\n' * 3 + b" \xce\noops\n{oops\n")
+    ran = run("fingerprint", path, other, "--text-column", "body", "--id-column", "x", "-q")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.splitlines() == [
+        f"neardup: {path}: no column 'body' (there is 'id', 'title', 'text') in 300 records, "
+        "first at line 1",
+        f"neardup: {other}: not UTF-8 (byte 0xce at offset 10) in 4 records, first at line 1; "
+        f"if it is GBK: iconv -f GB18030 -t UTF-8 {other}",
+        f"neardup: {other}:5: not JSON (Expecting value at character 0)",
+        f"neardup: {other}:6: not JSON (Expecting property name enclosed in double quotes "
+        "at character 1)",
+        "neardup: nothing could be read",
+    ]
+
+
+def test_nothing_read_leaves_the_old_output(run: Callable[..., Any], tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    out.write_text("old")
+    ran = run("fingerprint", "--jsonl", "-", "-o", out, stdin=b"oops")
+    assert (ran.code, out.read_text()) == (1, "old")
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_an_empty_input_is_no_failure(run: Callable[..., Any]) -> None:
+    assert run("fingerprint", "--jsonl", "-").code == 0
+
+
+@pytest.mark.parametrize("name", ["same.jsonl", "symbolic.jsonl", "hard.jsonl"])
+def test_an_input_is_never_the_output(
+    run: Callable[..., Any], sample: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(sample.parent)
+    sample.rename("same.jsonl")
+    Path("symbolic.jsonl").symlink_to("same.jsonl")
+    Path("hard.jsonl").hardlink_to("same.jsonl")
+    before = Path("same.jsonl").read_bytes()
+    ran = run("fingerprint", "same.jsonl", "-o", name)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{name}: is also an input, which would be lost; name another file" in ran.err
+    assert Path("same.jsonl").read_bytes() == before
+
+
+def test_standard_input_is_never_the_output(sample: Path) -> None:
+    before = sample.read_bytes()
+    with sample.open("rb") as file:
+        ran = subprocess.run(
+            [sys.executable, "-c", START, "fingerprint", "--jsonl", "-", "-o", str(sample)],
+            stdin=file,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert ran.returncode == 2
+    assert f"{sample}: is also an input, which would be lost" in ran.stderr
+    assert sample.read_bytes() == before
+
+
+def test_an_output_behind_a_link(run: Callable[..., Any], sample: Path) -> None:
+    (sample.parent / "deep").mkdir()
+    link, target = sample.parent / "link.csv", sample.parent / "deep" / "target.csv"
+    link.symlink_to(target)
+    for _ in range(2):
+        assert run("fingerprint", sample, "-o", link).code == 0
+        assert link.is_symlink()
+        assert len(target.read_text().splitlines()) == 4
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_an_output_that_cannot_be_written(
+    run: Callable[..., Any], sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(sample.parent)
+    Path("old.csv").write_text("old")
+    Path("folder.csv").mkdir()
+    Path("link.csv").symlink_to("nodir/x.csv")
+
+    def message(name: str) -> str:
+        ran = run("fingerprint", sample, "-o", name)
+        assert (ran.code, ran.out) == (2, "")
+        start, end = "neardup: Invalid value for --out: ", ". See 'neardup fingerprint --help'.\n"
+        assert ran.err.startswith(start)
+        assert ran.err.endswith(end)
+        return str(ran.err[len(start) : -len(end)])
+
+    assert message("nodir/x.csv") == "nodir/x.csv: the folder nodir does not exist"
+    nodir = sample.parent / "nodir"
+    assert message("link.csv") == f"link.csv: the folder {nodir} does not exist"
+    assert message("folder.csv") == "folder.csv: a folder; name a file in it"
+    os.mkfifo("pipe.csv")
+    assert message("pipe.csv") == "pipe.csv: not a regular file"
+    # Tests may run as root, to whom everything is writable.
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path).is_dir())
+    assert message("old.csv") == "old.csv: not writable"
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert message("new.csv") == "new.csv: the folder . is not writable"
+    assert Path("old.csv").read_text() == "old"
+
+
+def test_errors_of_writing_name_the_output(
+    run: Callable[..., Any], sample: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/temporary")
+
+    monkeypatch.setattr("os.fsync", full)
+    out = sample.parent / "out.csv"
+    ran = run("fingerprint", sample, "-o", out)
+    assert (ran.code, ran.err) == (1, f"neardup: {out}: No space left on device\n")
+    assert list(sample.parent.iterdir()) == [sample]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".CSV"])
+def test_tables_read_as_one_text_are_noted(
+    run: Callable[..., Any], tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"a{suffix}"
+    path.write_text("id,text\n1,alpha beta\n")
+    ran = run("fingerprint", path)
+    assert ran.code == 0
+    assert ran.err.splitlines()[0] == (
+        f"neardup: {path}: read as one text; only JSON lines are read by column, "
+        "and --lines reads a document in every line"
+    )
+    assert "(and 1 more): read as one text" in run("fingerprint", path, path).err
+    assert run("fingerprint", path, "--quiet").err == ""
+    assert "read as one text" not in run("fingerprint", path, "--lines").err
+
+
+def test_json_lines_on_standard_input_are_noted(run: Callable[..., Any]) -> None:
+    note = "neardup: standard input looks like JSON lines; use --jsonl"
+    data = b'{"text": "alpha beta"}\n{"text": "gamma delta"}\n'
+    for options, noted in [
+        (["-"], True),
+        (["-", "--lines"], True),
+        (["-", "--jsonl"], False),
+        (["-", "--quiet"], False),
+    ]:
+        ran = run("fingerprint", *options, stdin=data)
+        assert ran.code == 0
+        assert ran.err.splitlines().count(note) == noted
+    for other in (b"{alpha beta}\n", b"[1]\n", b"", b"alpha\n" + data):
+        assert note not in run("fingerprint", "-", stdin=other).err
+
+
+def test_repeated_ids_are_noted(run: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f'{{"id": "{name}", "text": "a b"}}\n' for name in "abcbacb"))
+    ran = run("fingerprint", path)
+    assert (ran.code, len(ran.out.splitlines())) == (0, 7)
+    note = "neardup: documents with the id of an earlier one: 4, first 'b'"
+    assert ran.err.splitlines()[0] == note
+    assert run("fingerprint", path, "--quiet").err == ""
 
 
 def test_ids_cannot_break_the_line(run: Callable[..., Any], tmp_path: Path) -> None:
@@ -165,7 +329,7 @@ def test_a_failed_run_leaves_the_old_output(
         (["-", "--bits", "many"], 2, "'--bits'"),
         (["-", "--threads", "0"], 2, "'--threads'"),
         (["-", "--recip", "simhash"], 2, "--recipe"),
-        (["-", "-o", "no/such/folder/out.csv"], 1, "No such file"),
+        (["-", "-o", "nodir/x.csv"], 2, "nodir/x.csv: the folder nodir does not exist"),
     ],
 )
 def test_wrong_use_is_one_line(

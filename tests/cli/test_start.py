@@ -1,8 +1,14 @@
 """The command as a whole: help, version, start-up, pipes."""
 
+import os
+import pty
+import re
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +83,114 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        process.wait(60)
+        assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["recipes"], ["compare", "--text", "a", "b"]])
+def test_a_pipe_closed_before_the_first_line(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    ran = subprocess.run(
+        [sys.executable, "-c", START, *arguments],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    os.close(writer)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def waiting(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """A run that has begun to write its output and waits for more input."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, "fingerprint", "--lines", "-", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+    )
+    until = time.monotonic() + 60
+    while not list(folder.iterdir()) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert len(list(folder.iterdir())) == 1
+    return process
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "message"),
+    [
+        (signal.SIGINT, 130, b"neardup: interrupted; nothing was written\n"),
+        (signal.SIGTERM, 143, b""),
+    ],
+)
+def test_a_stopped_run_leaves_nothing(
+    tmp_path: Path, sent: signal.Signals, code: int, message: bytes
+) -> None:
+    with waiting(tmp_path, "-o", "out.csv") as process:
+        process.send_signal(sent)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (code, b"", message)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_after_rows_were_printed(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows(*_: object) -> Iterator[dict[str, object]]:
+        yield {"id": "a", "fingerprint": None, "signal": False}
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("neardup.cli.fingerprint._rows", rows)
+    ran = run("fingerprint", "-")
+    assert (ran.code, ran.out) == (130, "a\t-\n")
+    assert ran.err == "neardup: interrupted; what was printed is not all\n"
+
+
+def test_an_interrupt_while_modules_are_loaded() -> None:
+    script = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "from neardup.cli import main\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "main(['--help'])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, timeout=60, check=False
+    )
+    assert ran.returncode == 130
+    assert ran.stderr == b"neardup: interrupted; nothing was written\n"
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_progress_on_a_terminal(tmp_path: Path, quiet: bool) -> None:
+    (tmp_path / "a.txt").write_text("alpha beta\n" * 1234)
+    leader, follower = pty.openpty()
+    options = ["--quiet"] if quiet else []
+    process = subprocess.run(
+        [sys.executable, "-c", START, "fingerprint", "--lines", "a.txt", "-o", "o.csv", *options],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+        timeout=60,
+        check=True,
+    )
+    os.set_blocking(leader, False)
+    shown = b""
+    with suppress(BlockingIOError):
+        while part := os.read(leader, 65536):
+            shown += part
+    os.close(follower)
+    os.close(leader)
+    assert process.stdout == b""
+    if quiet:
+        assert shown == b""
+    else:
+        assert re.search(rb"1,234 documents, [0-9,]+/s", shown)
+        assert b"neardup: documents 1,234, without signal 0" in shown
 
 
 def test_texts_outside_the_locale_are_printed() -> None:

@@ -56,6 +56,8 @@ def test_known_by_their_ending(tmp_path: Path, suffix: str) -> None:
     [
         (b'{"text": "\xce\xd2"}', "not UTF-8 (byte 0xce at offset 10)"),
         (b'{"text": ', "not JSON (Expecting value at character 9)"),
+        (b'{"text": "abc', "not JSON (Unterminated string starting at character 9)"),
+        (b'{"text": "a\tb"}', "not JSON (Invalid control character at character 11)"),
         (b"plain words", "not JSON (Expecting value at character 0)"),
         (b"[" * 100_000, "not JSON (nested too deeply)"),
         (b'{"text": ' + b"9" * 5000 + b"}", "not JSON (Exceeds the limit"),
@@ -83,6 +85,14 @@ def test_a_bad_line_is_reported_and_the_others_go_on(path: Path, line: bytes, re
     assert [text for _, text in found] == ["before", "after 😀"]
     assert len(problems) == 1
     assert problems[0].startswith(f"2: {reason}")
+
+
+def test_places_inside_a_line_do_not_make_another_kind(path: Path) -> None:
+    path.write_bytes(b'{"text": "a\n{"text" :"ab\n\xce\n {\xd2\n')
+    problems: list[Unreadable] = []
+    assert list(sources.read([str(path)], report=problems.append)) == []
+    kinds = [problem.kind for problem in problems]
+    assert kinds == ["not JSON (Unterminated string starting"] * 2 + ["not UTF-8"] * 2
 
 
 def test_many_columns_are_not_all_listed(path: Path) -> None:

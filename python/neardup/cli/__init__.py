@@ -1,96 +1,53 @@
-"""The command line: one file a command. Heavy imports wait until a command runs."""
+"""The command line: one file a command. Imports wait until the command runs."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
-from typing import Annotated, NoReturn
-
-import typer
-
-from neardup.cli import compare, console, explain, fingerprint, recipes
-
-app = typer.Typer(
-    name="neardup",
-    # Both would import rich, which takes longer than everything else in `neardup --help`.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("fingerprint")(fingerprint.command)
-app.command("compare")(compare.command)
-app.command("explain")(explain.command)
-app.command("recipes")(recipes.command)
-
-# The base of every complaint about arguments; typer has moved it between modules.
-UsageError: type[Exception] = typer.BadParameter.__bases__[0]
-
-
-@app.callback(invoke_without_command=True)
-def root(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
-) -> None:
-    """Find texts that are the same but for small changes.
-
-    \b
-    Examples:
-      neardup compare a.txt b.txt
-      neardup fingerprint documents.jsonl -o fingerprints.csv
-      neardup explain --bits 8 --text "the quick brown fox"
-      neardup recipes
-    """
-    if version:
-        from neardup._core import __version__
-
-        print(f"neardup {__version__}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+from contextlib import suppress
+from typing import NoReturn
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line and return its exit code: 0 done, 1 failed, 2 wrong usage, 3 in part."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character must not stop the work.
-        if reconfigure := getattr(stream, "reconfigure", None):
-            reconfigure(errors="backslashreplace")
+    """Run a command line and return its exit code.
+
+    0 done, 1 failed, 2 wrong usage, 3 done in part, 130 interrupted.
+    """
     try:
-        code = app(
-            None if arguments is None else list(arguments),
-            prog_name="neardup",
-            standalone_mode=False,
-        )
+        # Here, so that Ctrl-C is answered while modules are still being loaded.
+        from neardup.cli.app import invoke
+
+        code = invoke(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
-    except UsageError as error:
-        console.error(_usage(error))
-        return 2
+        return code
     except BrokenPipeError:
-        # The reader has seen enough; keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:
-        console.error(console.reason(error))
-        return 1
-    except (ValueError, TypeError) as error:
-        console.error(str(error))
-        return 1
-    except Exception as error:
-        console.error(f"unexpected {type(error).__name__}: {error}")
-        return 1
-    return code if isinstance(code, int) else 0
+        # The reader has seen enough.
+        _silence()
+        return 0
+    except KeyboardInterrupt as error:
+        with suppress(BrokenPipeError):
+            sys.stdout.flush()
+            print(f"neardup: interrupted; {str(error) or 'nothing was written'}", file=sys.stderr)
+            return 130
+        _silence()
+        return 130
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The `neardup` command."""
+    # As an exception, so that temporary files are removed on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     sys.exit(run(arguments))
 
 
-def _usage(error: Exception) -> str:
-    message = error.format_message() if hasattr(error, "format_message") else str(error)
-    context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "neardup"
-    end = "" if message.endswith((".", "?")) else "."
-    return f"{message}{end} See '{path} --help'."
+def _silence() -> None:
+    """Keep the interpreter from complaining about closed pipes at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from neardup.cli.console import printable
+from neardup.cli.console import printable, terminal
 from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, recipe_of
 from neardup.similarity import DEFAULT_SIMILARITY, Comparison, Passage, compare
 
@@ -76,7 +76,6 @@ def _plain(found: Comparison, left: str) -> dict[str, object]:
 
 
 def _show(found: Comparison, left: str) -> None:
-    from rich.console import Console
     from rich.text import Text
 
     if found.distance is None:
@@ -84,7 +83,7 @@ def _show(found: Comparison, left: str) -> None:
     else:
         distance = f"{found.distance} of {found.recipe.bits} bits"
     similarity = "none" if math.isnan(found.similarity) else f"{found.similarity:.4f}"
-    console = Console(highlight=False)
+    console = terminal()
     console.print(Text.assemble("verdict     ", (found.verdict, COLOURS[found.verdict])))
     console.print(f"similarity  {similarity} (near-duplicate from {found.threshold:g})")
     console.print(f"distance    {distance}")

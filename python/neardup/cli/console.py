@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
-from neardup.sources.document import Unreadable
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    from neardup.sources.document import Unreadable
 
 SHOWN_PROBLEMS = 20
+REFRESH_SECONDS = 0.1
 
 
 def printable(text: str) -> str:
@@ -26,38 +34,110 @@ def error(message: str) -> None:
 
 def reason(problem: Exception) -> str:
     """What went wrong, in a user's words: without the number of a system error."""
-    if isinstance(problem, OSError) and problem.filename is not None and problem.strerror:
+    if isinstance(problem, OSError) and problem.strerror:
+        if problem.filename is None:
+            return problem.strerror
         return f"{problem.filename}: {problem.strerror}"
     return str(problem)
 
 
+def terminal(*, stderr: bool = False) -> Console:
+    """Rich's console, but a closed pipe stays an error for the caller to judge."""
+    from rich.console import Console
+
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Terminal(stderr=stderr, highlight=False)
+
+
 class Problems:
-    """Reports the first unreadable places on standard error and counts all of them."""
+    """Tells on standard error what was unreadable: each kind once a file, with its number."""
 
     def __init__(self) -> None:
         self.count = 0
+        self._lines = 0
+        self._hidden = 0
+        # Kind → the first of it and how many there are, of the file being read.
+        self._file: dict[str, tuple[Unreadable, int]] = {}
+        self._source: str | None = None
 
     def __call__(self, problem: Unreadable) -> None:
         self.count += 1
-        if self.count <= SHOWN_PROBLEMS:
-            error(str(problem))
+        if problem.source != self._source:
+            self._tell()
+            self._source = problem.source
+        kind = problem.kind or problem.reason
+        if kind in self._file:
+            first, count = self._file[kind]
+            self._file[kind] = (first, count + 1)
+        elif self._lines + len(self._file) < SHOWN_PROBLEMS:
+            self._file[kind] = (problem, 1)
+        else:
+            self._hidden += 1
 
     def close(self) -> None:
-        """Say how many were not shown."""
-        if self.count > SHOWN_PROBLEMS:
-            error(f"{self.count - SHOWN_PROBLEMS} more unreadable, {self.count} in all")
+        """Tell what is left, and how many were not shown."""
+        self._tell()
+        if self._hidden:
+            error(f"{self._hidden:,} more unreadable, {self.count:,} in all")
+
+    def _tell(self) -> None:
+        for first, count in self._file.values():
+            if count == 1:
+                error(str(first))
+            else:
+                reason = f"{first.reason} in {count:,} records, first at line {first.line}"
+                error(str(first._replace(line=None, reason=reason)))
+        self._lines += len(self._file)
+        self._file = {}
 
 
 class Progress:
-    """A running count on standard error, only when that is a terminal."""
+    """A line on standard error with the documents done and their rate, if `shown`."""
 
-    def __init__(self, *, quiet: bool) -> None:
-        self._on = not quiet and sys.stderr.isatty() and not sys.stdout.isatty()
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            from rich.progress import Progress as Bar
+            from rich.progress import SpinnerColumn, TextColumn
+
+            self._bar = Bar(
+                SpinnerColumn(),
+                TextColumn("{task.completed:,.0f} documents, {task.fields[rate]:,.0f}/s"),
+                console=terminal(stderr=True),
+                redirect_stdout=False,
+                transient=True,
+            )
+            self._task = self._bar.add_task("", total=None, rate=0.0)
+            self._documents = 0
+            self._started = self._updated = time.monotonic()
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._update(time.monotonic())
+            self._bar.stop()
 
     def show(self, documents: int) -> None:
-        if self._on:
-            print(f"\r{documents:,} documents", end="", file=sys.stderr, flush=True)
+        if self._bar is None:
+            return
+        self._documents = documents
+        if (now := time.monotonic()) - self._updated >= REFRESH_SECONDS:
+            self._update(now)
 
-    def close(self) -> None:
-        if self._on:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    def _update(self, now: float) -> None:
+        if self._bar is not None:
+            self._updated = now
+            rate = self._documents / max(now - self._started, 1e-3)
+            self._bar.update(self._task, completed=self._documents, rate=rate)

@@ -23,8 +23,7 @@ def command(
 ) -> None:
     """Show how a fingerprint is voted.
 
-    Tokens, weights, hashes, column sums and bits. With --bits 8 or 16 you see every single vote;
-    wider tables need a wide terminal.
+    Tokens, weights, hashes, column sums and bits. With --bits 8 or 16 you see every single vote.
 
     \b
     Examples:

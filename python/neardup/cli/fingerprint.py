@@ -6,9 +6,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,11 +17,14 @@ from neardup.cli import console
 from neardup.cli.options import BitsOption, JsonOption, RecipeOption, recipe_of
 
 if TYPE_CHECKING:
+    from neardup.cli.ids import Repeats
     from neardup.cli.output import Write
     from neardup.recipe import Recipe
     from neardup.sources import Document
 
 COLUMNS = ("id", "fingerprint", "signal", "recipe")
+# Endings of tables, which a user may expect to be read row by row.
+TABLES = (".csv", ".tsv", ".json", ".parquet")
 
 
 def command(
@@ -36,7 +39,11 @@ def command(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="OUT", help="Write to this file: .jsonl, .csv or .tsv."
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="Write to this file: .jsonl, .csv or .tsv.",
+            readable=False,
         ),
     ] = None,
     lines: Annotated[
@@ -64,13 +71,13 @@ def command(
     ] = None,
     as_json: JsonOption = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No summary on standard error.")
+        bool, typer.Option("--quiet", "-q", help="No summary, notes or progress on standard error.")
     ] = False,
 ) -> int:
     """Print the fingerprints of documents.
 
     A line each: id, tab, hexadecimal digits; "-" for a text with too few words. What cannot be
-    read is reported on standard error, and the exit code is then 3.
+    read is reported on standard error, and the exit code is then 3, or 1 if nothing was read.
 
     \b
     Examples:
@@ -79,6 +86,7 @@ def command(
       echo "the quick brown fox" | neardup fingerprint -
     """
     from neardup import sources
+    from neardup.cli.ids import Repeats
 
     if lines and jsonl:
         raise typer.BadParameter("cannot be combined with --jsonl", param_hint="--lines")
@@ -87,13 +95,14 @@ def command(
     chosen = recipe_of(recipe, bits)
     started = time.perf_counter()
     problems = console.Problems()
+    repeats = Repeats()
     counts = {"documents": 0, "no_signal": 0}
     with ExitStack() as stack:
         for path in inputs:
             _check(path)
-        write = _writer(stack, out, as_json=as_json)
-        progress = console.Progress(quiet=quiet)
-        stack.callback(progress.close)
+        write = _writer(stack, out, inputs, as_json=as_json)
+        if not (quiet or lines or jsonl):
+            _note_tables(inputs)
         documents = sources.read(
             inputs,
             report=problems,
@@ -102,14 +111,29 @@ def command(
             text_column=text_column,
             id_column=id_column,
         )
-        for row in _rows(documents, chosen, threads):
-            write(row)
-            counts["documents"] += 1
-            counts["no_signal"] += not row["signal"]
-            if counts["documents"] % 4096 == 0:
-                progress.show(counts["documents"])
-        sys.stdout.flush()
-    problems.close()
+        if "-" in inputs and not (quiet or jsonl):
+            documents = _noting_json(documents)
+        # Rows on a terminal show themselves how far the work is.
+        shown = not quiet and sys.stderr.isatty() and (out is not None or not sys.stdout.isatty())
+        try:
+            with console.Progress(shown=shown) as progress:
+                for row in _rows(documents, chosen, threads, repeats):
+                    write(row)
+                    counts["documents"] += 1
+                    counts["no_signal"] += not row["signal"]
+                    progress.show(counts["documents"])
+                sys.stdout.flush()
+        except KeyboardInterrupt:
+            if out is None and counts["documents"]:
+                raise KeyboardInterrupt("what was printed is not all") from None
+            raise
+        problems.close()
+        if problems.count and not counts["documents"]:
+            raise ValueError("nothing could be read")
+    if repeats.count and not quiet:
+        console.error(
+            f"documents with the id of an earlier one: {repeats.count:,}, first {repeats.first!r}"
+        )
     summary = {
         **counts,
         "unreadable": problems.count,
@@ -127,13 +151,14 @@ def command(
 
 
 def _rows(
-    documents: Iterator[Document], recipe: Recipe, threads: int | None
+    documents: Iterator[Document], recipe: Recipe, threads: int | None, repeats: Repeats
 ) -> Iterator[dict[str, Any]]:
     from neardup import sources
     from neardup.fingerprint import fingerprints
 
     identity = recipe.identity
     for batch in sources.batches(documents):
+        repeats.see([document.id for document in batch])
         found = fingerprints([document.text for document in batch], recipe, threads=threads)
         for document, value in zip(batch, found, strict=True):
             code = None if value is None else f"{value:0{recipe.bits // 4}x}"
@@ -145,12 +170,12 @@ def _rows(
             }
 
 
-def _writer(stack: ExitStack, out: Path | None, *, as_json: bool) -> Write:
+def _writer(stack: ExitStack, out: Path | None, inputs: Sequence[str], *, as_json: bool) -> Write:
     if out is not None:
         from neardup.cli import output
 
         try:
-            output.check(out)
+            output.check(out, inputs)
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--out") from error
         return stack.enter_context(output.open_rows(out, COLUMNS))
@@ -160,6 +185,30 @@ def _writer(stack: ExitStack, out: Path | None, *, as_json: bool) -> Write:
             json.dumps({name: row[name] for name in COLUMNS[:3]}, ensure_ascii=False)
         )
     return lambda row: print(f"{console.printable(row['id'])}\t{row['fingerprint'] or '-'}")
+
+
+def _note_tables(inputs: Sequence[str]) -> None:
+    tables = [path for path in inputs if PurePath(path).suffix.lower() in TABLES]
+    if tables:
+        more = f" (and {len(tables) - 1:,} more)" if len(tables) > 1 else ""
+        console.error(
+            f"{tables[0]}{more}: read as one text; only JSON lines are read by column, "
+            "and --lines reads a document in every line"
+        )
+
+
+def _noting_json(documents: Iterator[Document]) -> Iterator[Document]:
+    for document in documents:
+        if document.id in ("stdin", "stdin:1") and _is_object(document.text.partition("\n")[0]):
+            console.error("standard input looks like JSON lines; use --jsonl")
+        yield document
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return line.lstrip().startswith("{") and isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _check(path: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,6 +30,7 @@ BitsOption = Annotated[
         help="Width of the fingerprint, a multiple of 8 from 8 to 512. [default: the recipe's]",
     ),
 ]
+SHOWN_PATH = 72
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -37,11 +40,14 @@ def read(path: str) -> str:
 
     try:
         return text_of(path)
-    except FileNotFoundError as error:
-        if " " not in path:
+    except OSError as error:
+        # What has an ending and no space was meant as a file.
+        named = " " not in path and PurePath(path).suffix
+        if named or error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
             raise
+        shown = path if len(path) <= SHOWN_PATH else f"{path[:SHOWN_PATH]}…"
         raise FileNotFoundError(
-            f"{path}: no such file; to pass the text itself, use --text"
+            f"{shown}: no such file; to pass the text itself, use --text"
         ) from error
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from neardup.cli.console import terminal
 from neardup.cli.options import JsonOption, recipe_of
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ def _show_one(one: dict[str, Any]) -> None:
 
 
 def _show_all(every: list[dict[str, Any]]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -88,6 +88,6 @@ def _show_all(every: list[dict[str, Any]]) -> None:
             Text(one["name"], style="bold", no_wrap=True),
             Text.assemble(one["description"], "\n", (settings, "dim")),
         )
-    console = Console(highlight=False)
+    console = terminal()
     console.print(table)
     console.print("Shown are settings that differ from default. One in full: neardup recipes NAME")

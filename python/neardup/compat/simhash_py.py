@@ -104,18 +104,8 @@ def _near_neighbours(
         left = left[keys[left] == keys[left + step]]
         if not len(left):
             return
-        near = left[_count_bits(hashes[left] ^ hashes[left + step]) <= bits]
+        near = left[np.bitwise_count(hashes[left] ^ hashes[left + step]) <= bits]
         yield from zip(hashes[near].tolist(), hashes[near + step].tolist(), strict=True)
-
-
-def _count_bits(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Set bits of each word, in parallel sums of 2, 4 and 8 bits (NumPy 1 has no bit count)."""
-    pairs = words - (words >> np.uint64(1) & np.uint64(0x5555555555555555))
-    low = np.uint64(0x3333333333333333)
-    fours = (pairs & low) + (pairs >> np.uint64(2) & low)
-    octets = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    counts: NDArray[np.uint64] = octets * np.uint64(0x0101010101010101) >> np.uint64(56)
-    return counts
 
 
 def _hash_array(hashes: Iterable[SupportsIndex]) -> NDArray[np.uint64]:

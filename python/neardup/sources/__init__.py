@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from neardup.sources.document import Document, Report, Unreadable, batches, name_of
+from neardup.sources.document import JSONL_SUFFIXES, Document, Report, Unreadable, batches, name_of
 from neardup.sources.jsonl import read_jsonl
 from neardup.sources.text import read_lines, read_text, text_of
 
@@ -21,8 +21,6 @@ __all__ = [
     "read_text",
     "text_of",
 ]
-
-JSONL_SUFFIXES = (".jsonl", ".ndjson")
 
 
 def read(
@@ -41,9 +39,23 @@ def read(
     reading goes on.
     """
     for path in paths:
-        if jsonl or PurePath(path).suffix.lower() in JSONL_SUFFIXES:
-            yield from read_jsonl(path, report, text_column=text_column, id_column=id_column)
-        elif lines:
-            yield from read_lines(path, report)
-        else:
-            yield from read_text(path, report)
+        try:
+            yield from _read(path, report, lines, jsonl, text_column, id_column)
+        except OSError as error:
+            report(Unreadable(name_of(path), None, error.strerror or str(error)))
+
+
+def _read(
+    path: str,
+    report: Report,
+    lines: bool,
+    jsonl: bool,
+    text_column: str,
+    id_column: str | None,
+) -> Iterator[Document]:
+    if jsonl or PurePath(path).suffix.lower() in JSONL_SUFFIXES:
+        yield from read_jsonl(path, report, text_column=text_column, id_column=id_column)
+    elif lines:
+        yield from read_lines(path, report)
+    else:
+        yield from read_text(path, report)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,7 +13,10 @@ from typing import BinaryIO, NamedTuple
 # A longer document is reported, not read: one broken file must not take all the memory.
 MAX_BYTES = 256 << 20
 STDIN = "-"
+JSONL_SUFFIXES = (".jsonl", ".ndjson")
 BOM = b"\xef\xbb\xbf"
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+GZIP = b"\x1f\x8b"
 
 
 class Document(NamedTuple):
@@ -22,15 +27,21 @@ class Document(NamedTuple):
 
 
 class Unreadable(NamedTuple):
-    """A place in a file that gave no document, and why."""
+    """A place in a file that gave no document, and why.
+
+    `kind` is the reason without what differs from place to place, where that is shorter; `hint`
+    is a way out.
+    """
 
     source: str
     line: int | None
     reason: str
+    kind: str = ""
+    hint: str = ""
 
     def __str__(self) -> str:
         place = self.source if self.line is None else f"{self.source}:{self.line}"
-        return f"{place}: {self.reason}"
+        return f"{place}: {self.reason}" + (f"; {self.hint}" if self.hint else "")
 
 
 Report = Callable[[Unreadable], None]
@@ -50,13 +61,19 @@ def open_binary(path: str) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     if os.path.isdir(path):
-        raise IsADirectoryError(f"{name_of(path)}: a folder; pass the files in it")
+        raise IsADirectoryError(errno.EISDIR, "a folder; pass the files in it", name_of(path))
     with open(path, "rb") as file:
         yield file
 
 
-def numbered_lines(file: BinaryIO, source: str, report: Report) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers from 1, without their ends and a leading byte order mark."""
+def numbered_lines(
+    file: BinaryIO, path: str, report: Report, *, option: str
+) -> Iterator[tuple[int, bytes]]:
+    """Lines with their numbers from 1, without their ends and a leading byte order mark.
+
+    `option` is what has these lines read from standard input, for a message.
+    """
+    source = name_of(path)
     number = 0
     while line := file.readline(MAX_BYTES + 1):
         number += 1
@@ -66,6 +83,9 @@ def numbered_lines(file: BinaryIO, source: str, report: Report) -> Iterator[tupl
             report(Unreadable(source, number, f"the line is longer than {_mebibytes()}"))
             continue
         if number == 1:
+            if line.startswith(GZIP):
+                report(gzipped(path, option))
+                return
             line = line.removeprefix(BOM)
         yield number, line.removesuffix(b"\n").removesuffix(b"\r")
 
@@ -94,9 +114,31 @@ def decode(data: bytes) -> str | UnicodeDecodeError:
         return error
 
 
-def not_utf8(error: UnicodeDecodeError) -> str:
-    """Why bytes are no text, for a message."""
-    return f"not UTF-8 (byte 0x{error.object[error.start]:02x} at offset {error.start})"
+def not_utf8(path: str, line: int, error: UnicodeDecodeError) -> Unreadable:
+    """Why bytes are no text, and what may help."""
+    data = error.object
+    kind = "not UTF-8"
+    reason = f"{kind} (byte 0x{data[error.start]:02x} at offset {error.start})"
+    if data.startswith(UTF16):
+        hint = f"if it is UTF-16: iconv -f UTF-16 -t UTF-8 {_argument(path)}"
+    elif b"\0" in data:
+        hint = "looks like a binary file"
+    else:
+        hint = f"if it is GBK: iconv -f GB18030 -t UTF-8 {_argument(path)}"
+    return Unreadable(name_of(path), line, reason, kind, hint.strip())
+
+
+def gzipped(path: str, option: str = "") -> Unreadable:
+    """That a file is packed, and how to unpack it."""
+    parts = ("zcat", _argument(path), "| neardup fingerprint -", option)
+    return Unreadable(
+        name_of(path), None, "is gzip", hint=f"pipe it: {' '.join(filter(None, parts))}"
+    )
+
+
+def _argument(path: str) -> str:
+    """A file as one writes it in a shell; standard input is left out."""
+    return "" if path == STDIN else shlex.quote(name_of(path))
 
 
 def too_long() -> str:

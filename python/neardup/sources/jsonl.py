@@ -22,31 +22,38 @@ def read_jsonl(
     """
     source = name_of(path)
     with open_binary(path) as file:
-        for number, line in document.numbered_lines(file, source, report):
+        for number, line in document.numbered_lines(file, path, report, option="--jsonl"):
             if not line.strip():
                 continue
+            decoded = document.decode(line)
+            if not isinstance(decoded, str):
+                report(document.not_utf8(path, number, decoded))
+                continue
             try:
-                record = _record(line)
+                record = _record(decoded)
                 text = _text(record, text_column)
                 name = _id(record, id_column)
             except _Bad as bad:
-                report(Unreadable(source, number, str(bad)))
+                report(Unreadable(source, number, str(bad), bad.kind))
             else:
                 yield Document(f"{source}:{number}" if name is None else name, text)
 
 
 class _Bad(Exception):
-    """Why a line gives no document."""
+    """Why a line gives no document; `kind` is the same without the place inside the line."""
+
+    def __init__(self, reason: str, kind: str = "") -> None:
+        super().__init__(reason)
+        self.kind = kind
 
 
-def _record(line: bytes) -> dict[str, Any]:
-    text = document.decode(line)
-    if not isinstance(text, str):
-        raise _Bad(document.not_utf8(text))
+def _record(text: str) -> dict[str, Any]:
     try:
         record = json.loads(text)
     except json.JSONDecodeError as error:
-        raise _Bad(f"not JSON ({error.msg} at character {error.pos})") from None
+        # Some of Python's messages end in "at" themselves.
+        kind = f"not JSON ({error.msg.removesuffix(' at')}"
+        raise _Bad(f"{kind} at character {error.pos})", kind) from None
     except RecursionError:
         raise _Bad("not JSON (nested too deeply)") from None
     except ValueError as error:  # an integer of thousands of digits
@@ -85,9 +92,8 @@ def _encodable(value: str, column: str) -> str:
         value.encode()
     except UnicodeEncodeError as error:
         code = ord(value[error.start])
-        raise _Bad(
-            f"column {column!r} holds a lone surrogate (U+{code:04X} at character {error.start})"
-        ) from None
+        kind = f"column {column!r} holds a lone surrogate"
+        raise _Bad(f"{kind} (U+{code:04X} at character {error.start})", kind) from None
     return value
 
 

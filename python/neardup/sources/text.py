@@ -16,24 +16,29 @@ def read_text(path: str, report: Report) -> Iterator[Document]:
     if len(data) > document.MAX_BYTES:
         report(Unreadable(source, None, document.too_long()))
         return
+    if data.startswith(document.GZIP):
+        # Packed lines are known by the whole name only: documents.jsonl.gz.
+        option = "--jsonl" if any(end in path.lower() for end in document.JSONL_SUFFIXES) else ""
+        report(document.gzipped(path, option))
+        return
     text = document.decode(data.removeprefix(BOM))
     if isinstance(text, str):
         yield Document(source, text)
     else:
         line = text.object[: text.start].count(b"\n") + 1
-        report(Unreadable(source, line, document.not_utf8(text)))
+        report(document.not_utf8(path, line, text))
 
 
 def read_lines(path: str, report: Report) -> Iterator[Document]:
     """Every line as a document, called file:line. Blank lines are documents too."""
     source = name_of(path)
     with open_binary(path) as file:
-        for number, line in document.numbered_lines(file, source, report):
+        for number, line in document.numbered_lines(file, path, report, option="--lines"):
             text = document.decode(line)
             if isinstance(text, str):
                 yield Document(f"{source}:{number}", text)
             else:
-                report(Unreadable(source, number, document.not_utf8(text)))
+                report(document.not_utf8(path, number, text))
 
 
 def text_of(path: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from neardup.digest import digest
+from neardup.lazy import lazy
 
 BUILT_IN = ("en", "zh")
 
@@ -20,7 +21,7 @@ class Stopwords:
     label: str = field(compare=False)
     words: frozenset[str]
 
-    @functools.cached_property
+    @lazy
     def digest(self) -> str:
         """Names the words inside a recipe's identity: 16 hex digits, the same on every machine."""
         return digest(sorted(self.words))
@@ -41,9 +42,11 @@ class Stopwords:
             if all(name in BUILT_IN for name in names):
                 return cls("+".join(names), frozenset().union(*map(_built_in, names)))
             if not os.path.exists(value):
+                folder = os.path.abspath(os.path.dirname(value))
                 raise ValueError(
                     f"stopwords is {value!r}; it must be a built-in list ({_choices()}), "
-                    "a file with a word a line, or the words themselves as a list"
+                    "a file with a word a line, or the words themselves as a list; "
+                    f"there is no such file (looked in {folder})"
                 )
             return cls._of_file(Path(value))
         if isinstance(value, os.PathLike):

@@ -1,0 +1,30 @@
+//! Values made at first use.
+
+use std::sync::OnceLock;
+
+/// Like `LazyLock`, but no lock is held while the value is made: a process forked at that moment
+/// would wait for it for ever. Two threads may make it twice; one is kept.
+pub(crate) struct Once<T: 'static> {
+    value: OnceLock<T>,
+    make: fn() -> T,
+}
+
+impl<T> Once<T> {
+    pub(crate) const fn new(make: fn() -> T) -> Self {
+        Once { value: OnceLock::new(), make }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> &T {
+        match self.value.get() {
+            Some(value) => value,
+            None => self.first(),
+        }
+    }
+
+    #[cold]
+    fn first(&self) -> &T {
+        let made = (self.make)();
+        self.value.get_or_init(|| made)
+    }
+}

@@ -1,0 +1,88 @@
+"""The commands put together, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from neardup.cli import compare, console, explain, fingerprint, recipes
+
+app = typer.Typer(
+    name="neardup",
+    # Both would import rich, which takes longer than everything else in `neardup --help`.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("fingerprint")(fingerprint.command)
+app.command("compare")(compare.command)
+app.command("explain")(explain.command)
+app.command("recipes")(recipes.command)
+
+# The base of every complaint about arguments; typer has moved it between modules.
+UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Find texts that are the same but for small changes.
+
+    \b
+    Examples:
+      neardup compare a.txt b.txt
+      neardup fingerprint documents.jsonl -o fingerprints.csv
+      neardup explain --bits 8 --text "the quick brown fox"
+      neardup recipes
+    """
+    if version:
+        from neardup._core import __version__
+
+        print(f"neardup {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit code; closed pipes and Ctrl-C go to the caller."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character must not stop the work.
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")
+    command = typer.main.get_command(app)
+    try:
+        # Not command.main(), which has its own codes for closed pipes and Ctrl-C.
+        with command.make_context("neardup", list(arguments)) as context:
+            code = command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    except UsageError as error:
+        console.error(_usage(error))
+        return 2
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        console.error(console.reason(error))
+        return 1
+    except (ValueError, TypeError) as error:
+        console.error(str(error))
+        return 1
+    except Exception as error:
+        console.error(f"unexpected {type(error).__name__}: {error}")
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: Exception) -> str:
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "neardup"
+    end = "" if message.endswith((".", "?")) else "."
+    return f"{message}{end} See '{path} --help'."

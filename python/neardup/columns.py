@@ -1,0 +1,79 @@
+"""Columns of texts, as users have them: lists, Arrow, Polars, pandas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def as_column(texts: Any) -> Any:
+    """A column of strings as an Arrow chunked array, anything else as a list."""
+    if isinstance(texts, str | bytes | bytearray):
+        raise TypeError(
+            f"texts is one {type(texts).__name__}; pass a list of str, or use fingerprint for one"
+        )
+    if type(texts).__module__.partition(".")[0] == "pandas":
+        if getattr(texts, "ndim", 1) != 1:
+            raise TypeError(f"texts is a {type(texts).__name__}; pick the column of texts")
+        if texts.dtype == object:
+            # Made of Python's strings: a list of them takes no copy, and an error has its index.
+            pairs = zip(texts, texts.isna(), strict=True)
+            return [None if missing else text for text, missing in pairs]
+        import pyarrow as pa
+
+        texts = pa.array(texts, from_pandas=True)
+    elif not (hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__")):
+        try:
+            return texts if isinstance(texts, list) else list(texts)
+        except TypeError:
+            raise TypeError(
+                f"texts is of type {type(texts).__name__}; "
+                "pass an iterable of str, or an Arrow, Polars or pandas column"
+            ) from None
+    import pyarrow as pa
+
+    if isinstance(texts, pa.Array):
+        column = pa.chunked_array([texts])
+    elif isinstance(texts, pa.ChunkedArray):
+        column = texts
+    elif hasattr(texts, "__arrow_c_stream__"):
+        column = pa.chunked_array(texts)
+    else:
+        column = pa.chunked_array([pa.array(texts)])
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        # Arrow cannot look up string views, which is what a Polars dictionary holds.
+        plain = [
+            chunk.dictionary.cast(pa.large_string()).take(chunk.indices) for chunk in column.chunks
+        ]
+        column = pa.chunked_array(plain, pa.large_string())
+    elif pa.types.is_null(kind):
+        column = column.cast(pa.string())
+    elif not (
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    ):
+        raise TypeError(
+            f"texts is a column of {kind}; it must be a column of strings: pick one, or cast it"
+        )
+    return column
+
+
+def is_arrow(column: Any) -> bool:
+    """Whether `as_column` gave an Arrow column."""
+    return not isinstance(column, list)
+
+
+def chunks(column: Any) -> list[tuple[int, int, Any, Any, Any, bool]]:
+    """The buffers of an Arrow column of strings, where they lie."""
+    import pyarrow as pa
+
+    large = pa.types.is_large_string(column.type)
+    return [
+        (chunk.offset, len(chunk), *map(_bytes, chunk.buffers()), large)
+        for chunk in column.chunks
+        if len(chunk)
+    ]
+
+
+def _bytes(buffer: Any) -> memoryview | None:
+    # Arrow calls its bytes signed.
+    return None if buffer is None else memoryview(buffer).cast("B")
