@@ -1,25 +1,12 @@
 """Memory does not grow with the texts. Each test runs in a process of its own."""
 
-import subprocess
 import sys
-import textwrap
 
 import pytest
 
+from process import run_alone
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-
-
-def run_alone(code: str, seconds: float = 60) -> str:
-    """Runs code in a process of its own, whose memory nobody else has touched."""
-    done = subprocess.run(
-        [sys.executable, "-c", MEMORY + textwrap.dedent(code)],
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 # Megabytes in use now, and at most since the last call of `fresh`.
@@ -36,8 +23,13 @@ def fresh():
 """
 
 
+def run_measured(code: str) -> str:
+    """Runs code in a process whose memory nobody else has touched."""
+    return run_alone(code, before=MEMORY)
+
+
 def test_arrow_is_read_in_place() -> None:
-    run_alone("""
+    run_measured("""
         import numpy as np, pyarrow as pa
         line = b"the quick brown fox jumps over the lazy dog again " * 20
         rows = 100_000
@@ -57,7 +49,7 @@ def test_arrow_is_read_in_place() -> None:
     "make", ["list", "lambda texts: pd.Series(texts, dtype=object)", "pl.Series"]
 )
 def test_memory_does_not_grow_with_the_texts(make: str) -> None:
-    run_alone(f"""
+    run_measured(f"""
         import pandas as pd
         import polars as pl
         texts = ({make})([f"{{n}} naïve café " + "élan vital ωμέγα " * 60 for n in range(40_000)])
@@ -75,7 +67,7 @@ def test_memory_does_not_grow_with_the_texts(make: str) -> None:
 
 
 def test_a_text_of_a_hundred_megabytes() -> None:
-    run_alone(
+    run_measured(
         """
         import time
         before = status("VmRSS")

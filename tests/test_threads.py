@@ -2,9 +2,6 @@
 
 import multiprocessing
 import os
-import subprocess
-import sys
-import textwrap
 import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -15,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import neardup as nd
+from process import run_alone
 
 TEXTS = [
     f"text {n % 97} the quick brown fox {n} jumps — naïve 我爱自然语言{n % 13}" for n in range(6000)
@@ -27,18 +25,6 @@ RECIPES = {
     "regex": nd.Recipe(tokens="regex", pattern=r"\w+", weights="tf"),
     "fitted": nd.Recipe(stopwords="en").fit(TEXTS[:100]),
 }
-
-
-def run_alone(code: str, seconds: float = 60) -> str:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(code)],
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def equal(left: nd.Fingerprints, right: nd.Fingerprints) -> bool:
@@ -147,7 +133,7 @@ FORKED = """
 
 
 def test_forked_children_of_a_parent_that_worked() -> None:
-    run_alone(FORKED, 90)
+    run_alone(FORKED, seconds=90)
 
 
 @pytest.mark.parametrize("name", RECIPES)
