@@ -1,5 +1,6 @@
 //! `neardup._core`: converts between Python and the core, releases the GIL, and nothing else.
 
+mod index;
 mod texts;
 mod threads;
 
@@ -310,7 +311,9 @@ fn passages(
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("CorruptIndexError", module.py().get_type::<index::CorruptIndexError>())?;
     module.add_class::<PyPipeline>()?;
+    module.add_class::<index::PyIndex>()?;
     module.add_function(wrap_pyfunction!(stable_hash, module)?)?;
     module.add_function(wrap_pyfunction!(cosine, module)?)?;
     module.add_function(wrap_pyfunction!(passages, module)?)

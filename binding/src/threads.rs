@@ -28,6 +28,11 @@ impl Threads {
         }
     }
 
+    /// The pool itself, for work that takes locks before it goes there.
+    pub(crate) fn pool(&self) -> &ThreadPool {
+        &self.0
+    }
+
     pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> PyResult<T> {
         guard(|| self.0.install(work))
     }

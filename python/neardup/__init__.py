@@ -1,18 +1,22 @@
 """neardup finds texts that are the same but for small changes."""
 
 # These modules load neither NumPy nor Arrow: `neardup --help` has to start at once.
-from neardup._core import __version__
+from neardup._core import CorruptIndexError, __version__
 from neardup.explain import Explanation, explain
 from neardup.features import Feature
 from neardup.fingerprint import Fingerprints, distance, fingerprint, fingerprints
+from neardup.index import Index, Match
 from neardup.recipe import Recipe
 from neardup.similarity import Comparison, Passage, compare, similarity
 
 __all__ = [
     "Comparison",
+    "CorruptIndexError",
     "Explanation",
     "Feature",
     "Fingerprints",
+    "Index",
+    "Match",
     "Passage",
     "Recipe",
     "__version__",

@@ -84,3 +84,56 @@ def passages(left: str, right: str, words: int) -> list[tuple[int, int, int, int
 
     Positions are in characters.
     """
+
+class CorruptIndexError(ValueError):
+    """A saved index is damaged, cut short, or not an index."""
+
+class Index:
+    """Codes of one width under ids. Rows are C-contiguous and `(bits + 63) // 64` words wide."""
+
+    bits: int
+    recipe: str | None
+    nbytes: int
+
+    def __init__(self, bits: int, recipe: str | None) -> None: ...
+    @staticmethod
+    def open(path: str) -> Index: ...
+    def save(self, path: str) -> None: ...
+    def __len__(self) -> int: ...
+    def add(
+        self,
+        values: NDArray[np.uint64],
+        ids: NDArray[np.int64] | list[str] | None,
+        numbers: NDArray[np.uint32] | None,
+        rows: int,
+        recipe: str | None,
+        threads: int | None,
+    ) -> NDArray[np.int64] | list[str]:
+        """Adds rows. Without ids they count on from the highest; `numbers` are the rows' places
+        among `rows` where some are left out."""
+    def remove(self, ids: NDArray[np.int64] | list[str]) -> int: ...
+    def search(
+        self, values: NDArray[np.uint64], radius: int, recipe: str | None, threads: int | None
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64] | list[str], NDArray[np.uint16]]:
+        """Queries, ids and distances, row by row."""
+    def nearest(
+        self,
+        values: NDArray[np.uint64],
+        count: int,
+        max_distance: int,
+        recipe: str | None,
+        threads: int | None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64] | list[str], NDArray[np.uint16]]: ...
+    def contains(
+        self, values: NDArray[np.uint64], radius: int, recipe: str | None, threads: int | None
+    ) -> NDArray[np.bool_]: ...
+    def get(self, id: int | str) -> list[int] | None: ...
+    def ids(self) -> NDArray[np.int64] | list[str]: ...
+    def clear(self) -> None: ...
+    def compact(self) -> None: ...
+    def verify(self) -> None: ...
+    def plan(
+        self, radius: int
+    ) -> list[tuple[int, list[tuple[int, int | None]] | None, int, float, float]]:
+        """For each part: entries, the tables' key bits and flips or None for a scan, probes,
+        candidates, nanoseconds."""

@@ -1,0 +1,817 @@
+//! The index: add, remove and search while it grows.
+//!
+//! New codes wait in a short tail, which is scanned. A full tail is sealed into a segment, and segments of a size are
+//! merged into one of the next, so that few are there to search and a code is moved a few times in its life.
+
+use std::cmp::Ordering;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use crate::file::{self, FileError};
+use crate::ids::{Id, Ids, Kind};
+use crate::segment::{Hit, Segment};
+use crate::store::Corrupt;
+use crate::{Error, MAX_BITS};
+
+/// Codes that wait unsorted.
+const TAIL: usize = 1024;
+/// So many segments of one size become one of the next.
+const FAN: usize = 4;
+/// Queries one thread takes at a time.
+const BATCH: usize = 64;
+/// Codes are numbered in 32 bits.
+const MOST: usize = u32::MAX as usize;
+
+/// A code of the search result, and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matches {
+    /// The query's number, ascending.
+    pub queries: Vec<u32>,
+    /// The id found.
+    pub ids: Ids,
+    /// Its distance; ascending for each query, then by id.
+    pub distances: Vec<u16>,
+}
+
+/// What a search of one part of the index would do.
+#[derive(Clone, Debug)]
+pub struct PlannedPart {
+    /// Codes with an id in this part.
+    pub entries: usize,
+    /// For each table, how many bits away from the query's its keys are read; none where a table is left out. Without
+    /// tables the part is scanned.
+    pub tables: Option<Vec<(u32, Option<u32>)>>,
+    /// Buckets read.
+    pub probes: usize,
+    /// Codes compared, expected.
+    pub candidates: f64,
+    /// Nanoseconds expected for one query of a batch.
+    pub cost: f64,
+}
+
+/// A code near a query, anywhere in the index.
+struct Found {
+    distance: u32,
+    part: u32,
+    /// A number in its segment, or a place in the tail.
+    place: u32,
+}
+
+#[derive(Clone)]
+struct Slot {
+    segment: Arc<Segment>,
+    /// Removed ids, by place: a bit each, none until the first goes.
+    dead: Vec<u64>,
+    dead_count: usize,
+}
+
+impl Slot {
+    fn new(segment: Segment) -> Slot {
+        Slot { segment: Arc::new(segment), dead: Vec::new(), dead_count: 0 }
+    }
+
+    fn is_dead(&self, entry: usize) -> bool {
+        self.dead.get(entry / 64).is_some_and(|word| word >> (entry % 64) & 1 == 1)
+    }
+
+    fn live(&self) -> usize {
+        self.segment.entries() - self.dead_count
+    }
+
+    /// Whether so many ids were removed that it should be written anew.
+    fn is_mostly_dead(&self) -> bool {
+        self.dead_count > self.live()
+    }
+
+    /// The place of an id that has not been removed.
+    fn find(&self, id: Id<'_>) -> Result<Option<usize>, Corrupt> {
+        Ok(self.segment.entry_of(id)?.filter(|&entry| !self.is_dead(entry)))
+    }
+
+    fn live_entries(&self, unique: u32) -> Result<impl Iterator<Item = usize>, Corrupt> {
+        Ok(self.segment.entries_of(unique as usize)?.filter(|&entry| !self.is_dead(entry)))
+    }
+}
+
+struct State {
+    recipe: Option<String>,
+    kind: Option<Kind>,
+    slots: Vec<Slot>,
+    tail: Rows,
+    /// The id a row without one gets next.
+    next_id: i64,
+}
+
+/// Rows that are not sealed yet.
+#[derive(Clone)]
+struct Rows {
+    codes: Vec<u64>,
+    ids: Ids,
+}
+
+impl Rows {
+    fn new(kind: Kind) -> Rows {
+        Rows { codes: Vec::new(), ids: Ids::of_kind(kind) }
+    }
+
+    fn len(&self) -> usize {
+        self.ids.len()
+    }
+}
+
+/// Codes of one width under ids, to be searched by distance.
+///
+/// Methods that take a pool run on its threads, or else on rayon's own. Locks are taken on the calling thread only,
+/// never on those of a pool: while waiting for its own work such a thread may begin another call, and a lock it already
+/// holds would wait for itself. So do not call from within a pool what takes one.
+pub struct Index {
+    bits: usize,
+    words: usize,
+    state: RwLock<State>,
+    /// Held while writing; the state itself is locked only to swap parts, so that searches go on meanwhile.
+    writer: Mutex<()>,
+}
+
+/// Why a call on an index failed.
+#[derive(Debug)]
+pub enum IndexError {
+    /// An argument cannot be used.
+    Refused(Error),
+    /// The file behind the index is damaged.
+    Corrupt(Corrupt),
+}
+
+impl From<Corrupt> for IndexError {
+    fn from(error: Corrupt) -> IndexError {
+        IndexError::Corrupt(error)
+    }
+}
+
+impl From<Error> for IndexError {
+    fn from(error: Error) -> IndexError {
+        IndexError::Refused(error)
+    }
+}
+
+impl Index {
+    /// An empty index of codes with `bits` bits, made by the recipe of this identity.
+    pub fn new(bits: usize, recipe: Option<String>) -> Result<Index, Error> {
+        if bits == 0 || bits > MAX_BITS || !bits.is_multiple_of(8) {
+            return Err(Error(format!("bits is {bits}; it must be a multiple of 8 from 8 to {MAX_BITS}")));
+        }
+        Ok(Index::from_parts(bits, recipe, None, Vec::new(), 0))
+    }
+
+    fn from_parts(bits: usize, recipe: Option<String>, kind: Option<Kind>, slots: Vec<Slot>, next_id: i64) -> Index {
+        let tail = Rows::new(kind.unwrap_or(Kind::Int));
+        let state = RwLock::new(State { recipe, kind, slots, tail, next_id });
+        Index { bits, words: bits.div_ceil(64), state, writer: Mutex::new(()) }
+    }
+
+    fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
+        match pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
+    }
+
+    // A panic cannot leave the state half changed: it is swapped in steps that do not fail. So poison is ignored.
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn lock_writer(&self) -> MutexGuard<'_, ()> {
+        self.writer.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Bits of a code.
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// Words of a code.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The identity of the recipe the codes were made with, where it is known.
+    pub fn recipe(&self) -> Option<String> {
+        self.read().recipe.clone()
+    }
+
+    /// How many ids there are.
+    pub fn len(&self) -> usize {
+        let state = self.read();
+        state.slots.iter().map(Slot::live).sum::<usize>() + state.tail.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes held, those of a mapped file included.
+    pub fn bytes(&self) -> usize {
+        let state = self.read();
+        let slots: usize = state.slots.iter().map(|slot| slot.segment.bytes() + 8 * slot.dead.len()).sum();
+        slots + 8 * state.tail.codes.capacity() + 8 * state.tail.len()
+    }
+
+    /// Refuses codes of another recipe; takes the first one over.
+    fn check_recipe(&self, state: &State, recipe: Option<&str>) -> Result<(), Error> {
+        match (&state.recipe, recipe) {
+            (Some(own), Some(other)) if own != other => Err(Error(format!(
+                "the index holds fingerprints of the recipe {own}, these are of {other}; they cannot be compared"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds rows of codes under their ids: all of them, or none if one is refused. After small additions call
+    /// `settle` whenever `is_unsettled`.
+    ///
+    /// Without ids a row gets its number, counted on from the highest id so far; `numbers` has the rows' own numbers
+    /// where some were left out. Returns the ids.
+    pub fn add(
+        &self,
+        codes: &[u64],
+        ids: Option<Ids>,
+        numbers: Option<&[u32]>,
+        recipe: Option<&str>,
+        rows: usize,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Ids, IndexError> {
+        let _writer = self.lock_writer();
+        let count = codes.len() / self.words;
+        let state = self.read();
+        self.check_recipe(&state, recipe)?;
+        let given = ids.is_some();
+        let ids = match ids {
+            Some(ids) => ids,
+            None => automatic(state.kind, state.next_id, count, numbers, rows)?,
+        };
+        if ids.len() != count {
+            return Err(Error(format!("{} ids for {count} fingerprints; give one for each", ids.len())).into());
+        }
+        if count > 0
+            && let Some(kind) = state.kind
+            && kind != ids.kind()
+        {
+            return Err(Error(format!(
+                "the index has {} ids, these are {} ids; use one kind",
+                kind.name(),
+                ids.kind().name()
+            ))
+            .into());
+        }
+        let total = count + state.tail.len() + state.slots.iter().map(|slot| slot.segment.entries()).sum::<usize>();
+        if total > MOST {
+            return Err(Error(format!("{total} entries; an index holds at most {MOST}")).into());
+        }
+        let ascending = ids.rows_ascending();
+        if given {
+            self.check_new(&state, &ids, &ascending)?;
+        }
+        let highest = ascending.last().map_or(Ok(state.next_id), |&row| match ids.get(row as usize) {
+            Id::Int(id) => Ok(state.next_id.max(id.saturating_add(1))),
+            Id::Str(_) => Ok::<i64, Error>(0),
+        })?;
+        drop(state);
+        if count == 0 {
+            let mut state = self.write();
+            state.next_id = if given { state.next_id } else { state.next_id.saturating_add(rows as i64) };
+            state.adopt(recipe);
+            return Ok(ids);
+        }
+
+        // A large batch is sealed on its own, before the state is locked.
+        let build = || Slot::new(Segment::build(self.bits, codes, &ids, &ascending));
+        let sealed = (count >= TAIL).then(|| Self::on(pool, build));
+        let large = sealed.is_some();
+        let mut state = self.write();
+        state.adopt(recipe);
+        state.next_id = if given { highest } else { highest.max(state.next_id.saturating_add(rows as i64)) };
+        if state.kind.is_none() {
+            state.kind = Some(ids.kind());
+            state.tail = Rows::new(ids.kind());
+        }
+        match sealed {
+            Some(slot) => state.slots.push(slot),
+            None => {
+                state.tail.codes.extend_from_slice(codes);
+                state.tail.ids.append(ids.clone());
+            }
+        }
+        drop(state);
+        if large {
+            self.settle_locked(pool)?;
+        }
+        Ok(ids)
+    }
+
+    /// Whether `settle` has something to do: after a few small additions or removals it has.
+    pub fn is_unsettled(&self) -> bool {
+        let state = self.read();
+        state.tail.len() >= TAIL || state.slots.iter().any(Slot::is_mostly_dead)
+    }
+
+    /// Seals a full tail, and merges segments where there are too many of a size or too many removed ids in one.
+    /// Searches go on meanwhile.
+    pub fn settle(&self, pool: Option<&ThreadPool>) -> Result<(), Corrupt> {
+        let _writer = self.lock_writer();
+        self.settle_locked(pool)
+    }
+
+    fn settle_locked(&self, pool: Option<&ThreadPool>) -> Result<(), Corrupt> {
+        let state = self.read();
+        let tail = (state.tail.len() >= TAIL).then(|| state.tail.clone());
+        drop(state);
+        if let Some(tail) = tail {
+            let build = || Segment::build(self.bits, &tail.codes, &tail.ids, &tail.ids.rows_ascending());
+            let slot = Slot::new(Self::on(pool, build));
+            let mut state = self.write();
+            state.tail = Rows::new(tail.ids.kind());
+            state.slots.push(slot);
+        }
+        self.merge_tiers(pool)
+    }
+
+    /// Refuses ids that are already there, or twice in the batch.
+    fn check_new(&self, state: &State, ids: &Ids, ascending: &[u32]) -> Result<(), IndexError> {
+        let name = |row: u32| match ids.get(row as usize) {
+            Id::Int(id) => format!("the id {id}"),
+            Id::Str(id) => format!("the id {id:?}"),
+        };
+        if let Some(twice) = ascending.windows(2).find(|pair| ids.get(pair[0] as usize) == ids.get(pair[1] as usize)) {
+            return Err(Error(format!("{} is given twice; an id stands for one fingerprint", name(twice[0]))).into());
+        }
+        for &row in ascending {
+            let id = ids.get(row as usize);
+            // Every id so far lies below the next one.
+            if matches!(id, Id::Int(id) if id >= state.next_id) {
+                break;
+            }
+            if state.find(id)?.is_some() {
+                return Err(Error(format!("{} is already in the index; remove it first", name(row))).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Merges segments where there are too many of a size.
+    fn merge_tiers(&self, pool: Option<&ThreadPool>) -> Result<(), Corrupt> {
+        loop {
+            let state = self.read();
+            let tier = |slot: &Slot| slot.live().max(1).ilog2() / FAN.ilog2();
+            let crowded = |own: u32| state.slots.iter().filter(|slot| tier(slot) == own).count() >= FAN;
+            let (merge, keep): (Vec<Slot>, Vec<Slot>) = match state.slots.iter().map(tier).find(|&own| crowded(own)) {
+                Some(own) => state.slots.iter().cloned().partition(|slot| tier(slot) == own),
+                None => state.slots.iter().cloned().partition(Slot::is_mostly_dead),
+            };
+            drop(state);
+            if merge.is_empty() {
+                return Ok(());
+            }
+            let merged = Self::on(pool, || self.merge(&merge, None))?;
+            let mut state = self.write();
+            state.slots = keep;
+            state.slots.extend(merged);
+        }
+    }
+
+    /// One segment of all that lives in some, and in a tail; none if nothing does.
+    fn merge(&self, slots: &[Slot], tail: Option<&Rows>) -> Result<Option<Slot>, Corrupt> {
+        let total = slots.iter().map(Slot::live).sum::<usize>() + tail.map_or(0, Rows::len);
+        let kind = slots.first().map(|slot| slot.segment.ids().kind()).or(tail.map(|tail| tail.ids.kind()));
+        let Some(kind) = kind.filter(|_| total > 0) else { return Ok(None) };
+        let mut codes = Vec::with_capacity(total * self.words);
+        let mut ids = Ids::of_kind(kind);
+        let mut ascending = Vec::with_capacity(total);
+        for slot in slots {
+            let segment = &slot.segment;
+            let mut row_of = vec![u32::MAX; segment.entries()];
+            segment.each_code(|unique, code| {
+                for entry in slot.live_entries(unique as u32)? {
+                    row_of[entry] = ids.len() as u32;
+                    ids.push(segment.ids().get(entry)?);
+                    codes.extend_from_slice(code);
+                }
+                Ok(())
+            })?;
+            for rank in 0..segment.entries() {
+                let row = row_of[segment.id_at(rank)?.0];
+                if row != u32::MAX {
+                    ascending.push(row);
+                }
+            }
+        }
+        if let Some(tail) = tail {
+            let first = ids.len() as u32;
+            ascending.extend(tail.ids.rows_ascending().iter().map(|row| first + row));
+            codes.extend_from_slice(&tail.codes);
+            ids.append(tail.ids.clone());
+        }
+        let by_id = |left: &u32, right: &u32| ids.get(*left as usize).cmp(&ids.get(*right as usize));
+        if !ascending.is_sorted_by(|left, right| by_id(left, right) != Ordering::Greater) {
+            ascending.sort_by(by_id);
+        }
+        Ok(Some(Slot::new(Segment::build(self.bits, &codes, &ids, &ascending))))
+    }
+
+    /// Brings everything into one segment without removed ids.
+    pub fn compact(&self, pool: Option<&ThreadPool>) -> Result<(), Corrupt> {
+        let _writer = self.lock_writer();
+        self.compact_locked(pool)
+    }
+
+    fn compact_locked(&self, pool: Option<&ThreadPool>) -> Result<(), Corrupt> {
+        let state = self.read();
+        let clean = state.slots.iter().all(|slot| slot.dead_count == 0);
+        if clean && state.tail.len() == 0 && state.slots.len() <= 1 {
+            return Ok(());
+        }
+        let (slots, tail) = (state.slots.clone(), state.tail.clone());
+        drop(state);
+        let merged = Self::on(pool, || self.merge(&slots, Some(&tail)))?;
+        let mut state = self.write();
+        state.tail = Rows::new(tail.ids.kind());
+        state.slots = merged.into_iter().collect();
+        Ok(())
+    }
+
+    /// Removes ids; returns how many were there. `settle` later frees what they took.
+    pub fn remove(&self, ids: &Ids) -> Result<usize, Corrupt> {
+        let _writer = self.lock_writer();
+        let mut removed = 0;
+        let mut state = self.write();
+        for row in 0..ids.len() {
+            removed += usize::from(state.remove(ids.get(row), self.words)?);
+        }
+        Ok(removed)
+    }
+
+    /// Removes everything. The recipe and the kind of ids are open again.
+    pub fn clear(&self) {
+        let _writer = self.lock_writer();
+        *self.write() = State { recipe: None, kind: None, slots: Vec::new(), tail: Rows::new(Kind::Int), next_id: 0 };
+    }
+
+    /// All ids in ascending order.
+    pub fn ids(&self) -> Result<Ids, Corrupt> {
+        let state = self.read();
+        let mut all = Ids::of_kind(state.kind.unwrap_or(Kind::Int));
+        for slot in &state.slots {
+            for rank in 0..slot.segment.entries() {
+                let (entry, id) = slot.segment.id_at(rank)?;
+                if !slot.is_dead(entry) {
+                    all.push(id);
+                }
+            }
+        }
+        all.append(state.tail.ids.clone());
+        match &mut all {
+            Ids::Int(ids) => ids.sort(),
+            Ids::Str(ids) => ids.sort(),
+        }
+        Ok(all)
+    }
+
+    /// The code under an id.
+    pub fn get(&self, id: Id<'_>) -> Result<Option<Vec<u64>>, Corrupt> {
+        self.read().get(id, self.words)
+    }
+
+    /// Refuses a radius wider than the codes and queries of another recipe.
+    fn check_query(&self, state: &State, radius: usize, recipe: Option<&str>) -> Result<u32, Error> {
+        self.check_recipe(state, recipe)?;
+        if radius > self.bits {
+            return Err(Error(format!(
+                "radius is {radius}; it must be from 0 to {}, the bits of the index",
+                self.bits
+            )));
+        }
+        Ok(radius as u32)
+    }
+
+    /// Runs `answer` over batches of queries; a single batch stays on this thread.
+    fn batches<T: Send>(
+        &self,
+        codes: &[u64],
+        pool: Option<&ThreadPool>,
+        answer: impl Fn(&[&[u64]]) -> Result<T, Corrupt> + Sync,
+    ) -> Result<Vec<T>, Corrupt> {
+        let answer = |batch: &[u64]| answer(&batch.chunks_exact(self.words).collect::<Vec<_>>());
+        match codes.len() / self.words {
+            0 => Ok(Vec::new()),
+            1..=BATCH => answer(codes).map(|only| vec![only]),
+            _ => Self::on(pool, || codes.par_chunks(BATCH * self.words).map(answer).collect()),
+        }
+    }
+
+    /// All ids at most `radius` bits from each query.
+    pub fn search(
+        &self,
+        codes: &[u64],
+        radius: usize,
+        recipe: Option<&str>,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Matches, IndexError> {
+        let state = self.read();
+        let radius = self.check_query(&state, radius, recipe)?;
+        let parts = self.batches(codes, pool, |queries| state.collect(state.near(queries, radius)?, usize::MAX))?;
+        Ok(joined(parts, state.kind))
+    }
+
+    /// Whether there is an id at most `radius` bits from each query.
+    pub fn contains(
+        &self,
+        codes: &[u64],
+        radius: usize,
+        recipe: Option<&str>,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Vec<bool>, IndexError> {
+        let state = self.read();
+        let radius = self.check_query(&state, radius, recipe)?;
+        let any = |queries: &[&[u64]]| {
+            let found = state.near(queries, radius)?;
+            found.iter().map(|found| Ok(state.count_live(found, 1)? > 0)).collect::<Result<Vec<bool>, Corrupt>>()
+        };
+        Ok(self.batches(codes, pool, any)?.concat())
+    }
+
+    /// The `count` ids nearest to each query, no further away than `radius`.
+    pub fn nearest(
+        &self,
+        codes: &[u64],
+        count: usize,
+        radius: usize,
+        recipe: Option<&str>,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Matches, IndexError> {
+        let state = self.read();
+        let radius = self.check_query(&state, radius, recipe)?;
+        let parts =
+            self.batches(codes, pool, |queries| state.collect(state.nearest(queries, count, radius)?, count))?;
+        Ok(joined(parts, state.kind))
+    }
+
+    /// What a search at this radius would do in each part of the index; the last is the tail.
+    pub fn plan(&self, radius: usize) -> Result<Vec<PlannedPart>, Error> {
+        let state = self.read();
+        let radius = self.check_query(&state, radius, None)?;
+        let mut parts: Vec<PlannedPart> = state.slots.iter().map(|slot| slot.segment.planned(radius)).collect();
+        if state.tail.len() > 0 {
+            let candidates = state.tail.len() as f64;
+            let cost = candidates * self.words as f64;
+            parts.push(PlannedPart { entries: state.tail.len(), tables: None, probes: 0, candidates, cost });
+        }
+        Ok(parts)
+    }
+
+    /// Brings the index into one segment and writes it to a file, whole or not at all.
+    pub fn save(&self, path: &Path, pool: Option<&ThreadPool>) -> Result<(), FileError> {
+        let _writer = self.lock_writer();
+        self.compact_locked(pool)?;
+        let state = self.read();
+        let (segment, recipe, next_id) =
+            (state.slots.first().map(|slot| Arc::clone(&slot.segment)), state.recipe.clone(), state.next_id);
+        drop(state);
+        file::write(path, self.bits, segment.as_deref(), recipe.as_deref(), next_id)
+    }
+
+    /// Opens a saved index: its file is mapped, not read. The file must not be written to while it is open; saving
+    /// replaces it, which does no harm.
+    pub fn open(path: &Path) -> Result<Index, FileError> {
+        let opened = file::open(path)?;
+        let kind = opened.segment.as_ref().map(|segment| segment.ids().kind());
+        let slots = opened.segment.map(Slot::new).into_iter().collect();
+        Ok(Index::from_parts(opened.bits, opened.recipe, kind, slots, opened.next_id))
+    }
+
+    /// Checks every byte of a mapped file, and that its tables and ids agree.
+    pub fn verify(&self) -> Result<(), Corrupt> {
+        self.read().slots.iter().try_for_each(|slot| slot.segment.verify())
+    }
+}
+
+/// The numbers of rows, counted on from the highest id.
+fn automatic(kind: Option<Kind>, next: i64, count: usize, numbers: Option<&[u32]>, rows: usize) -> Result<Ids, Error> {
+    if kind == Some(Kind::Str) && count > 0 {
+        return Err(Error("the index has string ids; give an id for each fingerprint".to_owned()));
+    }
+    if i64::MAX - next < rows as i64 {
+        return Err(Error(format!("the highest id is {}; no higher one is left, give ids", next - 1)));
+    }
+    Ok(Ids::Int(match numbers {
+        Some(numbers) => numbers.iter().map(|&number| next + i64::from(number)).collect(),
+        None => (next..next + count as i64).collect(),
+    }))
+}
+
+fn joined(parts: Vec<Matches>, kind: Option<Kind>) -> Matches {
+    let mut all = Matches { queries: Vec::new(), ids: Ids::of_kind(kind.unwrap_or(Kind::Int)), distances: Vec::new() };
+    for (batch, part) in parts.into_iter().enumerate() {
+        all.queries.extend(part.queries.iter().map(|query| query + (batch * BATCH) as u32));
+        all.distances.extend(part.distances);
+        all.ids.append(part.ids);
+    }
+    all
+}
+
+impl State {
+    fn adopt(&mut self, recipe: Option<&str>) {
+        if self.recipe.is_none() {
+            self.recipe = recipe.map(str::to_owned);
+        }
+    }
+
+    /// The part that holds an id, and its place there.
+    fn find(&self, id: Id<'_>) -> Result<Option<(usize, usize)>, Corrupt> {
+        for (part, slot) in self.slots.iter().enumerate() {
+            if let Some(entry) = slot.find(id)? {
+                return Ok(Some((part, entry)));
+            }
+        }
+        Ok(self.tail.ids.position(id).map(|place| (self.slots.len(), place)))
+    }
+
+    fn get(&self, id: Id<'_>, words: usize) -> Result<Option<Vec<u64>>, Corrupt> {
+        let Some((part, place)) = self.find(id)? else { return Ok(None) };
+        Ok(Some(match self.slots.get(part) {
+            Some(slot) => slot.segment.code_of_entry(place)?[..words].to_vec(),
+            None => self.tail.codes[place * words..(place + 1) * words].to_vec(),
+        }))
+    }
+
+    fn remove(&mut self, id: Id<'_>, words: usize) -> Result<bool, Corrupt> {
+        let Some((part, place)) = self.find(id)? else { return Ok(false) };
+        match self.slots.get_mut(part) {
+            Some(slot) => {
+                slot.dead.resize(slot.segment.entries().div_ceil(64), 0);
+                slot.dead[place / 64] |= 1 << (place % 64);
+                slot.dead_count += 1;
+            }
+            None => {
+                let last = self.tail.codes.len() - words;
+                self.tail.codes.copy_within(last.., place * words);
+                self.tail.codes.truncate(last);
+                self.tail.ids.swap_remove(place);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The codes near each query, in all parts.
+    fn near(&self, queries: &[&[u64]], radius: u32) -> Result<Vec<Vec<Found>>, Corrupt> {
+        let mut found: Vec<Vec<Found>> = queries.iter().map(|_| Vec::new()).collect();
+        let mut hits: Vec<Hit> = Vec::new();
+        for (part, slot) in self.slots.iter().enumerate() {
+            hits.clear();
+            slot.segment.search(slot.segment.method(radius), queries, radius, &mut hits)?;
+            for hit in &hits {
+                found[hit.query as usize].push(Found { distance: hit.distance, part: part as u32, place: hit.unique });
+            }
+        }
+        for (query, found) in queries.iter().zip(&mut found) {
+            self.scan_tail(query, |place, distance| {
+                if distance <= radius {
+                    found.push(Found { distance, part: self.slots.len() as u32, place });
+                }
+            });
+        }
+        Ok(found)
+    }
+
+    fn scan_tail(&self, query: &[u64], mut visit: impl FnMut(u32, u32)) {
+        for (place, code) in self.tail.codes.chunks_exact(query.len()).enumerate() {
+            visit(place as u32, code.iter().zip(query).map(|(a, b)| (a ^ b).count_ones()).sum());
+        }
+    }
+
+    /// How many ids the codes found have, counted no further than `enough`.
+    fn count_live(&self, found: &[Found], enough: usize) -> Result<usize, Corrupt> {
+        let mut count = 0;
+        for found in found {
+            count += match self.slots.get(found.part as usize) {
+                Some(slot) => slot.live_entries(found.place)?.take(enough).count(),
+                None => 1,
+            };
+            if count >= enough {
+                break;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Codes that hold the `count` ids nearest to each query, and all others as near as the last of those.
+    fn nearest(&self, queries: &[&[u64]], count: usize, radius: u32) -> Result<Vec<Vec<Found>>, Corrupt> {
+        let mut answers: Vec<Vec<Found>> = queries.iter().map(|_| Vec::new()).collect();
+        let mut open: Vec<usize> = (0..queries.len()).collect();
+        // Wider and wider through the tables, as long as that is cheaper than to scan everything once.
+        let mut reach = 3;
+        while !open.is_empty() && self.slots.iter().all(|slot| slot.segment.method(reach).flips.is_some()) {
+            let reached = reach.min(radius);
+            let asked: Vec<&[u64]> = open.iter().map(|&query| queries[query]).collect();
+            let found = self.near(&asked, reached)?;
+            let mut rest = Vec::new();
+            for (query, found) in open.into_iter().zip(found) {
+                if reached == radius || self.count_live(&found, count)? >= count {
+                    answers[query] = found;
+                } else {
+                    rest.push(query);
+                }
+            }
+            open = rest;
+            reach += 4;
+        }
+        for query in open {
+            answers[query] = self.nearest_by_scan(queries[query], count, radius)?;
+        }
+        Ok(answers)
+    }
+
+    fn nearest_by_scan(&self, query: &[u64], count: usize, radius: u32) -> Result<Vec<Found>, Corrupt> {
+        let mut best =
+            Best { found: Vec::new(), at: vec![0; radius as usize + 1], count, limit: radius, trim_at: 4096 };
+        self.scan_tail(query, |place, distance| {
+            best.offer(Found { distance, part: self.slots.len() as u32, place }, 1)
+        });
+        for (part, slot) in self.slots.iter().enumerate() {
+            slot.segment.scan(&[query], &mut [best.limit], |_, place, distance, _| {
+                let live = slot.live_entries(place)?.take(count).count();
+                best.offer(Found { distance, part: part as u32, place }, live);
+                Ok(best.limit)
+            })?;
+        }
+        let limit = best.limit;
+        best.found.retain(|found| found.distance <= limit);
+        Ok(best.found)
+    }
+
+    /// The ids of the codes found, the nearest `count` for each query.
+    fn collect(&self, found: Vec<Vec<Found>>, count: usize) -> Result<Matches, Corrupt> {
+        let mut matches = Matches { queries: Vec::new(), ids: self.tail.ids.none(), distances: Vec::new() };
+        let mut row: Vec<(u32, Id<'_>)> = Vec::new();
+        for (query, found) in found.iter().enumerate() {
+            row.clear();
+            for found in found {
+                match self.slots.get(found.part as usize) {
+                    Some(slot) => {
+                        for entry in slot.live_entries(found.place)? {
+                            row.push((found.distance, slot.segment.ids().get(entry)?));
+                        }
+                    }
+                    None => row.push((found.distance, self.tail.ids.get(found.place as usize))),
+                }
+            }
+            row.sort_unstable();
+            for &(distance, id) in row.iter().take(count) {
+                matches.queries.push(query as u32);
+                matches.ids.push(id);
+                matches.distances.push(distance as u16);
+            }
+        }
+        Ok(matches)
+    }
+}
+
+/// The nearest codes so far, and how near a code must be to matter.
+struct Best {
+    found: Vec<Found>,
+    /// How many ids there are at each distance.
+    at: Vec<usize>,
+    count: usize,
+    limit: u32,
+    /// When those that no longer matter are thrown out.
+    trim_at: usize,
+}
+
+impl Best {
+    fn offer(&mut self, found: Found, live: usize) {
+        if found.distance > self.limit || live == 0 {
+            return;
+        }
+        self.at[found.distance as usize] += live;
+        self.found.push(found);
+        let mut sum = 0;
+        for distance in 0..=self.limit {
+            sum += self.at[distance as usize];
+            if sum >= self.count {
+                self.limit = distance;
+                break;
+            }
+        }
+        if self.found.len() >= self.trim_at {
+            let limit = self.limit;
+            self.found.retain(|found| found.distance <= limit);
+            self.trim_at = 2 * self.found.len() + 4096;
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Packed records: what a table keeps of a code, and the scan over them.
+//!
+//! A table files codes under a block of their bits. The bytes of the block that the bucket already tells are left out
+//! of the record, and the records of a bucket lie one after the other: a bucket is one straight scan.
+
+use std::cmp::Ordering;
+
+/// Zero bytes after the last record, so that each of its words can be read whole.
+pub(crate) const PADDING: usize = 8;
+/// Words of the widest code.
+pub(crate) const WORDS: usize = crate::MAX_BITS / 64;
+
+/// Which bits of a code are a table's key, and which bytes its records leave out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Bytes of a whole code.
+    code: usize,
+    /// First byte of the block, counted from the least significant.
+    low: usize,
+    /// First byte after the block.
+    high: usize,
+    /// Bits of the key: the highest of the block.
+    pub(crate) key_bits: u32,
+    /// Bytes at the top of the block that are all key, and so not in the record; one byte of a code always is.
+    dropped: usize,
+}
+
+impl Shape {
+    /// The tables of codes with `bits` bits: at most four blocks of 16 bits, from the top. With `unique` codes a key
+    /// gets as many bits as keep a bucket at a few records, but no more than its block has.
+    pub(crate) fn tables(bits: usize, unique: usize) -> Vec<Shape> {
+        let code = bits / 8;
+        let fitting = unique.max(1).ilog2().saturating_sub(2).max(1);
+        let shape = |table: usize| {
+            let high = code - 2 * table;
+            let low = high.saturating_sub(2);
+            let key_bits = fitting.min(8 * (high - low) as u32);
+            Shape { code, low, high, key_bits, dropped: (key_bits as usize / 8).min(code - 1) }
+        };
+        (0..code.div_ceil(2).min(4)).map(shape).collect()
+    }
+
+    pub(crate) fn buckets(&self) -> usize {
+        1 << self.key_bits
+    }
+
+    /// Bytes of a record.
+    pub(crate) fn stride(&self) -> usize {
+        self.code - self.dropped
+    }
+
+    pub(crate) fn key(&self, code: &[u64]) -> usize {
+        let block_bits = 8 * (self.high - self.low) as u32;
+        let block = shifted(code, 8 * self.low) & ((1 << block_bits) - 1);
+        (block >> (block_bits - self.key_bits)) as usize
+    }
+
+    /// How many of the bits in which two keys differ are missing from the records.
+    pub(crate) fn dropped_distance(&self, key_difference: usize) -> u32 {
+        (key_difference >> (self.key_bits as usize - 8 * self.dropped)).count_ones()
+    }
+
+    /// First of the bytes that the record leaves out.
+    fn gap(&self) -> usize {
+        self.high - self.dropped
+    }
+
+    /// Words of a record.
+    pub(crate) fn words(&self) -> usize {
+        self.stride().div_ceil(8)
+    }
+
+    /// Which bits of the last word of a record belong to it.
+    fn last_mask(&self) -> u64 {
+        u64::MAX >> (64 * self.words() - 8 * self.stride())
+    }
+
+    /// The record of a code; `N` is `words()`.
+    #[inline(always)]
+    pub(crate) fn pack<const N: usize>(&self, code: &[u64]) -> [u64; N] {
+        let gap = 8 * self.gap();
+        let mut words = [0; N];
+        for (at, word) in words.iter_mut().enumerate() {
+            // Below the gap the code as it is, above it the code moved down over what is left out.
+            let below = u64::MAX.checked_shr(64 - gap.saturating_sub(64 * at).min(64) as u32).unwrap_or(0);
+            *word = shifted(code, 64 * at) & below | shifted(code, 64 * at + 8 * self.dropped) & !below;
+        }
+        words[N - 1] &= self.last_mask();
+        words
+    }
+
+    /// The code of the record at the start of `bytes`, which lies in the bucket `key`.
+    #[inline(always)]
+    pub(crate) fn unpack<const N: usize>(&self, bytes: &[u8], key: usize) -> [u64; WORDS] {
+        let record = self.load::<N>(bytes);
+        let gap = 8 * self.gap();
+        let missing = 8 * self.dropped;
+        let dropped = (key >> (self.key_bits as usize - missing)) as u64;
+        let mut words = [0; WORDS];
+        // A code has at most one word more than its record: two bytes are missing.
+        for (at, word) in words.iter_mut().enumerate().take(N + 1) {
+            let below = u64::MAX.checked_shr(64 - gap.saturating_sub(64 * at).min(64) as u32).unwrap_or(0);
+            *word = shifted(&record, 64 * at) & below;
+            // Above the gap the record moved up; the dropped bytes in between, across a border of words if need be.
+            let above = u64::MAX.checked_shl((gap + missing).saturating_sub(64 * at) as u32).unwrap_or(0);
+            let (from, by) = ((64 * at).checked_sub(missing), missing.saturating_sub(64 * at));
+            let moved = from.map_or_else(|| record[0] << by, |bit| shifted(&record, bit));
+            *word |= moved & above;
+            *word |= match (64 * at).checked_sub(gap) {
+                Some(over) => dropped.checked_shr(over as u32).unwrap_or(0),
+                None => dropped.checked_shl((gap - 64 * at) as u32).unwrap_or(0),
+            };
+        }
+        words
+    }
+
+    /// The words of the record at the start of `bytes`, which go on for `PADDING` after it.
+    #[inline(always)]
+    fn load<const N: usize>(&self, bytes: &[u8]) -> [u64; N] {
+        let mut words = [0; N];
+        for (at, word) in words.iter_mut().enumerate() {
+            *word = u64::from_le_bytes(bytes[8 * at..8 * at + 8].try_into().unwrap_or_default());
+        }
+        words[N - 1] &= self.last_mask();
+        words
+    }
+
+    /// How the record at the start of `bytes` compares with another, as numbers.
+    #[inline(always)]
+    pub(crate) fn compare<const N: usize>(&self, bytes: &[u8], other: &[u64; N]) -> Ordering {
+        self.load::<N>(bytes).iter().rev().cmp(other.iter().rev())
+    }
+}
+
+/// Writes a record.
+#[inline(always)]
+pub(crate) fn store<const N: usize>(words: &[u64; N], record: &mut [u8]) {
+    // The common sizes as constants: a copy of unknown length is a call.
+    match record.len() {
+        6 => record.copy_from_slice(&words[0].to_le_bytes()[..6]),
+        7 => record.copy_from_slice(&words[0].to_le_bytes()[..7]),
+        8 => record.copy_from_slice(&words[0].to_le_bytes()),
+        _ => {
+            for (place, word) in record.chunks_mut(8).zip(words) {
+                place.copy_from_slice(&word.to_le_bytes()[..place.len()]);
+            }
+        }
+    }
+}
+
+/// The 64 bits of a code from `bit` on; zeros after its end.
+#[inline(always)]
+fn shifted(code: &[u64], bit: usize) -> u64 {
+    let word = |at: usize| code.get(at).copied().unwrap_or(0);
+    let (at, by) = (bit / 64, bit % 64);
+    if by == 0 { word(at) } else { word(at) >> by | word(at + 1) << (64 - by) }
+}
+
+/// A record within the limit: its place in the scanned run, and its distance.
+pub(crate) type Near = (u32, u32);
+
+/// Finds the records at most `limit` bits from `query`. `records` ends in `PADDING` bytes that are none of them.
+#[inline]
+pub(crate) fn scan<const N: usize>(shape: &Shape, records: &[u8], query: &[u64; N], limit: u32, found: &mut Vec<Near>) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("popcnt") {
+        // SAFETY: the processor has the instruction, as just asked.
+        return unsafe { scan_popcnt(shape, records, query, limit, found) };
+    }
+    scan_words(shape, records, query, limit, found);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn scan_popcnt<const N: usize>(shape: &Shape, records: &[u8], query: &[u64; N], limit: u32, found: &mut Vec<Near>) {
+    scan_words(shape, records, query, limit, found);
+}
+
+/// The scan in plain words; inlined into functions that may use more instructions.
+#[inline(always)]
+fn scan_words<const N: usize>(shape: &Shape, records: &[u8], query: &[u64; N], limit: u32, found: &mut Vec<Near>) {
+    let stride = shape.stride();
+    let count = (records.len() - PADDING) / stride;
+    let last_mask = shape.last_mask();
+    assert!(stride <= 8 * N && count * stride + PADDING <= records.len());
+    for at in 0..count {
+        let mut distance = 0;
+        for (word, &own) in query.iter().enumerate() {
+            // SAFETY: at < count, so the record starts before count * stride; it has at most 8 * N bytes and more than
+            // 8 * (N - 1), so the word ends less than 8 bytes after the record, within the padding asserted above.
+            let value = unsafe { records.as_ptr().add(at * stride + 8 * word).cast::<u64>().read_unaligned() };
+            let mask = if word + 1 == N { last_mask } else { u64::MAX };
+            distance += ((u64::from_le(value) ^ own) & mask).count_ones();
+        }
+        if distance <= limit {
+            found.push((at as u32, distance));
+        }
+    }
+}
+
+/// Calls a function that is generic over the words of a record.
+macro_rules! with_words {
+    ($words:expr, $call:ident :: < N > ( $($argument:expr),* $(,)? )) => {
+        match $words {
+            1 => $call::<1>($($argument),*),
+            2 => $call::<2>($($argument),*),
+            3 => $call::<3>($($argument),*),
+            4 => $call::<4>($($argument),*),
+            5 => $call::<5>($($argument),*),
+            6 => $call::<6>($($argument),*),
+            7 => $call::<7>($($argument),*),
+            _ => $call::<8>($($argument),*),
+        }
+    };
+}
+pub(crate) use with_words;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn mask(bits: usize, words: &mut [u64]) {
+        for (at, word) in words.iter_mut().enumerate() {
+            let rest = bits.saturating_sub(64 * at).min(64);
+            *word &= if rest == 0 { 0 } else { u64::MAX >> (64 - rest) };
+        }
+    }
+
+    fn check_round_trip<const N: usize>(shape: Shape, code: &[u64; 8]) {
+        let mut record = vec![0xa5; shape.stride() + PADDING];
+        let packed = shape.pack::<N>(code);
+        store(&packed, &mut record[..shape.stride()]);
+        assert_eq!(shape.unpack::<N>(&record, shape.key(code)), *code);
+        assert_eq!(shape.compare(&record, &packed), Ordering::Equal);
+    }
+
+    fn check_scan<const N: usize>(shape: Shape, codes: &[[u64; 8]], limit: u32) {
+        let first = &codes[0];
+        // All in one bucket: only the bits in the record count.
+        let in_record = |code: &[u64; 8]| {
+            let whole: u32 = code.iter().zip(first).map(|(a, b)| (a ^ b).count_ones()).sum();
+            whole - shape.dropped_distance(shape.key(code) ^ shape.key(first))
+        };
+        let mut records = vec![0; codes.len() * shape.stride()];
+        for (code, place) in codes.iter().zip(records.chunks_mut(shape.stride())) {
+            store(&shape.pack::<N>(code), place);
+        }
+        // What follows the last record must not count.
+        records.extend([0xa5; PADDING]);
+        let expected: Vec<Near> =
+            (0..).zip(codes.iter().map(in_record)).filter(|&(_, distance)| distance <= limit).collect();
+        let query = shape.pack::<N>(first);
+        let mut found = Vec::new();
+        scan(&shape, &records, &query, limit, &mut found);
+        assert_eq!(found, expected);
+        found.clear();
+        scan_words(&shape, &records, &query, limit, &mut found);
+        assert_eq!(found, expected);
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_and_its_key_are_the_code(
+            bytes in 1usize..=64, unique in 1usize..1 << 24, mut code in [any::<u64>(); 8],
+        ) {
+            mask(8 * bytes, &mut code);
+            for shape in Shape::tables(8 * bytes, unique) {
+                with_words!(shape.words(), check_round_trip::<N>(shape, &code));
+            }
+        }
+
+        #[test]
+        fn a_scan_finds_what_plain_counting_finds(
+            bytes in 1usize..=64, unique in 1usize..1 << 20, limit in 0u32..64,
+            mut codes in prop::collection::vec([any::<u64>(); 8], 1..40),
+            flips in prop::collection::vec((0usize..40, 0usize..512), 0..80),
+        ) {
+            let bits = 8 * bytes;
+            for code in &mut codes { mask(bits, code); }
+            // Neighbours of the first code, or hardly anything would be near.
+            let first = codes[0];
+            let half = codes.len() / 2;
+            codes[..half].fill(first);
+            for (at, bit) in flips {
+                let (at, bit) = (at % codes.len(), bit % bits);
+                codes[at][bit / 64] ^= 1 << (bit % 64);
+            }
+            for shape in Shape::tables(bits, unique) {
+                with_words!(shape.words(), check_scan::<N>(shape, &codes, limit));
+            }
+        }
+    }
+}

@@ -1,0 +1,757 @@
+//! A segment: sealed codes with their ids, filed in tables, in memory or mapped from a file.
+//!
+//! Two codes at most `k` bits apart cannot differ in more than `r` bits in every block if the `r + 1` of all blocks
+//! add up to more than `k` (pigeonhole). So a search reads, in each table, the buckets whose key is at most `r` bits
+//! from the query's, and reports a code from the first table that finds it.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use crate::ids::{Id, IdColumn, Ids};
+use crate::index::PlannedPart;
+use crate::records::{Near, PADDING, Shape, WORDS, scan, store, with_words};
+use crate::store::{Corrupt, Store};
+
+/// Keys are probed at most this many bits away; beyond it a scan of all codes is cheaper.
+const MAX_FLIPS: usize = 4;
+/// From this radius on the tables never pay: four tables, each probed to `MAX_FLIPS`, are exact below it.
+const MAX_PLANNED: usize = 4 * (MAX_FLIPS + 1);
+/// Records whose surroundings the planner looks at.
+const SAMPLE: usize = 32;
+/// A bucket so large is sorted by all threads.
+const HEAVY_BUCKET: usize = 1 << 15;
+/// Probes in flight: enough to hide the way to memory.
+const PROBES: usize = 32;
+
+// What the steps of a search take, in nanoseconds, measured on one core; only their ratios matter.
+const PROBE_COST: f64 = 12.0;
+const COMPARE_COST: f64 = 0.8;
+const SCAN_COST: f64 = 0.7;
+
+/// One code near a query.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit {
+    pub(crate) query: u32,
+    /// The code's number in its segment.
+    pub(crate) unique: u32,
+    pub(crate) distance: u32,
+}
+
+struct Table {
+    shape: Shape,
+    /// Where each bucket starts, and where the last one ends.
+    directory: Store<u32>,
+    records: Store<u8>,
+}
+
+impl Table {
+    fn build<const N: usize>(shape: Shape, codes: &[u64], words: usize) -> Table {
+        let (count, stride) = (codes.len() / words, shape.stride());
+        let mut directory = vec![0u32; shape.buckets() + 1];
+        for code in codes.chunks_exact(words) {
+            directory[shape.key(code) + 1] += 1;
+        }
+        for bucket in 1..directory.len() {
+            directory[bucket] += directory[bucket - 1];
+        }
+        let mut next = directory.clone();
+        let mut records = vec![0; count * stride + PADDING];
+        for code in codes.chunks_exact(words) {
+            let place = &mut next[shape.key(code)];
+            let at = *place as usize;
+            *place += 1;
+            store(&shape.pack::<N>(code), &mut records[at * stride..(at + 1) * stride]);
+        }
+        Table { shape, directory: Store::Owned(directory), records: Store::Owned(records) }
+    }
+
+    /// The places of a bucket's records. The directory is checked when a file is opened.
+    #[inline]
+    fn bucket(&self, key: usize) -> Range<usize> {
+        let directory = self.directory.unchecked();
+        directory[key] as usize..directory[key + 1] as usize
+    }
+
+    /// The bucket a place belongs to.
+    fn key_at(&self, place: usize) -> usize {
+        self.directory.unchecked().partition_point(|&start| start as usize <= place) - 1
+    }
+
+    /// The records at some places, with the padding that a scan needs.
+    #[inline]
+    fn records(&self, places: Range<usize>) -> Result<&[u8], Corrupt> {
+        let stride = self.shape.stride();
+        self.records.range(places.start * stride..places.end * stride + PADDING)
+    }
+
+    fn code(&self, place: usize, key: usize) -> Result<[u64; WORDS], Corrupt> {
+        let (shape, record) = (&self.shape, self.records(place..place + 1)?);
+        Ok(with_words!(shape.words(), unpack::<N>(shape, record, key)))
+    }
+
+    /// How many records lie in buckets at most `flips` bits away, on average over the records themselves.
+    fn surroundings(&self, flips: usize) -> f64 {
+        let count = self.directory.unchecked()[self.shape.buckets()] as usize;
+        let sample = SAMPLE.min(count);
+        let masks = masks(self.shape.key_bits, flips);
+        let around = |key: usize| masks.iter().map(|&mask| self.bucket(key ^ mask as usize).len()).sum::<usize>();
+        let total: usize = (0..sample).map(|at| around(self.key_at((2 * at + 1) * count / (2 * sample)))).sum();
+        total as f64 / sample.max(1) as f64
+    }
+}
+
+fn unpack<const N: usize>(shape: &Shape, record: &[u8], key: usize) -> [u64; WORDS] {
+    shape.unpack::<N>(record, key)
+}
+
+fn build_table<const N: usize>(shape: Shape, codes: &[u64], words: usize) -> Table {
+    Table::build::<N>(shape, codes, words)
+}
+
+/// All keys' differences of at most `flips` bits, the smallest first.
+fn masks(bits: u32, flips: usize) -> Vec<u32> {
+    let mut masks = vec![0u32];
+    let mut from = 0;
+    for _ in 0..flips.min(bits as usize) {
+        let to = masks.len();
+        for at in from..to {
+            let mask = masks[at];
+            masks.extend((32 - mask.leading_zeros()..bits).map(|bit| mask | 1 << bit));
+        }
+        from = to;
+    }
+    masks
+}
+
+/// How one segment is searched at one radius.
+#[derive(Clone, Debug)]
+pub(crate) struct Method {
+    /// For each table how far its keys are probed; a table that is not needed has none. No tables: a scan.
+    pub(crate) flips: Option<Vec<Option<u32>>>,
+    pub(crate) probes: usize,
+    pub(crate) candidates: f64,
+    /// Expected nanoseconds.
+    pub(crate) cost: f64,
+    masks: Vec<Vec<u32>>,
+}
+
+/// Sealed codes with their ids.
+pub(crate) struct Segment {
+    pub(crate) bits: usize,
+    tables: Vec<Table>,
+    /// Codes with more than one id: the code's number, and how many ids beyond one each the codes have up to it.
+    repeats: Store<[u32; 2]>,
+    /// Ids, code by code in the order of the first table.
+    ids: IdColumn,
+    /// Places of the ids, in ascending order of id.
+    by_id: Store<u32>,
+    /// The method for each small radius, and a scan for all others; made when first asked for.
+    methods: Vec<OnceLock<Method>>,
+}
+
+/// Rows in order of their codes, equal codes in order of rows; beside each row the highest 64 bits of its code.
+fn sorted_rows(bits: usize, codes: &[u64]) -> Vec<(u64, u32)> {
+    let words = bits.div_ceil(64);
+    let count = codes.len() / words;
+    let top = |code: &[u64]| match bits % 64 {
+        0 => code[words - 1],
+        rest if words == 1 => code[0] << (64 - rest),
+        rest => code[words - 1] << (64 - rest) | code[words - 2] >> rest,
+    };
+    let order = |left: &(u64, u32), right: &(u64, u32)| {
+        let rest = |row: u32| codes[row as usize * words..(row as usize + 1) * words].iter().rev();
+        let equal_tops = || if words == 1 { Ordering::Equal } else { rest(left.1).cmp(rest(right.1)) };
+        left.0.cmp(&right.0).then_with(equal_tops).then(left.1.cmp(&right.1))
+    };
+    // Into short buckets by the highest bits first: most of the way to sorted, in one pass.
+    let shift = 64 - count.max(1).ilog2().saturating_sub(4).clamp(1, 16);
+    let mut starts = vec![0usize; (1 << (64 - shift)) + 1];
+    for code in codes.chunks_exact(words) {
+        starts[(top(code) >> shift) as usize + 1] += 1;
+    }
+    for bucket in 1..starts.len() {
+        starts[bucket] += starts[bucket - 1];
+    }
+    let mut rows = vec![(0, 0); count];
+    let mut next = starts.clone();
+    for (row, code) in codes.chunks_exact(words).enumerate() {
+        let place = &mut next[(top(code) >> shift) as usize];
+        rows[*place] = (top(code), row as u32);
+        *place += 1;
+    }
+    let mut rest = rows.as_mut_slice();
+    let mut buckets = Vec::with_capacity(starts.len());
+    for range in starts.windows(2) {
+        let (bucket, others) = rest.split_at_mut(range[1] - range[0]);
+        buckets.push(bucket);
+        rest = others;
+    }
+    buckets.into_par_iter().with_min_len(64).for_each(|bucket| match bucket.len() {
+        0 | 1 => {}
+        // One bucket may hold nearly everything.
+        HEAVY_BUCKET.. => bucket.par_sort_unstable_by(order),
+        _ => bucket.sort_unstable_by(order),
+    });
+    rows
+}
+
+/// The columns of a saved segment.
+pub(crate) struct Columns {
+    pub(crate) tables: Vec<(Shape, Store<u32>, Store<u8>)>,
+    pub(crate) repeats: Store<[u32; 2]>,
+    pub(crate) ids: IdColumn,
+    pub(crate) by_id: Store<u32>,
+}
+
+impl Segment {
+    /// Seals rows of codes and their ids; `ascending` has the rows in order of their ids.
+    pub(crate) fn build(bits: usize, codes: &[u64], ids: &Ids, ascending: &[u32]) -> Segment {
+        let words = bits.div_ceil(64);
+        let code = |row: u32| &codes[row as usize * words..(row as usize + 1) * words];
+        let rows = sorted_rows(bits, codes);
+        let mut unique = Vec::with_capacity(codes.len());
+        let mut repeats: Vec<[u32; 2]> = Vec::new();
+        for (entry, &(_, row)) in rows.iter().enumerate() {
+            let number = (unique.len() / words) as u32;
+            if entry > 0 && unique[unique.len() - words..].iter().eq(code(row)) {
+                let extra = repeats.last().map_or(0, |last| last[1]) + 1;
+                match repeats.last_mut() {
+                    Some(last) if last[0] == number - 1 => last[1] = extra,
+                    _ => repeats.push([number - 1, extra]),
+                }
+            } else {
+                unique.extend_from_slice(code(row));
+            }
+        }
+        repeats.shrink_to_fit();
+
+        let column = IdColumn::from_ids(rows.len(), rows.iter().map(|&(_, row)| row as usize), ids);
+        let mut entry_of = vec![0; rows.len()];
+        for (entry, &(_, row)) in rows.iter().enumerate() {
+            entry_of[row as usize] = entry as u32;
+        }
+        drop(rows);
+        let by_id = ascending.iter().map(|&row| entry_of[row as usize]).collect();
+        let shapes = Shape::tables(bits, unique.len() / words);
+        let build = |shape: Shape| with_words!(shape.words(), build_table::<N>(shape, &unique, words));
+        let tables = shapes.into_par_iter().map(build).collect();
+        Segment::assemble(bits, tables, Store::Owned(repeats), column, Store::Owned(by_id))
+    }
+
+    fn assemble(
+        bits: usize,
+        tables: Vec<Table>,
+        repeats: Store<[u32; 2]>,
+        ids: IdColumn,
+        by_id: Store<u32>,
+    ) -> Segment {
+        let methods = (0..=MAX_PLANNED).map(|_| OnceLock::new()).collect();
+        Segment { bits, tables, repeats, ids, by_id, methods }
+    }
+
+    /// A segment of saved columns. Refuses directories whose buckets do not follow each other up to `unique`.
+    pub(crate) fn from_columns(bits: usize, unique: usize, columns: Columns) -> Result<Segment, Corrupt> {
+        let mut tables = Vec::with_capacity(columns.tables.len());
+        for (shape, directory, records) in columns.tables {
+            let starts = directory.all()?;
+            if starts[0] != 0 || starts[shape.buckets()] as usize != unique || !starts.is_sorted() {
+                return Err(directory.corrupt("a directory of buckets is out of order"));
+            }
+            tables.push(Table { shape, directory, records });
+        }
+        Ok(Segment::assemble(bits, tables, columns.repeats, columns.ids, columns.by_id))
+    }
+
+    /// The columns in the order they are saved: for each table its directory and records; then the rest.
+    pub(crate) fn columns(&self) -> Result<Vec<&[u8]>, Corrupt> {
+        let mut columns: Vec<&[u8]> = Vec::new();
+        for table in &self.tables {
+            columns.push(bytemuck::cast_slice(table.directory.all()?));
+            columns.push(table.records.all()?);
+        }
+        columns.push(bytemuck::cast_slice(self.repeats.all()?));
+        match &self.ids {
+            IdColumn::Int(ids) => columns.push(bytemuck::cast_slice(ids.all()?)),
+            IdColumn::Str(ends, text) => {
+                columns.push(bytemuck::cast_slice(ends.all()?));
+                columns.push(text.all()?);
+            }
+        }
+        columns.push(bytemuck::cast_slice(self.by_id.all()?));
+        Ok(columns)
+    }
+
+    pub(crate) fn ids(&self) -> &IdColumn {
+        &self.ids
+    }
+
+    pub(crate) fn repeats(&self) -> usize {
+        self.repeats.len()
+    }
+
+    /// How many different codes there are.
+    pub(crate) fn unique(&self) -> usize {
+        self.tables[0].directory.unchecked()[self.tables[0].shape.buckets()] as usize
+    }
+
+    /// How many codes with an id there are.
+    pub(crate) fn entries(&self) -> usize {
+        self.by_id.len()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        let tables: usize = self.tables.iter().map(|table| 4 * table.directory.len() + table.records.len()).sum();
+        tables + 8 * self.repeats.len() + self.ids.bytes() + 4 * self.by_id.len()
+    }
+
+    /// The places of a code's ids.
+    pub(crate) fn entries_of(&self, unique: usize) -> Result<Range<usize>, Corrupt> {
+        let at = partition_point(self.repeats.len(), |at| Ok((self.repeats.at(at)?[0] as usize) < unique))?;
+        let before = if at == 0 { 0 } else { self.repeats.at(at - 1)?[1] as usize };
+        let mut end = unique + before + 1;
+        if at < self.repeats.len() {
+            let [repeated, extra] = self.repeats.at(at)?;
+            if repeated as usize == unique {
+                end = unique + 1 + extra as usize;
+            }
+        }
+        if end > self.entries() || end <= unique + before {
+            return Err(self.repeats.corrupt("the counts of repeated codes do not add up"));
+        }
+        Ok(unique + before..end)
+    }
+
+    /// The number of the code that the id at a place belongs to.
+    fn unique_of(&self, entry: usize) -> Result<usize, Corrupt> {
+        let extra = |at: usize| Ok(if at == 0 { 0 } else { self.repeats.at(at - 1)?[1] as usize });
+        let started = |at: usize| Ok(self.repeats.at(at)?[0] as usize + extra(at)? <= entry);
+        let at = partition_point(self.repeats.len(), started)?;
+        if at == 0 {
+            return Ok(entry);
+        }
+        let [repeated, through] = self.repeats.at(at - 1)?;
+        let unique =
+            if entry <= repeated as usize + through as usize { repeated as usize } else { entry - through as usize };
+        if unique < self.unique() { Ok(unique) } else { Err(self.repeats.corrupt("a repeated code is none")) }
+    }
+
+    fn code(&self, unique: usize) -> Result<[u64; WORDS], Corrupt> {
+        let table = &self.tables[0];
+        table.code(unique, table.key_at(unique))
+    }
+
+    /// The code an id stands for.
+    pub(crate) fn code_of_entry(&self, entry: usize) -> Result<[u64; WORDS], Corrupt> {
+        self.code(self.unique_of(entry)?)
+    }
+
+    /// The place of an id.
+    pub(crate) fn entry_of(&self, id: Id<'_>) -> Result<Option<usize>, Corrupt> {
+        if self.ids.kind() != id.kind() {
+            return Ok(None);
+        }
+        let at = partition_point(self.entries(), |at| Ok(self.id_at(at)?.1 < id))?;
+        Ok(if at < self.entries() { Some(self.id_at(at)?).filter(|found| found.1 == id) } else { None }
+            .map(|found| found.0))
+    }
+
+    /// The id at a rank among all ids of the segment, and its place.
+    pub(crate) fn id_at(&self, rank: usize) -> Result<(usize, Id<'_>), Corrupt> {
+        let entry = self.by_id.at(rank)? as usize;
+        if entry >= self.entries() {
+            return Err(self.by_id.corrupt("an id's place is outside of the index"));
+        }
+        Ok((entry, self.ids.get(entry)?))
+    }
+
+    /// Hands over all codes in order, with their number.
+    pub(crate) fn each_code(&self, visit: impl FnMut(usize, &[u64]) -> Result<(), Corrupt>) -> Result<(), Corrupt> {
+        with_words!(self.tables[0].shape.words(), each_code::<N>(self, visit))
+    }
+
+    /// The number of a code that is in the first table.
+    fn find<const N: usize>(&self, code: &[u64]) -> Result<Option<usize>, Corrupt> {
+        let table = &self.tables[0];
+        let (packed, stride) = (table.shape.pack::<N>(code), table.shape.stride());
+        let bucket = table.bucket(table.shape.key(code));
+        let records = table.records(bucket.clone())?;
+        let order = |at: usize| table.shape.compare(&records[at * stride..], &packed);
+        let at = partition_point(bucket.len(), |at| Ok(order(at) == Ordering::Less))?;
+        Ok((at < bucket.len() && order(at) == Ordering::Equal).then_some(bucket.start + at))
+    }
+
+    /// How a search at this radius is done, and what it is expected to cost.
+    pub(crate) fn method(&self, radius: u32) -> &Method {
+        let at = (radius as usize).min(MAX_PLANNED);
+        self.methods[at].get_or_init(|| if at < MAX_PLANNED { self.plan(radius) } else { self.scan_method() })
+    }
+
+    fn words_cost(&self) -> f64 {
+        self.bits.div_ceil(64) as f64
+    }
+
+    fn scan_method(&self) -> Method {
+        let candidates = self.unique() as f64;
+        Method {
+            flips: None,
+            probes: 0,
+            candidates,
+            cost: candidates * SCAN_COST * self.words_cost(),
+            masks: Vec::new(),
+        }
+    }
+
+    /// The cheapest way to spread `radius + 1` over the tables: one more than the bits a table's keys are probed away.
+    fn plan(&self, radius: u32) -> Method {
+        let whole = self.scan_method();
+        let needed = radius as usize + 1;
+        // best[n]: least cost to spread n over the tables so far, and the share of each.
+        let mut best: Vec<Option<(f64, f64, Vec<usize>)>> = vec![None; needed + 1];
+        best[0] = Some((0.0, 0.0, Vec::new()));
+        for table in &self.tables {
+            let mut shares = vec![(0.0, 0.0)];
+            for flips in 0..needed.min(MAX_FLIPS + 1).min(table.shape.key_bits as usize + 1) {
+                let candidates = table.surroundings(flips);
+                let probes = ball(table.shape.key_bits, flips) as f64;
+                let cost = probes * PROBE_COST + candidates * COMPARE_COST * self.words_cost();
+                shares.push((cost, candidates));
+                if cost > whole.cost {
+                    break;
+                }
+            }
+            let mut next: Vec<Option<(f64, f64, Vec<usize>)>> = vec![None; needed + 1];
+            for (sum, so_far) in best.iter().enumerate() {
+                let Some((cost, candidates, chosen)) = so_far else { continue };
+                for (share, (more_cost, more_candidates)) in shares.iter().enumerate() {
+                    let place = &mut next[(sum + share).min(needed)];
+                    let total = cost + more_cost;
+                    if place.as_ref().is_none_or(|(known, ..)| total < *known) {
+                        let chosen = chosen.iter().copied().chain([share]).collect();
+                        *place = Some((total, candidates + more_candidates, chosen));
+                    }
+                }
+            }
+            best = next;
+        }
+        let Some((cost, candidates, shares)) = best.pop().flatten().filter(|(cost, ..)| *cost < whole.cost) else {
+            return whole;
+        };
+        let flips: Vec<Option<u32>> =
+            shares.iter().map(|share| share.checked_sub(1).map(|flips| flips as u32)).collect();
+        let masks: Vec<Vec<u32>> = self
+            .tables
+            .iter()
+            .zip(&flips)
+            .map(|(table, flips)| flips.map_or(Vec::new(), |flips| masks(table.shape.key_bits, flips as usize)))
+            .collect();
+        Method { probes: masks.iter().map(Vec::len).sum(), flips: Some(flips), candidates, cost, masks }
+    }
+
+    /// What a search at this radius would do.
+    pub(crate) fn planned(&self, radius: u32) -> PlannedPart {
+        let method = self.method(radius);
+        let key_bits = self.tables.iter().map(|table| table.shape.key_bits);
+        PlannedPart {
+            entries: self.entries(),
+            tables: method.flips.as_ref().map(|flips| key_bits.zip(flips.iter().copied()).collect()),
+            probes: method.probes,
+            candidates: method.candidates,
+            cost: method.cost,
+        }
+    }
+
+    /// Checks every byte against its checksum, and that tables and ids agree.
+    pub(crate) fn verify(&self) -> Result<(), Corrupt> {
+        self.columns()?;
+        let words = self.bits.div_ceil(64);
+        let mut last: Option<[u64; WORDS]> = None;
+        let mut places = 0;
+        self.each_code(|unique, code| {
+            let mut own = [0; WORDS];
+            own[..words].copy_from_slice(code);
+            if last.is_some_and(|last| last.iter().rev().cmp(own.iter().rev()) != Ordering::Less) {
+                return Err(self.tables[0].records.corrupt("its codes are out of order"));
+            }
+            last = Some(own);
+            let entries = self.entries_of(unique)?;
+            if entries.start != places {
+                return Err(self.repeats.corrupt("the counts of repeated codes do not add up"));
+            }
+            places = entries.end;
+            Ok(())
+        })?;
+        if places != self.entries() {
+            return Err(self.repeats.corrupt("the counts of repeated codes do not add up"));
+        }
+        for table in &self.tables[1..] {
+            for key in 0..table.shape.buckets() {
+                for place in table.bucket(key) {
+                    let code = table.code(place, key)?;
+                    let code = &code[..words];
+                    let found = with_words!(table.shape.words(), find::<N>(self, code))?;
+                    if table.shape.key(code) != key || found.is_none() {
+                        return Err(table.records.corrupt("its tables do not hold the same codes"));
+                    }
+                }
+            }
+        }
+        for rank in 1..self.entries() {
+            if self.id_at(rank - 1)?.1 >= self.id_at(rank)?.1 {
+                return Err(self.by_id.corrupt("its ids are out of order"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the codes at most `radius` bits from each query.
+    pub(crate) fn search(
+        &self,
+        method: &Method,
+        queries: &[&[u64]],
+        radius: u32,
+        hits: &mut Vec<Hit>,
+    ) -> Result<(), Corrupt> {
+        match &method.flips {
+            Some(flips) => {
+                with_words!(self.tables[0].shape.words(), probe::<N>(self, flips, &method.masks, queries, radius, hits))
+            }
+            None => self.scan(queries, &mut vec![radius; queries.len()], |query, unique, distance, limit| {
+                hits.push(Hit { query, unique, distance });
+                Ok(limit)
+            }),
+        }
+    }
+
+    /// Compares all codes with each query. `visit` gets the query, the number of the code and the distance; it returns
+    /// the largest distance that still matters to that query.
+    pub(crate) fn scan(
+        &self,
+        queries: &[&[u64]],
+        limits: &mut [u32],
+        visit: impl FnMut(u32, u32, u32, u32) -> Result<u32, Corrupt>,
+    ) -> Result<(), Corrupt> {
+        with_words!(self.tables[0].shape.words(), scan_all::<N>(self, queries, limits, visit))
+    }
+}
+
+fn each_code<const N: usize>(
+    segment: &Segment,
+    mut visit: impl FnMut(usize, &[u64]) -> Result<(), Corrupt>,
+) -> Result<(), Corrupt> {
+    let (table, words) = (&segment.tables[0], segment.bits.div_ceil(64));
+    let stride = table.shape.stride();
+    for key in 0..table.shape.buckets() {
+        let places = table.bucket(key);
+        let records = table.records(places.clone())?;
+        for (at, place) in places.enumerate() {
+            visit(place, &table.shape.unpack::<N>(&records[at * stride..], key)[..words])?;
+        }
+    }
+    Ok(())
+}
+
+fn scan_all<const N: usize>(
+    segment: &Segment,
+    queries: &[&[u64]],
+    limits: &mut [u32],
+    mut visit: impl FnMut(u32, u32, u32, u32) -> Result<u32, Corrupt>,
+) -> Result<(), Corrupt> {
+    let table = &segment.tables[0];
+    let prepared: Vec<(usize, [u64; N])> =
+        queries.iter().map(|query| (table.shape.key(query), table.shape.pack(query))).collect();
+    let mut near: Vec<Near> = Vec::new();
+    // A stretch of buckets stays in the cache while all queries pass over it.
+    let stretch = (table.shape.buckets() * (1 << 18) / table.records.len()).clamp(1, table.shape.buckets());
+    for first in (0..table.shape.buckets()).step_by(stretch) {
+        for (query, (query_key, packed)) in prepared.iter().enumerate() {
+            for key in first..(first + stretch).min(table.shape.buckets()) {
+                let bucket = table.bucket(key);
+                let apart = table.shape.dropped_distance(key ^ query_key);
+                if bucket.is_empty() || apart > limits[query] {
+                    continue;
+                }
+                near.clear();
+                scan(&table.shape, table.records(bucket.clone())?, packed, limits[query] - apart, &mut near);
+                for &(at, distance) in &near {
+                    if distance + apart <= limits[query] {
+                        let unique = bucket.start as u32 + at;
+                        limits[query] = visit(query as u32, unique, distance + apart, limits[query])?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn find<const N: usize>(segment: &Segment, code: &[u64]) -> Result<Option<usize>, Corrupt> {
+    segment.find::<N>(code)
+}
+
+/// Numbers within `flips` bits of one of `bits` bits.
+fn ball(bits: u32, flips: usize) -> u64 {
+    let mut shell = 1;
+    let mut total = 1;
+    for at in 0..flips.min(bits as usize) as u64 {
+        shell = shell * (u64::from(bits) - at) / (at + 1);
+        total += shell;
+    }
+    total
+}
+
+fn partition_point(count: usize, mut before: impl FnMut(usize) -> Result<bool, Corrupt>) -> Result<usize, Corrupt> {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle)? {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+struct Probe {
+    query: u32,
+    table: u32,
+    key: u32,
+    /// Bits of difference in what the records leave out.
+    apart: u32,
+    bucket: Range<usize>,
+}
+
+/// Searches through the tables, many probes at a time, so that memory is asked for long before it is read.
+struct Prober<'a, const N: usize> {
+    segment: &'a Segment,
+    flips: &'a [Option<u32>],
+    words: usize,
+    /// For each query and table: the query's key and record.
+    prepared: Vec<(usize, [u64; N])>,
+    radius: u32,
+    probes: Vec<Probe>,
+    near: Vec<Near>,
+    hits: &'a mut Vec<Hit>,
+}
+
+fn probe<const N: usize>(
+    segment: &Segment,
+    flips: &[Option<u32>],
+    masks: &[Vec<u32>],
+    queries: &[&[u64]],
+    radius: u32,
+    hits: &mut Vec<Hit>,
+) -> Result<(), Corrupt> {
+    let mut prepared = Vec::with_capacity(queries.len() * segment.tables.len());
+    for query in queries {
+        for table in &segment.tables {
+            let key = table.shape.key(query);
+            prefetch(&table.directory.unchecked()[key]);
+            prepared.push((key, table.shape.pack::<N>(query)));
+        }
+    }
+    let words = segment.bits.div_ceil(64);
+    let probes = Vec::with_capacity(PROBES);
+    let mut prober = Prober { segment, flips, words, prepared, radius, probes, near: Vec::new(), hits };
+    for query in 0..queries.len() {
+        prober.query(query, masks)?;
+    }
+    prober.flush()
+}
+
+impl<const N: usize> Prober<'_, N> {
+    fn query(&mut self, query: usize, masks: &[Vec<u32>]) -> Result<(), Corrupt> {
+        let tables = &self.segment.tables;
+        for (number, (table, masks)) in tables.iter().zip(masks).enumerate() {
+            let own = self.prepared[query * tables.len() + number].0;
+            for &mask in masks {
+                let apart = table.shape.dropped_distance(mask as usize);
+                if apart > self.radius {
+                    continue;
+                }
+                let key = own ^ mask as usize;
+                if mask != 0 {
+                    prefetch(&table.directory.unchecked()[key]);
+                }
+                let (query, number, key) = (query as u32, number as u32, key as u32);
+                self.probes.push(Probe { query, table: number, key, apart, bucket: 0..0 });
+                if self.probes.len() == PROBES {
+                    self.flush()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Corrupt> {
+        let segment = self.segment;
+        for probe in &mut self.probes {
+            let table = &segment.tables[probe.table as usize];
+            probe.bucket = table.bucket(probe.key as usize);
+            let records = table.records.unchecked();
+            let stride = table.shape.stride();
+            // The processor follows a run by itself once it has begun.
+            for line in 0..16 {
+                let byte = probe.bucket.start * stride + 64 * line;
+                if byte < probe.bucket.end * stride {
+                    prefetch(&records[byte]);
+                }
+            }
+        }
+        let probes = std::mem::take(&mut self.probes);
+        for probe in &probes {
+            self.read(probe)?;
+        }
+        self.probes = probes;
+        self.probes.clear();
+        Ok(())
+    }
+
+    fn read(&mut self, probe: &Probe) -> Result<(), Corrupt> {
+        if probe.bucket.is_empty() {
+            return Ok(());
+        }
+        let tables = &self.segment.tables;
+        let table = &tables[probe.table as usize];
+        let prepared = &self.prepared[probe.query as usize * tables.len()..][..tables.len()];
+        let records = table.records(probe.bucket.clone())?;
+        self.near.clear();
+        scan(&table.shape, records, &prepared[probe.table as usize].1, self.radius - probe.apart, &mut self.near);
+        for &(at, distance) in &self.near {
+            let unique = if probe.table == 0 {
+                probe.bucket.start + at as usize
+            } else {
+                let record = &records[at as usize * table.shape.stride()..];
+                let code = &table.shape.unpack::<N>(record, probe.key as usize)[..self.words];
+                let earlier = tables.iter().zip(self.flips).zip(prepared).take(probe.table as usize);
+                let mut found_before = earlier.map(|((table, flips), (key, _))| {
+                    flips.is_some_and(|flips| (table.shape.key(code) ^ key).count_ones() <= flips)
+                });
+                if found_before.any(|found| found) {
+                    continue;
+                }
+                match self.segment.find::<N>(code)? {
+                    Some(unique) => unique,
+                    None => return Err(table.records.corrupt("its tables do not hold the same codes")),
+                }
+            };
+            self.hits.push(Hit { query: probe.query, unique: unique as u32, distance: distance + probe.apart });
+        }
+        Ok(())
+    }
+}
+
+/// Asks for the memory behind a reference, so that it is near when it is read.
+#[inline(always)]
+fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has this instruction, and it changes nothing a program can see.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(place).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
