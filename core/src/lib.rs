@@ -32,6 +32,7 @@ mod cosine;
 mod error;
 mod hash;
 mod jieba;
+mod join;
 mod normalize;
 mod once;
 mod passages;
@@ -43,6 +44,7 @@ mod words;
 
 pub use error::Error;
 pub use hash::TokenHash;
+pub use join::{Found, Groups, Input, Join, JoinPlan, JoinSettings, Method, Sink};
 pub use normalize::Normalize;
 pub use passages::{Passage, passages};
 pub use pipeline::{Feature, Pipeline, Settings, cosine_of_features};
