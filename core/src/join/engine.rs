@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use super::keys::BitKey;
 use super::model::{LOCAL_BITS, Model};
 use super::partition::{Sorted, Work, scatter};
-use super::{Code, Found, Sink, compare, masks};
+use super::compare::Compare;
+use super::{Code, Found, Sink, masks};
 
 /// Keys of a pass over all codes are not wider.
 pub(super) const MOST_KEY_BITS: u32 = 26;
@@ -41,11 +42,12 @@ struct Buffers<const W: usize> {
     local: Work<W>,
     keys: Vec<u32>,
     sorted: Sorted<W>,
+    folds: Vec<u32>,
     heavy: Vec<(usize, usize)>,
 }
 
 pub(super) struct Engine<'a, const W: usize> {
-    pub(super) radius: u32,
+    compare: Compare,
     pub(super) model: &'a Model,
     pub(super) sink: &'a dyn Sink,
     pub(super) stop: &'a AtomicBool,
@@ -54,7 +56,7 @@ pub(super) struct Engine<'a, const W: usize> {
 
 impl<'a, const W: usize> Engine<'a, W> {
     pub(super) fn new(radius: u32, model: &'a Model, sink: &'a dyn Sink, stop: &'a AtomicBool) -> Self {
-        Engine { radius, model, sink, stop, buffers: Mutex::default() }
+        Engine { compare: Compare::new(radius), model, sink, stop, buffers: Mutex::default() }
     }
 
     pub(super) fn run(&self, work: &mut Work<W>, passes: &[Pass<W>]) {
@@ -126,19 +128,21 @@ impl<'a, const W: usize> Engine<'a, W> {
 
     /// Compares within the buckets just sorted.
     fn compare(&self, buffers: &mut Buffers<W>, earlier: &[Code<W>], region: Option<Region<W>>) {
-        let Buffers { sorted, heavy, .. } = buffers;
-        let (codes, items, starts) = (&sorted.work.codes, &sorted.work.items, &sorted.starts);
+        let Buffers { sorted, folds, heavy, .. } = buffers;
+        let starts = &sorted.starts;
+        let count = starts.last().map_or(0, |&count| count as usize);
+        let (codes, items) = (&sorted.work.codes[..count], &sorted.work.items[..count]);
+        self.compare.fold(codes, folds);
         let cut = region.map_or(usize::MAX, |region| self.model.limit(masks::count(&region.free), region.allowed));
         let limit = cut.min(TILE * 4);
         let of = |starts: &[u32], heavy: &mut Vec<(usize, usize)>| {
             let mut hits = Hits { engine: self, earlier, found: Vec::new() };
-            compare::buckets(codes, starts, self.radius, limit, heavy, &mut |left, right, distance| {
+            self.compare.buckets(codes, folds, starts, limit, heavy, &mut |left, right, distance| {
                 hits.add((&codes[left], items[left]), (&codes[right], items[right]), distance);
             });
             hits.flush();
         };
         heavy.clear();
-        let count = starts.last().map_or(0, |&count| count as usize);
         if count < SHARED {
             of(starts, heavy);
         } else {
@@ -177,24 +181,23 @@ impl<'a, const W: usize> Engine<'a, W> {
     }
 
     fn all_pairs(&self, codes: &[Code<W>], items: &[u32], earlier: &[Code<W>]) {
-        let tiles = codes.len().div_ceil(TILE);
+        let mut folds = Vec::new();
+        self.compare.fold(codes, &mut folds);
+                let tiles = codes.len().div_ceil(TILE);
         let tile = |at: usize| at * TILE..((at + 1) * TILE).min(codes.len());
         // Rows of tiles shrink; the longest first leaves the threads busy to the end.
         let row = |left: usize| {
             let mut hits = Hits { engine: self, earlier, found: Vec::new() };
             let from = tile(left);
             let starts = [from.start as u32, from.end as u32];
-            compare::buckets(codes, &starts, self.radius, usize::MAX, &mut Vec::new(), &mut |a, b, distance| {
+            self.compare.buckets(codes, &folds, &starts, usize::MAX, &mut Vec::new(), &mut |a, b, distance| {
                 hits.add((&codes[a], items[a]), (&codes[b], items[b]), distance);
             });
             for right in left + 1..tiles {
                 if self.stopped() {
                     break;
                 }
-                let to = tile(right);
-                let (a, b) = (&codes[from.clone()], &codes[to.clone()]);
-                compare::cross(a, b, self.radius, &mut |left, right, distance| {
-                    let (left, right) = (left + from.start, right + to.start);
+                self.compare.cross(codes, &folds, from.clone(), tile(right), &mut |left, right, distance| {
                     hits.add((&codes[left], items[left]), (&codes[right], items[right]), distance);
                 });
             }
