@@ -1,5 +1,6 @@
 //! `neardup._core`: converts between Python and the core, releases the GIL, and nothing else.
 
+mod join;
 mod texts;
 mod threads;
 
@@ -313,5 +314,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyPipeline>()?;
     module.add_function(wrap_pyfunction!(stable_hash, module)?)?;
     module.add_function(wrap_pyfunction!(cosine, module)?)?;
+    join::add_to(module)?;
     module.add_function(wrap_pyfunction!(passages, module)?)
 }

@@ -44,7 +44,9 @@ mod words;
 
 pub use error::Error;
 pub use hash::TokenHash;
-pub use join::{Found, Groups, Input, Join, JoinPlan, JoinSettings, Method, Sink};
+pub use join::{
+    Equal, Found, Groups, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, Sink, clusters, pairs,
+};
 pub use normalize::Normalize;
 pub use passages::{Passage, passages};
 pub use pipeline::{Feature, Pipeline, Settings, cosine_of_features};

@@ -59,17 +59,18 @@ impl<'a, const W: usize> Engine<'a, W> {
         Engine { compare: Compare::new(radius), model, sink, stop, buffers: Mutex::default() }
     }
 
-    pub(super) fn run(&self, work: &mut Work<W>, passes: &[Pass<W>]) {
+    pub(super) fn run(&self, codes: &mut [Code<W>], items: &mut [u32], passes: &[Pass<W>]) {
         let masks: Vec<Code<W>> = passes.iter().map(|pass| pass.key).collect();
         if passes.is_empty() {
-            self.all_pairs(&work.codes, &work.items, &[]);
-        } else if work.len() <= SMALL && passes.iter().all(|pass| masks::count(&pass.key) <= LOCAL_BITS) {
+            self.all_pairs(codes, items, &[]);
+        } else if codes.len() <= SMALL && passes.iter().all(|pass| masks::count(&pass.key) <= LOCAL_BITS) {
+            let (codes, items) = (&*codes, &*items);
             passes.par_iter().enumerate().for_each(|(at, pass)| {
-                self.sorted(&work.codes, &work.items, &BitKey::new(pass.key), &masks[..at], pass.region);
+                self.sorted(codes, items, &BitKey::new(pass.key), &masks[..at], pass.region);
             });
         } else {
             for (at, pass) in passes.iter().enumerate() {
-                self.pass(work, pass, &masks[..at]);
+                self.pass(codes, items, pass, &masks[..at]);
             }
         }
     }
@@ -78,26 +79,26 @@ impl<'a, const W: usize> Engine<'a, W> {
         self.stop.load(Relaxed)
     }
 
-    fn pass(&self, work: &mut Work<W>, pass: &Pass<W>, earlier: &[Code<W>]) {
+    fn pass(&self, codes: &mut [Code<W>], items: &mut [u32], pass: &Pass<W>, earlier: &[Code<W>]) {
         if self.stopped() {
             return;
         }
         let key = BitKey::new(pass.key);
-        let log = work.len().ilog2();
-        let high = key.bits.saturating_sub(LOCAL_BITS).max(log.saturating_sub(13)).min(10).min(key.bits);
+        let log = codes.len().ilog2();
+        let high = key.bits.saturating_sub(LOCAL_BITS).max(log.saturating_sub(13)).min(9).min(key.bits);
         let low = key.bits - high;
-        let pieces = scatter(work, 1 << high, |codes, keys| {
+        let pieces = scatter(codes, items, 1 << high, |codes, keys| {
             key.keys(codes, keys);
             keys.iter_mut().for_each(|key| *key >>= low);
         });
-        let work = &*work;
+        let (codes, items) = (&*codes, &*items);
         (0..1usize << high).into_par_iter().for_each(|bucket| {
             if self.stopped() {
                 return;
             }
             let mut buffers = self.take();
             let Buffers { local, keys, sorted, .. } = &mut *buffers;
-            pieces.gather(work, bucket, local);
+            pieces.gather(codes, items, bucket, local);
             key.keys(&local.codes, keys);
             keys.iter_mut().for_each(|key| *key &= (1 << low) - 1);
             sorted.sort(&local.codes, &local.items, keys, low);

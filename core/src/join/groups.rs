@@ -107,7 +107,7 @@ pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
     let log = usize::BITS - rows.leading_zeros();
     let high = log.saturating_sub(13).min(10);
     let low = log.saturating_sub(high).clamp(1, 16);
-    let pieces = scatter(&mut work, 1 << high, |codes, keys| {
+    let pieces = scatter(&mut work.codes, &mut work.items, 1 << high, |codes, keys| {
         keys.clear();
         keys.extend(codes.iter().map(|code| (u64::from(hash(code)) >> (32 - high)) as u32));
     });

@@ -5,21 +5,27 @@
 //! a sampled one sorts by random bits and finds a stated share. No set of pairs is kept: a pair is
 //! reported in the first pass whose key it agrees in.
 
+mod clusters;
 mod compare;
 mod engine;
 mod groups;
 mod keys;
 mod masks;
 mod model;
+mod pairs;
 mod partition;
 mod sampling;
+mod stream;
 
 use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
 
 use crate::Error;
+pub use clusters::{Linkage, clusters};
 pub use groups::Groups;
+pub use pairs::{Equal, Pair, pairs};
+pub use stream::{Next, PairStream};
 
 use engine::{Engine, Pass, Region};
 use model::Model;
@@ -157,25 +163,18 @@ impl Join {
     pub fn run(&mut self, sink: &dyn Sink, stop: &AtomicBool) {
         self.codes.run(sink, stop);
     }
-
-    /// Leaves out groups for the runs to come.
-    pub fn keep(&mut self, keep: &(dyn Fn(u32) -> bool + Sync)) {
-        self.codes.keep(keep);
-    }
-
-    /// The groups, when no more runs are needed.
-    pub fn into_groups(self) -> Groups {
-        self.groups
-    }
 }
 
 trait Codes: Send + Sync {
     fn run(&mut self, sink: &dyn Sink, stop: &AtomicBool);
-    fn keep(&mut self, keep: &(dyn Fn(u32) -> bool + Sync));
+    /// Only groups for which `keep` holds take part in the runs to come.
+    fn keep(&mut self, keep: &dyn Fn(u32) -> bool);
 }
 
 struct Prepared<const W: usize> {
     work: Work<W>,
+    /// So many codes at the front take part.
+    active: usize,
     passes: Vec<Pass<W>>,
     model: Model,
     method: Method,
@@ -220,27 +219,26 @@ fn prepare<const W: usize>(input: Input, settings: JoinSettings) -> Join {
         plan.seconds = cost * work.len() as f64 * 1e-9;
     }
     let method = plan.method;
-    Join { groups, plan, codes: Box::new(Prepared { work, passes, model, method, radius }) }
+    Join { groups, plan, codes: Box::new(Prepared { active: work.len(), work, passes, model, method, radius }) }
 }
 
 impl<const W: usize> Codes for Prepared<W> {
     fn run(&mut self, sink: &dyn Sink, stop: &AtomicBool) {
-        if self.method != Method::Equal && self.work.len() > 1 {
-            Engine::new(self.radius, &self.model, sink, stop).run(&mut self.work, &self.passes);
+        let (codes, items) = (&mut self.work.codes[..self.active], &mut self.work.items[..self.active]);
+        if self.method != Method::Equal && codes.len() > 1 {
+            Engine::new(self.radius, &self.model, sink, stop).run(codes, items, &self.passes);
         }
     }
 
-    fn keep(&mut self, keep: &(dyn Fn(u32) -> bool + Sync)) {
-        let mut kept = 0;
+    fn keep(&mut self, keep: &dyn Fn(u32) -> bool) {
+        self.active = 0;
         for at in 0..self.work.len() {
             if keep(self.work.items[at]) {
-                self.work.codes[kept] = self.work.codes[at];
-                self.work.items[kept] = self.work.items[at];
-                kept += 1;
+                self.work.codes.swap(at, self.active);
+                self.work.items.swap(at, self.active);
+                self.active += 1;
             }
         }
-        self.work.codes.truncate(kept);
-        self.work.items.truncate(kept);
     }
 }
 

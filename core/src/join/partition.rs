@@ -44,15 +44,16 @@ pub(super) struct Pieces {
 
 /// Sorts within chunks by bucket, keeping order within a bucket; `bucket_of` gives a bucket for each code.
 pub(super) fn scatter<const W: usize>(
-    work: &mut Work<W>,
+    codes: &mut [Code<W>],
+    items: &mut [u32],
     buckets: usize,
     bucket_of: impl Fn(&[Code<W>], &mut Vec<u32>) + Sync,
 ) -> Pieces {
     let chunk = (CHUNK_BYTES / (W * 8 + 4)).next_power_of_two();
-    let mut offsets = vec![0; work.len().div_ceil(chunk) * (buckets + 1)];
-    work.codes
+    let mut offsets = vec![0; codes.len().div_ceil(chunk) * (buckets + 1)];
+    codes
         .par_chunks_mut(chunk)
-        .zip(work.items.par_chunks_mut(chunk))
+        .zip(items.par_chunks_mut(chunk))
         .zip(offsets.par_chunks_mut(buckets + 1))
         .for_each_init(
             || (Work::default(), Vec::new(), Vec::new()),
@@ -109,10 +110,10 @@ impl Pieces {
     }
 
     /// The bucket's codes, one after the other.
-    pub(super) fn gather<const W: usize>(&self, work: &Work<W>, bucket: usize, into: &mut Work<W>) {
+    pub(super) fn gather<const W: usize>(&self, codes: &[Code<W>], items: &[u32], bucket: usize, into: &mut Work<W>) {
         into.clear();
         for range in self.ranges(bucket) {
-            into.push_all(&work.codes[range.clone()], &work.items[range]);
+            into.push_all(&codes[range.clone()], &items[range]);
         }
     }
 }

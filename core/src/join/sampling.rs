@@ -24,11 +24,8 @@ const WITHIN: f64 = 2.326;
 /// Sampled tables and what they are expected to do.
 pub(super) struct Sampled<const W: usize> {
     pub(super) keys: Vec<Code<W>>,
-    pub(super) key_bits: u32,
     pub(super) recall: f64,
     pub(super) recall_at_radius: f64,
-    /// Comparisons for each code.
-    pub(super) comparisons: f64,
     /// Nanoseconds for each code.
     pub(super) cost: f64,
 }
@@ -45,23 +42,21 @@ pub(super) fn sample<const W: usize>(
     let order: Vec<u32> = masks::positions(varying).collect();
     let collisions = collisions(codes, &order);
     let distances = Distances::new(bits, radius, flip);
-    let mut best: Option<(f64, u32, usize, f64)> = None;
+    let mut best: Option<(f64, u32, usize)> = None;
     for key_bits in LEAST_KEY_BITS..=MOST_KEY_BITS.min(bits) {
         let Some(tables) = distances.tables(key_bits, recall) else { continue };
         let compared = collisions[key_bits as usize] * tables as f64;
         let cost = tables as f64 * Model::table_cost(W, codes.len()) + compared * compare_cost(W);
         if best.is_none_or(|best| cost < best.0) {
-            best = Some((cost, key_bits, tables, compared));
+            best = Some((cost, key_bits, tables));
         }
     }
-    let (cost, key_bits, tables, comparisons) = best?;
+    let (cost, key_bits, tables) = best?;
     let rounds = Rounds::new(bits, key_bits, radius);
     Some(Sampled {
         keys: keys(&order, key_bits, tables),
-        key_bits,
         recall: distances.recall(&rounds, tables),
         recall_at_radius: 1.0 - rounds.miss(tables, radius),
-        comparisons,
         cost,
     })
 }
