@@ -2,9 +2,11 @@
 
 # These modules load neither NumPy nor Arrow: `neardup --help` has to start at once.
 from neardup._core import __version__
+from neardup.clusters import clusters
 from neardup.explain import Explanation, explain
 from neardup.features import Feature
 from neardup.fingerprint import Fingerprints, distance, fingerprint, fingerprints
+from neardup.pairs import JoinPlan, pairs, pairs_plan
 from neardup.recipe import Recipe
 from neardup.similarity import Comparison, Passage, compare, similarity
 
@@ -13,13 +15,17 @@ __all__ = [
     "Explanation",
     "Feature",
     "Fingerprints",
+    "JoinPlan",
     "Passage",
     "Recipe",
     "__version__",
+    "clusters",
     "compare",
     "distance",
     "explain",
     "fingerprint",
     "fingerprints",
+    "pairs",
+    "pairs_plan",
     "similarity",
 ]
