@@ -45,7 +45,7 @@ def test_dense_clusters_do_not_need_their_pairs() -> None:
 
 def test_a_million_equal_fingerprints_are_one_cluster() -> None:
     codes = np.full(1_000_000, 3, dtype=np.uint64)
-    codes[0] = 2**63
+    codes[0] = 2**60 - 1
     for linkage in ("connected", "star"):
         labels = nd.clusters(codes, 3, linkage=linkage)
         assert labels[0] == 0
@@ -77,7 +77,7 @@ def test_sampled_clusters_follow_from_the_sampled_pairs() -> None:
     ("arguments", "error", "message"),
     [
         ({"linkage": "single"}, ValueError, "linkage is 'single'; it must be \"connected\" or"),
-        ({"radius": 99}, ValueError, "radius is 99; it must be from 0 to 64"),
+        ({"radius": 999}, ValueError, "radius is 999; it must be a whole number from 0 to 512"),
         ({"recall": 2}, ValueError, "recall is 2; it must be a number above 0 and at most 1"),
         ({"threads": "2"}, TypeError, "threads is '2'"),
     ],

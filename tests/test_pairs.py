@@ -194,8 +194,8 @@ def test_ctrl_c_stops_a_join() -> None:
 def test_the_plan_can_be_read() -> None:
     codes = planted(30_000, 64, 3, seed=2)
     assert str(nd.pairs_plan(codes)).startswith(
-        "30,000 fingerprints, 30,000 different, 64 bits, radius 3\n"
-        "4 sorts by blocks of 16 bits, exact\nabout "
+        "30,000 fingerprints, 29,250 different, 64 bits, radius 3\n"
+        "4 sorts by blocks of 15 bits, exact\nabout "
     )
     assert "each with each" in str(nd.pairs_plan(codes, 32))
     assert "random bits each, finds 9" in str(nd.pairs_plan(codes, 14, 0.9))
@@ -212,9 +212,9 @@ def test_bits_that_never_vary_are_not_sorted_by() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"radius": -1}, ValueError, "radius is -1; it must be from 0 to 64, the bits given"),
-        ({"radius": 65}, ValueError, "radius is 65; it must be from 0 to 64"),
-        ({"radius": 1.5}, TypeError, r"radius is 1\.5; it must be a whole number from 0 to 64"),
+        ({"radius": -1}, ValueError, "radius is -1; it must be a whole number from 0 to 512"),
+        ({"radius": 513}, ValueError, "radius is 513; it must be a whole number from 0 to 512"),
+        ({"radius": 1.5}, TypeError, r"radius is 1\.5; it must be a whole number from 0 to 512"),
         ({"radius": True}, TypeError, "radius is True; it must be a whole number"),
         ({"recall": 0}, ValueError, "recall is 0; it must be a number above 0 and at most 1"),
         ({"recall": 1.1}, ValueError, r"recall is 1\.1; it must be a number above 0"),
@@ -227,6 +227,13 @@ def test_bits_that_never_vary_are_not_sorted_by() -> None:
 def test_refusals(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         nd.pairs([1, 2], **arguments)
+
+
+def test_the_radius_is_at_most_the_bits() -> None:
+    with pytest.raises(ValueError, match="radius is 129; it must be a whole number from 0 to 128"):
+        nd.pairs(np.zeros((2, 2), np.uint64), 129)
+    with pytest.raises(ValueError, match="radius is 33; it must be a whole number from 0 to 32"):
+        nd.pairs(nd.fingerprints(["a b c"], nd.Recipe(bits=32)), 33)
 
 
 def test_what_is_no_fingerprint() -> None:

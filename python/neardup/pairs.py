@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from neardup import _core
 from neardup.codes import Codes, as_codes
+from neardup.fingerprint import Fingerprints
 from neardup.recipe import check_threads
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def pairs(
     """
     import pyarrow as pa
 
-    codes = join_arguments(fingerprints, radius, recall, threads)
+    codes, radius = join_arguments(fingerprints, radius, recall, threads)
     if equal not in ("all", "first"):
         raise ValueError(f'equal is {equal!r}; it must be "all" or "first"')
     if stream:
@@ -123,25 +124,31 @@ def pairs(
 
 def pairs_plan(fingerprints: Any, radius: int = 3, recall: float = 1.0) -> JoinPlan:
     """What `pairs` and `clusters` would do with these; reads the fingerprints, finds no pairs."""
-    codes = join_arguments(fingerprints, radius, recall, None)
+    codes, radius = join_arguments(fingerprints, radius, recall, None)
     return JoinPlan(**_core.join_plan(codes.values, codes.signal, radius, recall))
 
 
-def join_arguments(fingerprints: Any, radius: object, recall: object, threads: int | None) -> Codes:
-    """The fingerprints as rows, all else checked."""
+def join_arguments(
+    fingerprints: Any, radius: Any, recall: object, threads: int | None
+) -> tuple[Codes, int]:
+    """The fingerprints as rows and the radius as an int, all checked."""
     codes = as_codes(fingerprints)
-    bits = codes.values.shape[1] * 64
+    words = codes.values.shape[1] * 64
+    bits = words if hasattr(fingerprints, "dtype") else 512  # the width of ints is not known
+    if isinstance(fingerprints, Fingerprints):
+        bits = fingerprints.recipe.bits
+    limits = f"it must be a whole number from 0 to {bits}"
     if isinstance(radius, bool) or not hasattr(radius, "__index__"):
-        raise TypeError(f"radius is {radius!r}; it must be a whole number from 0 to {bits}")
+        raise TypeError(f"radius is {radius!r}; {limits}")
     if not 0 <= radius.__index__() <= bits:
-        raise ValueError(f"radius is {radius}; it must be from 0 to {bits}, the bits given")
+        raise ValueError(f"radius is {radius}; {limits}")
     limits = "it must be a number above 0 and at most 1"
     if isinstance(recall, bool) or not isinstance(recall, int | float):
         raise TypeError(f"recall is {recall!r}; {limits}")
     if not 0 < recall <= 1:
         raise ValueError(f"recall is {recall}; {limits}")
     check_threads(threads)
-    return codes
+    return codes, min(radius.__index__(), words)
 
 
 def _schema(plan: dict[str, Any]) -> pa.Schema:

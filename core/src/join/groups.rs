@@ -106,7 +106,8 @@ pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
     let rows = work.len();
     let log = usize::BITS - rows.leading_zeros();
     let high = log.saturating_sub(13).min(10);
-    let low = log.saturating_sub(high).clamp(1, 16);
+    // Half as many codes as buckets: few are shared by chance.
+    let low = (log + 1).saturating_sub(high).clamp(1, 16);
     let pieces = scatter(&mut work.codes, &mut work.items, 1 << high, |codes, keys| {
         keys.clear();
         keys.extend(codes.iter().map(|code| (u64::from(hash(code)) >> (32 - high)) as u32));
@@ -135,52 +136,43 @@ pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
             keys.clear();
             keys.extend(local.codes.iter().map(|code| hash(code) << high >> (32 - low) & ((1 << low) - 1)));
             sorted.sort(&local.codes, &local.items, keys, low);
-            local.clear();
-            let mut done = 0;
-            let mut groups = 0;
-            let mut word = (base / 64, 0u64);
-            let mut start_at = |at: usize| {
-                groups += 1;
-                if at / 64 != word.0 {
-                    starts[word.0].fetch_or(word.1, Relaxed);
-                    word = (at / 64, 0);
-                }
-                word.1 |= 1 << (at % 64);
-            };
-            for ends in sorted.starts.windows(2) {
+            // Equal codes, under one hash, shall lie side by side. Two always do.
+            for ends in sorted.starts.windows(2).filter(|ends| ends[1] - ends[0] > 2) {
                 let (from, to) = (ends[0] as usize, ends[1] as usize);
-                let (codes, rows) = (&sorted.work.codes[from..to], &sorted.work.items[from..to]);
-                // Rows come ascending; one code under a hash is by far the most common case.
-                if codes.iter().skip(1).all(|code| *code == codes[0]) {
-                    if to > from {
-                        start_at(base + done);
-                        local.push_all(&codes[..1], &[(base + done) as u32]);
-                        order[done..done + rows.len()].copy_from_slice(rows);
-                        done += rows.len();
+                let (codes, rows) = (&mut sorted.work.codes[from..to], &mut sorted.work.items[from..to]);
+                if codes.iter().any(|code| *code != codes[0]) {
+                    run.clear();
+                    run.extend(codes.iter().copied().zip(rows.iter().copied()));
+                    run.sort_unstable();
+                    for (at, (code, row)) in run.iter().enumerate() {
+                        (codes[at], rows[at]) = (*code, *row);
                     }
-                    continue;
-                }
-                run.clear();
-                run.extend(codes.iter().copied().zip(rows.iter().copied()));
-                run.sort_unstable();
-                for (at, (code, row)) in run.iter().enumerate() {
-                    if at == 0 || run[at - 1].0 != *code {
-                        start_at(base + done);
-                        local.push_all(&[*code], &[(base + done) as u32]);
-                    }
-                    order[done] = *row;
-                    done += 1;
                 }
             }
-            if groups > 0 {
-                starts[word.0].fetch_or(word.1, Relaxed);
+            let (codes, rows) = (&sorted.work.codes[..order.len()], &sorted.work.items[..order.len()]);
+            order.copy_from_slice(rows);
+            let mut groups = 0;
+            let mut word = (base / 64, 0u64);
+            for (at, code) in codes.iter().enumerate() {
+                let first = at == 0 || *code != codes[at - 1];
+                // A repeat is overwritten by what comes next: there is no branch to foresee.
+                (local.codes[groups], local.items[groups]) = (*code, (base + at) as u32);
+                groups += usize::from(first);
+                if (base + at) / 64 != word.0 {
+                    starts[word.0].fetch_or(word.1, Relaxed);
+                    word = ((base + at) / 64, 0);
+                }
+                word.1 |= u64::from(first) << ((base + at) % 64);
+            }
+            if let Some(start) = starts.get(word.0) {
+                start.fetch_or(word.1, Relaxed);
             }
             count.fetch_add(groups, Relaxed);
             let mut taken = 0;
             for range in pieces.ranges(bucket) {
                 // SAFETY: as above.
                 let (codes, items) = unsafe { places.piece(range) };
-                let fill = codes.len().min(local.len() - taken);
+                let fill = codes.len().min(groups - taken);
                 codes[..fill].copy_from_slice(&local.codes[taken..taken + fill]);
                 items[..fill].copy_from_slice(&local.items[taken..taken + fill]);
                 items[fill..].fill(REPEAT);

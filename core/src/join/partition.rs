@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::Code;
 
 /// Codes of one chunk, so that a chunk and its copy stay in the cache of one core.
-const CHUNK_BYTES: usize = 200 << 10;
+const CHUNK_BYTES: usize = 100 << 10;
 
 /// Codes and the number of each.
 #[derive(Default)]
