@@ -45,7 +45,8 @@ mod words;
 pub use error::Error;
 pub use hash::TokenHash;
 pub use join::{
-    Equal, Found, Groups, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, Sink, clusters, pairs,
+    Equal, Found, Groups, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, Sink, clusters,
+    pairs,
 };
 pub use normalize::Normalize;
 pub use passages::{Passage, passages};

@@ -159,14 +159,22 @@ fn ranges_folds<const W: usize>(
             let mut from = right.start.max(end);
             while let Some(step) = next_alike(rows, &folds[..right.end + STEP], from, right.end, radius) {
                 from = step + STEP;
-                for other in step..from.min(right.end) {
-                    for row in at..end {
-                        let distance = distance(&codes[row], &codes[other]);
-                        if distance <= radius {
-                            hit(row, other, distance);
-                        }
-                    }
-                }
+                step_hits(codes, at..end, step..from.min(right.end), radius, hit);
+            }
+        }
+    }
+}
+
+/// Compares in full what folds did not tell apart.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+#[cold]
+fn step_hits<const W: usize>(codes: &[Code<W>], left: Range<usize>, right: Range<usize>, radius: u32, hit: Hit) {
+    for other in right {
+        for row in left.clone() {
+            let distance = distance(&codes[row], &codes[other]);
+            if distance <= radius {
+                hit(row, other, distance);
             }
         }
     }

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use super::compare::Compare;
 use super::keys::BitKey;
 use super::model::{LOCAL_BITS, Model};
 use super::partition::{Sorted, Work, scatter};
-use super::compare::Compare;
 use super::{Code, Found, Sink, masks};
 
 /// Keys of a pass over all codes are not wider.
@@ -184,7 +184,7 @@ impl<'a, const W: usize> Engine<'a, W> {
     fn all_pairs(&self, codes: &[Code<W>], items: &[u32], earlier: &[Code<W>]) {
         let mut folds = Vec::new();
         self.compare.fold(codes, &mut folds);
-                let tiles = codes.len().div_ceil(TILE);
+        let tiles = codes.len().div_ceil(TILE);
         let tile = |at: usize| at * TILE..((at + 1) * TILE).min(codes.len());
         // Rows of tiles shrink; the longest first leaves the threads busy to the end.
         let row = |left: usize| {
@@ -224,8 +224,7 @@ pub(super) fn cut<const W: usize>(model: &Model, log: u32, region: &Region<W>, m
         return Vec::new();
     }
     let mut places = masks::positions(&region.free);
-    let blocks: Vec<Code<W>> =
-        (0..=allowed).map(|_| masks::of_positions(places.by_ref().take(key as usize))).collect();
+    let blocks: Vec<Code<W>> = (0..=allowed).map(|_| masks::of_positions(places.by_ref().take(key as usize))).collect();
     let mut free = region.free;
     let mut passes = Vec::new();
     for (pass, block) in blocks.iter().enumerate() {

@@ -246,5 +246,8 @@ impl<const W: usize> Codes for Prepared<W> {
 fn varying<const W: usize>(codes: &[Code<W>]) -> Code<W> {
     let Some(&first) = codes.first() else { return [0; W] };
     let differ = |mask: Code<W>, code: &Code<W>| std::array::from_fn(|word| mask[word] | code[word] ^ first[word]);
-    codes.par_chunks(1 << 14).map(|codes| codes.iter().fold([0; W], differ)).reduce(|| [0; W], |a, b| masks::union(&a, &b))
+    codes
+        .par_chunks(1 << 14)
+        .map(|codes| codes.iter().fold([0; W], differ))
+        .reduce(|| [0; W], |a, b| masks::union(&a, &b))
 }

@@ -33,7 +33,7 @@ impl Model {
 
     /// One pass over all codes but for the comparisons, for each code.
     pub(super) fn table_cost(words: usize, codes: usize) -> f64 {
-        let near = 5.0 + 2.5 * words as f64;
+        let near = 8.0 + 4.0 * words as f64;
         if codes > 1 << 20 { near * 1.5 } else { near }
     }
 

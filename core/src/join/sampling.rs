@@ -84,7 +84,9 @@ fn collisions<const W: usize>(codes: &[Code<W>], order: &[u32]) -> Vec<f64> {
     for _ in 0..ORDERS {
         random.shuffle(&mut order);
         let key = |code: &Code<W>| {
-            order[..width as usize].iter().fold(0u32, |key, &at| key << 1 | (code[at as usize / 64] >> (at % 64) & 1) as u32)
+            order[..width as usize]
+                .iter()
+                .fold(0u32, |key, &at| key << 1 | (code[at as usize / 64] >> (at % 64) & 1) as u32)
         };
         let mut keys: Vec<u32> = codes.iter().step_by(step).map(key).collect();
         keys.sort_unstable();
@@ -113,7 +115,8 @@ impl Distances {
         let factorials = factorials(bits);
         let mut shares: Vec<f64> = (0..=radius)
             .map(|d| {
-                let log = choose(&factorials, bits, d) + f64::from(d) * flip.ln() + f64::from(bits - d) * (-flip).ln_1p();
+                let log =
+                    choose(&factorials, bits, d) + f64::from(d) * flip.ln() + f64::from(bits - d) * (-flip).ln_1p();
                 log.exp()
             })
             .collect();
