@@ -11,21 +11,21 @@ struct Collected(Mutex<Vec<Found>>);
 
 impl Sink for Collected {
     fn take(&self, found: &[Found]) {
-        self.0.lock().unwrap().extend_from_slice(found);
+        self.0.lock().expect("no thread panics").extend_from_slice(found);
     }
 }
 
 /// All pairs of rows: those of different codes found by the join, those of equal codes in its groups.
 fn joined(values: &[u64], words: usize, signal: Option<&[bool]>, radius: u32, threads: usize) -> Vec<(u32, u32, u16)> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
     pool.install(|| {
         let settings = JoinSettings { radius, recall: 1.0, flip: None };
-        let mut join = Join::new(Input { values, words, signal }, settings).unwrap();
+        let mut join = Join::new(Input { values, words, signal }, settings).expect("good settings");
         let sink = Collected::default();
         join.run(&sink, &AtomicBool::new(false));
         let groups = join.groups();
         let mut pairs = Vec::new();
-        for found in sink.0.into_inner().unwrap() {
+        for found in sink.0.into_inner().expect("no thread panics") {
             for &left in groups.of(found.left) {
                 for &right in groups.of(found.right) {
                     pairs.push((left.min(right), left.max(right), found.distance));
@@ -106,7 +106,7 @@ proptest! {
         let radius = if small { (radius_share * 8.0) as u32 } else { (radius_share * bits as f64) as u32 };
         let radius = radius.min(bits as u32);
         let mut state = seed;
-        let signal: Option<Vec<bool>> = no_signal.then(|| (0..n).map(|_| splitmix(&mut state) % 4 != 0).collect());
+        let signal: Option<Vec<bool>> = no_signal.then(|| (0..n).map(|_| !splitmix(&mut state).is_multiple_of(4)).collect());
         let signal = signal.as_deref();
         prop_assert_eq!(joined(&values, words, signal, radius, threads), naive(&values, words, signal, radius));
     }

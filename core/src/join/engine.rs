@@ -51,7 +51,7 @@ pub(super) struct Engine<'a, const W: usize> {
     pub(super) model: &'a Model,
     pub(super) sink: &'a dyn Sink,
     pub(super) stop: &'a AtomicBool,
-    buffers: Mutex<Vec<Box<Buffers<W>>>>,
+    buffers: Mutex<Vec<Buffers<W>>>,
 }
 
 impl<'a, const W: usize> Engine<'a, W> {
@@ -97,7 +97,7 @@ impl<'a, const W: usize> Engine<'a, W> {
                 return;
             }
             let mut buffers = self.take();
-            let Buffers { local, keys, sorted, .. } = &mut *buffers;
+            let Buffers { local, keys, sorted, .. } = &mut buffers;
             pieces.gather(codes, items, bucket, local);
             key.keys(&local.codes, keys);
             keys.iter_mut().for_each(|key| *key &= (1 << low) - 1);
@@ -120,7 +120,7 @@ impl<'a, const W: usize> Engine<'a, W> {
             return;
         }
         let mut buffers = self.take();
-        let Buffers { keys, sorted, .. } = &mut *buffers;
+        let Buffers { keys, sorted, .. } = &mut buffers;
         key.keys(codes, keys);
         sorted.sort(codes, items, keys, key.bits);
         self.compare(&mut buffers, earlier, region);
@@ -207,11 +207,11 @@ impl<'a, const W: usize> Engine<'a, W> {
         if tiles <= 4 { (0..tiles).for_each(row) } else { (0..tiles).into_par_iter().with_max_len(1).for_each(row) }
     }
 
-    fn take(&self) -> Box<Buffers<W>> {
+    fn take(&self) -> Buffers<W> {
         self.buffers.lock().unwrap_or_else(|broken| broken.into_inner()).pop().unwrap_or_default()
     }
 
-    fn give(&self, buffers: Box<Buffers<W>>) {
+    fn give(&self, buffers: Buffers<W>) {
         self.buffers.lock().unwrap_or_else(|broken| broken.into_inner()).push(buffers);
     }
 }
