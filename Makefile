@@ -27,9 +27,10 @@ format: $(VENV)/check-tools
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# make bench DATA=folder measures on real texts as well as on generated ones.
+# make bench DATA=folder measures on real texts as well as on generated ones;
+# LARGE=1 adds a self-join of a hundred million codes.
 bench: $(VENV)/core
-	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA)) $(if $(LARGE),--large)
 
 # Needs a nightly toolchain and cargo-fuzz (cargo install cargo-fuzz).
 fuzz:

@@ -61,12 +61,26 @@ def _best_of_ten(command: list[str | Path]) -> float:
     return min(seconds(run) for _ in range(10))
 
 
-def _peak() -> int:
+def peak() -> int:
+    """The most bytes this process has had in memory."""
+    # getrusage would count the process that started this one.
+    return _status("VmHWM") or _peak_of_all()
+
+
+def resident() -> int:
+    """The bytes this process has in memory; where that cannot be read, the most it has had."""
+    return _status("VmRSS") or _peak_of_all()
+
+
+def _status(field: str) -> int:
     status = Path("/proc/self/status")
-    if status.exists():
-        # getrusage would count the process that started this one.
-        line = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM"))
-        return int(line.split()[1]) * 1024
+    if not status.exists():
+        return 0
+    line = next(x for x in status.read_text().splitlines() if x.startswith(field))
+    return int(line.split()[1]) * 1024
+
+
+def _peak_of_all() -> int:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 
@@ -88,9 +102,9 @@ def _column(texts: int) -> pa.ChunkedArray:
 def _grow(texts: int) -> dict[str, int]:
     column = _column(texts)
     nd.fingerprints(["some text to warm up with", "and another one"])
-    before = _peak()
+    before = peak()
     found = nd.fingerprints(column)
-    growth, result = _peak() - before, found.values.nbytes + found.signal.nbytes
+    growth, result = peak() - before, found.values.nbytes + found.signal.nbytes
     if growth < result / 2:
         raise RuntimeError(f"memory grew by {growth} bytes, but the result alone has {result}")
     return {"growth": growth, "result": result}

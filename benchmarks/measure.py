@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +37,24 @@ def at_least(what: str, neardup: str, peer: str, ratio: float, target: float | N
     if target is None:
         return Row(what, neardup, peer, ratio)
     return Row(what, neardup, peer, ratio, f"≥ {target:g}×", ratio >= target)
+
+
+def at_most(
+    what: str,
+    value: float,
+    unit: str,
+    limit: float | None,
+    *,
+    peer: str = "",
+    ratio: float | None = None,
+    more: str = "",
+) -> Row:
+    """A row whose value, in a unit, should not pass the limit."""
+    measured = f"{value:.3g} {unit}{more}"
+    if limit is None:
+        return Row(what, measured, peer, ratio)
+    short = unit.split(" ", 1)[0]
+    return Row(what, measured, peer, ratio, f"≤ {limit:g} {short}", value <= limit)
 
 
 @dataclass(frozen=True)
@@ -108,6 +128,15 @@ def portions(inputs: Sequence[Any], wanted: int, count: int) -> Iterator[list[An
             start, filled, made = at, 0, made + 1
             if made == count:
                 return
+
+
+def alone(script: str, task: str, *arguments: str) -> dict[str, Any]:
+    """What a script prints as JSON, run in a process that has done nothing else."""
+    note(f"{task} in a process of its own")
+    command = [sys.executable, script, task, *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
 
 
 def note(message: str) -> None:

@@ -1,6 +1,6 @@
 """All of neardup's claims about speed, memory and quality, measured in one run.
 
-    python benchmarks/run.py [--data DIR] [--quick] [--only NAME ...]
+    python benchmarks/run.py [--data DIR] [--quick] [--large] [--only NAME ...]
 
 Everything is a ratio against another program or library on the same texts on the same machine, both
 by turns, so that a busy machine slows both. The report goes to stdout and to benchmarks/RESULTS.md.
@@ -13,6 +13,7 @@ import datetime
 import os
 import platform
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
@@ -20,9 +21,12 @@ from pathlib import Path
 
 import corpora
 import footprint
+import joins
+import neighbours
 import peers
 import recipes
 import speed
+from codes import Codes
 from measure import HEADER, Row, note
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -38,6 +42,14 @@ SECTIONS: dict[str, Callable[[speed.Texts], Iterator[Row]]] = {
     "startup": lambda _: footprint.startup(),
     "latency": speed.latency,
     "presets": speed.presets,
+}
+# Measured on fingerprints: uniform ones, and those of real texts.
+CODES: dict[str, Callable[[neighbours.Scale], Iterator[Row]]] = {
+    "search": neighbours.search,
+    "build": neighbours.build,
+    "index": neighbours.footprint,
+    "join": joins.join,
+    "sampled": joins.sampled,
 }
 QUALITY = "quality"
 # The recipes worth a look at every run; recipes.py compares more, on more texts.
@@ -64,7 +76,7 @@ def _memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def report(options: argparse.Namespace) -> Iterator[str]:
+def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
     data: Path | None = options.data
     scale = 5 if options.quick else 1
     started = time.monotonic()
@@ -76,19 +88,28 @@ def report(options: argparse.Namespace) -> Iterator[str]:
     yield "in processor time, so that a busy machine matters less; two threads by the clock.\n"
     yield from machine()
     yield "- texts: " + "; ".join(f"{x}: {y}" for x, y in corpora.sources(data).items())
+    codes = Codes(data, folder)
+    yield f"- codes: {' and '.join(codes.sources())}; a tenth with a neighbour planted"
 
-    note("texts")
-    texts = speed.Texts(
-        english=corpora.english(data, 20_000 // scale),
-        chinese=corpora.chinese(data, 20_000 // scale),
-        poems=corpora.poems(data, 20_000 // scale),
-        rounds=3 if options.quick else 7,
-    )
+    rounds = 3 if options.quick else 7
     yield f"\n{HEADER}"
-    for name in SECTIONS:
+    if any(name in options.only for name in SECTIONS):
+        note("texts")
+        texts = speed.Texts(
+            english=corpora.english(data, 20_000 // scale),
+            chinese=corpora.chinese(data, 20_000 // scale),
+            poems=corpora.poems(data, 20_000 // scale),
+            rounds=rounds,
+        )
+        for name in SECTIONS:
+            if name in options.only:
+                note(f"{name}, after {time.monotonic() - started:.0f} s")
+                yield from (row.markdown() for row in SECTIONS[name](texts))
+    measured = neighbours.Scale(codes, rounds, quick=options.quick, large=options.large)
+    for name in CODES:
         if name in options.only:
             note(f"{name}, after {time.monotonic() - started:.0f} s")
-            yield from (row.markdown() for row in SECTIONS[name](texts))
+            yield from (row.markdown() for row in CODES[name](measured))
     if QUALITY in options.only:
         note(f"{QUALITY}, after {time.monotonic() - started:.0f} s")
         yield "\n# Quality of recipes"
@@ -96,17 +117,20 @@ def report(options: argparse.Namespace) -> Iterator[str]:
 
 
 def main() -> None:
-    names = [*SECTIONS, QUALITY]
+    names = [*SECTIONS, *CODES, QUALITY]
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, help="folder with the .jsonl.gz files of real text")
     parser.add_argument("--quick", action="store_true", help="fewer texts and rounds")
+    parser.add_argument("--large", action="store_true", help="a self-join of 1e8 codes as well")
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=names)
     options = parser.parse_args()
     peers.install()
     lines = []
-    for line in report(options):
-        print(line, flush=True)
-        lines.append(line)
+    # The codes take some hundred megabytes, and the largest ones a few thousand.
+    with tempfile.TemporaryDirectory() as folder:
+        for line in report(options, Path(folder)):
+            print(line, flush=True)
+            lines.append(line)
     if options.only == names:
         RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -1,10 +1,12 @@
 """`nd.Index` saved and opened."""
 
 import os
+import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
+import xxhash
 
 import neardup as nd
 from neighbours_reference import (
@@ -170,17 +172,16 @@ def test_what_cannot_be_opened(tmp_path: Path) -> None:
             nd.Index.open(path)
 
 
-# A name for the format, then its version as a number of four bytes, least significant first.
-VERSION_AT = 8
-
-
 def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+    """The header: eight bytes of name, version, length (four bytes each), its checksum (eight)."""
     path = tmp_path / "newer.index"
     index, _ = filled(count=20)
     index.save(path)
     data = bytearray(path.read_bytes())
-    version = int.from_bytes(data[VERSION_AT : VERSION_AT + 4], "little")
-    data[VERSION_AT : VERSION_AT + 4] = (version + 1).to_bytes(4, "little")
+    version, length = struct.unpack_from("<II", data, 8)
+    struct.pack_into("<I", data, 8, version + 1)
+    header = data[8:16] + data[24:length]
+    struct.pack_into("<Q", data, 16, xxhash.xxh3_64_intdigest(bytes(header)))
     path.write_bytes(data)
-    with pytest.raises(ValueError, match=rf"newer.index.*version.*{version + 1}"):
+    with pytest.raises(ValueError, match=rf"newer\.index.*version {version + 1}"):
         nd.Index.open(path)

@@ -2,7 +2,6 @@
 
 import random
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +97,24 @@ def test_many_threads_at_once(tmp_path: Path) -> None:
 
     work = [add_and_remove, add_and_remove, add_and_remove, search, search, save, save, iterate]
 
-    def run(worker: int) -> None:
-        barrier.wait(timeout=60)
-        work[worker](worker)
+    failures: list[BaseException] = []
 
-    with ThreadPoolExecutor(len(work)) as pool:
-        for done in [pool.submit(run, worker) for worker in range(len(work))]:
-            done.result(timeout=120)
+    def run(worker: int) -> None:
+        try:
+            barrier.wait(timeout=60)
+            work[worker](worker)
+        except BaseException as failure:
+            failures.append(failure)
+
+    # Daemons: threads that wait for each other would otherwise keep the tests from ending.
+    threads = [threading.Thread(target=run, args=(at,), daemon=True) for at in range(len(work))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+        assert not thread.is_alive(), "the threads wait for each other"
+    if failures:
+        raise failures[0]
     left = [i for worker in range(3) for turn in range(ROUNDS) for i in own(worker, turn)[1::2]]
     same(index, {i: code_of(i) for i in kept + left})
 

@@ -1,6 +1,7 @@
 //! `neardup._core`: converts between Python and the core, releases the GIL, and nothing else.
 
 mod index;
+mod join;
 mod texts;
 mod threads;
 
@@ -316,5 +317,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<index::PyIndex>()?;
     module.add_function(wrap_pyfunction!(stable_hash, module)?)?;
     module.add_function(wrap_pyfunction!(cosine, module)?)?;
+    join::add_to(module)?;
     module.add_function(wrap_pyfunction!(passages, module)?)
 }

@@ -35,6 +35,7 @@ mod hash;
 mod ids;
 mod index;
 mod jieba;
+mod join;
 mod normalize;
 mod once;
 mod passages;
@@ -52,6 +53,10 @@ pub use file::FileError;
 pub use hash::TokenHash;
 pub use ids::{Id, Ids};
 pub use index::{Index, IndexError, Matches, PlannedPart};
+pub use join::{
+    Equal, Found, Groups, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, Sink, clusters,
+    pairs,
+};
 pub use normalize::Normalize;
 pub use passages::{Passage, passages};
 pub use pipeline::{Feature, Pipeline, Settings, cosine_of_features};

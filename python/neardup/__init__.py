@@ -2,10 +2,12 @@
 
 # These modules load neither NumPy nor Arrow: `neardup --help` has to start at once.
 from neardup._core import CorruptIndexError, __version__
+from neardup.clusters import clusters
 from neardup.explain import Explanation, explain
 from neardup.features import Feature
 from neardup.fingerprint import Fingerprints, distance, fingerprint, fingerprints
 from neardup.index import Index, Match
+from neardup.pairs import JoinPlan, pairs, pairs_plan
 from neardup.recipe import Recipe
 from neardup.similarity import Comparison, Passage, compare, similarity
 
@@ -16,14 +18,18 @@ __all__ = [
     "Feature",
     "Fingerprints",
     "Index",
+    "JoinPlan",
     "Match",
     "Passage",
     "Recipe",
     "__version__",
+    "clusters",
     "compare",
     "distance",
     "explain",
     "fingerprint",
     "fingerprints",
+    "pairs",
+    "pairs_plan",
     "similarity",
 ]

@@ -137,3 +137,45 @@ class Index:
     ) -> list[tuple[int, list[tuple[int, int | None]] | None, int, float, float]]:
         """For each part: entries, the tables' key bits and flips or None for a scan, probes,
         candidates, nanoseconds."""
+
+def join_plan(
+    values: NDArray[np.uint64], signal: NDArray[np.bool_] | None, radius: int, recall: float
+) -> dict[str, Any]:
+    """What a join of these rows would do; the fields of `neardup.pairs.Plan`."""
+
+def pairs(
+    values: NDArray[np.uint64],
+    signal: NDArray[np.bool_] | None,
+    radius: int,
+    recall: float,
+    equal: str,
+    threads: int | None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16], dict[str, Any]]:
+    """Left rows, right rows, distances, sorted; and the plan."""
+
+class PairStream:
+    """Pairs in batches, found on threads of its own; dropping it stops them."""
+
+    plan: dict[str, Any]
+
+    def __init__(
+        self,
+        values: NDArray[np.uint64],
+        signal: NDArray[np.bool_] | None,
+        radius: int,
+        recall: float,
+        equal: str,
+        threads: int | None,
+    ) -> None: ...
+    def next(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]] | None:
+        """The next batch in no order, or None at the end."""
+
+def clusters(
+    values: NDArray[np.uint64],
+    signal: NDArray[np.bool_] | None,
+    radius: int,
+    recall: float,
+    linkage: str,
+    threads: int | None,
+) -> NDArray[np.int64]:
+    """For each row the first row of its cluster."""

@@ -108,3 +108,14 @@ def _from_ints(given: list[Any], bits: int | None, *, one: bool) -> Codes:
     missing = [value is None for value in given]
     signal = ~np.array(missing, dtype=np.bool_) if any(missing) else None
     return Codes(rows, signal, None, one)
+
+
+def whole(name: str, value: object, least: int, most: int) -> int:
+    """The value as an int, refused outside of its limits."""
+    limits = f"it must be a whole number from {least} to {most}"
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is {value!r}; {limits}")
+    number = int(value.__index__())
+    if not least <= number <= most:
+        raise ValueError(f"{name} is {number}; {limits}")
+    return number

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 from neardup import _core
-from neardup.codes import Codes, as_codes
+from neardup.codes import Codes, as_codes, whole
 from neardup.fingerprint import Fingerprints
 from neardup.recipe import Recipe, as_recipe, check_threads
 
@@ -109,7 +109,7 @@ class Index:
         self, bits: int = 64, *, recipe: Recipe | str | os.PathLike[str] | None = None
     ) -> None:
         if recipe is None:
-            self._core = _core.Index(_whole("bits", bits, 8, 512), None)
+            self._core = _core.Index(whole("bits", bits, 8, 512), None)
         else:
             known = as_recipe(recipe)
             self._core = _core.Index(known.bits, known.identity)
@@ -241,7 +241,7 @@ class Index:
         """
         codes = as_codes(values, self.bits)
         return self._answer(
-            codes, threads, self._core.search, _whole("radius", radius, 0, self.bits)
+            codes, threads, self._core.search, whole("radius", radius, 0, self.bits)
         )
 
     def contains(self, values: Any, radius: int = 0, *, threads: int | None = None) -> Any:
@@ -250,7 +250,7 @@ class Index:
 
         codes = as_codes(values, self.bits)
         check_threads(threads)
-        radius = _whole("radius", radius, 0, self.bits)
+        radius = whole("radius", radius, 0, self.bits)
         found = self._core.contains(codes.values, radius, codes.recipe, threads)
         if codes.signal is not None:
             found = np.logical_and(found, codes.signal)
@@ -287,10 +287,10 @@ class Index:
         max_distance  leaves out what is further away
         """
         codes = as_codes(values, self.bits)
-        count = _whole("n", n, 1, MAX_ID)
+        count = whole("n", n, 1, MAX_ID)
         reach = self.bits
         if max_distance is not None:
-            reach = _whole("max_distance", max_distance, 0, self.bits)
+            reach = whole("max_distance", max_distance, 0, self.bits)
         return self._answer(codes, threads, self._core.nearest, count, reach)
 
     def _answer(self, codes: Codes, threads: int | None, search: Any, *limits: int) -> Any:
@@ -317,7 +317,7 @@ class Index:
         """What a search at this radius would do, and what it is expected to cost."""
         parts = []
         for entries, tables, probes, candidates, nanoseconds in self._core.plan(
-            _whole("radius", radius, 0, self.bits)
+            whole("radius", radius, 0, self.bits)
         ):
             keys, flips = zip(*tables, strict=True) if tables else ((), ())
             method = "scan" if tables is None else "tables"
@@ -371,13 +371,3 @@ def _sound(key: str) -> str:
     except UnicodeEncodeError:
         raise ValueError(f"the id {key!r} has a lone surrogate; it cannot be stored") from None
     return str(key)
-
-
-def _whole(name: str, value: object, least: int, most: int) -> int:
-    limits = f"it must be a whole number from {least} to {most}"
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} is {value!r}; {limits}")
-    number = int(value.__index__())
-    if not least <= number <= most:
-        raise ValueError(f"{name} is {number}; {limits}")
-    return number

@@ -1,7 +1,9 @@
 """`neardup.compat.simhash` against PyPI `simhash`, its formula and its known values."""
 
+import copy
 import hashlib
 import logging
+import pickle
 import random
 import re
 import subprocess
@@ -271,6 +273,49 @@ def test_index_misses_nothing(values: set[int], query: int, k: int) -> None:
     index = SimhashIndex([(value, Simhash(value, f=8)) for value in values], f=8, k=k)
     expected = sorted(str(value) for value in values if (value ^ query).bit_count() <= k)
     assert index.get_near_dups(Simhash(query, f=8)) == expected
+
+
+@pytest.mark.parametrize(("f", "k"), [(64, 3), (8, 1), (520, 9), (1024, 0), (136, 20)])
+def test_ids_and_fingerprints_in_any_combination(f: int, k: int) -> None:
+    rng = random.Random(f)
+    few = [rng.getrandbits(f) for _ in range(3)]
+    few += [few[0] ^ 1 << f - 1, few[1] ^ 5]
+    ours, theirs = SimhashIndex([], f=f, k=k), original.SimhashIndex([], f=f, k=k)
+    for turn in range(400):
+        obj_id, value = rng.choice(["a", "b", 3, "3", "x,y", ""]), rng.choice(few)
+        change = "delete" if rng.random() < 0.4 else "add"
+        getattr(ours, change)(obj_id, Simhash(value, f))
+        getattr(theirs, change)(obj_id, original.Simhash(value, f))
+        query = rng.choice(few)
+        expected = sorted(theirs.get_near_dups(original.Simhash(query, f)))
+        assert ours.get_near_dups(Simhash(query, f)) == expected
+        if turn % 50 == 0:
+            assert ours.bucket == theirs.bucket
+            assert ours.bucket_size() == theirs.bucket_size()
+
+
+def test_bits_beyond_the_width_do_not_count() -> None:
+    index = SimhashIndex([("wide", Simhash(2**70 + 5)), ("minus", Simhash(-1))], k=1)
+    assert index.get_near_dups(Simhash(4)) == ["wide"]
+    assert index.get_near_dups(Simhash(2**64 - 2)) == ["minus"]
+    index.delete("wide", Simhash(5))
+    assert index.get_near_dups(Simhash(2**99 + 4)) == ["wide"]
+    index.delete("wide", Simhash(2**70 + 5))
+    assert index.get_near_dups(Simhash(4)) == []
+
+
+@pytest.mark.parametrize("f", [64, 1024])
+def test_an_index_can_be_pickled_and_copied(f: int) -> None:
+    index = SimhashIndex([(i, Simhash(i % 7, f)) for i in range(20)], f=f, k=1)
+    index.delete(3, Simhash(3, f))
+    index.get_near_dups(Simhash(99, f))
+    pickled = pickle.loads(pickle.dumps(index))  # noqa: S301
+    for other in (pickled, copy.deepcopy(index)):
+        assert (other.f, other.k) == (f, 1)
+        assert other.bucket == index.bucket
+        assert other.get_near_dups(Simhash(3, f)) == index.get_near_dups(Simhash(3, f))
+        other.add("new", Simhash(3, f))
+        assert "new" not in index.get_near_dups(Simhash(3, f))
 
 
 def test_index_of_texts() -> None:

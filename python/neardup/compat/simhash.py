@@ -3,8 +3,8 @@
     from neardup.compat.simhash import Simhash, SimhashIndex
 
 is the whole migration. What is better here: texts go through the Rust core, weights of any size
-are right under NumPy 2, and a `hashfunc` too narrow for `f` is refused instead of giving a value
-that means nothing.
+are right under NumPy 2, searches run on `neardup.Index`, and a `hashfunc` too narrow for `f` is
+refused instead of giving a value that means nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.fingerprint import fingerprint
+from neardup.index import Index, Match
 from neardup.recipe import Recipe
 
 __all__ = ["Simhash", "SimhashIndex"]
@@ -33,8 +34,9 @@ WIDEST_MD5 = 128
 WIDE_WEIGHT = 2**31
 # Below this a float holds every integer.
 EXACT_FLOAT = 2**53
-# A bucket with more entries than this makes queries slow, so the log is told.
+# More neighbours than this make queries slow, so the log is told.
 BIG_BUCKET = 200
+WIDEST_INDEX = 512
 
 
 def _md5(data: bytes) -> bytes:
@@ -233,9 +235,8 @@ class SimhashIndex:
     f      width in bits, that of every `Simhash` in the index
     k      largest distance found
 
-    Two fingerprints at most `k` bits apart agree on one of `k + 1` blocks (pigeonhole), so an
-    entry is filed under each of its blocks and a query reads only the buckets of its own.
-    `bucket` is open to readers: block key → entries "fingerprint in hexadecimal,id".
+    An id may stand for several fingerprints, and a fingerprint for several ids. The search is that
+    of `neardup.Index`; the blocks and buckets of the original are worked out when asked for.
     """
 
     def __init__(
@@ -250,10 +251,12 @@ class SimhashIndex:
         self.f = f
         self.k = k
         self.log = logging.getLogger("simhash") if log is None else log
-        self.bucket: collections.defaultdict[str, set[str]] = collections.defaultdict(set)
+        self._index = self._empty()
+        # Keys of buckets that may be empty: in the original, to look into one is to make it.
+        self._touched: set[str] = set()
         self.log.info("Initializing %s data.", len(objs) if isinstance(objs, Sized) else "some")
-        for obj_id, simhash in objs:
-            self.add(obj_id, simhash)
+        # A dict drops what comes twice.
+        self._file(dict.fromkeys(self._entry(obj_id, simhash) for obj_id, simhash in objs))
 
     @property
     def offsets(self) -> list[int]:
@@ -261,47 +264,77 @@ class SimhashIndex:
         width = self.f // (self.k + 1)
         return [width * block for block in range(self.k + 1)]
 
+    @property
+    def bucket(self) -> dict[str, set[str]]:
+        """Block key → entries "fingerprint in hexadecimal,id". Made anew each time, to be read."""
+        buckets: dict[str, set[str]] = {key: set() for key in self._touched}
+        for entry in self._entries():
+            for key in self._keys(_value(entry)):
+                buckets.setdefault(key, set()).add(entry)
+        return buckets
+
     def get_keys(self, simhash: Simhash) -> Iterator[str]:
         """The bucket key of each block, "value:block" in hexadecimal."""
-        value = int(simhash.value)
-        offsets = self.offsets
-        for block, (start, end) in enumerate(zip(offsets, [*offsets[1:], self.f], strict=True)):
-            yield f"{value >> start & ((1 << (end - start)) - 1):x}:{block:x}"
+        return self._keys(int(simhash.value))
 
     def add(self, obj_id: object, simhash: Simhash) -> None:
         """File a fingerprint under an id."""
-        for bucket, entry in self._places(obj_id, simhash):
-            bucket.add(entry)
+        entry = self._entry(obj_id, simhash)
+        if entry not in self._index:
+            self._file([entry])
 
     def delete(self, obj_id: object, simhash: Simhash) -> None:
         """Take a fingerprint out again; nothing happens if it is not there."""
-        for bucket, entry in self._places(obj_id, simhash):
-            bucket.discard(entry)
+        self._index.remove(self._entry(obj_id, simhash))
+        self._touched.update(self.get_keys(simhash))
 
     def get_near_dups(self, simhash: Simhash) -> list[str]:
         """The ids, sorted, of all fingerprints at most `k` bits away."""
         self._check(simhash)
-        value = int(simhash.value)
-        found: set[str] = set()
-        for key in self.get_keys(simhash):
-            entries = self.bucket[key]
-            if len(entries) > BIG_BUCKET:
-                self.log.warning("Big bucket found. key:%s, len:%s", key, len(entries))
-            for entry in entries:
-                digits, _, obj_id = entry.partition(",")
-                if _distance(value, int(digits, 16), self.f) <= self.k:
-                    found.add(obj_id)
-        return sorted(found)
+        self._touched.update(self.get_keys(simhash))
+        code = self._code(int(simhash.value))
+        found = self._index.search(code, min(self.k, self._index.bits))
+        if len(found) > BIG_BUCKET:
+            self.log.warning("Big bucket found. key:%x, len:%s", code, len(found))
+        return sorted({str(match.id).partition(",")[2] for match in found})
 
     def bucket_size(self) -> int:
         """How many buckets there are, those a query or a deletion left empty included."""
         return len(self.bucket)
 
-    def _places(self, obj_id: object, simhash: Simhash) -> Iterator[tuple[set[str], str]]:
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_index": self._entries()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._index = self._empty()
+        self._file(state["_index"])
+
+    def _empty(self) -> Index | _Scan:
+        # A width the index does not know is filled up with zeros, which add no distance.
+        width = max(8, -(-self.f // 8) * 8)
+        return Index(width) if width <= WIDEST_INDEX else _Scan(width)
+
+    def _entries(self) -> list[str]:
+        return [str(entry) for entry in self._index]
+
+    def _file(self, entries: Iterable[str]) -> None:
+        """Entries that are not there yet. Each is its own id: nothing else has to be kept."""
+        given = list(entries)
+        self._index.add([self._code(_value(entry)) for entry in given], given)
+
+    def _entry(self, obj_id: object, simhash: Simhash) -> str:
         self._check(simhash)
-        entry = f"{int(simhash.value):x},{obj_id!s}"
-        for key in self.get_keys(simhash):
-            yield self.bucket[key], entry
+        return f"{int(simhash.value):x},{obj_id!s}"
+
+    def _code(self, value: int) -> int:
+        """The bits that count: a fingerprint given as a number may have more."""
+        return value & ((1 << self.f) - 1)
+
+    def _keys(self, value: int) -> Iterator[str]:
+        offsets = self.offsets
+        for block, (start, end) in enumerate(zip(offsets, [*offsets[1:], self.f], strict=True)):
+            yield f"{value >> start & ((1 << (end - start)) - 1):x}:{block:x}"
 
     def _check(self, simhash: Simhash) -> None:
         if simhash.f != self.f:
@@ -309,6 +342,34 @@ class SimhashIndex:
                 f"the index holds fingerprints of {self.f} bits, this one has {simhash.f}; "
                 f"build it with f={self.f}"
             )
+
+
+class _Scan:
+    """What `SimhashIndex` needs of an index, for fingerprints wider than `Index` takes."""
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self.codes: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self.codes))
+
+    def __contains__(self, entry: str) -> bool:
+        return entry in self.codes
+
+    def add(self, codes: list[int], entries: list[str]) -> None:
+        self.codes.update(zip(entries, codes, strict=True))
+
+    def remove(self, entry: str) -> None:
+        self.codes.pop(entry, None)
+
+    def search(self, code: int, radius: int) -> list[Match]:
+        near = ((entry, (code ^ value).bit_count()) for entry, value in self.codes.items())
+        return [Match(entry, distance) for entry, distance in near if distance <= radius]
+
+
+def _value(entry: str) -> int:
+    return int(entry.partition(",")[0], 16)
 
 
 def _distance(left: int, right: int, bits: int) -> int:

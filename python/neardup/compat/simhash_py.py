@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import collections
 import hashlib
-import itertools
 import operator
 from collections.abc import Iterable, Iterator
 from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from neardup.pairs import pairs
 
 __all__ = ["compute", "find_all", "num_differing_bits", "shingle", "unsigned_hash"]
 
@@ -54,10 +55,8 @@ def find_all(
     Equal hashes are one hash, as in the originals: a pair of fingerprints cannot say which texts
     it came from, so a caller who wants those groups the texts by hash first.
 
-    `number_of_blocks` is checked as the originals check it, but the result never depended on it.
-    Here two hashes that differ in k bits agree on one of k + 1 blocks (pigeonhole), so the hashes
-    are sorted by each block in turn and those with an equal block compared: O(k · n log n) and
-    the comparisons, which stay few as long as 2 ** (64 / (k + 1)) is large against n.
+    `number_of_blocks` is checked as the originals check it, but the result never depended on it:
+    `neardup.pairs` finds the blocks itself.
     """
     bits = operator.index(different_bits)
     blocks = operator.index(number_of_blocks)
@@ -69,15 +68,13 @@ def find_all(
         )
     if blocks > BITS:
         raise ValueError(f"Number of blocks must not exceed {BITS}, got {blocks}")
-    array = np.unique(_hash_array(hashes))
-    pairs: set[tuple[int, int]] = set()
-    edges = [BITS * block // (bits + 1) for block in range(bits + 2)]
-    for start, end in itertools.pairwise(edges):
-        keys = array >> np.uint64(start) & np.uint64((1 << (end - start)) - 1)
-        # Stable, so that within a block the smaller hash stays on the left.
-        order = np.argsort(keys, kind="stable")
-        pairs.update(_near_neighbours(array[order], keys[order], bits))
-    return pairs
+    array = np.sort(_hash_array(hashes))
+    # By hand: np.unique is far slower on integers of 64 bits.
+    array = array[np.concatenate([[True], array[1:] != array[:-1]])[: len(array)]]
+    table = pairs(array, bits)
+    # Rows come smaller first, and they are sorted by value.
+    left, right = (array[table.column(side).to_numpy()].tolist() for side in ("left", "right"))
+    return set(zip(left, right, strict=True))
 
 
 def shingle(tokens: Iterable[Token], window: int = 4) -> Iterator[list[Token]]:
@@ -89,23 +86,6 @@ def shingle(tokens: Iterable[Token], window: int = 4) -> Iterator[list[Token]]:
         run.append(token)
         if len(run) == window:
             yield list(run)
-
-
-def _near_neighbours(
-    hashes: NDArray[np.uint64], keys: NDArray[np.uint64], bits: int
-) -> Iterator[tuple[int, int]]:
-    """Pairs at most `bits` apart among hashes with equal keys; `keys` is sorted."""
-    left = np.arange(len(hashes))
-    step = 0
-    while True:
-        step += 1
-        left = left[left + step < len(hashes)]
-        # Keys are sorted: a place whose key has changed `step` places on can be dropped for good.
-        left = left[keys[left] == keys[left + step]]
-        if not len(left):
-            return
-        near = left[np.bitwise_count(hashes[left] ^ hashes[left + step]) <= bits]
-        yield from zip(hashes[near].tolist(), hashes[near + step].tolist(), strict=True)
 
 
 def _hash_array(hashes: Iterable[SupportsIndex]) -> NDArray[np.uint64]:

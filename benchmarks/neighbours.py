@@ -1,0 +1,236 @@
+"""Rows about an index: searching, inserting, memory, opening.
+
+python benchmarks/neighbours.py TASK PATH …     one measurement in a process of its own, as JSON
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import neardup as nd
+from codes import Array, Codes
+from footprint import peak, resident
+from measure import Rounds, Row, alone, at_most, core_seconds, seconds
+from peers import Peers
+
+FAISS = {
+    "multihash": "FAISS IndexBinaryMultiHash(64, 4, 16)",
+    "flat": "FAISS IndexBinaryFlat",
+}
+WORKER = "peer_neighbours.py"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured.
+
+    quick  a tenth of the codes, which says little about the targets
+    large  the largest self-join as well
+    """
+
+    codes: Codes
+    rounds: int
+    quick: bool
+    large: bool
+
+    def size(self, full: int) -> int:
+        return full // 10 if self.quick else full
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search to be measured. Queries are for some tenths of a second in every round."""
+
+    count: int
+    radius: int
+    peer: str
+    queries: int
+    peer_queries: int
+    ratio: float | None
+    micros: float
+
+
+# The tables of the first peer would miss hits beyond radius 3, so the second one is a scan.
+SEARCHES = (
+    Search(10**7, 3, "multihash", 200_000, 5_000, 100, 2),
+    Search(10**6, 8, "flat", 50_000, 200, None, 15),
+)
+
+
+def search(scale: Scale) -> Iterator[Row]:
+    """Batches of queries, on one thread."""
+    for kind in scale.codes.kinds:
+        for case in SEARCHES:
+            yield _search(scale, kind, case)
+
+
+def _search(scale: Scale, kind: str, case: Search) -> Row:
+    count = scale.size(case.count)
+    path = scale.codes.near(kind, 64, count)
+    stored = np.load(path)
+    queries = scale.codes.queries(kind, 64, (scale.rounds + 1) * case.queries, stored)
+    asked = scale.codes.folder / "queries.npy"
+    np.save(asked, queries)
+    index = nd.Index(64)
+    index.add(stored)
+    speeds: list[tuple[float, float]] = []
+    with Peers(WORKER) as peers:
+        peers.ask("faiss-add", kind=case.peer, codes=str(path))
+        for start in range(0, len(queries), case.queries):
+            part = queries[start : start + case.queries]
+            ours = core_seconds(index.search, part, case.radius, threads=1)
+            answer = peers.ask(
+                "faiss-search",
+                kind=case.peer,
+                queries=str(asked),
+                radius=case.radius,
+                start=start,
+                end=start + case.peer_queries,
+            )
+            found = index.search(part[: case.peer_queries], case.radius).num_rows
+            if found != answer["found"]:
+                raise RuntimeError(f"neardup found {found} neighbours, FAISS {answer['found']}")
+            speeds.append((len(part) / ours, case.peer_queries / answer["seconds"]))
+    # The first round does not count.
+    rounds = Rounds([ours for ours, _ in speeds[1:]], [theirs for _, theirs in speeds[1:]])
+    row = at_most(
+        f"search, radius {case.radius}, {Codes.name(kind, count)}, one thread",
+        1e6 / statistics.median(rounds.ours),
+        "µs a query",
+        case.micros,
+        peer=f"{FAISS[case.peer]}: {1e6 / statistics.median(rounds.theirs):.3g} µs",
+        ratio=rounds.ratio,
+    )
+    if case.ratio is None:
+        return row
+    target, met = f"≥ {case.ratio:g}×, {row.target}", row.met and rounds.ratio >= case.ratio
+    return Row(row.what, row.neardup, row.peer, row.ratio, target, met)
+
+
+def build(scale: Scale) -> Iterator[Row]:
+    """Inserting all at once, in batches, and one by one."""
+    for kind in scale.codes.kinds:
+        count = scale.size(10**7)
+        path = scale.codes.near(kind, 64, count)
+        stored = np.load(path)
+        what = f"inserting {Codes.name(kind, count)} at once"
+        with Peers(WORKER) as peers:
+            theirs = peers.ask("faiss-add", kind="multihash", codes=str(path))["seconds"]
+        ours = min(core_seconds(_at_once, stored, 1) for _ in range(2))
+        yield at_most(
+            f"{what}, one thread",
+            ours / count * 1e6,
+            "µs a code",
+            0.3,
+            peer=f"{FAISS['multihash']}: {theirs / count * 1e6:.3g} µs",
+            ratio=theirs / ours,
+        )
+        two = min(seconds(_at_once, stored, 2) for _ in range(2))
+        yield at_most(f"{what}, two threads", two / count * 1e6, "µs a code", None)
+        yield from _little_by_little(kind, stored[: scale.size(2 * 10**6)])
+
+
+def _at_once(codes: Array, threads: int) -> None:
+    index = nd.Index(64)
+    index.add(codes, threads=threads)
+    # Work put off until somebody asks is counted as well.
+    index.search(codes[:1], 3, threads=threads)
+
+
+def _little_by_little(kind: str, codes: Array) -> Iterator[Row]:
+    before, after = np.split(codes, 2)
+    for size, limit in ((1000, 1.0), (1, None)):
+        index = nd.Index(64)
+        index.add(before, threads=1)
+        added = after if size > 1 else after[: len(after) // 10]
+        took = core_seconds(_in_batches, index, added, size)
+        yield at_most(
+            f"inserting {Codes.name(kind, len(added))} "
+            f"{f'in batches of {size}' if size > 1 else 'one by one from Python'}, "
+            f"with {len(before):,} there",
+            took / len(added) * 1e6,
+            "µs a code",
+            limit,
+        )
+
+
+def _in_batches(index: nd.Index, codes: Array, size: int) -> None:
+    if size == 1:
+        for code in codes.ravel().tolist():
+            index.add(code)
+    else:
+        for start in range(0, len(codes), size):
+            index.add(codes[start : start + size], threads=1)
+    index.search(codes[:1], 3, threads=1)
+
+
+def footprint(scale: Scale) -> Iterator[Row]:
+    """The memory of an index, and how long a saved one takes to open."""
+    for kind in scale.codes.kinds:
+        count = scale.size(10**7)
+        path = scale.codes.near(kind, 64, count)
+        saved = scale.codes.folder / "saved.index"
+        found = alone(__file__, "memory", str(path), str(saved))
+        of = f"{Codes.name(kind, count)}, 64 bits"
+        for what, size, limit in (
+            ("memory of an index", found["held"], 40),
+            ("memory of an index by its own account", found["nbytes"], 40),
+            ("peak memory while it is built", found["peak"], None),
+            ("file of an index", saved.stat().st_size, None),
+        ):
+            yield at_most(f"{what}, {of}", size / count, "bytes an entry", limit)
+        runs = [alone(__file__, "open", str(saved), str(path)) for _ in range(5)]
+        opened, first = (statistics.median(run[x] for run in runs) * 1e3 for x in ("open", "first"))
+        yield at_most(
+            f"opening a saved index in a new process, {of}",
+            opened,
+            "ms",
+            50,
+            more=f"; the first 1,000 queries {first:.3g} ms",
+        )
+        saved.unlink()
+
+
+def _memory(codes_path: str, saved: str) -> dict[str, Any]:
+    codes = np.load(codes_path)
+    _warm_up()
+    most, now = peak(), resident()
+    index = nd.Index(64)
+    index.add(codes)
+    index.compact()
+    answer = {"held": resident() - now, "peak": peak() - most, "nbytes": index.nbytes}
+    index.save(saved)
+    return answer
+
+
+def _open(saved: str, codes_path: str) -> dict[str, Any]:
+    queries = np.array(np.load(codes_path, mmap_mode="r")[:1000])
+    _warm_up()
+    started = time.perf_counter()
+    index = nd.Index.open(saved)
+    opened = time.perf_counter()
+    found = index.contains(queries, 3)
+    answered = time.perf_counter()
+    assert found.all()
+    return {"open": opened - started, "first": answered - opened}
+
+
+def _warm_up() -> None:
+    """Starts threads and loads libraries: neither is what is measured."""
+    index = nd.Index(64)
+    index.add(np.arange(2000, dtype=np.uint64))
+    index.search(np.arange(10, dtype=np.uint64))
+
+
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {"memory": _memory, "open": _open}
+
+if __name__ == "__main__":
+    print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

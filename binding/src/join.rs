@@ -1,0 +1,212 @@
+//! The self-join and clusters for Python.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use neardup_core::{Equal, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::threads::Threads;
+use crate::{guard, refuse};
+
+type Columns<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u16>>);
+type Values<'py> = PyReadonlyArray2<'py, u64>;
+type Signal<'py> = Option<PyReadonlyArray1<'py, bool>>;
+type Table<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u16>>, Bound<'py, PyDict>);
+
+/// Python hears of Ctrl-C this often.
+const TICK: Duration = Duration::from_millis(50);
+
+fn input<'a>(values: &'a Values<'_>, signal: &'a Signal<'_>) -> PyResult<Input<'a>> {
+    let signal = signal.as_ref().map(|signal| signal.as_slice()).transpose()?;
+    Ok(Input { values: values.as_slice()?, words: values.shape()[1], signal })
+}
+
+/// Runs `work` on the threads, and tells it to stop when Python wants to.
+fn interruptible<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    let threads = Threads::new(threads)?;
+    let (stop, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let caller = std::thread::current();
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let result = threads.run(|| work(&stop));
+            done.store(true, Relaxed);
+            caller.unpark();
+            result
+        });
+        let mut interrupted = Ok(());
+        while !done.load(Relaxed) {
+            py.detach(|| std::thread::park_timeout(TICK));
+            if interrupted.is_ok() {
+                interrupted = py.check_signals();
+                stop.fetch_or(interrupted.is_err(), Relaxed);
+            }
+        }
+        let result = worker.join().map_err(|_| PyRuntimeError::new_err("a thread of neardup's ended early"))?;
+        interrupted.and(result)
+    })
+}
+
+fn describe<'py>(py: Python<'py>, plan: &JoinPlan) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    let method = match plan.method {
+        Method::Equal => "equal",
+        Method::AllPairs => "all-pairs",
+        Method::Blocks => "blocks",
+        Method::Sampled => "sampled",
+    };
+    fields.set_item("method", method)?;
+    fields.set_item("rows", plan.rows)?;
+    fields.set_item("codes", plan.codes)?;
+    fields.set_item("bits", plan.bits)?;
+    fields.set_item("radius", plan.radius)?;
+    fields.set_item("tables", plan.tables)?;
+    fields.set_item("key_bits", plan.key_bits)?;
+    fields.set_item("recall", plan.recall)?;
+    fields.set_item("recall_at_radius", plan.recall_at_radius)?;
+    fields.set_item("seconds", plan.seconds)?;
+    Ok(fields)
+}
+
+fn columns<'py>(py: Python<'py>, pairs: &[Pair]) -> Columns<'py> {
+    (
+        PyArray1::from_iter(py, pairs.iter().map(|pair| i64::from(pair.left))),
+        PyArray1::from_iter(py, pairs.iter().map(|pair| i64::from(pair.right))),
+        PyArray1::from_iter(py, pairs.iter().map(|pair| pair.distance)),
+    )
+}
+
+/// What a join would do.
+#[pyfunction]
+fn join_plan<'py>(
+    py: Python<'py>,
+    values: Values<'py>,
+    signal: Signal<'py>,
+    radius: u32,
+    recall: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let input = input(&values, &signal)?;
+    let settings = JoinSettings { radius, recall, flip: None };
+    let plan = interruptible(py, None, |_| Join::new(input, settings).map(|join| join.plan().clone()))?;
+    describe(py, &plan.map_err(refuse)?)
+}
+
+/// All pairs, sorted, and the plan.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // those of neardup.pairs
+fn pairs<'py>(
+    py: Python<'py>,
+    values: Values<'py>,
+    signal: Signal<'py>,
+    radius: u32,
+    recall: f64,
+    equal: &str,
+    threads: Option<usize>,
+) -> PyResult<Table<'py>> {
+    let equal: Equal = equal.parse().map_err(refuse)?;
+    let input = input(&values, &signal)?;
+    let settings = JoinSettings { radius, recall, flip: None };
+    let found = interruptible(py, threads, |stop| {
+        let join = Join::new(input, settings)?;
+        let plan = join.plan().clone();
+        neardup_core::pairs(join, equal, stop).map(|pairs| (pairs, plan))
+    })?;
+    let (pairs, plan) = found.map_err(refuse)?;
+    let (left, right, distance) = columns(py, &pairs);
+    Ok((left, right, distance, describe(py, &plan)?))
+}
+
+/// For each row the first row of its cluster.
+#[pyfunction]
+fn clusters<'py>(
+    py: Python<'py>,
+    values: Values<'py>,
+    signal: Signal<'py>,
+    radius: u32,
+    recall: f64,
+    linkage: &str,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let linkage: Linkage = linkage.parse().map_err(refuse)?;
+    let input = input(&values, &signal)?;
+    let settings = JoinSettings { radius, recall, flip: None };
+    let labels = interruptible(py, threads, |stop| {
+        Join::new(input, settings).map(|join| neardup_core::clusters(join, linkage, stop))
+    })?;
+    let labels = labels.map_err(refuse)?;
+    Ok(PyArray1::from_iter(py, labels.into_iter().map(i64::from)))
+}
+
+/// Pairs in batches.
+#[pyclass(name = "PairStream", module = "neardup._core", frozen)]
+struct PyPairStream {
+    stream: Mutex<Option<PairStream>>,
+    plan: JoinPlan,
+}
+
+#[pymethods]
+impl PyPairStream {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        values: Values<'_>,
+        signal: Signal<'_>,
+        radius: u32,
+        recall: f64,
+        equal: &str,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let equal: Equal = equal.parse().map_err(refuse)?;
+        let input = input(&values, &signal)?;
+        let settings = JoinSettings { radius, recall, flip: None };
+        let join = interruptible(py, threads, |_| Join::new(input, settings))?.map_err(refuse)?;
+        let plan = join.plan().clone();
+        let stream = PairStream::start(join, equal, threads).map_err(refuse)?;
+        Ok(PyPairStream { stream: Mutex::new(Some(stream)), plan })
+    }
+
+    #[getter]
+    fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        describe(py, &self.plan)
+    }
+
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Columns<'py>>> {
+        loop {
+            let next = py.detach(|| {
+                guard(|| {
+                    // After a panic the stream is at its end.
+                    let mut stream = self.stream.lock().unwrap_or_else(|broken| broken.into_inner());
+                    stream.as_mut().map_or(Next::End, |stream| stream.next(TICK))
+                })
+            })?;
+            match next {
+                Next::Batch(pairs) => return Ok(Some(columns(py, &pairs))),
+                Next::End => return Ok(None),
+                Next::Waiting => py.check_signals()?,
+            }
+        }
+    }
+}
+
+impl Drop for PyPairStream {
+    fn drop(&mut self) {
+        let stream = self.stream.get_mut().unwrap_or_else(|broken| broken.into_inner()).take();
+        // Stopping takes a moment, in which other Python threads may run.
+        Python::try_attach(|py| py.detach(|| drop(stream)));
+    }
+}
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyPairStream>()?;
+    module.add_function(wrap_pyfunction!(join_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(pairs, module)?)?;
+    module.add_function(wrap_pyfunction!(clusters, module)?)
+}

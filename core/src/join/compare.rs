@@ -1,0 +1,241 @@
+//! Every pair of a bucket: count the bits that differ, keep what lies within the radius.
+//!
+//! Up to a small radius most pairs are told apart by 32 bits: the words of a code folded into one by
+//! XOR. The fold of two codes differs in no more bits than the codes do, so nothing is lost.
+//! Four codes at a time meet all that follow: the end of a loop, which no processor foresees, costs
+//! more than the few pairs looked at twice.
+
+use std::ops::Range;
+
+use super::Code;
+
+/// Above this radius too many unlike codes have folds that are alike.
+const FOLD_RADIUS: u32 = 8;
+/// Folds are looked at in steps of this many.
+const STEP: usize = 8;
+/// Codes that meet the others together.
+const ROWS: usize = 4;
+
+/// Called with the places of two codes and their distance.
+pub(super) type Hit<'a> = &'a mut dyn FnMut(usize, usize, u32);
+
+/// Compares codes within one radius.
+pub(super) struct Compare {
+    radius: u32,
+    folds: bool,
+}
+
+impl Compare {
+    pub(super) fn new(radius: u32) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        let folds = radius <= FOLD_RADIUS && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt");
+        #[cfg(not(target_arch = "x86_64"))]
+        let folds = false;
+        Compare { radius, folds }
+    }
+
+    /// What `buckets` and `cross` want besides the codes.
+    pub(super) fn fold<const W: usize>(&self, codes: &[Code<W>], folds: &mut Vec<u32>) {
+        folds.clear();
+        if self.folds {
+            folds.extend(codes.iter().map(|code| {
+                let word = code.iter().fold(0, |folded, word| folded ^ word);
+                (word ^ word >> 32) as u32
+            }));
+            // The last step may look beyond the last code.
+            folds.resize(codes.len() + STEP, 0);
+        }
+    }
+
+    /// Compares all pairs within each bucket `starts[b]..starts[b + 1]`; larger ones than `limit` go to `heavy`.
+    pub(super) fn buckets<const W: usize>(
+        &self,
+        codes: &[Code<W>],
+        folds: &[u32],
+        starts: &[u32],
+        limit: usize,
+        heavy: &mut Vec<(usize, usize)>,
+        hit: Hit,
+    ) {
+        let ranges = starts.windows(2).filter_map(|ends| {
+            let (from, to) = (ends[0] as usize, ends[1] as usize);
+            if to - from > limit {
+                heavy.push((from, to));
+            }
+            (to - from >= 2 && to - from <= limit).then_some((from..to, from..to))
+        });
+        self.ranges(codes, folds, ranges, hit);
+    }
+
+    /// Compares each code of one range with each of a later one.
+    pub(super) fn cross<const W: usize>(
+        &self,
+        codes: &[Code<W>],
+        folds: &[u32],
+        left: Range<usize>,
+        right: Range<usize>,
+        hit: Hit,
+    ) {
+        self.ranges(codes, folds, std::iter::once((left, right)), hit);
+    }
+
+    fn ranges<const W: usize>(
+        &self,
+        codes: &[Code<W>],
+        folds: &[u32],
+        ranges: impl Iterator<Item = (Range<usize>, Range<usize>)>,
+        hit: Hit,
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if self.folds {
+            assert!(folds.len() >= codes.len() + STEP);
+            // SAFETY: `new` found what the function needs.
+            return unsafe { ranges_folds(codes, folds, ranges, self.radius, hit) };
+        }
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("popcnt") {
+            // SAFETY: the processor has what the function needs.
+            return unsafe { ranges_popcnt(codes, ranges, self.radius, hit) };
+        }
+        let _ = folds;
+        ranges_plain(codes, ranges, self.radius, hit);
+    }
+}
+
+/// Compares each code of the left range with those of the right that come after it.
+#[inline(always)]
+fn ranges_plain<const W: usize>(
+    codes: &[Code<W>],
+    ranges: impl Iterator<Item = (Range<usize>, Range<usize>)>,
+    radius: u32,
+    hit: Hit,
+) {
+    for (left, right) in ranges {
+        for at in left.clone().step_by(ROWS) {
+            let end = (at + ROWS).min(left.end);
+            let rows: [Code<W>; ROWS] = std::array::from_fn(|row| codes[(at + row).min(left.end - 1)]);
+            among(codes, at..end, right.start, radius, hit);
+            let from = right.start.max(end);
+            for (other, code) in (from..right.end).zip(codes.get(from..right.end).unwrap_or_default()) {
+                let distances = rows.map(|row| distance(&row, code));
+                if distances.iter().any(|&distance| distance <= radius) {
+                    for (row, distance) in (at..end).zip(distances) {
+                        if distance <= radius {
+                            hit(row, other, distance);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+fn ranges_popcnt<const W: usize>(
+    codes: &[Code<W>],
+    ranges: impl Iterator<Item = (Range<usize>, Range<usize>)>,
+    radius: u32,
+    hit: Hit,
+) {
+    ranges_plain(codes, ranges, radius, hit);
+}
+
+/// As `ranges_plain`, by folds.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn ranges_folds<const W: usize>(
+    codes: &[Code<W>],
+    folds: &[u32],
+    ranges: impl Iterator<Item = (Range<usize>, Range<usize>)>,
+    radius: u32,
+    hit: Hit,
+) {
+    for (left, right) in ranges {
+        for at in left.clone().step_by(ROWS) {
+            let end = (at + ROWS).min(left.end);
+            let rows = std::array::from_fn(|row| folds[(at + row).min(left.end - 1)]);
+            among(codes, at..end, right.start, radius, hit);
+            let mut from = right.start.max(end);
+            while let Some(step) = next_alike(rows, &folds[..right.end + STEP], from, right.end, radius) {
+                from = step + STEP;
+                step_hits(codes, at..end, step..from.min(right.end), radius, hit);
+            }
+        }
+    }
+}
+
+/// Compares in full what folds did not tell apart.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "popcnt")]
+#[cold]
+fn step_hits<const W: usize>(codes: &[Code<W>], left: Range<usize>, right: Range<usize>, radius: u32, hit: Hit) {
+    for other in right {
+        for row in left.clone() {
+            let distance = distance(&codes[row], &codes[other]);
+            if distance <= radius {
+                hit(row, other, distance);
+            }
+        }
+    }
+}
+
+/// Compares the few codes of `rows` with each other, if they are in the right range too.
+#[inline(always)]
+fn among<const W: usize>(codes: &[Code<W>], rows: Range<usize>, right: usize, radius: u32, hit: Hit) {
+    if right > rows.start {
+        return;
+    }
+    for left in rows.clone() {
+        for right in left + 1..rows.end {
+            let distance = distance(&codes[left], &codes[right]);
+            if distance <= radius {
+                hit(left, right, distance);
+            }
+        }
+    }
+}
+
+/// The first step from `from`, and before `to`, in which a fold lies within the radius of one of four.
+/// Bits are counted by table look-up (Muła, Kurz, Lemire, "Faster population counts using AVX2
+/// instructions", 2018).
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+#[inline(never)] // so that the constants stay in registers
+fn next_alike(rows: [u32; ROWS], folds: &[u32], from: usize, to: usize, radius: u32) -> Option<usize> {
+    use std::arch::x86_64::*;
+    assert!(to + STEP <= folds.len());
+    let low = _mm256_set1_epi8(15);
+    let counts = _mm256_setr_epi8(
+        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+    );
+    let (one_8, one_16) = (_mm256_set1_epi8(1), _mm256_set1_epi16(1));
+    let above = _mm256_set1_epi32(radius as i32 + 1);
+    let [a, b, c, d] = rows.map(|row| _mm256_set1_epi32(row as i32));
+    let mut at = from;
+    while at < to {
+        // SAFETY: `at` is below `to`, and a step beyond that lies within the folds.
+        let others = unsafe { _mm256_loadu_si256(folds.as_ptr().add(at).cast()) };
+        let distances = |row| {
+            let differ = _mm256_xor_si256(others, row);
+            let ones = _mm256_shuffle_epi8(counts, _mm256_and_si256(differ, low));
+            let more = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi16::<4>(differ), low));
+            _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_add_epi8(ones, more), one_8), one_16)
+        };
+        let (ab, cd) = (_mm256_min_epi32(distances(a), distances(b)), _mm256_min_epi32(distances(c), distances(d)));
+        if _mm256_movemask_epi8(_mm256_cmpgt_epi32(above, _mm256_min_epi32(ab, cd))) != 0 {
+            return Some(at);
+        }
+        at += STEP;
+    }
+    None
+}
+
+#[inline(always)]
+fn distance<const W: usize>(left: &Code<W>, right: &Code<W>) -> u32 {
+    let mut distance = 0;
+    for word in 0..W {
+        distance += (left[word] ^ right[word]).count_ones();
+    }
+    distance
+}

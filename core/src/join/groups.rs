@@ -1,0 +1,224 @@
+//! Equal codes become one: a million copies of a text cost no more than one of them.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::keys::hash;
+use super::partition::{Sorted, Work, scatter};
+use super::{Code, Input};
+
+/// Rows in order of their code; a group of equal rows is known by its place in that order.
+pub struct Groups {
+    order: Vec<u32>,
+    /// A bit for each place at which a group starts.
+    starts: Vec<u64>,
+    count: usize,
+    rows: usize,
+}
+
+impl Groups {
+    /// Rows given, with or without a signal.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Rows that have a code.
+    pub(super) fn coded(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Different codes.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The rows of a group, ascending.
+    pub fn of(&self, group: u32) -> &[u32] {
+        let from = group as usize;
+        &self.order[from..self.next_start(from + 1)]
+    }
+
+    /// The first row of a group.
+    pub fn first(&self, group: u32) -> u32 {
+        self.order[group as usize]
+    }
+
+    /// All groups, by number.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let group = at;
+            at = if at < self.order.len() { self.next_start(at + 1) } else { at };
+            (group < self.order.len()).then_some(group as u32)
+        })
+    }
+
+    /// Pairs among equal rows.
+    pub fn equal_pairs(&self) -> u64 {
+        self.iter().map(|group| self.of(group).len() as u64).map(|size| size * (size - 1) / 2).sum()
+    }
+
+    fn next_start(&self, at: usize) -> usize {
+        let Some(&word) = self.starts.get(at / 64) else { return self.order.len() };
+        let here = word >> (at % 64);
+        if here != 0 {
+            return at + here.trailing_zeros() as usize;
+        }
+        let later = self.starts[at / 64 + 1..].iter().position(|&word| word != 0);
+        later.map_or(self.order.len(), |skip| {
+            let word = at / 64 + 1 + skip;
+            word * 64 + self.starts[word].trailing_zeros() as usize
+        })
+    }
+}
+
+/// The work's memory, shared by threads that each keep to the places of their own buckets.
+struct Places<const W: usize> {
+    codes: *mut Code<W>,
+    items: *mut u32,
+}
+
+// SAFETY: only pointers to plain data; `piece` states who may use which part.
+unsafe impl<const W: usize> Sync for Places<W> {}
+
+impl<const W: usize> Places<W> {
+    /// # Safety
+    /// The range lies within the work, which no one else uses, and no other thread has a part of it.
+    #[allow(clippy::mut_from_ref)] // the disjoint parts of one slice
+    unsafe fn piece(&self, range: std::ops::Range<usize>) -> (&mut [Code<W>], &mut [u32]) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            (
+                std::slice::from_raw_parts_mut(self.codes.add(range.start), range.len()),
+                std::slice::from_raw_parts_mut(self.items.add(range.start), range.len()),
+            )
+        }
+    }
+}
+
+/// A place whose code is a repeat.
+const REPEAT: u32 = u32::MAX;
+
+/// The rows with a signal, equal ones grouped; the work holds one code for each group.
+pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
+    let mut work = copy(input);
+    let rows = work.len();
+    let log = usize::BITS - rows.leading_zeros();
+    let high = log.saturating_sub(13).min(10);
+    // Half as many codes as buckets: few are shared by chance.
+    let low = (log + 1).saturating_sub(high).clamp(1, 16);
+    let pieces = scatter(&mut work.codes, &mut work.items, 1 << high, |codes, keys| {
+        keys.clear();
+        keys.extend(codes.iter().map(|code| (u64::from(hash(code)) >> (32 - high)) as u32));
+    });
+
+    let mut order = vec![0; rows];
+    let starts: Vec<AtomicU64> = (0..rows.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+    let count = AtomicUsize::new(0);
+    let mut parts = Vec::with_capacity(1 << high);
+    let (mut rest, mut base) = (order.as_mut_slice(), 0);
+    for (bucket, size) in pieces.sizes().into_iter().enumerate() {
+        let (part, later) = rest.split_at_mut(size);
+        parts.push((bucket, base, part));
+        (rest, base) = (later, base + size);
+    }
+    let places = Places { codes: work.codes.as_mut_ptr(), items: work.items.as_mut_ptr() };
+    parts.into_par_iter().for_each_init(
+        || (Work::default(), Sorted::default(), Vec::new(), Vec::new()),
+        |(local, sorted, keys, run), (bucket, base, order)| {
+            local.clear();
+            for range in pieces.ranges(bucket) {
+                // SAFETY: a place belongs to one bucket, and a bucket to one thread.
+                let (codes, items) = unsafe { places.piece(range) };
+                local.push_all(codes, items);
+            }
+            keys.clear();
+            keys.extend(local.codes.iter().map(|code| hash(code) << high >> (32 - low) & ((1 << low) - 1)));
+            sorted.sort(&local.codes, &local.items, keys, low);
+            // Equal codes, under one hash, shall lie side by side. Two always do.
+            for ends in sorted.starts.windows(2).filter(|ends| ends[1] - ends[0] > 2) {
+                let (from, to) = (ends[0] as usize, ends[1] as usize);
+                let (codes, rows) = (&mut sorted.work.codes[from..to], &mut sorted.work.items[from..to]);
+                if codes.iter().any(|code| *code != codes[0]) {
+                    run.clear();
+                    run.extend(codes.iter().copied().zip(rows.iter().copied()));
+                    run.sort_unstable();
+                    for (at, (code, row)) in run.iter().enumerate() {
+                        (codes[at], rows[at]) = (*code, *row);
+                    }
+                }
+            }
+            let (codes, rows) = (&sorted.work.codes[..order.len()], &sorted.work.items[..order.len()]);
+            order.copy_from_slice(rows);
+            let mut groups = 0;
+            let mut word = (base / 64, 0u64);
+            for (at, code) in codes.iter().enumerate() {
+                let first = at == 0 || *code != codes[at - 1];
+                // A repeat is overwritten by what comes next: there is no branch to foresee.
+                (local.codes[groups], local.items[groups]) = (*code, (base + at) as u32);
+                groups += usize::from(first);
+                if (base + at) / 64 != word.0 {
+                    starts[word.0].fetch_or(word.1, Relaxed);
+                    word = ((base + at) / 64, 0);
+                }
+                word.1 |= u64::from(first) << ((base + at) % 64);
+            }
+            if let Some(start) = starts.get(word.0) {
+                start.fetch_or(word.1, Relaxed);
+            }
+            count.fetch_add(groups, Relaxed);
+            let mut taken = 0;
+            for range in pieces.ranges(bucket) {
+                // SAFETY: as above.
+                let (codes, items) = unsafe { places.piece(range) };
+                let fill = codes.len().min(groups - taken);
+                codes[..fill].copy_from_slice(&local.codes[taken..taken + fill]);
+                items[..fill].copy_from_slice(&local.items[taken..taken + fill]);
+                items[fill..].fill(REPEAT);
+                taken += fill;
+            }
+        },
+    );
+    let count = count.into_inner();
+    if count < rows {
+        let mut kept = 0;
+        for at in 0..rows {
+            if work.items[at] != REPEAT {
+                work.codes[kept] = work.codes[at];
+                work.items[kept] = work.items[at];
+                kept += 1;
+            }
+        }
+        work.codes.truncate(kept);
+        work.items.truncate(kept);
+        work.codes.shrink_to_fit();
+        work.items.shrink_to_fit();
+    }
+    let starts = starts.into_iter().map(AtomicU64::into_inner).collect();
+    (Groups { order, starts, count, rows: input.rows() }, work)
+}
+
+/// The codes of rows with a signal and their row numbers.
+fn copy<const W: usize>(input: &Input) -> Work<W> {
+    let code = |row: &[u64]| std::array::from_fn(|word| row.get(word).copied().unwrap_or(0));
+    let mut work = Work::default();
+    match input.signal {
+        None => {
+            work.codes = input.values.par_chunks_exact(input.words).map(code).collect();
+            work.items = (0..input.rows() as u32).collect();
+        }
+        Some(signal) => {
+            let rows = signal.iter().filter(|&&signal| signal).count();
+            work.codes.reserve_exact(rows);
+            work.items.reserve_exact(rows);
+            for (row, values) in input.values.chunks_exact(input.words).enumerate() {
+                if signal[row] {
+                    work.codes.push(code(values));
+                    work.items.push(row as u32);
+                }
+            }
+        }
+    }
+    work
+}

@@ -1,0 +1,114 @@
+//! What it costs to compare everything, and to cut into blocks first.
+//!
+//! If two codes differ in at most j bits of a region, they agree in one of j + 1 disjoint blocks of
+//! it. In the pass over block t the blocks before it are known to differ, each in one bit at least,
+//! so what is left of the region has at most j - t differences; taking e of those earlier blocks
+//! back in gives more bits to cut and e more differences.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+/// Keys of a sort within the cache.
+pub(super) const LOCAL_BITS: u32 = 16;
+/// More of the earlier blocks than this are not taken back in.
+const MOST_TAKEN_BACK: u32 = 2;
+
+/// Estimated nanoseconds, for codes without skew.
+pub(super) struct Model {
+    compare: f64,
+    sort: f64,
+    costs: Mutex<HashMap<(u32, u32, u32), f64>>,
+    limits: Mutex<HashMap<(u32, u32), usize>>,
+}
+
+impl Model {
+    pub(super) fn new(words: usize) -> Self {
+        Model {
+            compare: compare_cost(words),
+            sort: 6.0 + 2.0 * words as f64,
+            costs: Mutex::default(),
+            limits: Mutex::default(),
+        }
+    }
+
+    /// One pass over all codes but for the comparisons, for each code.
+    pub(super) fn table_cost(words: usize, codes: usize) -> f64 {
+        let near = 8.0 + 4.0 * words as f64;
+        if codes > 1 << 20 { near * 1.5 } else { near }
+    }
+
+    /// Bits of the key when 2^`log` codes that differ in `allowed` of `bits` bits are cut; 0 when that cannot pay.
+    pub(super) fn key_bits(&self, log: u32, bits: u32, allowed: u32, most: u32) -> u32 {
+        let key = (bits / (allowed + 1)).min(log + 1).min(most);
+        if key < 2 || u64::from(allowed) + 1 >= 1 << key { 0 } else { key }
+    }
+
+    /// Cost of a code among 2^`log`.
+    pub(super) fn cost(&self, log: u32, bits: u32, allowed: u32) -> f64 {
+        let mut costs = self.costs.lock().unwrap_or_else(|broken| broken.into_inner());
+        self.best(&mut costs, log, bits, allowed)
+    }
+
+    /// Comparing all pairs, for each code among 2^`log`.
+    pub(super) fn all_pairs(&self, log: u32) -> f64 {
+        (log as f64).exp2() / 2.0 * self.compare
+    }
+
+    fn best(&self, costs: &mut HashMap<(u32, u32, u32), f64>, log: u32, bits: u32, allowed: u32) -> f64 {
+        let all = self.all_pairs(log);
+        let key = self.key_bits(log, bits, allowed, LOCAL_BITS);
+        if key == 0 || all <= self.sort {
+            return all;
+        }
+        if let Some(&cost) = costs.get(&(log, bits, allowed)) {
+            return cost;
+        }
+        let mut cost = 0.0;
+        for pass in 0..=allowed {
+            let taken = self.best_taken(costs, log, bits, allowed, key, pass);
+            cost += self.sort + taken.1;
+            if cost >= all {
+                break;
+            }
+        }
+        let cost = cost.min(all);
+        costs.insert((log, bits, allowed), cost);
+        cost
+    }
+
+    fn best_taken(
+        &self,
+        costs: &mut HashMap<(u32, u32, u32), f64>,
+        log: u32,
+        bits: u32,
+        allowed: u32,
+        key: u32,
+        pass: u32,
+    ) -> (u32, f64) {
+        let options = (0..=pass.min(MOST_TAKEN_BACK)).map(|taken| {
+            let bits = bits - (pass + 1) * key + taken * key;
+            (taken, self.best(costs, log.saturating_sub(key), bits, allowed - pass + taken))
+        });
+        options.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
+    }
+
+    /// How many earlier blocks to take back in after a pass.
+    pub(super) fn taken(&self, log: u32, bits: u32, allowed: u32, key: u32, pass: u32) -> u32 {
+        let mut costs = self.costs.lock().unwrap_or_else(|broken| broken.into_inner());
+        self.best_taken(&mut costs, log, bits, allowed, key, pass).0
+    }
+
+    /// Buckets above this size are better cut.
+    pub(super) fn limit(&self, bits: u32, allowed: u32) -> usize {
+        let mut limits = self.limits.lock().unwrap_or_else(|broken| broken.into_inner());
+        *limits.entry((bits, allowed)).or_insert_with(|| {
+            let pays = (4..32).find(|&log| self.cost(log, bits, allowed) < self.all_pairs(log));
+            pays.map_or(usize::MAX, |log| 1 << log)
+        })
+    }
+}
+
+/// Comparing two codes.
+pub(super) fn compare_cost(words: usize) -> f64 {
+    0.15 + 0.2 * words as f64
+}

@@ -1,0 +1,144 @@
+//! Groups → rows: the pairs a caller asked for.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::{Found, Groups, Join, Sink};
+use crate::Error;
+use crate::error::choose;
+
+/// One table does not hold more pairs.
+const MOST_PAIRS: u64 = 1 << 31;
+
+/// Two rows, the smaller first, and the bits in which they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    /// The smaller row number.
+    pub left: u32,
+    /// The larger.
+    pub right: u32,
+    /// Bits in which they differ.
+    pub distance: u16,
+}
+
+/// Which pairs rows with equal fingerprints make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Equal {
+    /// All of them.
+    All,
+    /// A repeat is paired with the first of its kind only, and with nothing else.
+    First,
+}
+
+impl std::str::FromStr for Equal {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        choose("equal", name, &[("all", Equal::All), ("first", Equal::First)])
+    }
+}
+
+impl Equal {
+    /// The pairs of rows of two groups; ends early when `take` says so.
+    pub(super) fn between(self, groups: &Groups, found: &Found, mut take: impl FnMut(Pair) -> bool) {
+        let mut pair = |a: u32, b: u32| take(Pair { left: a.min(b), right: a.max(b), distance: found.distance });
+        match self {
+            Equal::First => _ = pair(groups.first(found.left), groups.first(found.right)),
+            Equal::All => {
+                for &a in groups.of(found.left) {
+                    for &b in groups.of(found.right) {
+                        if !pair(a, b) {
+                            return;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The pairs among the rows of one group; ends early when `take` says so.
+    pub(super) fn within(self, rows: &[u32], mut take: impl FnMut(Pair) -> bool) {
+        let lefts = if self == Equal::All { rows.len() } else { 1 };
+        for (at, &left) in rows[..lefts].iter().enumerate() {
+            for &right in &rows[at + 1..] {
+                if !take(Pair { left, right, distance: 0 }) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+struct Table<'a> {
+    groups: &'a Groups,
+    equal: Equal,
+    pairs: Mutex<Vec<Pair>>,
+    count: AtomicU64,
+    stop: &'a AtomicBool,
+}
+
+impl Table<'_> {
+    /// Whether so many more pairs fit; else the join stops.
+    fn fits(&self, more: u64) -> bool {
+        let fits = self.count.fetch_add(more, Relaxed) + more <= MOST_PAIRS;
+        if !fits {
+            self.stop.store(true, Relaxed);
+        }
+        fits
+    }
+}
+
+impl Sink for Table<'_> {
+    fn take(&self, found: &[Found]) {
+        let size = |found: &Found| match self.equal {
+            Equal::First => 1,
+            Equal::All => self.groups.of(found.left).len() as u64 * self.groups.of(found.right).len() as u64,
+        };
+        if !self.fits(found.iter().map(size).sum()) {
+            return;
+        }
+        let mut pairs = self.pairs.lock().unwrap_or_else(|broken| broken.into_inner());
+        for found in found {
+            self.equal.between(self.groups, found, |pair| {
+                pairs.push(pair);
+                true
+            });
+        }
+    }
+}
+
+/// All pairs by row; nothing useful once `stop` was set.
+pub fn pairs(mut join: Join, equal: Equal, stop: &AtomicBool) -> Result<Vec<Pair>, Error> {
+    let among = if equal == Equal::All { join.groups.equal_pairs() } else { 0 };
+    let many = |count: u64, what: &str| {
+        Err(Error(format!(
+            "{count}{what} are more than one table takes, {MOST_PAIRS}; \
+             pass equal=\"first\" to pair a repeat with the first of its kind only, or stream=True to read them in batches"
+        )))
+    };
+    if among > MOST_PAIRS {
+        return many(among, " pairs among equal fingerprints");
+    }
+    let Join { groups, codes, .. } = &mut join;
+    let mut pairs = Vec::with_capacity(among as usize);
+    for group in groups.iter() {
+        equal.within(groups.of(group), |pair| {
+            pairs.push(pair);
+            true
+        });
+    }
+    let count = AtomicU64::new(pairs.len() as u64);
+    let table = Table { groups, equal, pairs: Mutex::new(pairs), count, stop };
+    codes.run(&table, stop);
+    let count = table.count.into_inner();
+    if count > MOST_PAIRS {
+        return many(count, " pairs or more");
+    }
+    let mut pairs = table.pairs.into_inner().unwrap_or_else(|broken| broken.into_inner());
+    if !stop.load(Relaxed) {
+        pairs.par_sort_unstable();
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,147 @@
+//! Moving codes into buckets, in place.
+//!
+//! A pass reads and writes main memory once: codes are sorted by the high bits of their key within
+//! chunks that fit a cache, and a bucket is then the concatenation of its pieces from all chunks.
+//! There is no second array, and the order of codes does not matter: each carries its number along.
+
+use rayon::prelude::*;
+
+use super::Code;
+
+/// Codes of one chunk, so that a chunk and its copy stay in the cache of one core.
+const CHUNK_BYTES: usize = 100 << 10;
+
+/// Codes and the number of each.
+#[derive(Default)]
+pub(super) struct Work<const W: usize> {
+    pub(super) codes: Vec<Code<W>>,
+    pub(super) items: Vec<u32>,
+}
+
+impl<const W: usize> Work<W> {
+    pub(super) fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.codes.clear();
+        self.items.clear();
+    }
+
+    pub(super) fn push_all(&mut self, codes: &[Code<W>], items: &[u32]) {
+        self.codes.extend_from_slice(codes);
+        self.items.extend_from_slice(items);
+    }
+}
+
+/// Where the pieces of each bucket begin in each chunk.
+pub(super) struct Pieces {
+    chunk: usize,
+    buckets: usize,
+    /// `buckets + 1` offsets a chunk.
+    offsets: Vec<u32>,
+}
+
+/// Sorts within chunks by bucket, keeping order within a bucket; `bucket_of` gives a bucket for each code.
+pub(super) fn scatter<const W: usize>(
+    codes: &mut [Code<W>],
+    items: &mut [u32],
+    buckets: usize,
+    bucket_of: impl Fn(&[Code<W>], &mut Vec<u32>) + Sync,
+) -> Pieces {
+    let chunk = (CHUNK_BYTES / (W * 8 + 4)).next_power_of_two();
+    let mut offsets = vec![0; codes.len().div_ceil(chunk) * (buckets + 1)];
+    codes
+        .par_chunks_mut(chunk)
+        .zip(items.par_chunks_mut(chunk))
+        .zip(offsets.par_chunks_mut(buckets + 1))
+        .for_each_init(
+            || (Work::default(), Vec::new(), Vec::new()),
+            |(copy, keys, next), ((codes, items), starts)| {
+                bucket_of(codes, keys);
+                copy.clear();
+                copy.push_all(codes, items);
+                count(keys, buckets, starts, next);
+                for ((code, item), &key) in copy.codes.iter().zip(&copy.items).zip(keys.iter()) {
+                    let at = next[key as usize] as usize;
+                    next[key as usize] += 1;
+                    codes[at] = *code;
+                    items[at] = *item;
+                }
+            },
+        );
+    Pieces { chunk, buckets, offsets }
+}
+
+/// Where each bucket starts, and where its next code goes.
+fn count(keys: &[u32], buckets: usize, starts: &mut [u32], next: &mut Vec<u32>) {
+    next.clear();
+    next.resize(buckets, 0);
+    for &key in keys {
+        next[key as usize] += 1;
+    }
+    let mut total = 0;
+    for (start, next) in starts.iter_mut().zip(next) {
+        *start = total;
+        total += *next;
+        *next = *start;
+    }
+    starts[buckets] = total;
+}
+
+impl Pieces {
+    /// The places of a bucket's codes, in ranges.
+    pub(super) fn ranges(&self, bucket: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+        self.offsets.chunks_exact(self.buckets + 1).enumerate().filter_map(move |(at, starts)| {
+            let (from, to) = (starts[bucket] as usize, starts[bucket + 1] as usize);
+            (from < to).then(|| at * self.chunk + from..at * self.chunk + to)
+        })
+    }
+
+    /// How many codes each bucket has.
+    pub(super) fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.buckets];
+        for starts in self.offsets.chunks_exact(self.buckets + 1) {
+            for (size, ends) in sizes.iter_mut().zip(starts.windows(2)) {
+                *size += (ends[1] - ends[0]) as usize;
+            }
+        }
+        sizes
+    }
+
+    /// The bucket's codes, one after the other.
+    pub(super) fn gather<const W: usize>(&self, codes: &[Code<W>], items: &[u32], bucket: usize, into: &mut Work<W>) {
+        into.clear();
+        for range in self.ranges(bucket) {
+            into.push_all(&codes[range.clone()], &items[range]);
+        }
+    }
+}
+
+/// A counting sort from one place to another, keeping order among equal keys.
+#[derive(Default)]
+pub(super) struct Sorted<const W: usize> {
+    pub(super) work: Work<W>,
+    /// Where each key's codes start; one more at the end.
+    pub(super) starts: Vec<u32>,
+    next: Vec<u32>,
+}
+
+impl<const W: usize> Sorted<W> {
+    /// Keys are below 2^`bits`.
+    pub(super) fn sort(&mut self, codes: &[Code<W>], items: &[u32], keys: &[u32], bits: u32) {
+        self.starts.resize((1 << bits) + 1, 0);
+        count(keys, 1 << bits, &mut self.starts, &mut self.next);
+        if self.work.len() < codes.len() {
+            self.work.codes.resize(codes.len(), [0; W]);
+            self.work.items.resize(codes.len(), 0);
+        }
+        let (to_codes, to_items) = (&mut self.work.codes[..codes.len()], &mut self.work.items[..codes.len()]);
+        for ((code, item), &key) in codes.iter().zip(items).zip(keys) {
+            let at = self.next[key as usize] as usize;
+            self.next[key as usize] += 1;
+            to_codes[at] = *code;
+            to_items[at] = *item;
+        }
+    }
+}

@@ -1,0 +1,43 @@
+"""Fingerprints → clusters of near-duplicates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from neardup import _core
+from neardup.pairs import join_arguments
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Linkage = Literal["connected", "star"]
+
+
+def clusters(
+    fingerprints: Any,
+    radius: int = 3,
+    *,
+    linkage: Linkage = "connected",
+    recall: float = 1.0,
+    threads: int | None = None,
+) -> NDArray[np.int64]:
+    """For each row the number of the first row of its cluster. No pairs are kept.
+
+    Rows whose label is their own number are the ones to keep when duplicates are dropped. A row
+    without a signal is alone.
+
+    linkage  "connected": rows joined by a chain of pairs, so the ends of a chain may be unlike.
+             "star": rows in order; each joins the earliest representative within the radius, or
+             becomes one: no row is further than `radius` from its label
+    recall   as for `pairs`
+
+    >>> clusters([0b0000, 0b0001, 0b0011, 0b1111000], radius=1).tolist()
+    [0, 0, 0, 3]
+    >>> clusters([0b0000, 0b0001, 0b0011, 0b1111000], radius=1, linkage="star").tolist()
+    [0, 0, 2, 3]
+    """
+    codes, radius = join_arguments(fingerprints, radius, recall, threads)
+    if linkage not in ("connected", "star"):
+        raise ValueError(f'linkage is {linkage!r}; it must be "connected" or "star"')
+    return _core.clusters(codes.values, codes.signal, radius, recall, linkage, threads)
