@@ -1,4 +1,5 @@
-# The entry points: make demo, make test, make check, make bench, make fuzz.
+# The entry points: make demo, make test, make check, make bench, make fuzz,
+# make sanitize.
 # Each sets up what it needs in .venv; nothing outside this folder is touched.
 
 PYTHON ?= python3
@@ -6,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find core/src binding/src -name '*.rs' 2>/dev/null) Cargo.toml Cargo.lock core/Cargo.toml binding/Cargo.toml
 
-.PHONY: demo test check format bench fuzz clean tools
+.PHONY: demo test check format bench fuzz sanitize clean tools
 
 demo: $(VENV)/core
 	@$(BIN)/python examples/demo.py
@@ -35,6 +36,11 @@ bench: $(VENV)/core
 # Needs a nightly toolchain and cargo-fuzz (cargo install cargo-fuzz).
 fuzz:
 	cd core && cargo +nightly fuzz run fingerprint -- -max_total_time=$(or $(SECONDS),60)
+
+# The tests of the index and the join under AddressSanitizer. Needs a nightly toolchain.
+sanitize:
+	RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=target/sanitize cargo +nightly test --locked --quiet \
+		--target $$(rustc -vV | sed -n 's/^host: //p') -p neardup-core --lib --test index --test join
 
 clean:
 	rm -rf $(VENV) .venv-peers target core/fuzz/target

@@ -25,6 +25,9 @@ const SAMPLE: usize = 32;
 const HEAVY_BUCKET: usize = 1 << 15;
 /// Probes in flight: enough to hide the way to memory.
 const PROBES: usize = 32;
+/// Bytes memory is fetched by, and how many such lines of a bucket are asked for ahead.
+const LINE: usize = 64;
+const AHEAD: usize = 16;
 
 // What the steps of a search take, in nanoseconds, measured on one core; only their ratios matter.
 const PROBE_COST: f64 = 12.0;
@@ -632,7 +635,10 @@ struct Prober<'a, const N: usize> {
     /// For each query and table: the query's key and record.
     prepared: Vec<(usize, [u64; N])>,
     radius: u32,
+    /// Probes whose place in the directory was asked for.
     probes: Vec<Probe>,
+    /// Those before them, whose records were asked for.
+    ready: Vec<Probe>,
     near: Vec<Near>,
     hits: &'a mut Vec<Hit>,
 }
@@ -654,12 +660,13 @@ fn probe<const N: usize>(
         }
     }
     let words = segment.bits.div_ceil(64);
-    let probes = Vec::with_capacity(PROBES);
-    let mut prober = Prober { segment, flips, words, prepared, radius, probes, near: Vec::new(), hits };
+    let (probes, ready) = (Vec::with_capacity(PROBES), Vec::with_capacity(PROBES));
+    let mut prober = Prober { segment, flips, words, prepared, radius, probes, ready, near: Vec::new(), hits };
     for query in 0..queries.len() {
         prober.query(query, masks)?;
     }
-    prober.flush()
+    prober.advance()?;
+    prober.advance()
 }
 
 impl<const N: usize> Prober<'_, N> {
@@ -679,34 +686,31 @@ impl<const N: usize> Prober<'_, N> {
                 let (query, number, key) = (query as u32, number as u32, key as u32);
                 self.probes.push(Probe { query, table: number, key, apart, bucket: 0..0 });
                 if self.probes.len() == PROBES {
-                    self.flush()?;
+                    self.advance()?;
                 }
             }
         }
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), Corrupt> {
-        let segment = self.segment;
-        for probe in &mut self.probes {
-            let table = &segment.tables[probe.table as usize];
-            probe.bucket = table.bucket(probe.key as usize);
-            let records = table.records.unchecked();
-            let stride = table.shape.stride();
-            // The processor follows a run by itself once it has begun.
-            for line in 0..16 {
-                let byte = probe.bucket.start * stride + 64 * line;
-                if byte < probe.bucket.end * stride {
-                    prefetch(&records[byte]);
-                }
-            }
-        }
-        let probes = std::mem::take(&mut self.probes);
-        for probe in &probes {
+    /// Reads the buckets that are ready, and asks for those of the probes gathered since.
+    fn advance(&mut self) -> Result<(), Corrupt> {
+        let ready = std::mem::take(&mut self.ready);
+        for probe in &ready {
             self.read(probe)?;
         }
-        self.probes = probes;
+        self.ready = std::mem::replace(&mut self.probes, ready);
         self.probes.clear();
+        for probe in &mut self.ready {
+            let table = &self.segment.tables[probe.table as usize];
+            probe.bucket = table.bucket(probe.key as usize);
+            let (records, stride) = (table.records.unchecked(), table.shape.stride());
+            let bytes = probe.bucket.start * stride..probe.bucket.end * stride;
+            // The processor follows a longer run by itself.
+            for line in records[bytes].chunks(LINE).take(AHEAD) {
+                prefetch(&line[0]);
+            }
+        }
         Ok(())
     }
 

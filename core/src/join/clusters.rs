@@ -93,7 +93,8 @@ fn label(groups: &Groups, of: impl Fn(u32) -> u32) -> Vec<u32> {
     let mut labels: Vec<u32> = (0..groups.rows() as u32).collect();
     for group in groups.iter() {
         let label = of(group);
-        for &row in groups.of(group) {
+        // Most rows are alone: not to touch their labels, which lie anywhere, saves the way to memory.
+        for &row in groups.of(group).iter().filter(|&&row| row != label) {
             labels[row as usize] = label;
         }
     }

@@ -34,6 +34,11 @@ impl Compare {
         Compare { radius, folds }
     }
 
+    /// Whether codes are told apart by their folds, eight at a time.
+    pub(super) fn by_folds(&self) -> bool {
+        self.folds
+    }
+
     /// What `buckets` and `cross` want besides the codes.
     pub(super) fn fold<const W: usize>(&self, codes: &[Code<W>], folds: &mut Vec<u32>) {
         folds.clear();
@@ -201,7 +206,6 @@ fn among<const W: usize>(codes: &[Code<W>], rows: Range<usize>, right: usize, ra
 /// instructions", 2018).
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-#[inline(never)] // so that the constants stay in registers
 fn next_alike(rows: [u32; ROWS], folds: &[u32], from: usize, to: usize, radius: u32) -> Option<usize> {
     use std::arch::x86_64::*;
     assert!(to + STEP <= folds.len());
@@ -238,4 +242,49 @@ fn distance<const W: usize>(left: &Code<W>, right: &Code<W>) -> u32 {
         distance += (left[word] ^ right[word]).count_ones();
     }
     distance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Places = Vec<(usize, usize, u32)>;
+
+    fn sorted(run: impl FnOnce(Hit)) -> Places {
+        let mut found = Places::new();
+        run(&mut |left, right, distance| found.push((left, right, distance)));
+        found.sort_unstable();
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn every_way_finds_the_pairs_within_the_radius(
+            centres in prop::collection::vec([any::<u64>(); 2], 1..4),
+            picks in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(0usize..128, 0..6)), 2..80),
+            radius in 0u32..12, split in any::<prop::sample::Index>(),
+        ) {
+            let codes: Vec<Code<2>> = picks.iter().map(|(pick, flips)| {
+                let mut code = centres[pick.index(centres.len())];
+                for bit in flips { code[bit / 64] ^= 1 << (bit % 64); }
+                code
+            }).collect();
+            let count = codes.len();
+            let split = split.index(count);
+            let expected = |left: Range<usize>, right: Range<usize>| -> Places {
+                let pairs = left.flat_map(|a| right.clone().map(move |b| (a, b))).filter(|(a, b)| a < b);
+                pairs.map(|(a, b)| (a, b, distance(&codes[a], &codes[b]))).filter(|found| found.2 <= radius).collect()
+            };
+            for (left, right) in [(0..count, 0..count), (0..split, split..count)] {
+                let ranges = || std::iter::once((left.clone(), right.clone()));
+                let expected = expected(left.clone(), right.clone());
+                prop_assert_eq!(&sorted(|hit| ranges_plain(&codes, ranges(), radius, hit)), &expected);
+                let compare = Compare::new(radius);
+                let mut folds = Vec::new();
+                compare.fold(&codes, &mut folds);
+                prop_assert_eq!(&sorted(|hit| compare.ranges(&codes, &folds, ranges(), hit)), &expected);
+            }
+        }
+    }
 }

@@ -13,9 +13,13 @@ pub(super) struct BitKey<const W: usize> {
 impl<const W: usize> BitKey<W> {
     /// `mask` has at most 32 bits.
     pub(super) fn new(mask: Code<W>) -> Self {
+        Self::build(mask, !fast_pext())
+    }
+
+    fn build(mask: Code<W>, by_tables: bool) -> Self {
         let bits = mask.iter().map(|word| word.count_ones()).sum();
         let mut bytes = Vec::new();
-        if !fast_pext() {
+        if by_tables {
             let mut shift = 0;
             for byte in 0..W * 8 {
                 let part = mask[byte / 8] >> (byte % 8 * 8) & 0xff;
@@ -122,6 +126,8 @@ mod tests {
                 .collect();
             let mut keys = Vec::new();
             BitKey::new(mask).keys(&codes, &mut keys);
+            prop_assert_eq!(&keys, &expected);
+            BitKey::build(mask, true).keys(&codes, &mut keys);
             prop_assert_eq!(&keys, &expected);
         }
     }

@@ -8,6 +8,8 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use super::compare::Compare;
+
 /// Keys of a sort within the cache.
 pub(super) const LOCAL_BITS: u32 = 16;
 /// More of the earlier blocks than this are not taken back in.
@@ -22,10 +24,10 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn new(words: usize) -> Self {
+    pub(super) fn new(words: usize, radius: u32) -> Self {
         Model {
-            compare: compare_cost(words),
-            sort: 6.0 + 2.0 * words as f64,
+            compare: compare_cost(words, radius),
+            sort: 10.0 + 2.0 * words as f64,
             costs: Mutex::default(),
             limits: Mutex::default(),
         }
@@ -109,6 +111,6 @@ impl Model {
 }
 
 /// Comparing two codes.
-pub(super) fn compare_cost(words: usize) -> f64 {
-    0.15 + 0.2 * words as f64
+pub(super) fn compare_cost(words: usize, radius: u32) -> f64 {
+    if Compare::new(radius).by_folds() { 0.2 } else { 0.15 + 0.2 * words as f64 }
 }

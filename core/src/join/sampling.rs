@@ -46,7 +46,7 @@ pub(super) fn sample<const W: usize>(
     for key_bits in LEAST_KEY_BITS..=MOST_KEY_BITS.min(bits) {
         let Some(tables) = distances.tables(key_bits, recall) else { continue };
         let compared = collisions[key_bits as usize] * tables as f64;
-        let cost = tables as f64 * Model::table_cost(W, codes.len()) + compared * compare_cost(W);
+        let cost = tables as f64 * Model::table_cost(W, codes.len()) + compared * compare_cost(W, radius);
         if best.is_none_or(|best| cost < best.0) {
             best = Some((cost, key_bits, tables));
         }
