@@ -123,6 +123,10 @@ fn two_levels_recursion_and_heavy_buckets_find_the_same() {
         (17_000, 32, 17_000, 2, 2),
         (20_000, 40, 1_000, 1, 1),
         (18_000, 320, 2_000, 9, 8),
+        // Buckets full enough to look at parities.
+        (24_000, 24, 24_000, 0, 3),
+        (24_000, 26, 12_000, 2, 2),
+        (24_000, 16, 24_000, 0, 1),
     ] {
         let (values, words) = codes(n, bits, centres, spread, 0, 7);
         let expected = naive(&values, words, None, radius);

@@ -72,6 +72,38 @@ impl Compare {
         self.ranges(codes, folds, ranges, hit);
     }
 
+    /// As `buckets`, where a bucket is 2^`bits` classes, one after the other, and only pairs count whose classes
+    /// differ by one of the patterns.
+    #[allow(clippy::too_many_arguments)] // those of `buckets`, and two
+    pub(super) fn classes<const W: usize>(
+        &self,
+        codes: &[Code<W>],
+        folds: &[u32],
+        starts: &[u32],
+        patterns: &[u32],
+        bits: u32,
+        limit: usize,
+        heavy: &mut Vec<(usize, usize)>,
+        hit: Hit,
+    ) {
+        let class = |at: usize| starts[at] as usize..starts[at + 1] as usize;
+        let buckets = (0..starts.len() - 1).step_by(1 << bits).filter(|&bucket| {
+            let (from, to) = (starts[bucket] as usize, starts[bucket + (1 << bits)] as usize);
+            if to - from > limit {
+                heavy.push((from, to));
+            }
+            to - from >= 2 && to - from <= limit
+        });
+        let ranges = buckets.flat_map(|bucket| {
+            let pairs = (0..1 << bits).flat_map(|left| patterns.iter().map(move |pattern| (left, left ^ pattern)));
+            pairs.filter(|(left, right)| left <= right).filter_map(move |(left, right)| {
+                let (left, right) = (class(bucket + left as usize), class(bucket + right as usize));
+                (!left.is_empty() && !right.is_empty()).then_some((left, right))
+            })
+        });
+        self.ranges(codes, folds, ranges, hit);
+    }
+
     /// Compares each code of one range with each of a later one.
     pub(super) fn cross<const W: usize>(
         &self,

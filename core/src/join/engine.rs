@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::compare::Compare;
+use super::compare::{Compare, Hit};
 use super::keys::BitKey;
 use super::model::{LOCAL_BITS, Model};
 use super::partition::{Sorted, Work, scatter};
@@ -19,6 +19,9 @@ const SMALL: usize = 1 << 14;
 const SHARED: usize = 1 << 15;
 /// Codes compared at a time, so that they stay in the nearest cache.
 const TILE: usize = 1 << 10;
+/// Parities are looked at in no more masks than this, and only where a bucket has so many codes that it pays.
+const MOST_MASKS: usize = 3;
+const PARITY_BUCKET: usize = 64;
 /// Pairs are handed over in batches of about this size.
 const BATCH: usize = 1 << 12;
 
@@ -34,6 +37,44 @@ pub(super) struct Pass<const W: usize> {
     pub(super) key: Code<W>,
     /// What is left to be cut further; `None` compares heavy buckets as they are.
     pub(super) region: Option<Region<W>>,
+    /// What the pairs of this pass have in common besides, where that rules most pairs out.
+    pub(super) parity: Option<Parity<W>>,
+}
+
+/// Whether the bits in which a pair differs are even or odd in number, in each of some masks.
+///
+/// In the last pass of radius 3 the three blocks before it differ in one bit each: pairs with any other pattern than
+/// odd, odd, odd need not be compared, and that is seven in eight.
+pub(super) struct Parity<const W: usize> {
+    masks: Vec<Code<W>>,
+    patterns: Vec<u32>,
+}
+
+impl<const W: usize> Parity<W> {
+    /// The patterns of pairs that differ in each of `blocks`, anyhow in `rest`, and in no more than `allowed` bits.
+    fn new(blocks: &[Code<W>], rest: &Code<W>, allowed: u32) -> Option<Self> {
+        let mut masks = blocks.to_vec();
+        masks.extend(Some(*rest).filter(|rest| masks::count(rest) > 0));
+        if masks.len() > MOST_MASKS {
+            return None;
+        }
+        let least = |pattern: &u32| -> u32 {
+            let odd = |at: usize| pattern >> at & 1;
+            (0..masks.len()).map(|at| if at < blocks.len() { 2 - odd(at) } else { odd(at) }).sum()
+        };
+        let patterns: Vec<u32> = (0..1 << masks.len()).filter(|pattern| least(pattern) <= allowed).collect();
+        (2 * patterns.len() <= 1 << masks.len()).then_some(Parity { masks, patterns })
+    }
+
+    fn bits(&self) -> u32 {
+        self.masks.len() as u32
+    }
+
+    /// Which masks a code has an odd number of ones in.
+    fn of(&self, code: &Code<W>) -> u32 {
+        let odd = |mask: &Code<W>| (0..W).fold(0, |odd, word| odd ^ (code[word] & mask[word])).count_ones() & 1;
+        (0..).zip(&self.masks).fold(0, |all, (at, mask)| all | odd(mask) << at)
+    }
 }
 
 /// Buffers for one sort.
@@ -87,6 +128,7 @@ impl<'a, const W: usize> Engine<'a, W> {
         let log = codes.len().ilog2();
         let high = key.bits.saturating_sub(LOCAL_BITS).max(log.saturating_sub(13)).min(9).min(key.bits);
         let low = key.bits - high;
+        let parity = pass.parity.as_ref().filter(|_| codes.len() >> key.bits >= PARITY_BUCKET);
         let pieces = scatter(codes, items, 1 << high, |codes, keys| {
             key.keys(codes, keys);
             keys.iter_mut().for_each(|key| *key >>= low);
@@ -101,8 +143,13 @@ impl<'a, const W: usize> Engine<'a, W> {
             pieces.gather(codes, items, bucket, local);
             key.keys(&local.codes, keys);
             keys.iter_mut().for_each(|key| *key &= (1 << low) - 1);
-            sorted.sort(&local.codes, &local.items, keys, low);
-            self.compare(&mut buffers, earlier, pass.region);
+            if let Some(parity) = parity {
+                keys.iter_mut()
+                    .zip(&local.codes)
+                    .for_each(|(key, code)| *key = *key << parity.bits() | parity.of(code));
+            }
+            sorted.sort(&local.codes, &local.items, keys, low + parity.map_or(0, Parity::bits));
+            self.compare(&mut buffers, earlier, pass.region, parity);
             self.give(buffers);
         });
     }
@@ -123,12 +170,18 @@ impl<'a, const W: usize> Engine<'a, W> {
         let Buffers { keys, sorted, .. } = &mut buffers;
         key.keys(codes, keys);
         sorted.sort(codes, items, keys, key.bits);
-        self.compare(&mut buffers, earlier, region);
+        self.compare(&mut buffers, earlier, region, None);
         self.give(buffers);
     }
 
-    /// Compares within the buckets just sorted.
-    fn compare(&self, buffers: &mut Buffers<W>, earlier: &[Code<W>], region: Option<Region<W>>) {
+    /// Compares within the buckets just sorted; with a parity, those of its patterns.
+    fn compare(
+        &self,
+        buffers: &mut Buffers<W>,
+        earlier: &[Code<W>],
+        region: Option<Region<W>>,
+        parity: Option<&Parity<W>>,
+    ) {
         let Buffers { sorted, folds, heavy, .. } = buffers;
         let starts = &sorted.starts;
         let count = starts.last().map_or(0, |&count| count as usize);
@@ -138,9 +191,15 @@ impl<'a, const W: usize> Engine<'a, W> {
         let limit = cut.min(TILE * 4);
         let of = |starts: &[u32], heavy: &mut Vec<(usize, usize)>| {
             let mut hits = Hits { engine: self, earlier, found: Vec::new() };
-            self.compare.buckets(codes, folds, starts, limit, heavy, &mut |left, right, distance| {
+            let hit: Hit = &mut |left, right, distance| {
                 hits.add((&codes[left], items[left]), (&codes[right], items[right]), distance);
-            });
+            };
+            match parity {
+                Some(parity) => {
+                    self.compare.classes(codes, folds, starts, &parity.patterns, parity.bits(), limit, heavy, hit)
+                }
+                None => self.compare.buckets(codes, folds, starts, limit, heavy, hit),
+            }
             hits.flush();
         };
         heavy.clear();
@@ -148,7 +207,7 @@ impl<'a, const W: usize> Engine<'a, W> {
             of(starts, heavy);
         } else {
             let keys = starts.len() - 1;
-            let step = keys.div_ceil(32);
+            let step = keys.div_ceil(32).next_multiple_of(1 << parity.map_or(0, Parity::bits));
             let parts: Vec<Vec<(usize, usize)>> = (0..keys)
                 .into_par_iter()
                 .step_by(step)
@@ -230,8 +289,13 @@ pub(super) fn cut<const W: usize>(model: &Model, log: u32, region: &Region<W>, m
     for (pass, block) in blocks.iter().enumerate() {
         free = masks::without(&free, block);
         let taken = model.taken(log, bits, allowed, key, pass as u32);
+        let parity = Parity::new(&blocks[..pass], &free, allowed);
         let free = blocks[..taken as usize].iter().fold(free, |free, block| masks::union(&free, block));
-        passes.push(Pass { key: *block, region: Some(Region { free, allowed: allowed - pass as u32 + taken }) });
+        passes.push(Pass {
+            key: *block,
+            region: Some(Region { free, allowed: allowed - pass as u32 + taken }),
+            parity,
+        });
     }
     passes
 }

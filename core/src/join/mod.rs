@@ -208,7 +208,7 @@ fn prepare<const W: usize>(input: Input, settings: JoinSettings) -> Join {
         if recall < 1.0 && radius < bits {
             let sampled = sampling::sample(&work.codes, &varying, radius, recall, flip);
             if let Some(sampled) = sampled.filter(|sampled| sampled.cost < cost) {
-                passes = sampled.keys.iter().map(|&key| Pass { key, region: None }).collect();
+                passes = sampled.keys.iter().map(|&key| Pass { key, region: None, parity: None }).collect();
                 plan.method = Method::Sampled;
                 (plan.recall, plan.recall_at_radius) = (sampled.recall, sampled.recall_at_radius);
                 cost = sampled.cost;
