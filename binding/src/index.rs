@@ -1,6 +1,7 @@
 //! `Index` for Python: arrays in, arrays out, the GIL released while the core works.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use neardup_core::{Corrupt, FileError, Id, Ids, Index, IndexError, Matches};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -10,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use rayon::ThreadPool;
 
-use crate::threads::Threads;
+use crate::threads::{Threads, interruptible};
 use crate::{guard, refuse};
 
 create_exception!(
@@ -19,6 +20,9 @@ create_exception!(
     PyValueError,
     "A saved index is damaged, cut short, or not an index; the message names the file and what is wrong."
 );
+
+/// So many rows need no other threads.
+const FEW: usize = 64;
 
 fn corrupt(error: Corrupt) -> PyErr {
     CorruptIndexError::new_err(error.to_string())
@@ -101,20 +105,19 @@ fn rows(py: Python<'_>, matches: Matches) -> PyResult<Rows<'_>> {
 pub(crate) struct PyIndex(Index);
 
 impl PyIndex {
-    /// Runs on the threads asked for. A single row stays on this one: to hand it over would take longer.
+    /// Runs a search on the threads asked for. A few rows stay on this one: to hand them over would take longer.
     fn run<T: Send>(
         &self,
         py: Python<'_>,
         values: &PyReadonlyArray2<'_, u64>,
         threads: Option<usize>,
-        work: impl FnOnce(&Index, &[u64], Option<&ThreadPool>) -> Result<T, IndexError> + Send,
+        work: impl FnOnce(&Index, &[u64], &AtomicBool) -> Result<T, IndexError> + Send,
     ) -> PyResult<T> {
         let codes = values.as_slice()?;
-        if codes.len() <= self.0.words() {
-            return py.detach(|| guard(|| work(&self.0, codes, None)))?.map_err(failed);
+        if codes.len() <= FEW * self.0.words() {
+            return py.detach(|| guard(|| work(&self.0, codes, &AtomicBool::new(false))))?.map_err(failed);
         }
-        let threads = Threads::new(threads)?;
-        py.detach(|| guard(|| work(&self.0, codes, Some(threads.pool()))))?.map_err(failed)
+        interruptible(py, threads, |stop| work(&self.0, codes, stop))?.map_err(failed)
     }
 
     /// Work that may move much of the index runs on the shared threads.
@@ -185,10 +188,14 @@ impl PyIndex {
     ) -> PyResult<Bound<'py, PyAny>> {
         let ids = ids.map(IdsArgument::ids).transpose()?;
         let numbers = numbers.map(|numbers| numbers.as_slice().map(<[u32]>::to_vec)).transpose()?;
-        let add = |index: &Index, codes: &[u64], pool: Option<&ThreadPool>| {
-            index.add(codes, ids, numbers.as_deref(), recipe.as_deref(), rows, pool)
+        let codes = values.as_slice()?;
+        let add = |pool: Option<&ThreadPool>| self.0.add(codes, ids, numbers.as_deref(), recipe.as_deref(), rows, pool);
+        let ids = if codes.len() <= FEW * self.0.words() {
+            py.detach(|| guard(|| add(None)))?.map_err(failed)?
+        } else {
+            let threads = Threads::new(threads)?;
+            py.detach(|| guard(|| add(Some(threads.pool()))))?.map_err(failed)?
         };
-        let ids = self.run(py, &values, threads, add)?;
         self.settle(py)?;
         to_python(py, ids)
     }
@@ -208,9 +215,8 @@ impl PyIndex {
         recipe: Option<String>,
         threads: Option<usize>,
     ) -> PyResult<Rows<'py>> {
-        let search = |index: &Index, codes: &[u64], pool: Option<&ThreadPool>| {
-            index.search(codes, radius, recipe.as_deref(), pool)
-        };
+        let search =
+            |index: &Index, codes: &[u64], stop: &AtomicBool| index.search(codes, radius, recipe.as_deref(), stop);
         rows(py, self.run(py, &values, threads, search)?)
     }
 
@@ -223,8 +229,8 @@ impl PyIndex {
         recipe: Option<String>,
         threads: Option<usize>,
     ) -> PyResult<Rows<'py>> {
-        let nearest = |index: &Index, codes: &[u64], pool: Option<&ThreadPool>| {
-            index.nearest(codes, count, max_distance, recipe.as_deref(), pool)
+        let nearest = |index: &Index, codes: &[u64], stop: &AtomicBool| {
+            index.nearest(codes, count, max_distance, recipe.as_deref(), stop)
         };
         rows(py, self.run(py, &values, threads, nearest)?)
     }
@@ -237,9 +243,8 @@ impl PyIndex {
         recipe: Option<String>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<bool>>> {
-        let contains = |index: &Index, codes: &[u64], pool: Option<&ThreadPool>| {
-            index.contains(codes, radius, recipe.as_deref(), pool)
-        };
+        let contains =
+            |index: &Index, codes: &[u64], stop: &AtomicBool| index.contains(codes, radius, recipe.as_deref(), stop);
         Ok(PyArray1::from_vec(py, self.run(py, &values, threads, contains)?))
     }
 

@@ -1,8 +1,6 @@
 //! The self-join and clusters for Python.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
 
 use neardup_core::{Equal, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -10,7 +8,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::threads::Threads;
+use crate::threads::{TICK, interruptible};
 use crate::{guard, refuse};
 
 type Columns<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u16>>);
@@ -18,41 +16,9 @@ type Values<'py> = PyReadonlyArray2<'py, u64>;
 type Signal<'py> = Option<PyReadonlyArray1<'py, bool>>;
 type Table<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u16>>, Bound<'py, PyDict>);
 
-/// Python hears of Ctrl-C this often.
-const TICK: Duration = Duration::from_millis(50);
-
 fn input<'a>(values: &'a Values<'_>, signal: &'a Signal<'_>) -> PyResult<Input<'a>> {
     let signal = signal.as_ref().map(|signal| signal.as_slice()).transpose()?;
     Ok(Input { values: values.as_slice()?, words: values.shape()[1], signal })
-}
-
-/// Runs `work` on the threads, and tells it to stop when Python wants to.
-fn interruptible<T: Send>(
-    py: Python<'_>,
-    threads: Option<usize>,
-    work: impl FnOnce(&AtomicBool) -> T + Send,
-) -> PyResult<T> {
-    let threads = Threads::new(threads)?;
-    let (stop, done) = (AtomicBool::new(false), AtomicBool::new(false));
-    let caller = std::thread::current();
-    std::thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            let result = threads.run(|| work(&stop));
-            done.store(true, Relaxed);
-            caller.unpark();
-            result
-        });
-        let mut interrupted = Ok(());
-        while !done.load(Relaxed) {
-            py.detach(|| std::thread::park_timeout(TICK));
-            if interrupted.is_ok() {
-                interrupted = py.check_signals();
-                stop.fetch_or(interrupted.is_err(), Relaxed);
-            }
-        }
-        let result = worker.join().map_err(|_| PyRuntimeError::new_err("a thread of neardup's ended early"))?;
-        interrupted.and(result)
-    })
 }
 
 fn describe<'py>(py: Python<'py>, plan: &JoinPlan) -> PyResult<Bound<'py, PyDict>> {
@@ -191,6 +157,11 @@ impl PyPairStream {
                 Next::Batch(pairs) => return Ok(Some(columns(py, &pairs))),
                 Next::End => return Ok(None),
                 Next::Waiting => py.check_signals()?,
+                Next::Foreign => {
+                    return Err(PyRuntimeError::new_err(
+                        "this stream of pairs was started by another process, before a fork; start it in this one",
+                    ));
+                }
             }
         }
     }

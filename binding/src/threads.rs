@@ -1,6 +1,8 @@
 //! The threads the core runs on.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -8,6 +10,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::guard;
 
+/// Python hears of Ctrl-C this often.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
 /// More threads than this is a mistake, not a machine.
 const MOST: usize = 1024;
 
@@ -59,4 +63,33 @@ fn build(count: usize) -> PyResult<ThreadPool> {
         .thread_name(|at| format!("neardup-{at}"))
         .build()
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
+}
+
+/// Runs `work` on the threads, and tells it to stop when Python wants to.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    let threads = Threads::new(threads)?;
+    let (stop, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let caller = std::thread::current();
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let result = threads.run(|| work(&stop));
+            done.store(true, Relaxed);
+            caller.unpark();
+            result
+        });
+        let mut interrupted = Ok(());
+        while !done.load(Relaxed) {
+            py.detach(|| std::thread::park_timeout(TICK));
+            if interrupted.is_ok() {
+                interrupted = py.check_signals();
+                stop.fetch_or(interrupted.is_err(), Relaxed);
+            }
+        }
+        let result = worker.join().map_err(|_| PyRuntimeError::new_err("a thread of neardup's ended early"))?;
+        interrupted.and(result)
+    })
 }

@@ -9,11 +9,12 @@ use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::Mmap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::ids::{IdColumn, Kind};
+use crate::ids::{Id, IdColumn, Kind};
 use crate::records::{PADDING, Shape};
 use crate::segment::{Columns, Segment};
 use crate::store::{CHUNK, Corrupt, Mapped, Store};
@@ -24,6 +25,8 @@ const VERSION: u32 = 1;
 /// Magic bytes, version, length and checksum of the header.
 const START: usize = 24;
 const ALIGN: usize = 64;
+/// EISDIR: the same number on Linux and macOS.
+const IS_A_DIRECTORY: i32 = 21;
 /// An identity is a line of text.
 const LONGEST_RECIPE: usize = 1 << 16;
 
@@ -148,7 +151,8 @@ impl Header {
         }
         let empty = self.kind == 0 && self.entries == 0 && self.unique == 0;
         let filled = self.kind > 0 && 0 < self.unique && self.unique <= self.entries;
-        if !(few(self.entries) && self.repeats <= self.unique && (empty || filled)) {
+        let repeated = (self.repeats == 0) == (self.unique == self.entries);
+        if !(few(self.entries) && self.repeats <= self.unique && repeated && (empty || filled) && self.next_id >= 0) {
             return Err("the counts in the header do not add up");
         }
         Ok(())
@@ -234,24 +238,34 @@ pub(crate) fn write(
     next_id: i64,
 ) -> Result<(), FileError> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let mut temporary = name.to_owned();
-    temporary.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(temporary);
-    let written = write_to(&temporary, bits, segment, recipe, next_id)
+    // A name of its own for each call: others may save under the same name at the same time.
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let (mut file, temporary) = loop {
+        let call = CALLS.fetch_add(1, Ordering::Relaxed);
+        let mut temporary = name.to_owned();
+        temporary.push(format!(".{}-{call}.tmp", std::process::id()));
+        let temporary = path.with_file_name(temporary);
+        match File::create_new(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => break (created?, temporary),
+        }
+    };
+    let written = write_to(&mut file, bits, segment, recipe, next_id)
         .and_then(|()| fs::rename(&temporary, path).map_err(FileError::Io));
     if written.is_err() {
         // The first error is the one to tell.
         let _ = fs::remove_file(&temporary);
         return written;
     }
-    // The new name itself is on the disk only when the directory is.
+    // The new name itself is on the disk only when the directory is. Not all file systems can do that, and the file is
+    // there in any case.
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(directory)?.sync_all()?;
+    let _ = File::open(directory).and_then(|directory| directory.sync_all());
     Ok(())
 }
 
 fn write_to(
-    path: &Path,
+    file: &mut File,
     bits: usize,
     segment: Option<&Segment>,
     recipe: Option<&str>,
@@ -280,9 +294,8 @@ fn write_to(
     let (body, sums_at, body_at) = places(header.to_bytes().len(), &layout);
     header.length = (body_at + body) as u64;
 
-    let mut file = File::create(path)?;
     file.seek(SeekFrom::Start(body_at as u64))?;
-    let mut writer = BodyWriter { file: &mut file, chunk: Vec::with_capacity(CHUNK), sums: Vec::new(), written: 0 };
+    let mut writer = BodyWriter { file: &mut *file, chunk: Vec::with_capacity(CHUNK), sums: Vec::new(), written: 0 };
     for ((start, _), column) in layout.iter().zip(columns) {
         let gap = start - writer.written;
         writer.write(&[0; ALIGN][..gap])?;
@@ -315,7 +328,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, FileError> {
     let name = path.display().to_string();
     let file = File::open(path)?;
     if file.metadata()?.is_dir() {
-        return Err(FileError::Io(io::Error::from(io::ErrorKind::IsADirectory)));
+        return Err(FileError::Io(io::Error::from_raw_os_error(IS_A_DIRECTORY)));
     }
     // SAFETY: the map is only read, and every value in it is used by its checksum and within bounds. Who writes into
     // the file while it is open breaks the promise of `Index::open`; saving never does, it replaces the file.
@@ -364,5 +377,10 @@ fn segment(mapped: &Arc<Mapped>, header: &Header, layout: &[(usize, usize)]) -> 
         }
     };
     let by_id = Store::mapped(mapped, next().0, header.entries as usize)?;
-    Segment::from_columns(bits, unique, Columns { tables, repeats, ids, by_id })
+    let segment = Segment::from_columns(bits, unique, Columns { tables, repeats, ids, by_id })?;
+    let next_is_free = match segment.id_at(segment.entries() - 1)?.1 {
+        Id::Int(last) => last < header.next_id || last == i64::MAX,
+        Id::Str(_) => true,
+    };
+    if next_is_free { Ok(segment) } else { Err(mapped.corrupt("the next id is one that is there")) }
 }

@@ -5,7 +5,8 @@
 
 use std::cmp::Ordering;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -64,13 +65,13 @@ struct Found {
 struct Slot {
     segment: Arc<Segment>,
     /// Removed ids, by place: a bit each, none until the first goes.
-    dead: Vec<u64>,
+    dead: Arc<Vec<u64>>,
     dead_count: usize,
 }
 
 impl Slot {
     fn new(segment: Segment) -> Slot {
-        Slot { segment: Arc::new(segment), dead: Vec::new(), dead_count: 0 }
+        Slot { segment: Arc::new(segment), dead: Arc::default(), dead_count: 0 }
     }
 
     fn is_dead(&self, entry: usize) -> bool {
@@ -96,6 +97,7 @@ impl Slot {
     }
 }
 
+#[derive(Clone)]
 struct State {
     recipe: Option<String>,
     kind: Option<Kind>,
@@ -124,14 +126,15 @@ impl Rows {
 
 /// Codes of one width under ids, to be searched by distance.
 ///
-/// Methods that take a pool run on its threads, or else on rayon's own. Locks are taken on the calling thread only,
-/// never on those of a pool: while waiting for its own work such a thread may begin another call, and a lock it already
-/// holds would wait for itself. So do not call from within a pool what takes one.
+/// Methods that take a pool hold the writer's lock on the calling thread while they work on the pool's threads, or else
+/// on rayon's own. They are not to be called from within a pool: a thread that waits for its own work may begin another
+/// call, and would wait for a lock that it already holds.
 pub struct Index {
     bits: usize,
     words: usize,
-    state: RwLock<State>,
-    /// Held while writing; the state itself is locked only to swap parts, so that searches go on meanwhile.
+    /// What there is now. A search takes it as it is and lets go of the lock; a change is made to a copy if need be.
+    state: RwLock<Arc<State>>,
+    /// Held while writing: one writer at a time.
     writer: Mutex<()>,
 }
 
@@ -167,7 +170,7 @@ impl Index {
 
     fn from_parts(bits: usize, recipe: Option<String>, kind: Option<Kind>, slots: Vec<Slot>, next_id: i64) -> Index {
         let tail = Rows::new(kind.unwrap_or(Kind::Int));
-        let state = RwLock::new(State { recipe, kind, slots, tail, next_id });
+        let state = RwLock::new(Arc::new(State { recipe, kind, slots, tail, next_id }));
         Index { bits, words: bits.div_ceil(64), state, writer: Mutex::new(()) }
     }
 
@@ -178,13 +181,14 @@ impl Index {
         }
     }
 
-    // A panic cannot leave the state half changed: it is swapped in steps that do not fail. So poison is ignored.
-    fn read(&self) -> RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+    // A panic cannot leave the state half changed: changes are steps that do not fail. So poison is ignored.
+    fn read(&self) -> Arc<State> {
+        Arc::clone(&self.state.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
-        self.state.write().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn change<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.state.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        work(Arc::make_mut(&mut state))
     }
 
     fn lock_writer(&self) -> MutexGuard<'_, ()> {
@@ -279,37 +283,35 @@ impl Index {
         if given {
             self.check_new(&state, &ids, &ascending)?;
         }
-        let highest = ascending.last().map_or(Ok(state.next_id), |&row| match ids.get(row as usize) {
-            Id::Int(id) => Ok(state.next_id.max(id.saturating_add(1))),
-            Id::Str(_) => Ok::<i64, Error>(0),
-        })?;
+        let next_id = match ascending.last().map(|&row| ids.get(row as usize)) {
+            Some(Id::Int(id)) => state.next_id.max(id.saturating_add(1)),
+            _ => state.next_id,
+        };
+        let next_id = if given { next_id } else { next_id.max(state.next_id.saturating_add(rows as i64)) };
         drop(state);
-        if count == 0 {
-            let mut state = self.write();
-            state.next_id = if given { state.next_id } else { state.next_id.saturating_add(rows as i64) };
-            state.adopt(recipe);
-            return Ok(ids);
-        }
 
-        // A large batch is sealed on its own, before the state is locked.
+        // A large batch is sealed on its own, before anyone has to wait.
         let build = || Slot::new(Segment::build(self.bits, codes, &ids, &ascending));
         let sealed = (count >= TAIL).then(|| Self::on(pool, build));
         let large = sealed.is_some();
-        let mut state = self.write();
-        state.adopt(recipe);
-        state.next_id = if given { highest } else { highest.max(state.next_id.saturating_add(rows as i64)) };
-        if state.kind.is_none() {
-            state.kind = Some(ids.kind());
-            state.tail = Rows::new(ids.kind());
-        }
-        match sealed {
-            Some(slot) => state.slots.push(slot),
-            None => {
-                state.tail.codes.extend_from_slice(codes);
-                state.tail.ids.append(ids.clone());
+        self.change(|state| {
+            if state.recipe.is_none() {
+                state.recipe = recipe.map(str::to_owned);
             }
-        }
-        drop(state);
+            state.next_id = next_id;
+            if count > 0 && state.kind.is_none() {
+                state.kind = Some(ids.kind());
+                state.tail = Rows::new(ids.kind());
+            }
+            match sealed {
+                Some(slot) => state.slots.push(slot),
+                None if count > 0 => {
+                    state.tail.codes.extend_from_slice(codes);
+                    state.tail.ids.append(ids.clone());
+                }
+                None => {}
+            }
+        });
         if large {
             self.settle_locked(pool)?;
         }
@@ -336,9 +338,10 @@ impl Index {
         if let Some(tail) = tail {
             let build = || Segment::build(self.bits, &tail.codes, &tail.ids, &tail.ids.rows_ascending());
             let slot = Slot::new(Self::on(pool, build));
-            let mut state = self.write();
-            state.tail = Rows::new(tail.ids.kind());
-            state.slots.push(slot);
+            self.change(|state| {
+                state.tail = Rows::new(tail.ids.kind());
+                state.slots.push(slot);
+            });
         }
         self.merge_tiers(pool)
     }
@@ -354,8 +357,8 @@ impl Index {
         }
         for &row in ascending {
             let id = ids.get(row as usize);
-            // Every id so far lies below the next one.
-            if matches!(id, Id::Int(id) if id >= state.next_id) {
+            // Every id so far lies below the next one, unless there is no next one.
+            if matches!(id, Id::Int(id) if id >= state.next_id && state.next_id < i64::MAX) {
                 break;
             }
             if state.find(id)?.is_some() {
@@ -380,9 +383,10 @@ impl Index {
                 return Ok(());
             }
             let merged = Self::on(pool, || self.merge(&merge, None))?;
-            let mut state = self.write();
-            state.slots = keep;
-            state.slots.extend(merged);
+            self.change(|state| {
+                state.slots = keep;
+                state.slots.extend(merged);
+            });
         }
     }
 
@@ -422,6 +426,10 @@ impl Index {
         if !ascending.is_sorted_by(|left, right| by_id(left, right) != Ordering::Greater) {
             ascending.sort_by(by_id);
         }
+        let unique = ascending.is_sorted_by(|left, right| by_id(left, right) == Ordering::Less);
+        if ascending.len() != ids.len() || !unique {
+            return Err(Corrupt("the ids of the index are not all different; build it again".to_owned()));
+        }
         Ok(Some(Slot::new(Segment::build(self.bits, &codes, &ids, &ascending))))
     }
 
@@ -440,27 +448,31 @@ impl Index {
         let (slots, tail) = (state.slots.clone(), state.tail.clone());
         drop(state);
         let merged = Self::on(pool, || self.merge(&slots, Some(&tail)))?;
-        let mut state = self.write();
-        state.tail = Rows::new(tail.ids.kind());
-        state.slots = merged.into_iter().collect();
+        self.change(|state| {
+            state.tail = Rows::new(tail.ids.kind());
+            state.slots = merged.into_iter().collect();
+        });
         Ok(())
     }
 
     /// Removes ids; returns how many were there. `settle` later frees what they took.
     pub fn remove(&self, ids: &Ids) -> Result<usize, Corrupt> {
         let _writer = self.lock_writer();
-        let mut removed = 0;
-        let mut state = self.write();
-        for row in 0..ids.len() {
-            removed += usize::from(state.remove(ids.get(row), self.words)?);
-        }
-        Ok(removed)
+        self.change(|state| {
+            let mut removed = 0;
+            for row in 0..ids.len() {
+                removed += usize::from(state.remove(ids.get(row), self.words)?);
+            }
+            Ok(removed)
+        })
     }
 
     /// Removes everything. The recipe and the kind of ids are open again.
     pub fn clear(&self) {
         let _writer = self.lock_writer();
-        *self.write() = State { recipe: None, kind: None, slots: Vec::new(), tail: Rows::new(Kind::Int), next_id: 0 };
+        self.change(|state| {
+            *state = State { recipe: None, kind: None, slots: Vec::new(), tail: Rows::new(Kind::Int), next_id: 0 };
+        });
     }
 
     /// All ids in ascending order.
@@ -500,18 +512,19 @@ impl Index {
         Ok(radius as u32)
     }
 
-    /// Runs `answer` over batches of queries; a single batch stays on this thread.
+    /// Runs `answer` over batches of queries, many of them on the threads of the pool this is called from. What
+    /// comes back is of no use once `stop` was set.
     fn batches<T: Send>(
         &self,
         codes: &[u64],
-        pool: Option<&ThreadPool>,
+        stop: &AtomicBool,
         answer: impl Fn(&[&[u64]]) -> Result<T, Corrupt> + Sync,
     ) -> Result<Vec<T>, Corrupt> {
         let answer = |batch: &[u64]| answer(&batch.chunks_exact(self.words).collect::<Vec<_>>());
         match codes.len() / self.words {
             0 => Ok(Vec::new()),
             1..=BATCH => answer(codes).map(|only| vec![only]),
-            _ => Self::on(pool, || codes.par_chunks(BATCH * self.words).map(answer).collect()),
+            _ => codes.par_chunks(BATCH * self.words).filter(|_| !stop.load(Relaxed)).map(answer).collect(),
         }
     }
 
@@ -521,12 +534,12 @@ impl Index {
         codes: &[u64],
         radius: usize,
         recipe: Option<&str>,
-        pool: Option<&ThreadPool>,
+        stop: &AtomicBool,
     ) -> Result<Matches, IndexError> {
         let state = self.read();
         let radius = self.check_query(&state, radius, recipe)?;
-        let parts = self.batches(codes, pool, |queries| state.collect(state.near(queries, radius)?, usize::MAX))?;
-        Ok(joined(parts, state.kind))
+        let search = |queries: &[&[u64]]| state.collect(state.near(queries, radius)?, usize::MAX);
+        Ok(joined(self.batches(codes, stop, search)?, state.kind))
     }
 
     /// Whether there is an id at most `radius` bits from each query.
@@ -535,15 +548,20 @@ impl Index {
         codes: &[u64],
         radius: usize,
         recipe: Option<&str>,
-        pool: Option<&ThreadPool>,
+        stop: &AtomicBool,
     ) -> Result<Vec<bool>, IndexError> {
         let state = self.read();
         let radius = self.check_query(&state, radius, recipe)?;
+        let by_tables = state.slots.iter().all(|slot| slot.segment.method(radius).flips.is_some());
         let any = |queries: &[&[u64]]| {
-            let found = state.near(queries, radius)?;
-            found.iter().map(|found| Ok(state.count_live(found, 1)? > 0)).collect::<Result<Vec<bool>, Corrupt>>()
+            if by_tables {
+                let found = state.near(queries, radius)?;
+                return found.iter().map(|found| Ok(state.count_live(found, 1)? > 0)).collect::<Result<Vec<_>, _>>();
+            }
+            // Not all there are within a wide radius: the nearest is enough.
+            queries.iter().map(|query| Ok(!state.nearest_by_scan(query, 1, radius)?.is_empty())).collect()
         };
-        Ok(self.batches(codes, pool, any)?.concat())
+        Ok(self.batches(codes, stop, any)?.concat())
     }
 
     /// The `count` ids nearest to each query, no further away than `radius`.
@@ -553,13 +571,12 @@ impl Index {
         count: usize,
         radius: usize,
         recipe: Option<&str>,
-        pool: Option<&ThreadPool>,
+        stop: &AtomicBool,
     ) -> Result<Matches, IndexError> {
         let state = self.read();
         let radius = self.check_query(&state, radius, recipe)?;
-        let parts =
-            self.batches(codes, pool, |queries| state.collect(state.nearest(queries, count, radius)?, count))?;
-        Ok(joined(parts, state.kind))
+        let nearest = |queries: &[&[u64]]| state.collect(state.nearest(queries, count, radius)?, count);
+        Ok(joined(self.batches(codes, stop, nearest)?, state.kind))
     }
 
     /// What a search at this radius would do in each part of the index; the last is the tail.
@@ -626,12 +643,6 @@ fn joined(parts: Vec<Matches>, kind: Option<Kind>) -> Matches {
 }
 
 impl State {
-    fn adopt(&mut self, recipe: Option<&str>) {
-        if self.recipe.is_none() {
-            self.recipe = recipe.map(str::to_owned);
-        }
-    }
-
     /// The part that holds an id, and its place there.
     fn find(&self, id: Id<'_>) -> Result<Option<(usize, usize)>, Corrupt> {
         for (part, slot) in self.slots.iter().enumerate() {
@@ -654,8 +665,9 @@ impl State {
         let Some((part, place)) = self.find(id)? else { return Ok(false) };
         match self.slots.get_mut(part) {
             Some(slot) => {
-                slot.dead.resize(slot.segment.entries().div_ceil(64), 0);
-                slot.dead[place / 64] |= 1 << (place % 64);
+                let dead = Arc::make_mut(&mut slot.dead);
+                dead.resize(slot.segment.entries().div_ceil(64), 0);
+                dead[place / 64] |= 1 << (place % 64);
                 slot.dead_count += 1;
             }
             None => {
@@ -716,7 +728,10 @@ impl State {
         let mut open: Vec<usize> = (0..queries.len()).collect();
         // Wider and wider through the tables, as long as that is cheaper than to scan everything once.
         let mut reach = 3;
-        while !open.is_empty() && self.slots.iter().all(|slot| slot.segment.method(reach).flips.is_some()) {
+        let by_tables = |reach: u32| {
+            !self.slots.is_empty() && self.slots.iter().all(|slot| slot.segment.method(reach).flips.is_some())
+        };
+        while !open.is_empty() && by_tables(reach.min(radius)) {
             let reached = reach.min(radius);
             let asked: Vec<&[u64]> = open.iter().map(|&query| queries[query]).collect();
             let found = self.near(&asked, reached)?;
@@ -764,7 +779,8 @@ impl State {
             for found in found {
                 match self.slots.get(found.part as usize) {
                     Some(slot) => {
-                        for entry in slot.live_entries(found.place)? {
+                        // The ids of a code are in order: of many, the first ones are enough.
+                        for entry in slot.live_entries(found.place)?.take(count) {
                             row.push((found.distance, slot.segment.ids().get(entry)?));
                         }
                     }

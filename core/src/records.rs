@@ -180,14 +180,14 @@ fn scan_popcnt<const N: usize>(shape: &Shape, records: &[u8], query: &[u64; N], 
 #[inline(always)]
 fn scan_words<const N: usize>(shape: &Shape, records: &[u8], query: &[u64; N], limit: u32, found: &mut Vec<Near>) {
     let stride = shape.stride();
+    assert!(N == shape.words() && records.len() >= PADDING);
     let count = (records.len() - PADDING) / stride;
     let last_mask = shape.last_mask();
-    assert!(stride <= 8 * N && count * stride + PADDING <= records.len());
     for at in 0..count {
         let mut distance = 0;
         for (word, &own) in query.iter().enumerate() {
-            // SAFETY: at < count, so the record starts before count * stride; it has at most 8 * N bytes and more than
-            // 8 * (N - 1), so the word ends less than 8 bytes after the record, within the padding asserted above.
+            // SAFETY: at < count, so the record ends within the records before the padding; N is its words rounded up,
+            // so the last of them ends less than 8 bytes, the padding, after the record.
             let value = unsafe { records.as_ptr().add(at * stride + 8 * word).cast::<u64>().read_unaligned() };
             let mask = if word + 1 == N { last_mask } else { u64::MAX };
             distance += ((u64::from_le(value) ^ own) & mask).count_ones();

@@ -214,7 +214,13 @@ impl Segment {
     pub(crate) fn build(bits: usize, codes: &[u64], ids: &Ids, ascending: &[u32]) -> Segment {
         let words = bits.div_ceil(64);
         let code = |row: u32| &codes[row as usize * words..(row as usize + 1) * words];
-        let rows = sorted_rows(bits, codes);
+        let mut rows = sorted_rows(bits, codes);
+        // The ids of a code in order, so that the first ones need no look at the others.
+        for equal in rows.chunk_by_mut(|left, right| left.0 == right.0 && code(left.1) == code(right.1)) {
+            if equal.len() > 1 {
+                equal.sort_unstable_by(|left, right| ids.get(left.1 as usize).cmp(&ids.get(right.1 as usize)));
+            }
+        }
         let mut unique = Vec::with_capacity(codes.len());
         let mut repeats: Vec<[u32; 2]> = Vec::new();
         for (entry, &(_, row)) in rows.iter().enumerate() {
@@ -472,7 +478,11 @@ impl Segment {
         let words = self.bits.div_ceil(64);
         let mut last: Option<[u64; WORDS]> = None;
         let mut places = 0;
+        let first = &self.tables[0];
         self.each_code(|unique, code| {
+            if first.shape.key(code) != first.key_at(unique) {
+                return Err(first.records.corrupt("a code is in the wrong bucket"));
+            }
             let mut own = [0; WORDS];
             own[..words].copy_from_slice(code);
             if last.is_some_and(|last| last.iter().rev().cmp(own.iter().rev()) != Ordering::Less) {
@@ -490,12 +500,16 @@ impl Segment {
             return Err(self.repeats.corrupt("the counts of repeated codes do not add up"));
         }
         for table in &self.tables[1..] {
+            let mut seen = vec![false; self.unique()];
             for key in 0..table.shape.buckets() {
                 for place in table.bucket(key) {
                     let code = table.code(place, key)?;
                     let code = &code[..words];
                     let found = with_words!(table.shape.words(), find::<N>(self, code))?;
-                    if table.shape.key(code) != key || found.is_none() {
+                    // As many as in the first table, none of them twice: so all of them.
+                    if table.shape.key(code) != key
+                        || found.is_none_or(|found| std::mem::replace(&mut seen[found], true))
+                    {
                         return Err(table.records.corrupt("its tables do not hold the same codes"));
                     }
                 }

@@ -2,9 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
 use neardup_core::{Id, Ids, Index};
 use proptest::prelude::*;
+
+/// Nobody stops these searches.
+static GO: AtomicBool = AtomicBool::new(false);
 
 type Model = BTreeMap<i64, Vec<u64>>;
 
@@ -42,20 +46,20 @@ fn code(bits: usize, seed: u64, centres: u64, flips: u32) -> Vec<u64> {
 
 fn check(index: &Index, model: &Model, queries: &[Vec<u64>], radius: usize) -> Result<(), TestCaseError> {
     let flat: Vec<u64> = queries.concat();
-    let matches = index.search(&flat, radius, None, None).unwrap();
+    let matches = index.search(&flat, radius, None, &GO).unwrap();
     let Ids::Int(ids) = &matches.ids else { panic!("integer ids") };
     let mut answers: Vec<Vec<(u16, i64)>> = vec![Vec::new(); queries.len()];
     for ((&query, &distance), &id) in matches.queries.iter().zip(&matches.distances).zip(ids) {
         answers[query as usize].push((distance, id));
     }
-    let contained = index.contains(&flat, radius, None, None).unwrap();
+    let contained = index.contains(&flat, radius, None, &GO).unwrap();
     for (at, query) in queries.iter().enumerate() {
         let expected = near(model, query, radius);
         prop_assert_eq!(&answers[at], &expected, "radius {}", radius);
         prop_assert_eq!(contained[at], !expected.is_empty());
     }
     for count in [1, 3] {
-        let nearest = index.nearest(&flat, count, radius, None, None).unwrap();
+        let nearest = index.nearest(&flat, count, radius, None, &GO).unwrap();
         let Ids::Int(ids) = &nearest.ids else { panic!("integer ids") };
         let mut rows = nearest.queries.iter().zip(nearest.distances.iter().zip(ids));
         for (at, query) in queries.iter().enumerate() {
@@ -162,7 +166,7 @@ fn string_ids_survive_a_file() {
     index.save(&file, None).unwrap();
     let opened = Index::open(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
-    let matches = opened.search(&[1], 1, None, None).unwrap();
+    let matches = opened.search(&[1], 1, None, &GO).unwrap();
     assert_eq!(matches.ids, Ids::Str(["a", "b", "ä"].map(str::to_owned).to_vec()));
     assert_eq!(matches.distances, [0, 0, 1]);
     assert_eq!(opened.get(Id::Str("")).unwrap(), Some(vec![2]));
@@ -174,7 +178,19 @@ fn a_million_equal_codes_are_one_code() {
     let index = Index::new(64, None).unwrap();
     let codes = vec![42; 1 << 20];
     index.add(&codes, None, None, None, codes.len(), None).unwrap();
-    assert!(index.contains(&[43], 1, None, None).unwrap()[0]);
-    assert_eq!(index.nearest(&[43], 2, 64, None, None).unwrap().ids, Ids::Int(vec![0, 1]));
-    assert_eq!(index.search(&[42], 0, None, None).unwrap().distances.len(), codes.len());
+    assert!(index.contains(&[43], 1, None, &GO).unwrap()[0]);
+    assert_eq!(index.nearest(&[43], 2, 64, None, &GO).unwrap().ids, Ids::Int(vec![0, 1]));
+    assert_eq!(index.search(&[42], 0, None, &GO).unwrap().distances.len(), codes.len());
+}
+
+#[test]
+fn the_highest_id_of_all_is_an_id_like_others() {
+    let index = Index::new(64, None).unwrap();
+    let last = || Some(Ids::Int(vec![i64::MAX]));
+    index.add(&[1], last(), None, None, 1, None).unwrap();
+    assert!(index.add(&[2], last(), None, None, 1, None).is_err());
+    assert!(index.add(&[2], None, None, None, 1, None).is_err());
+    index.remove(&Ids::Int(vec![i64::MAX])).unwrap();
+    index.add(&[2], last(), None, None, 1, None).unwrap();
+    assert_eq!(index.ids().unwrap(), Ids::Int(vec![i64::MAX]));
 }

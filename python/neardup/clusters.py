@@ -22,7 +22,7 @@ def clusters(
     recall: float = 1.0,
     threads: int | None = None,
 ) -> NDArray[np.int64]:
-    """For each row the number of the first row of its cluster. No pairs are kept.
+    """For each row the number of the first row of its cluster, without a list of all pairs.
 
     Rows whose label is their own number are the ones to keep when duplicates are dropped. A row
     without a signal is alone.

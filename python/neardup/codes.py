@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard
 
 from neardup.fingerprint import Fingerprints
 
@@ -48,7 +48,7 @@ def as_codes(values: Any, bits: int | None = None) -> Codes:
         return Codes(np.ascontiguousarray(values.values), signal, values.recipe.identity, one=False)
     if isinstance(values, np.ndarray) and values.dtype != np.object_:
         return Codes(_from_array(values, bits), None, None, one=False)
-    one = values is None or _is_int(values)
+    one = values is None or is_int(values)
     try:
         given = [values] if one else list(values)
     except TypeError:
@@ -59,7 +59,8 @@ def as_codes(values: Any, bits: int | None = None) -> Codes:
     return _from_ints(given, bits, one=one)
 
 
-def _is_int(value: object) -> bool:
+def is_int(value: object) -> TypeGuard[SupportsIndex]:
+    """Whether a value is one whole number; arrays have an index as well."""
     return hasattr(value, "__index__") and not hasattr(value, "__len__")
 
 
@@ -90,7 +91,7 @@ def _from_ints(given: list[Any], bits: int | None, *, one: bool) -> Codes:
     name = "the fingerprint" if one else "fingerprints[{}]"
     ints: list[int] = []
     for at, value in enumerate(given):
-        if value is not None and not _is_int(value):
+        if value is not None and not is_int(value):
             raise TypeError(
                 f"{name.format(at)} is of type {type(value).__name__}; it must be an int, or None"
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 from neardup import _core
-from neardup.codes import Codes, as_codes, whole
+from neardup.codes import Codes, as_codes, is_int, whole
 from neardup.fingerprint import Fingerprints
 from neardup.recipe import Recipe, as_recipe, check_threads
 
@@ -166,8 +166,8 @@ class Index:
 
     def _get(self, key: object) -> list[int] | None:
         if isinstance(key, str):
-            return self._core.get(key)
-        if hasattr(key, "__index__"):
+            return self._core.get(key) if _is_sound(key) else None
+        if is_int(key):
             number = key.__index__()
             return self._core.get(number) if -MAX_ID - 1 <= number <= MAX_ID else None
         return None
@@ -218,8 +218,11 @@ class Index:
 
     def remove(self, ids: Id | NDArray[Any] | Iterable[Id]) -> int:
         """Takes an id or many out; returns how many were there."""
-        one = isinstance(ids, str) or not hasattr(ids, "__iter__")
-        return self._core.remove(as_ids([ids] if one else ids))
+        given: Any = [ids] if isinstance(ids, str) or is_int(ids) else ids
+        if isinstance(given, Iterable) and not hasattr(given, "ndim"):
+            # What cannot be stored is not there.
+            given = [key for key in given if not isinstance(key, str) or _is_sound(key)]
+        return self._core.remove(as_ids(given))
 
     @overload
     def search(
@@ -344,19 +347,21 @@ def as_ids(ids: Any) -> NDArray[np.int64] | list[str]:
     """Ids for the core: an array of int64, or a list of strings."""
     import numpy as np
 
-    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu" and ids.ndim == 1:
+    if isinstance(ids, np.ndarray) and ids.ndim != 1:
+        raise TypeError(f"ids have {ids.ndim} dimensions; give them in a list or an array of one")
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
         if ids.dtype.kind == "u" and len(ids) and int(ids.max()) > MAX_ID:
             raise ValueError(f"the id {ids.max()} is too large; whole numbers go up to {MAX_ID}")
         return np.ascontiguousarray(ids, dtype=np.int64)
-    if isinstance(ids, str | bytes):
-        raise TypeError(f"ids is {ids!r}; give one id for each fingerprint, in a list")
+    if isinstance(ids, str | bytes) or not hasattr(ids, "__iter__"):
+        raise TypeError(f"ids is {ids!r}; give whole numbers or strings in a list")
     if hasattr(ids, "to_pylist"):
         ids = ids.to_pylist()
     given = list(ids)
     if given and all(isinstance(key, str) for key in given):
         return [_sound(key) for key in given]
     for at, key in enumerate(given):
-        if isinstance(key, str) or not hasattr(key, "__index__"):
+        if not is_int(key):
             raise TypeError(
                 f"ids[{at}] is {key!r}; ids must be whole numbers, or strings, all of one kind"
             )
@@ -366,8 +371,14 @@ def as_ids(ids: Any) -> NDArray[np.int64] | list[str]:
 
 
 def _sound(key: str) -> str:
+    if not _is_sound(key):
+        raise ValueError(f"the id {key!r} has a lone surrogate; it cannot be stored")
+    return str(key)
+
+
+def _is_sound(key: str) -> bool:
     try:
         key.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"the id {key!r} has a lone surrogate; it cannot be stored") from None
-    return str(key)
+        return False
+    return True

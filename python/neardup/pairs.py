@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import numbers
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -139,9 +140,9 @@ def join_arguments(
         bits = fingerprints.recipe.bits
     radius = whole("radius", radius, 0, bits)
     limits = "it must be a number above 0 and at most 1"
-    if isinstance(recall, bool) or not isinstance(recall, int | float):
+    if isinstance(recall, bool) or not isinstance(recall, numbers.Real):
         raise TypeError(f"recall is {recall!r}; {limits}")
-    if not 0 < recall <= 1:
+    if not 0 < float(recall) <= 1:
         raise ValueError(f"recall is {recall}; {limits}")
     check_threads(threads)
     return codes, min(radius, words)

@@ -33,6 +33,9 @@ use partition::Work;
 
 type Code<const W: usize> = [u64; W];
 
+/// Nanoseconds an exact join may take before sampling is thought of.
+const WORTH_SAMPLING: f64 = 50e6;
+
 /// Fingerprints to join.
 #[derive(Clone, Copy)]
 pub struct Input<'a> {
@@ -205,7 +208,8 @@ fn prepare<const W: usize>(input: Input, settings: JoinSettings) -> Join {
         passes = engine::cut(&model, log, &Region { free: varying, allowed: radius }, engine::MOST_KEY_BITS);
         plan.method = if passes.is_empty() { Method::AllPairs } else { Method::Blocks };
         let mut cost = model.cost(log, bits, radius);
-        if recall < 1.0 && radius < bits {
+        // To find the best tables takes longer than a small join.
+        if recall < 1.0 && radius < bits && cost * work.len() as f64 > WORTH_SAMPLING {
             let sampled = sampling::sample(&work.codes, &varying, radius, recall, flip);
             if let Some(sampled) = sampled.filter(|sampled| sampled.cost < cost) {
                 passes = sampled.keys.iter().map(|&key| Pass { key, region: None, parity: None }).collect();

@@ -99,13 +99,14 @@ impl Sink for Table<'_> {
         if !self.fits(found.iter().map(size).sum()) {
             return;
         }
-        let mut pairs = self.pairs.lock().unwrap_or_else(|broken| broken.into_inner());
+        let mut local = Vec::with_capacity(found.len());
         for found in found {
             self.equal.between(self.groups, found, |pair| {
-                pairs.push(pair);
+                local.push(pair);
                 true
             });
         }
+        self.pairs.lock().unwrap_or_else(|broken| broken.into_inner()).append(&mut local);
     }
 }
 
@@ -113,9 +114,10 @@ impl Sink for Table<'_> {
 pub fn pairs(mut join: Join, equal: Equal, stop: &AtomicBool) -> Result<Vec<Pair>, Error> {
     let among = if equal == Equal::All { join.groups.equal_pairs() } else { 0 };
     let many = |count: u64, what: &str| {
+        let first = "equal=\"first\" to pair a repeat with the first of its kind only, or ";
         Err(Error(format!(
-            "{count}{what} are more than one table takes, {MOST_PAIRS}; \
-             pass equal=\"first\" to pair a repeat with the first of its kind only, or stream=True to read them in batches"
+            "{count}{what} are more than one table takes, {MOST_PAIRS}; pass {}stream=True to read them in batches",
+            if equal == Equal::All { first } else { "" }
         )))
     };
     if among > MOST_PAIRS {

@@ -23,6 +23,8 @@ pub enum Next {
     Waiting,
     /// All pairs were given.
     End,
+    /// This process was forked off; the threads of the join are in the other one.
+    Foreign,
 }
 
 /// A join on threads of its own: who reads it may use the shared ones meanwhile, and both go on.
@@ -31,6 +33,8 @@ pub struct PairStream {
     batches: Option<Receiver<Vec<Pair>>>,
     stop: Arc<AtomicBool>,
     worker: Option<JoinHandle<()>>,
+    /// The process that started it.
+    process: u32,
 }
 
 struct Batches<'a> {
@@ -114,12 +118,15 @@ impl PairStream {
         };
         let worker =
             std::thread::Builder::new().name("neardup-join".into()).spawn(work).map_err(|error| failed(&error))?;
-        Ok(PairStream { batches: Some(batches), stop, worker: Some(worker) })
+        Ok(PairStream { batches: Some(batches), stop, worker: Some(worker), process: std::process::id() })
     }
 
     /// The next batch, waiting for it no longer than told. Panics if the join did.
     pub fn next(&mut self, wait: Duration) -> Next {
         let Some(batches) = &self.batches else { return Next::End };
+        if self.process != std::process::id() {
+            return Next::Foreign;
+        }
         match batches.recv_timeout(wait) {
             Ok(batch) => Next::Batch(batch),
             Err(RecvTimeoutError::Timeout) => Next::Waiting,
@@ -136,6 +143,11 @@ impl PairStream {
 
 impl Drop for PairStream {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // The threads stayed behind; what belongs to them must not be touched.
+            std::mem::forget((self.batches.take(), self.worker.take()));
+            return;
+        }
         self.stop.store(true, Relaxed);
         self.batches = None;
         if let Some(worker) = self.worker.take() {
