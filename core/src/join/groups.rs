@@ -54,9 +54,34 @@ impl Groups {
         })
     }
 
+    /// Groups of more than one row, by number: whole words of single rows are passed over.
+    pub fn repeated(&self) -> impl Iterator<Item = u32> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let repeat = self.next_repeat(at);
+            at = if repeat < self.order.len() { self.next_start(repeat) } else { repeat };
+            // What comes right before the first repeat is the start of its group.
+            (repeat < self.order.len()).then(|| repeat as u32 - 1)
+        })
+    }
+
+    /// The next place at which no group starts.
+    fn next_repeat(&self, at: usize) -> usize {
+        let Some(&word) = self.starts.get(at / 64) else { return self.order.len() };
+        let here = !word >> (at % 64);
+        if here != 0 {
+            return at + here.trailing_zeros() as usize;
+        }
+        let later = self.starts[at / 64 + 1..].iter().position(|&word| word != u64::MAX);
+        later.map_or(self.order.len(), |skip| {
+            let word = at / 64 + 1 + skip;
+            word * 64 + (!self.starts[word]).trailing_zeros() as usize
+        })
+    }
+
     /// Pairs among equal rows.
     pub fn equal_pairs(&self) -> u64 {
-        self.iter().map(|group| self.of(group).len() as u64).map(|size| size * (size - 1) / 2).sum()
+        self.repeated().map(|group| self.of(group).len() as u64).map(|size| size * (size - 1) / 2).sum()
     }
 
     fn next_start(&self, at: usize) -> usize {
@@ -221,4 +246,20 @@ fn copy<const W: usize>(input: &Input) -> Work<W> {
         }
     }
     work
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn repeated_groups_are_those_of_more_than_one_row(values in prop::collection::vec(0u64..150, 0..400)) {
+            let (groups, _) = group::<1>(&Input { values: &values, words: 1, signal: None });
+            let expected: Vec<u32> = groups.iter().filter(|&group| groups.of(group).len() > 1).collect();
+            prop_assert_eq!(groups.repeated().collect::<Vec<_>>(), expected);
+            prop_assert!(groups.iter().all(|group| groups.of(group).is_sorted()));
+        }
+    }
 }

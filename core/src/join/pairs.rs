@@ -125,7 +125,7 @@ pub fn pairs(mut join: Join, equal: Equal, stop: &AtomicBool) -> Result<Vec<Pair
     }
     let Join { groups, codes, .. } = &mut join;
     let mut pairs = Vec::with_capacity(among as usize);
-    for group in groups.iter() {
+    for group in groups.repeated() {
         equal.within(groups.of(group), |pair| {
             pairs.push(pair);
             true

@@ -102,7 +102,7 @@ impl PairStream {
             let groups = &*groups;
             let sink = Batches { groups, equal, pending: Mutex::default(), sender, stop: &told };
             let mut local = Vec::new();
-            for group in groups.iter() {
+            for group in groups.repeated() {
                 if told.load(Relaxed) {
                     return;
                 }
