@@ -39,19 +39,17 @@ def test_an_index_changes_while_a_long_search_goes_on() -> None:
     codes = uniform(100_000)
     index.add(codes)
     found: list[int] = []
-    long = threading.Thread(target=lambda: found.append(index.search(codes[:20_000], 20).num_rows))
-    started = time.monotonic()
+    long = threading.Thread(target=lambda: found.append(index.search(codes[:40_000], 20).num_rows))
     long.start()
-    while not found and len(index) < 100_020:
+    for _ in range(20):
         index.add(5)
         index.remove(0)
         assert index.contains(5)
-    changed = time.monotonic() - started
+    meanwhile = not found
     long.join()
-    took = time.monotonic() - started
-    assert changed < took / 2
+    assert meanwhile
     # The search saw the index as it was.
-    assert found[0] >= 20_000
+    assert found[0] >= 40_000
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer")
