@@ -30,9 +30,7 @@ pub mod bench;
 mod chars;
 mod cosine;
 mod error;
-mod file;
 mod hash;
-mod ids;
 mod index;
 mod jieba;
 mod join;
@@ -40,19 +38,14 @@ mod normalize;
 mod once;
 mod passages;
 mod pipeline;
-mod records;
-mod segment;
-mod store;
 mod tokens;
 mod vote;
 mod weights;
 mod words;
 
 pub use error::Error;
-pub use file::FileError;
 pub use hash::TokenHash;
-pub use ids::{Id, Ids};
-pub use index::{Index, IndexError, Matches, PlannedPart};
+pub use index::{Corrupt, FileError, Id, Ids, Index, IndexError, Matches, PlannedPart};
 pub use join::{
     Equal, Found, Groups, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, Sink, clusters,
     pairs,
@@ -60,7 +53,6 @@ pub use join::{
 pub use normalize::Normalize;
 pub use passages::{Passage, passages};
 pub use pipeline::{Feature, Pipeline, Settings, cosine_of_features};
-pub use store::Corrupt;
 pub use tokens::{TokenScratch, Tokenizer};
 pub use vote::{Tie, Votes};
 pub use weights::{Idf, IdfSource, Weights};

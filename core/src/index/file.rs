@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use memmap2::Mmap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::ids::{Id, IdColumn, Kind};
-use crate::records::{PADDING, Shape};
-use crate::segment::{Columns, Segment};
-use crate::store::{CHUNK, Corrupt, Mapped, Store};
+use super::ids::{Id, IdColumn, Kind};
+use super::records::{PADDING, Shape};
+use super::segment::{Columns, Segment};
+use super::store::{CHUNK, Corrupt, Mapped, Store};
 use crate::{Error, MAX_BITS};
 
 const MAGIC: &[u8; 8] = b"neardupI";

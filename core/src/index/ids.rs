@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::store::{Corrupt, Store};
+use super::store::{Corrupt, Store};
 
 /// Ids as callers hand them over and get them back.
 #[derive(Clone, Debug, PartialEq, Eq)]

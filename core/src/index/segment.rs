@@ -10,124 +10,24 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use crate::ids::{Id, IdColumn, Ids};
-use crate::index::PlannedPart;
-use crate::records::{Near, PADDING, Shape, WORDS, scan, store, with_words};
-use crate::store::{Corrupt, Store};
+use super::PlannedPart;
+use super::ids::{Id, IdColumn, Ids};
+use super::probe::{Hit, probe};
+use super::records::{Near, Shape, WORDS, scan, with_words};
+use super::store::{Corrupt, Store};
+use super::table::{Table, ball, masks};
 
 /// Keys are probed at most this many bits away; beyond it a scan of all codes is cheaper.
 const MAX_FLIPS: usize = 4;
 /// From this radius on the tables never pay: four tables, each probed to `MAX_FLIPS`, are exact below it.
 const MAX_PLANNED: usize = 4 * (MAX_FLIPS + 1);
-/// Records whose surroundings the planner looks at.
-const SAMPLE: usize = 32;
 /// A bucket so large is sorted by all threads.
 const HEAVY_BUCKET: usize = 1 << 15;
-/// Probes in flight: enough to hide the way to memory.
-const PROBES: usize = 32;
-/// Bytes memory is fetched by, and how many such lines of a bucket are asked for ahead.
-const LINE: usize = 64;
-const AHEAD: usize = 24;
 
 // What the steps of a search take, in nanoseconds, measured on one core; only their ratios matter.
 const PROBE_COST: f64 = 12.0;
 const COMPARE_COST: f64 = 0.8;
 const SCAN_COST: f64 = 0.7;
-
-/// One code near a query.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hit {
-    pub(crate) query: u32,
-    /// The code's number in its segment.
-    pub(crate) unique: u32,
-    pub(crate) distance: u32,
-}
-
-struct Table {
-    shape: Shape,
-    /// Where each bucket starts, and where the last one ends.
-    directory: Store<u32>,
-    records: Store<u8>,
-}
-
-impl Table {
-    fn build<const N: usize>(shape: Shape, codes: &[u64], words: usize) -> Table {
-        let (count, stride) = (codes.len() / words, shape.stride());
-        let mut directory = vec![0u32; shape.buckets() + 1];
-        for code in codes.chunks_exact(words) {
-            directory[shape.key(code) + 1] += 1;
-        }
-        for bucket in 1..directory.len() {
-            directory[bucket] += directory[bucket - 1];
-        }
-        let mut next = directory.clone();
-        let mut records = vec![0; count * stride + PADDING];
-        for code in codes.chunks_exact(words) {
-            let place = &mut next[shape.key(code)];
-            let at = *place as usize;
-            *place += 1;
-            store(&shape.pack::<N>(code), &mut records[at * stride..(at + 1) * stride]);
-        }
-        Table { shape, directory: Store::Owned(directory), records: Store::Owned(records) }
-    }
-
-    /// The places of a bucket's records. The directory is checked when a file is opened.
-    #[inline]
-    fn bucket(&self, key: usize) -> Range<usize> {
-        let directory = self.directory.unchecked();
-        directory[key] as usize..directory[key + 1] as usize
-    }
-
-    /// The bucket a place belongs to.
-    fn key_at(&self, place: usize) -> usize {
-        self.directory.unchecked().partition_point(|&start| start as usize <= place) - 1
-    }
-
-    /// The records at some places, with the padding that a scan needs.
-    #[inline]
-    fn records(&self, places: Range<usize>) -> Result<&[u8], Corrupt> {
-        let stride = self.shape.stride();
-        self.records.range(places.start * stride..places.end * stride + PADDING)
-    }
-
-    fn code(&self, place: usize, key: usize) -> Result<[u64; WORDS], Corrupt> {
-        let (shape, record) = (&self.shape, self.records(place..place + 1)?);
-        Ok(with_words!(shape.words(), unpack::<N>(shape, record, key)))
-    }
-
-    /// How many records lie in buckets at most `flips` bits away, on average over the records themselves.
-    fn surroundings(&self, flips: usize) -> f64 {
-        let count = self.directory.unchecked()[self.shape.buckets()] as usize;
-        let sample = SAMPLE.min(count);
-        let masks = masks(self.shape.key_bits, flips);
-        let around = |key: usize| masks.iter().map(|&mask| self.bucket(key ^ mask as usize).len()).sum::<usize>();
-        let total: usize = (0..sample).map(|at| around(self.key_at((2 * at + 1) * count / (2 * sample)))).sum();
-        total as f64 / sample.max(1) as f64
-    }
-}
-
-fn unpack<const N: usize>(shape: &Shape, record: &[u8], key: usize) -> [u64; WORDS] {
-    shape.unpack::<N>(record, key)
-}
-
-fn build_table<const N: usize>(shape: Shape, codes: &[u64], words: usize) -> Table {
-    Table::build::<N>(shape, codes, words)
-}
-
-/// All keys' differences of at most `flips` bits, the smallest first.
-fn masks(bits: u32, flips: usize) -> Vec<u32> {
-    let mut masks = vec![0u32];
-    let mut from = 0;
-    for _ in 0..flips.min(bits as usize) {
-        let to = masks.len();
-        for at in from..to {
-            let mask = masks[at];
-            masks.extend((32 - mask.leading_zeros()..bits).map(|bit| mask | 1 << bit));
-        }
-        from = to;
-    }
-    masks
-}
 
 /// How one segment is searched at one radius.
 #[derive(Clone, Debug)]
@@ -144,7 +44,7 @@ pub(crate) struct Method {
 /// Sealed codes with their ids.
 pub(crate) struct Segment {
     pub(crate) bits: usize,
-    tables: Vec<Table>,
+    pub(super) tables: Vec<Table>,
     /// Codes with more than one id: the code's number, and how many ids beyond one each the codes have up to it.
     repeats: Store<[u32; 2]>,
     /// Ids, code by code in the order of the first table.
@@ -382,7 +282,7 @@ impl Segment {
     }
 
     /// The number of a code that is in the first table.
-    fn find<const N: usize>(&self, code: &[u64]) -> Result<Option<usize>, Corrupt> {
+    pub(super) fn find<const N: usize>(&self, code: &[u64]) -> Result<Option<usize>, Corrupt> {
         let table = &self.tables[0];
         let (packed, stride) = (table.shape.pack::<N>(code), table.shape.stride());
         let bucket = table.bucket(table.shape.key(code));
@@ -608,15 +508,8 @@ fn find<const N: usize>(segment: &Segment, code: &[u64]) -> Result<Option<usize>
     segment.find::<N>(code)
 }
 
-/// Numbers within `flips` bits of one of `bits` bits.
-fn ball(bits: u32, flips: usize) -> u64 {
-    let mut shell = 1;
-    let mut total = 1;
-    for at in 0..flips.min(bits as usize) as u64 {
-        shell = shell * (u64::from(bits) - at) / (at + 1);
-        total += shell;
-    }
-    total
+fn build_table<const N: usize>(shape: Shape, codes: &[u64], words: usize) -> Table {
+    Table::build::<N>(shape, codes, words)
 }
 
 fn partition_point(count: usize, mut before: impl FnMut(usize) -> Result<bool, Corrupt>) -> Result<usize, Corrupt> {
@@ -630,146 +523,4 @@ fn partition_point(count: usize, mut before: impl FnMut(usize) -> Result<bool, C
         }
     }
     Ok(low)
-}
-
-struct Probe {
-    query: u32,
-    table: u32,
-    key: u32,
-    /// Bits of difference in what the records leave out.
-    apart: u32,
-    bucket: Range<usize>,
-}
-
-/// Searches through the tables, many probes at a time, so that memory is asked for long before it is read.
-struct Prober<'a, const N: usize> {
-    segment: &'a Segment,
-    flips: &'a [Option<u32>],
-    words: usize,
-    /// For each query and table: the query's key and record.
-    prepared: Vec<(usize, [u64; N])>,
-    radius: u32,
-    /// Probes whose place in the directory was asked for.
-    probes: Vec<Probe>,
-    /// Those before them, whose records were asked for.
-    ready: Vec<Probe>,
-    near: Vec<Near>,
-    hits: &'a mut Vec<Hit>,
-}
-
-fn probe<const N: usize>(
-    segment: &Segment,
-    flips: &[Option<u32>],
-    masks: &[Vec<u32>],
-    queries: &[&[u64]],
-    radius: u32,
-    hits: &mut Vec<Hit>,
-) -> Result<(), Corrupt> {
-    let mut prepared = Vec::with_capacity(queries.len() * segment.tables.len());
-    for query in queries {
-        for table in &segment.tables {
-            let key = table.shape.key(query);
-            prefetch(&table.directory.unchecked()[key]);
-            prepared.push((key, table.shape.pack::<N>(query)));
-        }
-    }
-    let words = segment.bits.div_ceil(64);
-    let (probes, ready) = (Vec::with_capacity(PROBES), Vec::with_capacity(PROBES));
-    let mut prober = Prober { segment, flips, words, prepared, radius, probes, ready, near: Vec::new(), hits };
-    for query in 0..queries.len() {
-        prober.query(query, masks)?;
-    }
-    prober.advance()?;
-    prober.advance()
-}
-
-impl<const N: usize> Prober<'_, N> {
-    fn query(&mut self, query: usize, masks: &[Vec<u32>]) -> Result<(), Corrupt> {
-        let tables = &self.segment.tables;
-        for (number, (table, masks)) in tables.iter().zip(masks).enumerate() {
-            let own = self.prepared[query * tables.len() + number].0;
-            for &mask in masks {
-                let apart = table.shape.dropped_distance(mask as usize);
-                if apart > self.radius {
-                    continue;
-                }
-                let key = own ^ mask as usize;
-                if mask != 0 {
-                    prefetch(&table.directory.unchecked()[key]);
-                }
-                let (query, number, key) = (query as u32, number as u32, key as u32);
-                self.probes.push(Probe { query, table: number, key, apart, bucket: 0..0 });
-                if self.probes.len() == PROBES {
-                    self.advance()?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads the buckets that are ready, and asks for those of the probes gathered since.
-    fn advance(&mut self) -> Result<(), Corrupt> {
-        let ready = std::mem::take(&mut self.ready);
-        for probe in &ready {
-            self.read(probe)?;
-        }
-        self.ready = std::mem::replace(&mut self.probes, ready);
-        self.probes.clear();
-        for probe in &mut self.ready {
-            let table = &self.segment.tables[probe.table as usize];
-            probe.bucket = table.bucket(probe.key as usize);
-            let (records, stride) = (table.records.unchecked(), table.shape.stride());
-            let bytes = probe.bucket.start * stride..probe.bucket.end * stride;
-            // The processor follows a longer run by itself.
-            for line in records[bytes].chunks(LINE).take(AHEAD) {
-                prefetch(&line[0]);
-            }
-        }
-        Ok(())
-    }
-
-    fn read(&mut self, probe: &Probe) -> Result<(), Corrupt> {
-        if probe.bucket.is_empty() {
-            return Ok(());
-        }
-        let tables = &self.segment.tables;
-        let table = &tables[probe.table as usize];
-        let prepared = &self.prepared[probe.query as usize * tables.len()..][..tables.len()];
-        let records = table.records(probe.bucket.clone())?;
-        self.near.clear();
-        scan(&table.shape, records, &prepared[probe.table as usize].1, self.radius - probe.apart, &mut self.near);
-        for &(at, distance) in &self.near {
-            let unique = if probe.table == 0 {
-                probe.bucket.start + at as usize
-            } else {
-                let record = &records[at as usize * table.shape.stride()..];
-                let code = &table.shape.unpack::<N>(record, probe.key as usize)[..self.words];
-                let earlier = tables.iter().zip(self.flips).zip(prepared).take(probe.table as usize);
-                let mut found_before = earlier.map(|((table, flips), (key, _))| {
-                    flips.is_some_and(|flips| (table.shape.key(code) ^ key).count_ones() <= flips)
-                });
-                if found_before.any(|found| found) {
-                    continue;
-                }
-                match self.segment.find::<N>(code)? {
-                    Some(unique) => unique,
-                    None => return Err(table.records.corrupt("its tables do not hold the same codes")),
-                }
-            };
-            self.hits.push(Hit { query: probe.query, unique: unique as u32, distance: distance + probe.apart });
-        }
-        Ok(())
-    }
-}
-
-/// Asks for the memory behind a reference, so that it is near when it is read.
-#[inline(always)]
-fn prefetch<T>(place: &T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has this instruction, and it changes nothing a program can see.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(place).cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
 }

@@ -3,6 +3,15 @@
 //! New codes wait in a short tail, which is scanned. A full tail is sealed into a segment, and segments of a size are
 //! merged into one of the next, so that few are there to search and a code is moved a few times in its life.
 
+mod file;
+mod ids;
+mod probe;
+mod records;
+mod segment;
+mod state;
+mod store;
+mod table;
+
 use std::cmp::Ordering;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,11 +20,13 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::file::{self, FileError};
-use crate::ids::{Id, Ids, Kind};
-use crate::segment::{Hit, Segment};
-use crate::store::Corrupt;
 use crate::{Error, MAX_BITS};
+pub use file::FileError;
+use ids::Kind;
+pub use ids::{Id, Ids};
+use segment::Segment;
+use state::{Rows, Slot, State};
+pub use store::Corrupt;
 
 /// Codes that wait unsorted.
 const TAIL: usize = 1024;
@@ -51,77 +62,6 @@ pub struct PlannedPart {
     pub candidates: f64,
     /// Nanoseconds expected for one query of a batch.
     pub cost: f64,
-}
-
-/// A code near a query, anywhere in the index.
-struct Found {
-    distance: u32,
-    part: u32,
-    /// A number in its segment, or a place in the tail.
-    place: u32,
-}
-
-#[derive(Clone)]
-struct Slot {
-    segment: Arc<Segment>,
-    /// Removed ids, by place: a bit each, none until the first goes.
-    dead: Arc<Vec<u64>>,
-    dead_count: usize,
-}
-
-impl Slot {
-    fn new(segment: Segment) -> Slot {
-        Slot { segment: Arc::new(segment), dead: Arc::default(), dead_count: 0 }
-    }
-
-    fn is_dead(&self, entry: usize) -> bool {
-        self.dead.get(entry / 64).is_some_and(|word| word >> (entry % 64) & 1 == 1)
-    }
-
-    fn live(&self) -> usize {
-        self.segment.entries() - self.dead_count
-    }
-
-    /// Whether so many ids were removed that it should be written anew.
-    fn is_mostly_dead(&self) -> bool {
-        self.dead_count > self.live()
-    }
-
-    /// The place of an id that has not been removed.
-    fn find(&self, id: Id<'_>) -> Result<Option<usize>, Corrupt> {
-        Ok(self.segment.entry_of(id)?.filter(|&entry| !self.is_dead(entry)))
-    }
-
-    fn live_entries(&self, unique: u32) -> Result<impl Iterator<Item = usize>, Corrupt> {
-        Ok(self.segment.entries_of(unique as usize)?.filter(|&entry| !self.is_dead(entry)))
-    }
-}
-
-#[derive(Clone)]
-struct State {
-    recipe: Option<String>,
-    kind: Option<Kind>,
-    slots: Vec<Slot>,
-    tail: Rows,
-    /// The id a row without one gets next.
-    next_id: i64,
-}
-
-/// Rows that are not sealed yet.
-#[derive(Clone)]
-struct Rows {
-    codes: Vec<u64>,
-    ids: Ids,
-}
-
-impl Rows {
-    fn new(kind: Kind) -> Rows {
-        Rows { codes: Vec::new(), ids: Ids::of_kind(kind) }
-    }
-
-    fn len(&self) -> usize {
-        self.ids.len()
-    }
 }
 
 /// Codes of one width under ids, to be searched by distance.
@@ -640,194 +580,4 @@ fn joined(parts: Vec<Matches>, kind: Option<Kind>) -> Matches {
         all.ids.append(part.ids);
     }
     all
-}
-
-impl State {
-    /// The part that holds an id, and its place there.
-    fn find(&self, id: Id<'_>) -> Result<Option<(usize, usize)>, Corrupt> {
-        for (part, slot) in self.slots.iter().enumerate() {
-            if let Some(entry) = slot.find(id)? {
-                return Ok(Some((part, entry)));
-            }
-        }
-        Ok(self.tail.ids.position(id).map(|place| (self.slots.len(), place)))
-    }
-
-    fn get(&self, id: Id<'_>, words: usize) -> Result<Option<Vec<u64>>, Corrupt> {
-        let Some((part, place)) = self.find(id)? else { return Ok(None) };
-        Ok(Some(match self.slots.get(part) {
-            Some(slot) => slot.segment.code_of_entry(place)?[..words].to_vec(),
-            None => self.tail.codes[place * words..(place + 1) * words].to_vec(),
-        }))
-    }
-
-    fn remove(&mut self, id: Id<'_>, words: usize) -> Result<bool, Corrupt> {
-        let Some((part, place)) = self.find(id)? else { return Ok(false) };
-        match self.slots.get_mut(part) {
-            Some(slot) => {
-                let dead = Arc::make_mut(&mut slot.dead);
-                dead.resize(slot.segment.entries().div_ceil(64), 0);
-                dead[place / 64] |= 1 << (place % 64);
-                slot.dead_count += 1;
-            }
-            None => {
-                let last = self.tail.codes.len() - words;
-                self.tail.codes.copy_within(last.., place * words);
-                self.tail.codes.truncate(last);
-                self.tail.ids.swap_remove(place);
-            }
-        }
-        Ok(true)
-    }
-
-    /// The codes near each query, in all parts.
-    fn near(&self, queries: &[&[u64]], radius: u32) -> Result<Vec<Vec<Found>>, Corrupt> {
-        let mut found: Vec<Vec<Found>> = queries.iter().map(|_| Vec::new()).collect();
-        let mut hits: Vec<Hit> = Vec::new();
-        for (part, slot) in self.slots.iter().enumerate() {
-            hits.clear();
-            slot.segment.search(slot.segment.method(radius), queries, radius, &mut hits)?;
-            for hit in &hits {
-                found[hit.query as usize].push(Found { distance: hit.distance, part: part as u32, place: hit.unique });
-            }
-        }
-        for (query, found) in queries.iter().zip(&mut found) {
-            self.scan_tail(query, |place, distance| {
-                if distance <= radius {
-                    found.push(Found { distance, part: self.slots.len() as u32, place });
-                }
-            });
-        }
-        Ok(found)
-    }
-
-    fn scan_tail(&self, query: &[u64], mut visit: impl FnMut(u32, u32)) {
-        for (place, code) in self.tail.codes.chunks_exact(query.len()).enumerate() {
-            visit(place as u32, code.iter().zip(query).map(|(a, b)| (a ^ b).count_ones()).sum());
-        }
-    }
-
-    /// How many ids the codes found have, counted no further than `enough`.
-    fn count_live(&self, found: &[Found], enough: usize) -> Result<usize, Corrupt> {
-        let mut count = 0;
-        for found in found {
-            count += match self.slots.get(found.part as usize) {
-                Some(slot) => slot.live_entries(found.place)?.take(enough).count(),
-                None => 1,
-            };
-            if count >= enough {
-                break;
-            }
-        }
-        Ok(count)
-    }
-
-    /// Codes that hold the `count` ids nearest to each query, and all others as near as the last of those.
-    fn nearest(&self, queries: &[&[u64]], count: usize, radius: u32) -> Result<Vec<Vec<Found>>, Corrupt> {
-        let mut answers: Vec<Vec<Found>> = queries.iter().map(|_| Vec::new()).collect();
-        let mut open: Vec<usize> = (0..queries.len()).collect();
-        // Wider and wider through the tables, as long as that is cheaper than to scan everything once.
-        let mut reach = 3;
-        let by_tables = |reach: u32| {
-            !self.slots.is_empty() && self.slots.iter().all(|slot| slot.segment.method(reach).flips.is_some())
-        };
-        while !open.is_empty() && by_tables(reach.min(radius)) {
-            let reached = reach.min(radius);
-            let asked: Vec<&[u64]> = open.iter().map(|&query| queries[query]).collect();
-            let found = self.near(&asked, reached)?;
-            let mut rest = Vec::new();
-            for (query, found) in open.into_iter().zip(found) {
-                if reached == radius || self.count_live(&found, count)? >= count {
-                    answers[query] = found;
-                } else {
-                    rest.push(query);
-                }
-            }
-            open = rest;
-            reach += 4;
-        }
-        for query in open {
-            answers[query] = self.nearest_by_scan(queries[query], count, radius)?;
-        }
-        Ok(answers)
-    }
-
-    fn nearest_by_scan(&self, query: &[u64], count: usize, radius: u32) -> Result<Vec<Found>, Corrupt> {
-        let mut best =
-            Best { found: Vec::new(), at: vec![0; radius as usize + 1], count, limit: radius, trim_at: 4096 };
-        self.scan_tail(query, |place, distance| {
-            best.offer(Found { distance, part: self.slots.len() as u32, place }, 1)
-        });
-        for (part, slot) in self.slots.iter().enumerate() {
-            slot.segment.scan(&[query], &mut [best.limit], |_, place, distance, _| {
-                let live = slot.live_entries(place)?.take(count).count();
-                best.offer(Found { distance, part: part as u32, place }, live);
-                Ok(best.limit)
-            })?;
-        }
-        let limit = best.limit;
-        best.found.retain(|found| found.distance <= limit);
-        Ok(best.found)
-    }
-
-    /// The ids of the codes found, the nearest `count` for each query.
-    fn collect(&self, found: Vec<Vec<Found>>, count: usize) -> Result<Matches, Corrupt> {
-        let mut matches = Matches { queries: Vec::new(), ids: self.tail.ids.none(), distances: Vec::new() };
-        let mut row: Vec<(u32, Id<'_>)> = Vec::new();
-        for (query, found) in found.iter().enumerate() {
-            row.clear();
-            for found in found {
-                match self.slots.get(found.part as usize) {
-                    Some(slot) => {
-                        // The ids of a code are in order: of many, the first ones are enough.
-                        for entry in slot.live_entries(found.place)?.take(count) {
-                            row.push((found.distance, slot.segment.ids().get(entry)?));
-                        }
-                    }
-                    None => row.push((found.distance, self.tail.ids.get(found.place as usize))),
-                }
-            }
-            row.sort_unstable();
-            for &(distance, id) in row.iter().take(count) {
-                matches.queries.push(query as u32);
-                matches.ids.push(id);
-                matches.distances.push(distance as u16);
-            }
-        }
-        Ok(matches)
-    }
-}
-
-/// The nearest codes so far, and how near a code must be to matter.
-struct Best {
-    found: Vec<Found>,
-    /// How many ids there are at each distance.
-    at: Vec<usize>,
-    count: usize,
-    limit: u32,
-    /// When those that no longer matter are thrown out.
-    trim_at: usize,
-}
-
-impl Best {
-    fn offer(&mut self, found: Found, live: usize) {
-        if found.distance > self.limit || live == 0 {
-            return;
-        }
-        self.at[found.distance as usize] += live;
-        self.found.push(found);
-        let mut sum = 0;
-        for distance in 0..=self.limit {
-            sum += self.at[distance as usize];
-            if sum >= self.count {
-                self.limit = distance;
-                break;
-            }
-        }
-        if self.found.len() >= self.trim_at {
-            let limit = self.limit;
-            self.found.retain(|found| found.distance <= limit);
-            self.trim_at = 2 * self.found.len() + 4096;
-        }
-    }
 }
