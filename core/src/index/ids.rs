@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::probe::prefetch;
 use super::store::{Corrupt, Store};
 
 /// Ids as callers hand them over and get them back.
@@ -179,6 +180,14 @@ impl IdColumn {
                     Err(_) => Err(text.corrupt("an id is not valid UTF-8")),
                 }
             }
+        }
+    }
+
+    /// Asks for the memory of an id.
+    pub(crate) fn fetch(&self, at: usize) {
+        match self {
+            IdColumn::Int(ids) => ids.unchecked().get(at).into_iter().for_each(prefetch),
+            IdColumn::Str(ends, _) => ends.unchecked().get(at).into_iter().for_each(prefetch),
         }
     }
 

@@ -32,8 +32,10 @@ pub use store::Corrupt;
 const TAIL: usize = 1024;
 /// So many segments of one size become one of the next.
 const FAN: usize = 4;
-/// Queries one thread takes at a time.
+/// Queries one thread takes at a time, at least.
 const BATCH: usize = 64;
+/// And how long they may take it, about.
+const MOST_NANOSECONDS: f64 = 300e6;
 /// Codes are numbered in 32 bits.
 const MOST: usize = u32::MAX as usize;
 
@@ -457,15 +459,24 @@ impl Index {
     fn batches<T: Send>(
         &self,
         codes: &[u64],
+        batch: usize,
         stop: &AtomicBool,
         answer: impl Fn(&[&[u64]]) -> Result<T, Corrupt> + Sync,
     ) -> Result<Vec<T>, Corrupt> {
         let answer = |batch: &[u64]| answer(&batch.chunks_exact(self.words).collect::<Vec<_>>());
-        match codes.len() / self.words {
+        match codes.len() {
             0 => Ok(Vec::new()),
-            1..=BATCH => answer(codes).map(|only| vec![only]),
-            _ => codes.par_chunks(BATCH * self.words).filter(|_| !stop.load(Relaxed)).map(answer).collect(),
+            few if few <= batch * self.words => answer(codes).map(|only| vec![only]),
+            _ => codes.par_chunks(batch * self.words).filter(|_| !stop.load(Relaxed)).map(answer).collect(),
         }
+    }
+
+    /// Queries one thread takes at a time. The more there are, the more of them find a stretch of a table in the
+    /// cache; but all threads shall have work, and a batch ends before somebody who wants to stop loses patience.
+    fn batch(&self, state: &State, queries: usize, radius: u32) -> usize {
+        let cost: f64 = state.slots.iter().map(|slot| slot.segment.method(radius).cost).sum();
+        let patient = (MOST_NANOSECONDS / cost.max(1.0)) as usize;
+        queries.div_ceil(rayon::current_num_threads()).min(patient).max(BATCH)
     }
 
     /// All ids at most `radius` bits from each query.
@@ -478,8 +489,9 @@ impl Index {
     ) -> Result<Matches, IndexError> {
         let state = self.read();
         let radius = self.check_query(&state, radius, recipe)?;
-        let search = |queries: &[&[u64]]| state.collect(state.near(queries, radius)?, usize::MAX);
-        Ok(joined(self.batches(codes, stop, search)?, state.kind))
+        let batch = self.batch(&state, codes.len() / self.words, radius);
+        let search = |queries: &[&[u64]]| state.collect(&state.near(queries, radius)?, usize::MAX);
+        Ok(joined(self.batches(codes, batch, stop, search)?, batch, state.kind))
     }
 
     /// Whether there is an id at most `radius` bits from each query.
@@ -494,14 +506,18 @@ impl Index {
         let radius = self.check_query(&state, radius, recipe)?;
         let by_tables = state.slots.iter().all(|slot| slot.segment.method(radius).flips.is_some());
         let any = |queries: &[&[u64]]| {
-            if by_tables {
-                let found = state.near(queries, radius)?;
-                return found.iter().map(|found| Ok(state.count_live(found, 1)? > 0)).collect::<Result<Vec<_>, _>>();
+            if !by_tables {
+                // Not all there are within a wide radius: the nearest is enough.
+                return queries.iter().map(|query| Ok(!state.nearest_by_scan(query, 1, radius)?.is_empty())).collect();
             }
-            // Not all there are within a wide radius: the nearest is enough.
-            queries.iter().map(|query| Ok(!state.nearest_by_scan(query, 1, radius)?.is_empty())).collect()
+            let mut any = vec![false; queries.len()];
+            for found in state.near(queries, radius)?.chunk_by(|a, b| a.query == b.query) {
+                any[found[0].query as usize] = state.count_live(found, 1)? > 0;
+            }
+            Ok(any)
         };
-        Ok(self.batches(codes, stop, any)?.concat())
+        let batch = self.batch(&state, codes.len() / self.words, radius);
+        Ok(self.batches(codes, batch, stop, any)?.concat())
     }
 
     /// The `count` ids nearest to each query, no further away than `radius`.
@@ -515,8 +531,8 @@ impl Index {
     ) -> Result<Matches, IndexError> {
         let state = self.read();
         let radius = self.check_query(&state, radius, recipe)?;
-        let nearest = |queries: &[&[u64]]| state.collect(state.nearest(queries, count, radius)?, count);
-        Ok(joined(self.batches(codes, stop, nearest)?, state.kind))
+        let nearest = |queries: &[&[u64]]| state.collect(&state.nearest(queries, count, radius)?, count);
+        Ok(joined(self.batches(codes, BATCH, stop, nearest)?, BATCH, state.kind))
     }
 
     /// What a search at this radius would do in each part of the index; the last is the tail.
@@ -572,10 +588,10 @@ fn automatic(kind: Option<Kind>, next: i64, count: usize, numbers: Option<&[u32]
     }))
 }
 
-fn joined(parts: Vec<Matches>, kind: Option<Kind>) -> Matches {
+fn joined(parts: Vec<Matches>, size: usize, kind: Option<Kind>) -> Matches {
     let mut all = Matches { queries: Vec::new(), ids: Ids::of_kind(kind.unwrap_or(Kind::Int)), distances: Vec::new() };
     for (batch, part) in parts.into_iter().enumerate() {
-        all.queries.extend(part.queries.iter().map(|query| query + (batch * BATCH) as u32));
+        all.queries.extend(part.queries.iter().map(|query| query + (batch * size) as u32));
         all.distances.extend(part.distances);
         all.ids.append(part.ids);
     }

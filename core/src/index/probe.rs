@@ -1,5 +1,8 @@
 //! A search through the tables of a segment: the buckets near the query's keys, each code from the first table that
 //! finds it.
+//!
+//! Queries go through a table in the order of their keys, roughly: those of one stretch of the table find it in the
+//! cache. Memory is asked for long before it is read.
 
 use std::ops::Range;
 
@@ -12,6 +15,9 @@ const PROBES: usize = 32;
 /// Bytes memory is fetched by, and how many such lines of a bucket are asked for ahead.
 const LINE: usize = 64;
 const AHEAD: usize = 24;
+/// A table is gone through in stretches, at most 2^this many, with at least so many queries in each.
+const STRETCHES: u32 = 14;
+const QUERIES_EACH: usize = 8;
 
 /// One code near a query.
 #[derive(Clone, Copy, Debug)]
@@ -22,28 +28,37 @@ pub(super) struct Hit {
     pub(super) distance: u32,
 }
 
-struct Probe {
+/// What is looked for in one bucket.
+#[derive(Clone, Copy)]
+struct Wanted<const N: usize> {
     query: u32,
-    table: u32,
     key: u32,
-    /// Bits of difference in what the records leave out.
+    record: [u64; N],
+    /// Bits that differ in what the records leave out.
     apart: u32,
+    /// Bits in which a record may differ.
+    limit: u32,
+}
+
+struct Probe<const N: usize> {
+    wanted: Wanted<N>,
+    table: u32,
     bucket: Range<usize>,
 }
 
-/// Searches through the tables, many probes at a time, so that memory is asked for long before it is read.
+/// Searches through the tables, many probes at a time.
 struct Prober<'a, const N: usize> {
     segment: &'a Segment,
     flips: &'a [Option<u32>],
+    queries: &'a [&'a [u64]],
     words: usize,
-    /// For each query and table: the query's key and record.
-    prepared: Vec<(usize, [u64; N])>,
-    radius: u32,
     /// Probes whose place in the directory was asked for.
-    probes: Vec<Probe>,
+    probes: Vec<Probe<N>>,
     /// Those before them, whose records were asked for.
-    ready: Vec<Probe>,
+    ready: Vec<Probe<N>>,
     near: Vec<Near>,
+    /// Codes found in a later table, whose number the first table tells.
+    unnumbered: Vec<Wanted<N>>,
     hits: &'a mut Vec<Hit>,
 }
 
@@ -55,46 +70,88 @@ pub(super) fn probe<const N: usize>(
     radius: u32,
     hits: &mut Vec<Hit>,
 ) -> Result<(), Corrupt> {
-    let mut prepared = Vec::with_capacity(queries.len() * segment.tables.len());
-    for query in queries {
-        for table in &segment.tables {
-            let key = table.shape.key(query);
-            prefetch(&table.directory.unchecked()[key]);
-            prepared.push((key, table.shape.pack::<N>(query)));
+    let mut prober: Prober<'_, N> = Prober {
+        segment,
+        flips,
+        queries,
+        words: segment.bits.div_ceil(64),
+        probes: Vec::with_capacity(PROBES),
+        ready: Vec::with_capacity(PROBES),
+        near: Vec::new(),
+        unnumbered: Vec::new(),
+        hits,
+    };
+    for (number, (table, masks)) in segment.tables.iter().zip(masks).enumerate() {
+        if masks.is_empty() {
+            continue;
         }
-    }
-    let words = segment.bits.div_ceil(64);
-    let (probes, ready) = (Vec::with_capacity(PROBES), Vec::with_capacity(PROBES));
-    let mut prober = Prober { segment, flips, words, prepared, radius, probes, ready, near: Vec::new(), hits };
-    for query in 0..queries.len() {
-        prober.query(query, masks)?;
-    }
-    prober.advance()?;
-    prober.advance()
-}
-
-impl<const N: usize> Prober<'_, N> {
-    fn query(&mut self, query: usize, masks: &[Vec<u32>]) -> Result<(), Corrupt> {
-        let tables = &self.segment.tables;
-        for (number, (table, masks)) in tables.iter().zip(masks).enumerate() {
-            let own = self.prepared[query * tables.len() + number].0;
+        let shape = &table.shape;
+        let wanted = |(query, code): (u32, &&[u64])| Wanted {
+            query,
+            key: shape.key(code) as u32,
+            record: shape.pack(code),
+            apart: 0,
+            limit: radius,
+        };
+        for wanted in by_key((0..).zip(queries).map(wanted), queries.len(), shape.key_bits) {
             for &mask in masks {
-                let apart = table.shape.dropped_distance(mask as usize);
-                if apart > self.radius {
-                    continue;
-                }
-                let key = own ^ mask as usize;
-                if mask != 0 {
-                    prefetch(&table.directory.unchecked()[key]);
-                }
-                let (query, number, key) = (query as u32, number as u32, key as u32);
-                self.probes.push(Probe { query, table: number, key, apart, bucket: 0..0 });
-                if self.probes.len() == PROBES {
-                    self.advance()?;
+                let apart = shape.dropped_distance(mask as usize);
+                if apart <= radius {
+                    prober.push(number, Wanted { key: wanted.key ^ mask, apart, limit: radius - apart, ..wanted })?;
                 }
             }
         }
-        Ok(())
+    }
+    prober.finish()?;
+    let (found, unnumbered) = (prober.hits.len(), std::mem::take(&mut prober.unnumbered));
+    let count = unnumbered.len();
+    for wanted in by_key(unnumbered.into_iter(), count, segment.tables[0].shape.key_bits) {
+        prober.push(0, wanted)?;
+    }
+    prober.finish()?;
+    if prober.hits.len() != found + count {
+        return Err(segment.tables[0].records.corrupt("its tables do not hold the same codes"));
+    }
+    Ok(())
+}
+
+/// What is wanted in a table, sorted by the first bits of the key.
+fn by_key<const N: usize>(
+    wanted: impl Iterator<Item = Wanted<N>> + Clone,
+    count: usize,
+    key_bits: u32,
+) -> Vec<Wanted<N>> {
+    let bits = (count / QUERIES_EACH).max(1).ilog2().min(STRETCHES).min(key_bits);
+    if bits == 0 {
+        return wanted.collect();
+    }
+    let stretch = |wanted: &Wanted<N>| (wanted.key >> (key_bits - bits)) as usize;
+    let mut next = vec![0u32; (1 << bits) + 1];
+    for wanted in wanted.clone() {
+        next[stretch(&wanted) + 1] += 1;
+    }
+    for at in 1..next.len() {
+        next[at] += next[at - 1];
+    }
+    let mut sorted = vec![Wanted { query: 0, key: 0, record: [0; N], apart: 0, limit: 0 }; count];
+    for wanted in wanted {
+        let place = &mut next[stretch(&wanted)];
+        sorted[*place as usize] = wanted;
+        *place += 1;
+    }
+    sorted
+}
+
+impl<const N: usize> Prober<'_, N> {
+    fn push(&mut self, table: usize, wanted: Wanted<N>) -> Result<(), Corrupt> {
+        prefetch(&self.segment.tables[table].directory.unchecked()[wanted.key as usize]);
+        self.probes.push(Probe { wanted, table: table as u32, bucket: 0..0 });
+        if self.probes.len() == PROBES { self.advance() } else { Ok(()) }
+    }
+
+    fn finish(&mut self) -> Result<(), Corrupt> {
+        self.advance()?;
+        self.advance()
     }
 
     /// Reads the buckets that are ready, and asks for those of the probes gathered since.
@@ -107,7 +164,7 @@ impl<const N: usize> Prober<'_, N> {
         self.probes.clear();
         for probe in &mut self.ready {
             let table = &self.segment.tables[probe.table as usize];
-            probe.bucket = table.bucket(probe.key as usize);
+            probe.bucket = table.bucket(probe.wanted.key as usize);
             let (records, stride) = (table.records.unchecked(), table.shape.stride());
             let bytes = probe.bucket.start * stride..probe.bucket.end * stride;
             // The processor follows a longer run by itself.
@@ -118,35 +175,42 @@ impl<const N: usize> Prober<'_, N> {
         Ok(())
     }
 
-    fn read(&mut self, probe: &Probe) -> Result<(), Corrupt> {
+    fn read(&mut self, probe: &Probe<N>) -> Result<(), Corrupt> {
         if probe.bucket.is_empty() {
             return Ok(());
         }
+        let wanted = &probe.wanted;
         let tables = &self.segment.tables;
         let table = &tables[probe.table as usize];
-        let prepared = &self.prepared[probe.query as usize * tables.len()..][..tables.len()];
+        if probe.table == 0 && wanted.limit == 0 {
+            if let Some(unique) = table.position(probe.bucket.clone(), &wanted.record)? {
+                self.hits.push(Hit { query: wanted.query, unique: unique as u32, distance: wanted.apart });
+            }
+            return Ok(());
+        }
         let records = table.records(probe.bucket.clone())?;
         self.near.clear();
-        scan(&table.shape, records, &prepared[probe.table as usize].1, self.radius - probe.apart, &mut self.near);
+        scan(&table.shape, records, &wanted.record, wanted.limit, &mut self.near);
         for &(at, distance) in &self.near {
-            let unique = if probe.table == 0 {
-                probe.bucket.start + at as usize
-            } else {
-                let record = &records[at as usize * table.shape.stride()..];
-                let code = &table.shape.unpack::<N>(record, probe.key as usize)[..self.words];
-                let earlier = tables.iter().zip(self.flips).zip(prepared).take(probe.table as usize);
-                let mut found_before = earlier.map(|((table, flips), (key, _))| {
-                    flips.is_some_and(|flips| (table.shape.key(code) ^ key).count_ones() <= flips)
-                });
-                if found_before.any(|found| found) {
-                    continue;
-                }
-                match self.segment.find::<N>(code)? {
-                    Some(unique) => unique,
-                    None => return Err(table.records.corrupt("its tables do not hold the same codes")),
-                }
-            };
-            self.hits.push(Hit { query: probe.query, unique: unique as u32, distance: distance + probe.apart });
+            let distance = distance + wanted.apart;
+            if probe.table == 0 {
+                let unique = probe.bucket.start as u32 + at;
+                self.hits.push(Hit { query: wanted.query, unique, distance });
+                continue;
+            }
+            let record = &records[at as usize * table.shape.stride()..];
+            let code = &table.shape.unpack::<N>(record, wanted.key as usize)[..self.words];
+            let query = self.queries[wanted.query as usize];
+            let mut earlier = tables.iter().zip(self.flips).take(probe.table as usize);
+            let found_before = earlier.any(|(table, flips)| {
+                flips.is_some_and(|flips| (table.shape.key(code) ^ table.shape.key(query)).count_ones() <= flips)
+            });
+            if !found_before {
+                // In the first table it is the record that does not differ at all.
+                let first = &tables[0].shape;
+                let (key, record) = (first.key(code) as u32, first.pack(code));
+                self.unnumbered.push(Wanted { query: wanted.query, key, record, apart: distance, limit: 0 });
+            }
         }
         Ok(())
     }
@@ -154,7 +218,7 @@ impl<const N: usize> Prober<'_, N> {
 
 /// Asks for the memory behind a reference, so that it is near when it is read.
 #[inline(always)]
-fn prefetch<T>(place: &T) {
+pub(super) fn prefetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has this instruction, and it changes nothing a program can see.
     unsafe {

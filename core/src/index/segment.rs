@@ -15,7 +15,7 @@ use super::ids::{Id, IdColumn, Ids};
 use super::probe::{Hit, probe};
 use super::records::{Near, Shape, WORDS, scan, with_words};
 use super::store::{Corrupt, Store};
-use super::table::{Table, ball, masks};
+use super::table::{Table, ball, masks, partition_point};
 
 /// Keys are probed at most this many bits away; beyond it a scan of all codes is cheaper.
 const MAX_FLIPS: usize = 4;
@@ -233,6 +233,13 @@ impl Segment {
         Ok(unique + before..end)
     }
 
+    /// Asks for the memory of a code's id, as long as no code has more than one.
+    pub(super) fn fetch_id(&self, unique: usize) {
+        if self.repeats.len() == 0 {
+            self.ids.fetch(unique);
+        }
+    }
+
     /// The number of the code that the id at a place belongs to.
     fn unique_of(&self, entry: usize) -> Result<usize, Corrupt> {
         let extra = |at: usize| Ok(if at == 0 { 0 } else { self.repeats.at(at - 1)?[1] as usize });
@@ -282,14 +289,9 @@ impl Segment {
     }
 
     /// The number of a code that is in the first table.
-    pub(super) fn find<const N: usize>(&self, code: &[u64]) -> Result<Option<usize>, Corrupt> {
+    fn find<const N: usize>(&self, code: &[u64]) -> Result<Option<usize>, Corrupt> {
         let table = &self.tables[0];
-        let (packed, stride) = (table.shape.pack::<N>(code), table.shape.stride());
-        let bucket = table.bucket(table.shape.key(code));
-        let records = table.records(bucket.clone())?;
-        let order = |at: usize| table.shape.compare(&records[at * stride..], &packed);
-        let at = partition_point(bucket.len(), |at| Ok(order(at) == Ordering::Less))?;
-        Ok((at < bucket.len() && order(at) == Ordering::Equal).then_some(bucket.start + at))
+        table.position(table.bucket(table.shape.key(code)), &table.shape.pack::<N>(code))
     }
 
     /// How a search at this radius is done, and what it is expected to cost.
@@ -510,17 +512,4 @@ fn find<const N: usize>(segment: &Segment, code: &[u64]) -> Result<Option<usize>
 
 fn build_table<const N: usize>(shape: Shape, codes: &[u64], words: usize) -> Table {
     Table::build::<N>(shape, codes, words)
-}
-
-fn partition_point(count: usize, mut before: impl FnMut(usize) -> Result<bool, Corrupt>) -> Result<usize, Corrupt> {
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if before(middle)? {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(low)
 }

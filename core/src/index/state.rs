@@ -9,7 +9,9 @@ use super::segment::Segment;
 use super::store::Corrupt;
 
 /// A code near a query, anywhere in the index.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Found {
+    pub(super) query: u32,
     distance: u32,
     part: u32,
     /// A number in its segment, or a place in the tail.
@@ -117,25 +119,28 @@ impl State {
         Ok(true)
     }
 
-    /// The codes near each query, in all parts.
-    pub(super) fn near(&self, queries: &[&[u64]], radius: u32) -> Result<Vec<Vec<Found>>, Corrupt> {
-        let mut found: Vec<Vec<Found>> = queries.iter().map(|_| Vec::new()).collect();
+    /// The codes near each query, in all parts, query by query.
+    pub(super) fn near(&self, queries: &[&[u64]], radius: u32) -> Result<Vec<Found>, Corrupt> {
+        let mut found = Vec::new();
         let mut hits: Vec<Hit> = Vec::new();
         for (part, slot) in self.slots.iter().enumerate() {
             hits.clear();
             slot.segment.search(slot.segment.method(radius), queries, radius, &mut hits)?;
-            for hit in &hits {
-                found[hit.query as usize].push(Found { distance: hit.distance, part: part as u32, place: hit.unique });
-            }
+            let of_part = |hit: &Hit| {
+                slot.segment.fetch_id(hit.unique as usize);
+                Found { query: hit.query, distance: hit.distance, part: part as u32, place: hit.unique }
+            };
+            found.extend(hits.iter().map(of_part));
         }
-        for (query, found) in queries.iter().zip(&mut found) {
-            self.scan_tail(query, |place, distance| {
+        let part = self.slots.len() as u32;
+        for (query, code) in (0..).zip(queries) {
+            self.scan_tail(code, |place, distance| {
                 if distance <= radius {
-                    found.push(Found { distance, part: self.slots.len() as u32, place });
+                    found.push(Found { query, distance, part, place });
                 }
             });
         }
-        Ok(found)
+        Ok(by_query(found, queries.len()))
     }
 
     pub(super) fn scan_tail(&self, query: &[u64], mut visit: impl FnMut(u32, u32)) {
@@ -160,9 +165,9 @@ impl State {
     }
 
     /// Codes that hold the `count` ids nearest to each query, and all others as near as the last of those.
-    pub(super) fn nearest(&self, queries: &[&[u64]], count: usize, radius: u32) -> Result<Vec<Vec<Found>>, Corrupt> {
-        let mut answers: Vec<Vec<Found>> = queries.iter().map(|_| Vec::new()).collect();
-        let mut open: Vec<usize> = (0..queries.len()).collect();
+    pub(super) fn nearest(&self, queries: &[&[u64]], count: usize, radius: u32) -> Result<Vec<Found>, Corrupt> {
+        let mut nearest = Vec::new();
+        let mut open: Vec<u32> = (0..queries.len() as u32).collect();
         // Wider and wider through the tables, as long as that is cheaper than to scan everything once.
         let mut reach = 3;
         let by_tables = |reach: u32| {
@@ -170,35 +175,38 @@ impl State {
         };
         while !open.is_empty() && by_tables(reach.min(radius)) {
             let reached = reach.min(radius);
-            let asked: Vec<&[u64]> = open.iter().map(|&query| queries[query]).collect();
-            let found = self.near(&asked, reached)?;
-            let mut rest = Vec::new();
-            for (query, found) in open.into_iter().zip(found) {
-                if reached == radius || self.count_live(&found, count)? >= count {
-                    answers[query] = found;
-                } else {
-                    rest.push(query);
+            let asked: Vec<&[u64]> = open.iter().map(|&query| queries[query as usize]).collect();
+            let mut found = self.near(&asked, reached)?;
+            let mut done = vec![reached == radius; open.len()];
+            for found in found.chunk_by_mut(|a, b| a.query == b.query) {
+                let at = found[0].query as usize;
+                done[at] = done[at] || self.count_live(found, count)? >= count;
+                if done[at] {
+                    found.iter_mut().for_each(|found| found.query = open[at]);
+                    nearest.extend_from_slice(found);
                 }
             }
-            open = rest;
+            let mut done = done.into_iter();
+            open.retain(|_| !done.next().unwrap_or(true));
             reach += 4;
         }
         for query in open {
-            answers[query] = self.nearest_by_scan(queries[query], count, radius)?;
+            let found = self.nearest_by_scan(queries[query as usize], count, radius)?;
+            nearest.extend(found.into_iter().map(|found| Found { query, ..found }));
         }
-        Ok(answers)
+        Ok(by_query(nearest, queries.len()))
     }
 
     pub(super) fn nearest_by_scan(&self, query: &[u64], count: usize, radius: u32) -> Result<Vec<Found>, Corrupt> {
         let mut best =
             Best { found: Vec::new(), at: vec![0; radius as usize + 1], count, limit: radius, trim_at: 4096 };
         self.scan_tail(query, |place, distance| {
-            best.offer(Found { distance, part: self.slots.len() as u32, place }, 1)
+            best.offer(Found { query: 0, distance, part: self.slots.len() as u32, place }, 1)
         });
         for (part, slot) in self.slots.iter().enumerate() {
             slot.segment.scan(&[query], &mut [best.limit], |_, place, distance, _| {
                 let live = slot.live_entries(place)?.take(count).count();
-                best.offer(Found { distance, part: part as u32, place }, live);
+                best.offer(Found { query: 0, distance, part: part as u32, place }, live);
                 Ok(best.limit)
             })?;
         }
@@ -208,10 +216,10 @@ impl State {
     }
 
     /// The ids of the codes found, the nearest `count` for each query.
-    pub(super) fn collect(&self, found: Vec<Vec<Found>>, count: usize) -> Result<Matches, Corrupt> {
+    pub(super) fn collect(&self, found: &[Found], count: usize) -> Result<Matches, Corrupt> {
         let mut matches = Matches { queries: Vec::new(), ids: self.tail.ids.none(), distances: Vec::new() };
         let mut row: Vec<(u32, Id<'_>)> = Vec::new();
-        for (query, found) in found.iter().enumerate() {
+        for found in found.chunk_by(|a, b| a.query == b.query) {
             row.clear();
             for found in found {
                 match self.slots.get(found.part as usize) {
@@ -226,13 +234,31 @@ impl State {
             }
             row.sort_unstable();
             for &(distance, id) in row.iter().take(count) {
-                matches.queries.push(query as u32);
+                matches.queries.push(found[0].query);
                 matches.ids.push(id);
                 matches.distances.push(distance as u16);
             }
         }
         Ok(matches)
     }
+}
+
+/// What was found, in order of the queries.
+fn by_query(found: Vec<Found>, queries: usize) -> Vec<Found> {
+    let mut next = vec![0u32; queries + 1];
+    for found in &found {
+        next[found.query as usize + 1] += 1;
+    }
+    for at in 1..next.len() {
+        next[at] += next[at - 1];
+    }
+    let mut sorted = vec![Found::default(); found.len()];
+    for found in found {
+        let place = &mut next[found.query as usize];
+        sorted[*place as usize] = found;
+        *place += 1;
+    }
+    sorted
 }
 
 /// The nearest codes so far, and how near a code must be to matter.

@@ -1,5 +1,6 @@
 //! A table: codes filed under one block of their bits, bucket after bucket.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::records::{PADDING, Shape, WORDS, store, with_words};
@@ -56,6 +57,18 @@ impl Table {
         self.records.range(places.start * stride..places.end * stride + PADDING)
     }
 
+    /// The place of a record in a bucket, which is in order: in the first table all are.
+    pub(super) fn position<const N: usize>(
+        &self,
+        bucket: Range<usize>,
+        record: &[u64; N],
+    ) -> Result<Option<usize>, Corrupt> {
+        let (records, stride) = (self.records(bucket.clone())?, self.shape.stride());
+        let order = |at: usize| self.shape.compare(&records[at * stride..], record);
+        let at = partition_point(bucket.len(), |at| Ok(order(at) == Ordering::Less))?;
+        Ok((at < bucket.len() && order(at) == Ordering::Equal).then_some(bucket.start + at))
+    }
+
     pub(super) fn code(&self, place: usize, key: usize) -> Result<[u64; WORDS], Corrupt> {
         let (shape, record) = (&self.shape, self.records(place..place + 1)?);
         Ok(with_words!(shape.words(), unpack::<N>(shape, record, key)))
@@ -100,4 +113,21 @@ pub(super) fn ball(bits: u32, flips: usize) -> u64 {
         total += shell;
     }
     total
+}
+
+/// The first of `count` places that is not before what is looked for.
+pub(super) fn partition_point(
+    count: usize,
+    mut before: impl FnMut(usize) -> Result<bool, Corrupt>,
+) -> Result<usize, Corrupt> {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle)? {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
 }
