@@ -34,6 +34,7 @@ mod hash;
 mod index;
 mod jieba;
 mod join;
+mod memory;
 mod normalize;
 mod once;
 mod passages;

@@ -9,11 +9,11 @@ use std::ops::Range;
 use super::records::{Near, scan};
 use super::segment::Segment;
 use super::store::Corrupt;
+use crate::memory::{LINE, prefetch};
 
 /// Probes in flight: enough to hide the way to memory.
 const PROBES: usize = 32;
-/// Bytes memory is fetched by, and how many such lines of a bucket are asked for ahead.
-const LINE: usize = 64;
+/// Lines of a bucket that are asked for ahead.
 const AHEAD: usize = 24;
 /// A table is gone through in stretches, at most 2^this many, with at least so many queries in each.
 const STRETCHES: u32 = 14;
@@ -214,16 +214,4 @@ impl<const N: usize> Prober<'_, N> {
         }
         Ok(())
     }
-}
-
-/// Asks for the memory behind a reference, so that it is near when it is read.
-#[inline(always)]
-pub(super) fn prefetch<T>(place: &T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has this instruction, and it changes nothing a program can see.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(place).cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
 }

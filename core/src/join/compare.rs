@@ -5,12 +5,17 @@
 //! Four codes at a time meet all that follow: the end of a loop, which no processor foresees, costs
 //! more than the few pairs looked at twice.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::Code;
 
 /// Above this radius too many unlike codes have folds that are alike.
 const FOLD_RADIUS: u32 = 8;
+/// Up to this radius bits are taken away one by one, which is faster than to count them.
+#[cfg(target_arch = "x86_64")]
+const FEW_BITS: u32 = 3;
 /// Folds are looked at in steps of this many.
 const STEP: usize = 8;
 /// Codes that meet the others together.
@@ -234,32 +239,64 @@ fn among<const W: usize>(codes: &[Code<W>], rows: Range<usize>, right: usize, ra
 }
 
 /// The first step from `from`, and before `to`, in which a fold lies within the radius of one of four.
-/// Bits are counted by table look-up (Muła, Kurz, Lemire, "Faster population counts using AVX2
-/// instructions", 2018).
 #[cfg(target_arch = "x86_64")]
+#[inline]
 #[target_feature(enable = "avx2,popcnt")]
 fn next_alike(rows: [u32; ROWS], folds: &[u32], from: usize, to: usize, radius: u32) -> Option<usize> {
-    use std::arch::x86_64::*;
+    let zero = _mm256_setzero_si256();
+    match radius {
+        0..=FEW_BITS => {
+            // What is left of the difference when its lowest bits are taken away, one for each the radius allows.
+            let one = _mm256_set1_epi32(-1);
+            let left = |differ: __m256i| {
+                let mut left = differ;
+                for _ in 0..FEW_BITS {
+                    left = _mm256_and_si256(left, _mm256_add_epi32(left, one));
+                }
+                left
+            };
+            next_step(rows, folds, from, to, left, |least| _mm256_cmpeq_epi32(least, zero))
+        }
+        _ => {
+            // Bits are counted by table look-up (Muła, Kurz, Lemire, "Faster population counts using AVX2
+            // instructions", 2018).
+            let low = _mm256_set1_epi8(15);
+            let counts = _mm256_setr_epi8(
+                0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+            );
+            let (one_8, one_16) = (_mm256_set1_epi8(1), _mm256_set1_epi16(1));
+            let above = _mm256_set1_epi32(radius as i32 + 1);
+            let count = |differ: __m256i| {
+                let ones = _mm256_shuffle_epi8(counts, _mm256_and_si256(differ, low));
+                let more = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi16::<4>(differ), low));
+                _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_add_epi8(ones, more), one_8), one_16)
+            };
+            next_step(rows, folds, from, to, count, |least| _mm256_cmpgt_epi32(above, least))
+        }
+    }
+}
+
+/// The first step in which `is_near` holds for the least `weight` of the bits that differ from one of the rows.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn next_step(
+    rows: [u32; ROWS],
+    folds: &[u32],
+    from: usize,
+    to: usize,
+    weight: impl Fn(__m256i) -> __m256i,
+    is_near: impl Fn(__m256i) -> __m256i,
+) -> Option<usize> {
     assert!(to + STEP <= folds.len());
-    let low = _mm256_set1_epi8(15);
-    let counts = _mm256_setr_epi8(
-        0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
-    );
-    let (one_8, one_16) = (_mm256_set1_epi8(1), _mm256_set1_epi16(1));
-    let above = _mm256_set1_epi32(radius as i32 + 1);
     let [a, b, c, d] = rows.map(|row| _mm256_set1_epi32(row as i32));
     let mut at = from;
     while at < to {
         // SAFETY: `at` is below `to`, and a step beyond that lies within the folds.
         let others = unsafe { _mm256_loadu_si256(folds.as_ptr().add(at).cast()) };
-        let distances = |row| {
-            let differ = _mm256_xor_si256(others, row);
-            let ones = _mm256_shuffle_epi8(counts, _mm256_and_si256(differ, low));
-            let more = _mm256_shuffle_epi8(counts, _mm256_and_si256(_mm256_srli_epi16::<4>(differ), low));
-            _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_add_epi8(ones, more), one_8), one_16)
-        };
-        let (ab, cd) = (_mm256_min_epi32(distances(a), distances(b)), _mm256_min_epi32(distances(c), distances(d)));
-        if _mm256_movemask_epi8(_mm256_cmpgt_epi32(above, _mm256_min_epi32(ab, cd))) != 0 {
+        let of = |row| weight(_mm256_xor_si256(others, row));
+        let least = _mm256_min_epu32(_mm256_min_epu32(of(a), of(b)), _mm256_min_epu32(of(c), of(d)));
+        if _mm256_movemask_epi8(is_near(least)) != 0 {
             return Some(at);
         }
         at += STEP;

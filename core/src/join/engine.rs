@@ -70,6 +70,11 @@ impl<const W: usize> Parity<W> {
         self.masks.len() as u32
     }
 
+    /// Of so many pairs one is compared.
+    fn factor(&self) -> usize {
+        (1 << self.masks.len()) / self.patterns.len()
+    }
+
     /// Which masks a code has an odd number of ones in.
     fn of(&self, code: &Code<W>) -> u32 {
         let odd = |mask: &Code<W>| (0..W).fold(0, |odd, word| odd ^ (code[word] & mask[word])).count_ones() & 1;
@@ -124,31 +129,29 @@ impl<'a, const W: usize> Engine<'a, W> {
         if self.stopped() {
             return;
         }
-        let key = BitKey::new(pass.key);
+        let bits = masks::count(&pass.key);
         let log = codes.len().ilog2();
-        let high = key.bits.saturating_sub(LOCAL_BITS).max(log.saturating_sub(13)).min(9).min(key.bits);
-        let low = key.bits - high;
-        let parity = pass.parity.as_ref().filter(|_| codes.len() >> key.bits >= PARITY_BUCKET);
-        let pieces = scatter(codes, items, 1 << high, |codes, keys| {
-            key.keys(codes, keys);
-            keys.iter_mut().for_each(|key| *key >>= low);
-        });
+        let high = bits.saturating_sub(LOCAL_BITS).max(log.saturating_sub(13)).min(9).min(bits);
+        // Over the bits that are most even, so that no bucket outgrows the cache; within it over the others.
+        let high = masks::of_positions(self.model.positions(&pass.key).take(high as usize));
+        let (high, low) = (BitKey::new(high), BitKey::new(masks::without(&pass.key, &high)));
+        let parity = pass.parity.as_ref().filter(|_| codes.len() >> bits >= PARITY_BUCKET);
+        let pieces = scatter(codes, items, 1 << high.bits, |codes, keys| high.keys(codes, keys));
         let (codes, items) = (&*codes, &*items);
-        (0..1usize << high).into_par_iter().for_each(|bucket| {
+        (0..1usize << high.bits).into_par_iter().for_each(|bucket| {
             if self.stopped() {
                 return;
             }
             let mut buffers = self.take();
             let Buffers { local, keys, sorted, .. } = &mut buffers;
-            pieces.gather(codes, items, bucket, local);
-            key.keys(&local.codes, keys);
-            keys.iter_mut().for_each(|key| *key &= (1 << low) - 1);
+            pieces.gather(bucket, local, |range| (&codes[range.clone()], &items[range]));
+            low.keys(&local.codes, keys);
             if let Some(parity) = parity {
                 keys.iter_mut()
                     .zip(&local.codes)
                     .for_each(|(key, code)| *key = *key << parity.bits() | parity.of(code));
             }
-            sorted.sort(&local.codes, &local.items, keys, low + parity.map_or(0, Parity::bits));
+            sorted.sort(&local.codes, &local.items, keys, low.bits + parity.map_or(0, Parity::bits));
             self.compare(&mut buffers, earlier, pass.region, parity);
             self.give(buffers);
         });
@@ -188,7 +191,7 @@ impl<'a, const W: usize> Engine<'a, W> {
         let (codes, items) = (&sorted.work.codes[..count], &sorted.work.items[..count]);
         self.compare.fold(codes, folds);
         let cut = region.map_or(usize::MAX, |region| self.model.limit(masks::count(&region.free), region.allowed));
-        let limit = cut.min(TILE * 4);
+        let limit = cut.min(TILE * 4) * parity.map_or(1, Parity::factor);
         let of = |starts: &[u32], heavy: &mut Vec<(usize, usize)>| {
             let mut hits = Hits { engine: self, earlier, found: Vec::new() };
             let hit: Hit = &mut |left, right, distance| {
@@ -282,7 +285,8 @@ pub(super) fn cut<const W: usize>(model: &Model, log: u32, region: &Region<W>, m
     if key == 0 || model.cost(log, bits, allowed) >= model.all_pairs(log) {
         return Vec::new();
     }
-    let mut places = masks::positions(&region.free);
+    // The first passes compare the most pairs.
+    let mut places = model.positions(&region.free);
     let blocks: Vec<Code<W>> = (0..=allowed).map(|_| masks::of_positions(places.by_ref().take(key as usize))).collect();
     let mut free = region.free;
     let mut passes = Vec::new();

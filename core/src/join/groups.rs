@@ -122,6 +122,8 @@ impl<const W: usize> Places<W> {
     }
 }
 
+/// So many codes under one hash are compared with each other before they are sorted.
+const FEW: usize = 8;
 /// A place whose code is a repeat.
 const REPEAT: u32 = u32::MAX;
 
@@ -131,8 +133,7 @@ pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
     let rows = work.len();
     let log = usize::BITS - rows.leading_zeros();
     let high = log.saturating_sub(13).min(10);
-    // Half as many codes as buckets: few are shared by chance.
-    let low = (log + 1).saturating_sub(high).clamp(1, 16);
+    let low = log.saturating_sub(high + 1).clamp(1, 16);
     let pieces = scatter(&mut work.codes, &mut work.items, 1 << high, |codes, keys| {
         keys.clear();
         keys.extend(codes.iter().map(|code| (u64::from(hash(code)) >> (32 - high)) as u32));
@@ -152,12 +153,11 @@ pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
     parts.into_par_iter().for_each_init(
         || (Work::default(), Sorted::default(), Vec::new(), Vec::new()),
         |(local, sorted, keys, run), (bucket, base, order)| {
-            local.clear();
-            for range in pieces.ranges(bucket) {
+            pieces.gather(bucket, local, |range| {
                 // SAFETY: a place belongs to one bucket, and a bucket to one thread.
                 let (codes, items) = unsafe { places.piece(range) };
-                local.push_all(codes, items);
-            }
+                (codes, items)
+            });
             keys.clear();
             keys.extend(local.codes.iter().map(|code| hash(code) << high >> (32 - low) & ((1 << low) - 1)));
             sorted.sort(&local.codes, &local.items, keys, low);
@@ -165,7 +165,7 @@ pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
             for ends in sorted.starts.windows(2).filter(|ends| ends[1] - ends[0] > 2) {
                 let (from, to) = (ends[0] as usize, ends[1] as usize);
                 let (codes, rows) = (&mut sorted.work.codes[from..to], &mut sorted.work.items[from..to]);
-                if codes.iter().any(|code| *code != codes[0]) {
+                if are_mixed(codes) {
                     run.clear();
                     run.extend(codes.iter().copied().zip(rows.iter().copied()));
                     run.sort_unstable();
@@ -222,6 +222,13 @@ pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
     }
     let starts = starts.into_iter().map(AtomicU64::into_inner).collect();
     (Groups { order, starts, count, rows: input.rows() }, work)
+}
+
+/// Whether equal codes may lie apart: not if all are equal, nor if all of a few differ.
+fn are_mixed<const W: usize>(codes: &[Code<W>]) -> bool {
+    let few = codes.len() <= FEW;
+    let repeats = |at: usize| codes[..at].contains(&codes[at]);
+    if few { (1..codes.len()).any(repeats) } else { codes.iter().any(|code| *code != codes[0]) }
 }
 
 /// The codes of rows with a signal and their row numbers.

@@ -2,6 +2,9 @@
 
 use super::Code;
 
+/// Codes looked at to tell how even their bits are.
+const SAMPLE: usize = 1 << 12;
+
 pub(super) fn count<const W: usize>(mask: &Code<W>) -> u32 {
     mask.iter().map(|word| word.count_ones()).sum()
 }
@@ -34,4 +37,19 @@ pub(super) fn of_positions<const W: usize>(positions: impl IntoIterator<Item = u
         mask[at as usize / 64] |= 1 << (at % 64);
     }
     mask
+}
+
+/// All bit positions, those first that are one in about half of the codes.
+pub(super) fn by_balance<const W: usize>(codes: &[Code<W>]) -> Vec<u32> {
+    let step = codes.len().div_ceil(SAMPLE).max(1);
+    let mut ones = vec![0usize; W * 64];
+    for code in codes.iter().step_by(step) {
+        for (at, ones) in ones.iter_mut().enumerate() {
+            *ones += (code[at / 64] >> (at % 64) & 1) as usize;
+        }
+    }
+    let sampled = codes.len().div_ceil(step);
+    let mut order: Vec<u32> = (0..W as u32 * 64).collect();
+    order.sort_by_key(|&at| (2 * ones[at as usize]).abs_diff(sampled));
+    order
 }

@@ -189,7 +189,7 @@ fn prepare<const W: usize>(input: Input, settings: JoinSettings) -> Join {
     let (groups, work) = groups::group::<W>(&input);
     let varying = varying(&work.codes);
     let bits = masks::count(&varying);
-    let model = Model::new(W, radius);
+    let model = Model::new(&work.codes, radius);
     let log = work.len().max(2).ilog2();
     let mut plan = JoinPlan {
         method: Method::Equal,

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use super::compare::Compare;
+use super::{Code, masks};
 
 /// Keys of a sort within the cache.
 pub(super) const LOCAL_BITS: u32 = 16;
@@ -17,6 +18,8 @@ const MOST_TAKEN_BACK: u32 = 2;
 
 /// Estimated nanoseconds, for codes without skew.
 pub(super) struct Model {
+    /// All bits, those first that tell most codes apart.
+    order: Vec<u32>,
     compare: f64,
     sort: f64,
     costs: Mutex<HashMap<(u32, u32, u32), f64>>,
@@ -24,13 +27,19 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn new(words: usize, radius: u32) -> Self {
+    pub(super) fn new<const W: usize>(codes: &[Code<W>], radius: u32) -> Self {
         Model {
-            compare: compare_cost(words, radius),
-            sort: 10.0 + 2.0 * words as f64,
+            order: masks::by_balance(codes),
+            compare: compare_cost(W, radius),
+            sort: 10.0 + 2.0 * W as f64,
             costs: Mutex::default(),
             limits: Mutex::default(),
         }
+    }
+
+    /// The bits of a region, those first that tell most codes apart.
+    pub(super) fn positions<const W: usize>(&self, region: &Code<W>) -> impl Iterator<Item = u32> {
+        self.order.iter().copied().filter(|&at| region[at as usize / 64] >> (at % 64) & 1 == 1)
     }
 
     /// One pass over all codes but for the comparisons, for each code.

@@ -4,12 +4,18 @@
 //! chunks that fit a cache, and a bucket is then the concatenation of its pieces from all chunks.
 //! There is no second array, and the order of codes does not matter: each carries its number along.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::Code;
+use crate::memory::{LINE, prefetch};
 
 /// Codes of one chunk, so that a chunk and its copy stay in the cache of one core.
-const CHUNK_BYTES: usize = 100 << 10;
+const CHUNK_BYTES: usize = 200 << 10;
+
+/// Pieces asked for before they are read.
+const AHEAD: usize = 6;
 
 /// Codes and the number of each.
 #[derive(Default)]
@@ -91,7 +97,7 @@ fn count(keys: &[u32], buckets: usize, starts: &mut [u32], next: &mut Vec<u32>) 
 
 impl Pieces {
     /// The places of a bucket's codes, in ranges.
-    pub(super) fn ranges(&self, bucket: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    pub(super) fn ranges(&self, bucket: usize) -> impl Iterator<Item = Range<usize>> {
         self.offsets.chunks_exact(self.buckets + 1).enumerate().filter_map(move |(at, starts)| {
             let (from, to) = (starts[bucket] as usize, starts[bucket + 1] as usize);
             (from < to).then(|| at * self.chunk + from..at * self.chunk + to)
@@ -109,11 +115,24 @@ impl Pieces {
         sizes
     }
 
-    /// The bucket's codes, one after the other.
-    pub(super) fn gather<const W: usize>(&self, codes: &[Code<W>], items: &[u32], bucket: usize, into: &mut Work<W>) {
+    /// The bucket's codes, one after the other; `piece` has those at some places.
+    pub(super) fn gather<'a, const W: usize>(
+        &self,
+        bucket: usize,
+        into: &mut Work<W>,
+        piece: impl Fn(Range<usize>) -> (&'a [Code<W>], &'a [u32]),
+    ) {
         into.clear();
+        let mut ahead = self.ranges(bucket).skip(AHEAD);
         for range in self.ranges(bucket) {
-            into.push_all(&codes[range.clone()], &items[range]);
+            if let Some(later) = ahead.next() {
+                let (codes, items) = piece(later);
+                codes.iter().step_by((LINE / (W * 8)).max(1)).for_each(prefetch);
+                codes.last().into_iter().for_each(prefetch);
+                [items.first(), items.last()].into_iter().flatten().for_each(prefetch);
+            }
+            let (codes, items) = piece(range);
+            into.push_all(codes, items);
         }
     }
 }
