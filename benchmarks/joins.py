@@ -53,7 +53,7 @@ def join(scale: Scale) -> Iterator[Row]:
 
 
 def _one_and_two(what: str, codes: Array, scale: Scale) -> Iterator[Row]:
-    took = min(core_seconds(nd.pairs, codes, 3, threads=1) for _ in range(2))
+    took = min(core_seconds(nd.pairs, codes, 3, threads=1) for _ in range(scale.rounds))
     yield at_most(f"{what}, one thread", took / len(codes) * 1e9, "ns a code", 150)
 
     def speed(threads: int) -> float:

@@ -50,38 +50,43 @@ fn columns<'py>(py: Python<'py>, pairs: &[Pair]) -> Columns<'py> {
     )
 }
 
+/// (radius, recall, the chance that a bit of a pair differs where it is known).
+#[derive(FromPyObject)]
+struct Settings(u32, f64, Option<f64>);
+
+impl From<Settings> for JoinSettings {
+    fn from(Settings(radius, recall, flip): Settings) -> Self {
+        JoinSettings { radius, recall, flip }
+    }
+}
+
 /// What a join would do.
 #[pyfunction]
 fn join_plan<'py>(
     py: Python<'py>,
     values: Values<'py>,
     signal: Signal<'py>,
-    radius: u32,
-    recall: f64,
+    settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let input = input(&values, &signal)?;
-    let settings = JoinSettings { radius, recall, flip: None };
-    let plan = interruptible(py, None, |_| Join::new(input, settings).map(|join| join.plan().clone()))?;
+    let plan = interruptible(py, None, |_| Join::new(input, settings.into()).map(|join| join.plan().clone()))?;
     describe(py, &plan.map_err(refuse)?)
 }
 
 /// All pairs, sorted, and the plan.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)] // those of neardup.pairs
 fn pairs<'py>(
     py: Python<'py>,
     values: Values<'py>,
     signal: Signal<'py>,
-    radius: u32,
-    recall: f64,
+    settings: Settings,
     equal: &str,
     threads: Option<usize>,
 ) -> PyResult<Table<'py>> {
     let equal: Equal = equal.parse().map_err(refuse)?;
     let input = input(&values, &signal)?;
-    let settings = JoinSettings { radius, recall, flip: None };
     let found = interruptible(py, threads, |stop| {
-        let join = Join::new(input, settings)?;
+        let join = Join::new(input, settings.into())?;
         let plan = join.plan().clone();
         neardup_core::pairs(join, equal, stop).map(|pairs| (pairs, plan))
     })?;
@@ -96,16 +101,14 @@ fn clusters<'py>(
     py: Python<'py>,
     values: Values<'py>,
     signal: Signal<'py>,
-    radius: u32,
-    recall: f64,
+    settings: Settings,
     linkage: &str,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let linkage: Linkage = linkage.parse().map_err(refuse)?;
     let input = input(&values, &signal)?;
-    let settings = JoinSettings { radius, recall, flip: None };
     let labels = interruptible(py, threads, |stop| {
-        Join::new(input, settings).map(|join| neardup_core::clusters(join, linkage, stop))
+        Join::new(input, settings.into()).map(|join| neardup_core::clusters(join, linkage, stop))
     })?;
     let labels = labels.map_err(refuse)?;
     Ok(PyArray1::from_iter(py, labels.into_iter().map(i64::from)))
@@ -125,15 +128,13 @@ impl PyPairStream {
         py: Python<'_>,
         values: Values<'_>,
         signal: Signal<'_>,
-        radius: u32,
-        recall: f64,
+        settings: Settings,
         equal: &str,
         threads: Option<usize>,
     ) -> PyResult<Self> {
         let equal: Equal = equal.parse().map_err(refuse)?;
         let input = input(&values, &signal)?;
-        let settings = JoinSettings { radius, recall, flip: None };
-        let join = interruptible(py, threads, |_| Join::new(input, settings))?.map_err(refuse)?;
+        let join = interruptible(py, threads, |_| Join::new(input, settings.into()))?.map_err(refuse)?;
         let plan = join.plan().clone();
         let stream = PairStream::start(join, equal, threads).map_err(refuse)?;
         Ok(PyPairStream { stream: Mutex::new(Some(stream)), plan })

@@ -2,6 +2,7 @@
 
 mod index;
 mod join;
+mod jsonl;
 mod texts;
 mod threads;
 
@@ -9,13 +10,14 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 
 use neardup_core::{Feature, Idf, IdfSource, Pipeline, Settings, Tokenizer, Weights};
-use numpy::{PyArray1, PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use texts::{ArrowChunk, Texts};
-use threads::Threads;
+use threads::{Threads, interruptible};
 
 type Fingerprints<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<bool>>);
 
@@ -190,6 +192,21 @@ impl PyPipeline {
         py.detach(|| guard(|| self.0.similarity(left, right)))
     }
 
+    fn similarities<'py>(
+        &self,
+        py: Python<'py>,
+        texts: PyBuffer<u8>,
+        ends: PyReadonlyArray1<'py, i64>,
+        left: PyReadonlyArray1<'py, i64>,
+        right: PyReadonlyArray1<'py, i64>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let texts = texts::Stored::new(&texts, ends.as_slice()?)?;
+        let pairs = texts.pairs(left.as_slice()?, right.as_slice()?)?;
+        let found = interruptible(py, threads, |stop| self.0.similarities(&pairs, |row| texts.get(row), stop))?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+
     fn document_frequencies<'py>(
         &self,
         py: Python<'py>,
@@ -318,5 +335,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stable_hash, module)?)?;
     module.add_function(wrap_pyfunction!(cosine, module)?)?;
     join::add_to(module)?;
+    jsonl::add_to(module)?;
     module.add_function(wrap_pyfunction!(passages, module)?)
 }

@@ -34,6 +34,7 @@ mod hash;
 mod index;
 mod jieba;
 mod join;
+pub mod jsonl;
 mod memory;
 mod normalize;
 mod once;

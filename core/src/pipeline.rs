@@ -1,6 +1,7 @@
 //! A recipe made ready to run: text or features → fingerprint.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
@@ -62,6 +63,8 @@ impl std::fmt::Debug for Pipeline {
     }
 }
 
+/// Pairs one thread compares at a time.
+const TASK_PAIRS: usize = 64;
 /// Texts are handed to threads in tasks of about this many bytes.
 const TASK_BYTES: usize = 128 << 10;
 /// Hashes of occurrences are handed to the counters so many at a time.
@@ -161,6 +164,40 @@ impl Pipeline {
             let right = worker.vector(&self.settings, right);
             cosine::cosine(&left, &right)
         })
+    }
+
+    /// The exact cosine of many pairs of texts, on the threads of the current rayon pool; NaN where one has no
+    /// features. Pairs that share their left text and follow each other are quicker. What comes back is of no use once
+    /// `stop` was set.
+    pub fn similarities<'a>(
+        &self,
+        pairs: &[(usize, usize)],
+        text: impl Fn(usize) -> &'a str + Sync,
+        stop: &AtomicBool,
+    ) -> Vec<f64> {
+        let mut found = vec![f64::NAN; pairs.len()];
+        found.par_chunks_mut(TASK_PAIRS).zip(pairs.par_chunks(TASK_PAIRS)).for_each(|(found, pairs)| {
+            let mut known = None;
+            for (found, &(left, right)) in found.iter_mut().zip(pairs) {
+                if stop.load(Relaxed) {
+                    return;
+                }
+                self.with_worker(|worker| {
+                    let left_text = text(left);
+                    let (_, vector) = known
+                        .take_if(|(row, _)| *row == left)
+                        .unwrap_or_else(|| (left, worker.vector(&self.settings, left_text)));
+                    let right_text = text(right);
+                    *found = if left_text == right_text {
+                        cosine::cosine(&vector, &vector)
+                    } else {
+                        cosine::cosine(&vector, &worker.vector(&self.settings, right_text))
+                    };
+                    known = Some((left, vector));
+                });
+            }
+        });
+        found
     }
 
     /// How many of `texts` have each token, on the threads of the current rayon pool.

@@ -66,6 +66,15 @@ class Pipeline:
         """The fingerprint and the column sums (bit 0 first) of hashed, weighted features."""
     def similarity(self, left: str, right: str) -> float:
         """The exact cosine of the features of two texts; NaN when either has none."""
+    def similarities(
+        self,
+        texts: Any,
+        ends: NDArray[np.int64],
+        left: NDArray[np.int64],
+        right: NDArray[np.int64],
+        threads: int | None,
+    ) -> NDArray[np.float64]:
+        """The exact cosine of pairs of texts, which lie one after the other in `texts`."""
     def document_frequencies(
         self, texts: Sequence[str], threads: int | None
     ) -> tuple[int, dict[str, int]]:
@@ -84,6 +93,29 @@ def passages(left: str, right: str, words: int) -> list[tuple[int, int, int, int
 
     Positions are in characters.
     """
+
+class JsonLines:
+    """The records of lines. A column is its bytes and where each value begins and the last ends.
+
+    refused  lines that need a closer look: number from 0, start, end
+    """
+
+    texts: tuple[bytes, NDArray[np.int64]]
+    ids: tuple[bytes, NDArray[np.int64]]
+    spans: NDArray[np.int64]
+    lines: NDArray[np.int64]
+    refused: list[tuple[int, int, int]]
+    line_count: int
+
+def read_json_lines(
+    data: Any,
+    columns: tuple[Sequence[str], str, bool],
+    name: str,
+    first: int,
+    threads: int | None,
+) -> JsonLines:
+    """Records of whole lines; `columns` are those of the text, that of the id, and whether a record
+    must have one; else it is called `name`:line, counted from `first`."""
 
 class CorruptIndexError(ValueError):
     """A saved index is damaged, cut short, or not an index."""
@@ -138,16 +170,18 @@ class Index:
         """For each part: entries, the tables' key bits and flips or None for a scan, probes,
         candidates, nanoseconds."""
 
+# Radius, recall, and the chance that a bit of a pair differs, where it is known.
+JoinSettings = tuple[int, float, float | None]
+
 def join_plan(
-    values: NDArray[np.uint64], signal: NDArray[np.bool_] | None, radius: int, recall: float
+    values: NDArray[np.uint64], signal: NDArray[np.bool_] | None, settings: JoinSettings
 ) -> dict[str, Any]:
     """What a join of these rows would do; the fields of `neardup.pairs.Plan`."""
 
 def pairs(
     values: NDArray[np.uint64],
     signal: NDArray[np.bool_] | None,
-    radius: int,
-    recall: float,
+    settings: JoinSettings,
     equal: str,
     threads: int | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16], dict[str, Any]]:
@@ -162,8 +196,7 @@ class PairStream:
         self,
         values: NDArray[np.uint64],
         signal: NDArray[np.bool_] | None,
-        radius: int,
-        recall: float,
+        settings: JoinSettings,
         equal: str,
         threads: int | None,
     ) -> None: ...
@@ -173,8 +206,7 @@ class PairStream:
 def clusters(
     values: NDArray[np.uint64],
     signal: NDArray[np.bool_] | None,
-    radius: int,
-    recall: float,
+    settings: JoinSettings,
     linkage: str,
     threads: int | None,
 ) -> NDArray[np.int64]:

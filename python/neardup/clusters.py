@@ -37,7 +37,7 @@ def clusters(
     >>> clusters([0b0000, 0b0001, 0b0011, 0b1111000], radius=1, linkage="star").tolist()
     [0, 0, 2, 3]
     """
-    codes, radius = join_arguments(fingerprints, radius, recall, threads)
+    codes, settings = join_arguments(fingerprints, radius, recall, None, threads)
     if linkage not in ("connected", "star"):
         raise ValueError(f'linkage is {linkage!r}; it must be "connected" or "star"')
-    return _core.clusters(codes.values, codes.signal, radius, recall, linkage, threads)
+    return _core.clusters(codes.values, codes.signal, settings, linkage, threads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import numbers
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -71,6 +72,7 @@ def pairs(
     radius: int = 3,
     recall: float = 1.0,
     *,
+    similarity: float | None = None,
     equal: Equal = "all",
     stream: Literal[False] = False,
     threads: int | None = None,
@@ -81,6 +83,7 @@ def pairs(
     radius: int = 3,
     recall: float = 1.0,
     *,
+    similarity: float | None = None,
     equal: Equal = "all",
     stream: Literal[True],
     threads: int | None = None,
@@ -90,6 +93,7 @@ def pairs(
     radius: int = 3,
     recall: float = 1.0,
     *,
+    similarity: float | None = None,
     equal: Equal = "all",
     stream: bool = False,
     threads: int | None = None,
@@ -101,6 +105,8 @@ def pairs(
 
     fingerprints  Fingerprints, an array of uint64 (one row each), or ints and None in an iterable
     recall        1.0 finds all; less lets the join sample if that is cheaper: see `pairs_plan`
+    similarity    the cosine of the texts looked for, if it is known: the recall is then the share
+                  of such pairs among those within the radius
     equal         "all": every pair of equal fingerprints; "first": a repeat is paired only with the
                   first row that has its fingerprint, so the work stays linear in the repeats
     stream        True returns a reader of batches, in no order, found while they are read: for more
@@ -112,40 +118,58 @@ def pairs(
     """
     import pyarrow as pa
 
-    codes, radius = join_arguments(fingerprints, radius, recall, threads)
+    codes, settings = join_arguments(fingerprints, radius, recall, similarity, threads)
     if equal not in ("all", "first"):
         raise ValueError(f'equal is {equal!r}; it must be "all" or "first"')
     if stream:
-        found = _core.PairStream(codes.values, codes.signal, radius, recall, equal, threads)
+        found = _core.PairStream(codes.values, codes.signal, settings, equal, threads)
         schema = _schema(found.plan)
         return pa.RecordBatchReader.from_batches(schema, _batches(found, schema))
-    *columns, plan = _core.pairs(codes.values, codes.signal, radius, recall, equal, threads)
+    *columns, plan = _core.pairs(codes.values, codes.signal, settings, equal, threads)
     return pa.Table.from_arrays([pa.array(column) for column in columns], schema=_schema(plan))
 
 
-def pairs_plan(fingerprints: Any, radius: int = 3, recall: float = 1.0) -> JoinPlan:
+def pairs_plan(
+    fingerprints: Any, radius: int = 3, recall: float = 1.0, *, similarity: float | None = None
+) -> JoinPlan:
     """What `pairs` and `clusters` would do with these; reads the fingerprints, finds no pairs."""
-    codes, radius = join_arguments(fingerprints, radius, recall, None)
-    return JoinPlan(**_core.join_plan(codes.values, codes.signal, radius, recall))
+    codes, settings = join_arguments(fingerprints, radius, recall, similarity, None)
+    return JoinPlan(**_core.join_plan(codes.values, codes.signal, settings))
 
 
 def join_arguments(
-    fingerprints: Any, radius: Any, recall: object, threads: int | None
-) -> tuple[Codes, int]:
-    """The fingerprints as rows and the radius as an int, all checked."""
+    fingerprints: Any,
+    radius: Any,
+    recall: float,
+    similarity: float | None,
+    threads: int | None,
+) -> tuple[Codes, _core.JoinSettings]:
+    """The fingerprints as rows and what the core is told, all checked."""
     codes = as_codes(fingerprints)
     words = codes.values.shape[1] * 64
     bits = words if hasattr(fingerprints, "dtype") else 512  # the width of ints is not known
     if isinstance(fingerprints, Fingerprints):
         bits = fingerprints.recipe.bits
     radius = whole("radius", radius, 0, bits)
-    limits = "it must be a number above 0 and at most 1"
-    if isinstance(recall, bool) or not isinstance(recall, numbers.Real):
-        raise TypeError(f"recall is {recall!r}; {limits}")
-    if not 0 < float(recall) <= 1:
-        raise ValueError(f"recall is {recall}; {limits}")
+    recall = share("recall", recall)
+    flip = None if similarity is None else flip_chance(share("similarity", similarity))
     check_threads(threads)
-    return codes, min(radius, words)
+    return codes, (min(radius, words), recall, flip)
+
+
+def share(name: str, value: object) -> float:
+    """The value as a number above 0 and at most 1, refused if it is none."""
+    limits = "it must be a number above 0 and at most 1"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} is {value!r}; {limits}")
+    if not 0 < float(value) <= 1:
+        raise ValueError(f"{name} is {value}; {limits}")
+    return float(value)
+
+
+def flip_chance(similarity: float) -> float:
+    """The chance that a bit of the fingerprints of two texts of this cosine differs."""
+    return math.acos(similarity) / math.pi
 
 
 def _schema(plan: dict[str, Any]) -> pa.Schema:

@@ -471,10 +471,14 @@ impl Index {
         }
     }
 
-    /// Queries one thread takes at a time. The more there are, the more of them find a stretch of a table in the
-    /// cache; but all threads shall have work, and a batch ends before somebody who wants to stop loses patience.
+    /// Queries one thread takes at a time. Through the tables: the more there are, the more of them find a stretch in
+    /// the cache; but all threads shall have work, and a batch ends before one who wants to stop loses patience.
     fn batch(&self, state: &State, queries: usize, radius: u32) -> usize {
-        let cost: f64 = state.slots.iter().map(|slot| slot.segment.method(radius).cost).sum();
+        let methods: Vec<_> = state.slots.iter().map(|slot| slot.segment.method(radius)).collect();
+        if methods.iter().any(|method| method.flips.is_none()) {
+            return BATCH;
+        }
+        let cost: f64 = methods.iter().map(|method| method.cost).sum();
         let patient = (MOST_NANOSECONDS / cost.max(1.0)) as usize;
         queries.div_ceil(rayon::current_num_threads()).min(patient).max(BATCH)
     }

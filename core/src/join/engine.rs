@@ -131,7 +131,7 @@ impl<'a, const W: usize> Engine<'a, W> {
         }
         let bits = masks::count(&pass.key);
         let log = codes.len().ilog2();
-        let high = bits.saturating_sub(LOCAL_BITS).max(log.saturating_sub(13)).min(9).min(bits);
+        let high = bits.saturating_sub(LOCAL_BITS).max(log.saturating_sub(12)).min(9).min(bits);
         // Over the bits that are most even, so that no bucket outgrows the cache; within it over the others.
         let high = masks::of_positions(self.model.positions(&pass.key).take(high as usize));
         let (high, low) = (BitKey::new(high), BitKey::new(masks::without(&pass.key, &high)));

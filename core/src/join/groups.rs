@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::keys::hash;
 use super::partition::{Sorted, Work, scatter};
 use super::{Code, Input};
+use crate::memory::prefetch;
 
 /// Rows in order of their code; a group of equal rows is known by its place in that order.
 pub struct Groups {
@@ -37,6 +38,12 @@ impl Groups {
     pub fn of(&self, group: u32) -> &[u32] {
         let from = group as usize;
         &self.order[from..self.next_start(from + 1)]
+    }
+
+    /// Asks for the memory of a group.
+    pub(super) fn fetch(&self, group: u32) {
+        prefetch(&self.order[group as usize]);
+        prefetch(&self.starts[group as usize / 64]);
     }
 
     /// The first row of a group.

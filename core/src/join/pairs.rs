@@ -92,6 +92,8 @@ impl Table<'_> {
 
 impl Sink for Table<'_> {
     fn take(&self, found: &[Found]) {
+        // Groups lie anywhere in memory: all of a batch are asked for before the first is read.
+        found.iter().flat_map(|found| [found.left, found.right]).for_each(|group| self.groups.fetch(group));
         let size = |found: &Found| match self.equal {
             Equal::First => 1,
             Equal::All => self.groups.of(found.left).len() as u64 * self.groups.of(found.right).len() as u64,

@@ -1,0 +1,348 @@
+//! JSON lines → the texts and ids in them, many lines at a time.
+//!
+//! A fast path: what it cannot take (broken JSON, a column of another kind, numbers beyond 64 bits) it hands back line
+//! by line, and a slower reader decides.
+
+use std::fmt;
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter};
+use rayon::prelude::*;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+/// Bytes one thread takes at a time.
+const PART: usize = 1 << 18;
+/// Between the parts of a text that comes from several columns.
+const JOINT: &str = "\n";
+
+/// Which columns are wanted.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    /// The text; several are joined, and one of them has to be there.
+    pub texts: Vec<String>,
+    /// The id.
+    pub id: String,
+    /// Whether a record without an id is refused; else it is called by its place.
+    pub id_required: bool,
+}
+
+/// What lines hold, record by record.
+#[derive(Debug, Default)]
+pub struct Records {
+    /// The texts, one after the other, and where each ends.
+    pub texts: Vec<u8>,
+    /// Where each text ends.
+    pub text_ends: Vec<i64>,
+    /// The ids likewise.
+    pub ids: Vec<u8>,
+    /// Where each id ends.
+    pub id_ends: Vec<i64>,
+    /// Where each record begins and ends in the data, its line end included.
+    pub spans: Vec<[i64; 2]>,
+    /// The line each record is in, counted from 0.
+    pub lines: Vec<i64>,
+    /// Lines that hold no record this reader can take, and where they lie.
+    pub refused: Vec<(i64, Range<usize>)>,
+    /// Lines seen, blank ones as well.
+    pub line_count: i64,
+}
+
+/// Reads whole lines, on the threads of the current rayon pool. A record without an id is called `name`:line, where
+/// the first line has the number `first`.
+pub fn read(data: &[u8], columns: &Columns, name: &str, first: i64) -> Records {
+    let parts = parts(data);
+    let counts: Vec<i64> =
+        parts.par_iter().map(|part| memchr_iter(b'\n', &data[part.clone()]).count() as i64).collect();
+    let lines: Vec<i64> = (0..parts.len()).map(|part| counts[..part].iter().sum()).collect();
+    let read: Vec<Records> = parts
+        .into_par_iter()
+        .zip(lines)
+        .map(|(part, line)| Reader::new(columns, name, first).read(data, part, line))
+        .collect();
+    let mut read = read.into_iter();
+    let mut all = read.next().unwrap_or_default();
+    read.for_each(|part| all.append(part));
+    all
+}
+
+/// The data cut at line ends.
+fn parts(data: &[u8]) -> Vec<Range<usize>> {
+    let mut parts = Vec::with_capacity(data.len() / PART + 1);
+    let mut start = 0;
+    while start < data.len() {
+        let reach = (start + PART).min(data.len());
+        let end = memchr(b'\n', &data[reach - 1..]).map_or(data.len(), |at| reach + at);
+        parts.push(start..end);
+        start = end;
+    }
+    parts
+}
+
+impl Records {
+    fn append(&mut self, other: Records) {
+        let (texts, ids) = (self.texts.len() as i64, self.ids.len() as i64);
+        self.texts.extend_from_slice(&other.texts);
+        self.text_ends.extend(other.text_ends.iter().map(|end| end + texts));
+        self.ids.extend_from_slice(&other.ids);
+        self.id_ends.extend(other.id_ends.iter().map(|end| end + ids));
+        self.spans.extend(other.spans);
+        self.lines.extend(other.lines);
+        self.refused.extend(other.refused);
+        self.line_count = other.line_count;
+    }
+}
+
+/// Reads one part, record after record into the same buffers.
+struct Reader<'a> {
+    columns: &'a Columns,
+    name: &'a str,
+    first: i64,
+    records: Records,
+}
+
+/// What the record at hand holds so far.
+#[derive(Default)]
+struct Fields {
+    /// A text for each column; none where it is missing or null.
+    texts: Vec<(bool, String)>,
+    id: String,
+    has_id: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(columns: &'a Columns, name: &'a str, first: i64) -> Self {
+        Reader { columns, name, first, records: Records::default() }
+    }
+
+    fn read(mut self, data: &[u8], part: Range<usize>, mut line: i64) -> Records {
+        let mut fields =
+            Fields { texts: self.columns.texts.iter().map(|_| Default::default()).collect(), ..Default::default() };
+        let mut start = part.start;
+        while start < part.end {
+            let end = memchr(b'\n', &data[start..part.end]).map_or(part.end, |at| start + at + 1);
+            let record = &data[start..end];
+            if !record.trim_ascii().is_empty() {
+                if self.fill(record, &mut fields) {
+                    self.push(&fields, start..end, line);
+                } else {
+                    self.records.refused.push((line, start..end));
+                }
+            }
+            line += 1;
+            start = end;
+        }
+        self.records.line_count = line;
+        self.records
+    }
+
+    /// Whether the line is a record with a text, and an id where one is required.
+    fn fill(&self, line: &[u8], fields: &mut Fields) -> bool {
+        fields.has_id = false;
+        fields.texts.iter_mut().for_each(|(there, _)| *there = false);
+        let mut json = serde_json::Deserializer::from_slice(line);
+        let read = Record { columns: self.columns, fields }.deserialize(&mut json).and_then(|()| json.end());
+        read.is_ok() && fields.texts.iter().any(|(there, _)| *there) && (fields.has_id || !self.columns.id_required)
+    }
+
+    fn push(&mut self, fields: &Fields, span: Range<usize>, line: i64) {
+        let records = &mut self.records;
+        for (at, (there, text)) in fields.texts.iter().enumerate() {
+            if at > 0 {
+                records.texts.extend_from_slice(JOINT.as_bytes());
+            }
+            if *there {
+                records.texts.extend_from_slice(text.as_bytes());
+            }
+        }
+        records.text_ends.push(records.texts.len() as i64);
+        if fields.has_id {
+            records.ids.extend_from_slice(fields.id.as_bytes());
+        } else {
+            records.ids.extend_from_slice(format!("{}:{}", self.name, self.first + line).as_bytes());
+        }
+        records.id_ends.push(records.ids.len() as i64);
+        records.spans.push([span.start as i64, span.end as i64]);
+        records.lines.push(line);
+    }
+}
+
+/// Takes the wanted columns out of an object; of equal names the last one counts.
+struct Record<'a> {
+    columns: &'a Columns,
+    fields: &'a mut Fields,
+}
+
+impl<'de> DeserializeSeed<'de> for Record<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Record<'_> {
+    type Value = ();
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Record { columns, fields } = self;
+        let mut name = String::new();
+        while map.next_key_seed(Text(&mut name))?.is_some() {
+            let column = columns.texts.iter().position(|column| *column == name);
+            let is_id = columns.id == name;
+            if let Some(column) = column {
+                let (there, text) = &mut fields.texts[column];
+                // A null is a missing text only where there are others.
+                *there = map.next_value_seed(Text(text))?;
+                if !*there && columns.texts.len() == 1 {
+                    return Err(A::Error::custom("no text"));
+                }
+                if is_id {
+                    (fields.has_id, fields.id) = (*there, text.clone());
+                }
+            } else if is_id {
+                fields.has_id = map.next_value_seed(Id(&mut fields.id))?;
+                if !fields.has_id && columns.id_required {
+                    return Err(A::Error::custom("no id"));
+                }
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Puts a string where it belongs; false for null.
+struct Text<'a>(&'a mut String);
+/// As `Text`, whole numbers as well.
+struct Id<'a>(&'a mut String);
+
+fn put(place: &mut String, text: &str) {
+    place.clear();
+    place.push_str(text);
+}
+
+impl<'de> DeserializeSeed<'de> for Text<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<bool, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Text<'_> {
+    type Value = bool;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<bool, E> {
+        put(self.0, text);
+        Ok(true)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<bool, E> {
+        Ok(false)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Id<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<bool, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Id<'_> {
+    type Value = bool;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a string or a whole number")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<bool, E> {
+        put(self.0, text);
+        Ok(true)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<bool, E> {
+        put(self.0, &number.to_string());
+        Ok(true)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<bool, E> {
+        put(self.0, &number.to_string());
+        Ok(true)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<bool, E> {
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    fn columns(texts: &[&str], id_required: bool) -> Columns {
+        Columns { texts: texts.iter().map(|&name| name.to_owned()).collect(), id: "id".to_owned(), id_required }
+    }
+
+    fn rows(records: &Records) -> Vec<(String, String)> {
+        let cut = |data: &[u8], ends: &[i64]| -> Vec<String> {
+            let mut start = 0;
+            ends.iter()
+                .map(|&end| {
+                    let part = data[std::mem::replace(&mut start, end as usize)..end as usize].to_vec();
+                    String::from_utf8(part).expect("valid UTF-8")
+                })
+                .collect()
+        };
+        cut(&records.ids, &records.id_ends).into_iter().zip(cut(&records.texts, &records.text_ends)).collect()
+    }
+
+    #[test]
+    fn what_is_no_record_is_refused() {
+        let data = "{\"text\": \"a\", \"id\": 7}\r\n\n[1]\n{\"text\": 1}\n{\"text\": \"\\ud800\"}\n{\"text\": null}\n{}\n{\"text\": \"b\"";
+        let records = read(data.as_bytes(), &columns(&["text"], false), "f", 1);
+        assert_eq!(rows(&records), [("7".to_owned(), "a".to_owned())]);
+        let refused: Vec<i64> = records.refused.iter().map(|(line, _)| *line).collect();
+        assert_eq!(refused, [2, 3, 4, 5, 6, 7]);
+        assert_eq!(records.spans, [[0, 25]]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_record_comes_out_as_it_went_in(
+            given in prop::collection::vec((".*", ".*", prop::option::of(any::<i64>()), any::<bool>()), 0..40),
+            blank in 0usize..3,
+        ) {
+            let mut data = String::new();
+            let mut expected = Vec::new();
+            let mut line = 0;
+            for (one, other, id, null) in &given {
+                for _ in 0..blank { data.push('\n'); line += 1; }
+                let second = if *null { Value::Null } else { json!(other) };
+                data += &json!({"x": [one, {"text": 1}], "text": one, "more": second, "id": id}).to_string();
+                data.push('\n');
+                line += 1;
+                let name = id.map_or(format!("f:{line}"), |id| id.to_string());
+                expected.push((name, format!("{one}\n{}", if *null { "" } else { other })));
+            }
+            let records = read(data.as_bytes(), &columns(&["text", "more"], false), "f", 1);
+            prop_assert_eq!(rows(&records), expected);
+            prop_assert!(records.refused.is_empty());
+            for span in &records.spans {
+                prop_assert!(serde_json::from_slice::<Value>(&data.as_bytes()[span[0] as usize..span[1] as usize]).is_ok());
+            }
+        }
+    }
+}
