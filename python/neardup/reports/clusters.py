@@ -123,7 +123,7 @@ def _sides(left: str, right: str, said: str) -> str:
 
 def _said(found: Differences) -> str:
     if found.coarse:
-        return "Differences are marked coarsely: the texts are too long to compare word by word."
+        return "Differences are marked coarsely, to save time: more may be marked than differs."
     if all(stretch.same for stretch in found.stretches):
         return "The texts differ in spacing only."
     return ""
