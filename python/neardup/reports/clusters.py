@@ -13,6 +13,8 @@ SHOWN_CHARACTERS = 20_000
 # Of a longer stretch without differences only both ends are shown.
 SAME_CHARACTERS = 1200
 ENDS_CHARACTERS = 300
+# So far a space is looked for, to cut there.
+WORD_CHARACTERS = 40
 # Some five seconds for all texts of a page; later pairs are marked coarsely.
 PAGE_STEPS = 30_000_000
 OPENED = 3
@@ -58,10 +60,10 @@ def cluster_section(clusters: Sequence[ShownCluster], count: int) -> str:
     steps = Budget(PAGE_STEPS)
     shown = "\n".join(_cluster(at, cluster, steps) for at, cluster in enumerate(clusters))
     return (
-        f'<section>\n<h2>Clusters</h2>\n<p class="note">{said} On the left the representative, '
-        "which is kept; on the right a member of its cluster. <del>Struck out</del> is only on "
-        "the left, <ins>underlined</ins> only on the right; differences of spacing are not "
-        f"marked.</p>\n{shown}\n</section>"
+        f'<section>\n<h2>Clusters</h2>\n<p class="note">{said} Each member is shown beside the '
+        "representative of its cluster: <del>struck out</del> is only in the representative, "
+        "<ins>underlined</ins> only in the member. Differences of spacing are not marked.</p>\n"
+        f"{shown}\n</section>"
     )
 
 
@@ -160,12 +162,20 @@ def _whole(text: str) -> str:
     """A stretch without differences, its middle left out if it is long."""
     if len(text) <= SAME_CHARACTERS:
         return block(text)
-    left_out = len(text) - 2 * ENDS_CHARACTERS
-    return (
-        f"{block(text[:ENDS_CHARACTERS])}"
-        f'<span class="skip">… {number(left_out)} characters without differences …</span>'
-        f"{block(text[-ENDS_CHARACTERS:])}"
+    begin = _space(text, range(ENDS_CHARACTERS, ENDS_CHARACTERS + WORD_CHARACTERS))
+    end = _space(
+        text, range(len(text) - ENDS_CHARACTERS, len(text) - ENDS_CHARACTERS + WORD_CHARACTERS)
     )
+    return (
+        f"{block(text[:begin].rstrip())}"
+        f'<span class="skip">… {number(end - begin)} characters without differences …</span>'
+        f"{block(text[end:].lstrip())}"
+    )
+
+
+def _space(text: str, places: range) -> int:
+    """Where to cut without cutting a word: the first space there, or else the first place."""
+    return next((at for at in places if text[at].isspace()), places[0])
 
 
 def _side(member: Shown, text: str, *, note: str = "") -> str:
