@@ -16,6 +16,7 @@ TOP = 30
 BOTTOM = 46
 # With more bars than this the numbers above them would touch.
 NUMBERED_BARS = 12
+WIDEST_BAR = 64
 TABLE_ROWS = 200
 
 
@@ -72,7 +73,7 @@ def svg(chart: Chart) -> str:
         *_bars(chart, top),
         *_axis(chart),
         *_threshold(chart),
-        f'<text class="axis" x="{LEFT}" y="14" text-anchor="start">{chart.up}</text>',
+        f'<text class="axis" x="0" y="14" text-anchor="start">{chart.up}</text>',
         f'<text class="axis" x="{(LEFT + WIDTH - RIGHT) / 2:g}" y="{HEIGHT - 6}" '
         f'text-anchor="middle">{chart.across}</text>',
         "</svg>",
@@ -121,7 +122,8 @@ def _grid(top: int) -> list[str]:
 def _bars(chart: Chart, top: int) -> list[str]:
     parts = []
     width = _x(chart, 1) - LEFT
-    gap = min(3.0, width * 0.15)
+    # Narrow gaps between many bars; a few do not fill the whole width.
+    gap = max(min(3.0, width * 0.15), width - WIDEST_BAR)
     for at, bar in enumerate(chart.bars):
         count = bar.count
         if not count:

@@ -30,7 +30,11 @@ def distance_chart(counts: Sequence[int], radius: int) -> Chart:
         across="distance in bits",
         up="pairs",
         bars=bars,
-        ticks=[Tick(at + 0.5, bars[at].label) for at in range(0, len(bars), every)],
+        # A shared bar is named at its left edge by where it begins: there is no room for more.
+        ticks=[
+            Tick(at + (0.5 if group == 1 else 0), number(at * group))
+            for at in range(0, len(bars), every)
+        ],
         threshold=Tick((radius + 1) / group, f"radius {number(radius)}"),
         rows=[Bar(number(at), count) for at, count in enumerate(counts)],
     )
