@@ -1,0 +1,213 @@
+"""What differs between two texts, word by word, in bounded work."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import Match, SequenceMatcher
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+# Steps of comparison: so many take about a tenth of a second.
+PAIR_STEPS = 600_000
+# Above this many words sentences are compared first, and words only where those differ.
+WHOLE_WORDS = 1500
+
+_HAN_KANA = "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+_HAN = "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff"
+_SOUTH_EAST = "\u0e00-\u0e4f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
+# Vowel signs and accents, which Python does not count as parts of words.
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+_TOKEN = re.compile(
+    f"[{_HAN_KANA}{_HAN}]"
+    # A letter of Thai, Lao, Burmese or Khmer with the signs above and below it.
+    f"|[{_SOUTH_EAST}](?:(?!\\w)[{_SOUTH_EAST}])*"
+    f"|(?:(?![{_HAN_KANA}{_HAN}{_SOUTH_EAST}])[\\w{_MARKS}\u200c\u200d'’])+"
+    # Any other sign; an emoji with its skin and those joined to it is one.
+    "|[^\\w\\s][\ufe0f\U0001f3fb-\U0001f3ff]*"
+    "(?:\u200d[^\\w\\s][\ufe0f\U0001f3fb-\U0001f3ff]*)*"
+)
+_SENTENCE_ENDS = frozenset(".!?。！？；;")
+_SLIDING = _SENTENCE_ENDS | frozenset(",:，、：")
+
+
+class Stretch(NamedTuple):
+    """A piece of both texts: the same in them but for spaces, or not."""
+
+    left: str
+    right: str
+    same: bool
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The two texts in stretches, from beginning to end."""
+
+    stretches: Sequence[Stretch]
+    coarse: bool
+    """More may be marked than differs, for the sake of time."""
+
+
+class Budget:
+    """Steps that may still be spent."""
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+        self.refused = False
+
+    def spend(self, steps: int) -> bool:
+        """Whether that much was left, and is now spent."""
+        if steps > self.left:
+            self.refused = True
+            return False
+        self.left -= steps
+        return True
+
+
+def differences(left: str, right: str, steps: Budget | None = None) -> Differences:
+    """Compare two texts by words, and by characters where a script has no spaces.
+
+    Spaces and line ends do not count. `steps` is what several comparisons may spend together.
+    """
+    shared = steps or Budget(PAIR_STEPS)
+    budget = Budget(min(PAIR_STEPS, shared.left))
+    granted = budget.left
+    a, b = _Words(left), _Words(right)
+    runs = _slid(a, b, list(_matched(a, b, budget)))
+    shared.left -= granted - budget.left
+    return Differences(_tidied(list(_stretches(a, b, runs))), budget.refused)
+
+
+class _Words:
+    """A text cut into words, each with the spaces after it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        found = list(_TOKEN.finditer(text))
+        self.keys = [match.group() for match in found]
+        self.starts = [match.start() for match in found]
+        if text and not found:
+            # Nothing but spaces: one word without letters.
+            self.keys, self.starts = [""], [0]
+        # Spaces that nothing precedes go with the first word.
+        self.starts[:1] = [0]
+        if text:
+            self.starts.append(len(text))
+
+    def span(self, begin: int, end: int) -> str:
+        return self.text[self.starts[begin] : self.starts[end]]
+
+    def sentences(self) -> list[int]:
+        """Where sentences and lines begin, and where the last ends."""
+        cuts = [0]
+        for at in range(len(self.keys)):
+            if self.keys[at] in _SENTENCE_ENDS or "\n" in self.span(at, at + 1):
+                cuts.append(at + 1)
+        if cuts[-1] < len(self.keys):
+            cuts.append(len(self.keys))
+        return cuts
+
+
+class _Matcher(SequenceMatcher[Hashable]):
+    """difflib's matcher that counts its steps and finds nothing more when they are spent."""
+
+    def __init__(self, a: Sequence[Hashable], b: Sequence[Hashable], budget: Budget) -> None:
+        super().__init__(None, a, b, autojunk=False)
+        self._budget = budget
+        # An item costs as many steps as it has equals on the other side.
+        equals = Counter(b)
+        costs = (1 + equals[item] for item in a)
+        self._costs = list(accumulate(costs, initial=0))
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> Match:
+        end = len(self._costs) - 1 if ahi is None else ahi
+        if not self._budget.spend(self._costs[end] - self._costs[alo]):
+            return Match(alo, blo, 0)
+        return super().find_longest_match(alo, ahi, blo, bhi)
+
+
+def _matched(a: _Words, b: _Words, budget: Budget) -> Iterator[Match]:
+    """Runs of equal words, in order."""
+    if max(len(a.keys), len(b.keys)) <= WHOLE_WORDS:
+        yield from _runs(a.keys, b.keys, budget)
+        return
+    cuts_a, cuts_b = a.sentences(), b.sentences()
+    sentences_a = [tuple(a.keys[i:j]) for i, j in pairwise(cuts_a)]
+    sentences_b = [tuple(b.keys[i:j]) for i, j in pairwise(cuts_b)]
+    at_a = at_b = 0
+    for run in [*_runs(sentences_a, sentences_b, budget), None]:
+        begin_a = cuts_a[run.a] if run else len(a.keys)
+        begin_b = cuts_b[run.b] if run else len(b.keys)
+        for inner in _runs(a.keys[at_a:begin_a], b.keys[at_b:begin_b], budget):
+            yield Match(inner.a + at_a, inner.b + at_b, inner.size)
+        if run:
+            at_a, at_b = cuts_a[run.a + run.size], cuts_b[run.b + run.size]
+            yield Match(begin_a, begin_b, at_a - begin_a)
+
+
+def _runs(a: Sequence[Hashable], b: Sequence[Hashable], budget: Budget) -> Iterator[Match]:
+    """Runs of equal items; what both begin and end with costs next to nothing."""
+    shorter = min(len(a), len(b))
+    head = 0
+    while head < shorter and a[head] == b[head]:
+        head += 1
+    tail = 0
+    while tail < shorter - head and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    end_a, end_b = len(a) - tail, len(b) - tail
+    if head:
+        yield Match(0, 0, head)
+    if head < end_a and head < end_b:
+        for run in _Matcher(a[head:end_a], b[head:end_b], budget).get_matching_blocks():
+            if run.size:
+                yield Match(run.a + head, run.b + head, run.size)
+    if tail:
+        yield Match(end_a, end_b, tail)
+
+
+def _slid(a: _Words, b: _Words, runs: Sequence[Match]) -> list[Match]:
+    """Sentences added or left out are marked with their own full stop, not the one before them."""
+    slid: list[Match] = []
+    for run in runs:
+        if slid:
+            last = slid[-1]
+            end_a, end_b = last.a + last.size, last.b + last.size
+            added, left_out = end_a == run.a, end_b == run.b
+            sign = b.keys[end_b] if added else a.keys[end_a]
+            if added != left_out and sign == a.keys[run.a] and sign in _SLIDING:
+                slid[-1] = last._replace(size=last.size + 1)
+                run = Match(run.a + 1, run.b + 1, run.size - 1)
+        if run.size:
+            slid.append(run)
+    return slid
+
+
+def _stretches(a: _Words, b: _Words, runs: Sequence[Match]) -> Iterator[Stretch]:
+    at_a = at_b = 0
+    for run in [*runs, Match(len(a.keys), len(b.keys), 0)]:
+        if run.a > at_a or run.b > at_b:
+            yield Stretch(a.span(at_a, run.a), b.span(at_b, run.b), same=False)
+        at_a, at_b = run.a + run.size, run.b + run.size
+        if run.size:
+            yield Stretch(a.span(run.a, at_a), b.span(run.b, at_b), same=True)
+
+
+def _tidied(stretches: Sequence[Stretch]) -> list[Stretch]:
+    """Neighbours of a kind made one. A single sign that two changes share is no stretch."""
+    tidy: list[Stretch] = []
+    for at, stretch in enumerate(stretches):
+        lone = (
+            len(stretch.left.strip()) <= 1
+            and 0 < at < len(stretches) - 1
+            and not (stretches[at - 1].same or stretches[at + 1].same)
+        )
+        same = stretch.same and not lone
+        if tidy and tidy[-1].same == same:
+            last = tidy.pop()
+            stretch = Stretch(last.left + stretch.left, last.right + stretch.right, same)
+        tidy.append(stretch._replace(same=same))
+    return tidy

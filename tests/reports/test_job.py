@@ -1,0 +1,339 @@
+"""The page of a job: whole, harmless, honest about what it leaves out."""
+
+from __future__ import annotations
+
+import re
+import stat
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from neardup.reports import JobReport, Shown, ShownCluster, render, write
+
+VOID = {"meta", "line"}
+NASTY = "<script>alert(1)</script>\"'&<img src=x onerror=y>\u202e\u2066\x00\x1b\ud800javascript:z"
+BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
+DRAWING = {"x", "y", "width", "height", "viewbox", "role", "id", "aria-labelledby", "text-anchor"}
+
+EMPTY = JobReport(
+    title="neardup dedup",
+    summary={},
+    settings={},
+    distances=[],
+    threshold=3,
+    similarities=None,
+    similarity_threshold=None,
+    sizes=[],
+    clusters=[],
+    cluster_count=0,
+    problems=[],
+    problem_count=0,
+)
+
+
+class Page(HTMLParser):
+    """Checks that every element is closed in its turn, and gathers what the page holds."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.data: list[tuple[str, str]] = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in VOID
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.data.append((self.open[-1] if self.open else "", data))
+
+    @property
+    def text(self) -> str:
+        return "".join(data for tag, data in self.data if tag != "style")
+
+
+def shown(name: str, text: str, *, first: bool = False, length: int | None = None) -> Shown:
+    return Shown(name, text, len(text) if length is None else length, 2, 0.93, first)
+
+
+def cluster(left: str, right: str) -> ShownCluster:
+    return ShownCluster(2, [shown("a", left, first=True), shown("b", right)], None)
+
+
+def with_clusters(*clusters: ShownCluster) -> str:
+    return render(replace(EMPTY, clusters=clusters, cluster_count=len(clusters)))
+
+
+@pytest.fixture
+def report() -> JobReport:
+    return replace(
+        EMPTY,
+        summary={"read": 1234567, "no_signal": 2, "seconds": 93.4, "peak_memory": 1_843_200_000},
+        settings={"similarity": "0.9", "recipe": "words xxh3 64"},
+        distances=[7001, 0, 12, 3],
+        similarities=[0] * 18 + [16, 7000],
+        similarity_threshold=0.9,
+        sizes=[(2, 30), (3, 4), (8, 2), (5000, 1)],
+        clusters=[
+            cluster("The quick brown fox.", "The slow brown fox."),
+            cluster("图书馆明天关门。", "图书馆后天关门。"),
+        ],
+        cluster_count=37,
+        problems=[("part.jsonl", 17, "not a JSON object"), ("x.txt", None, "too large")],
+        problem_count=40,
+    )
+
+
+def bars(page: str, name: str) -> list[int]:
+    (drawing,) = re.findall(f'<svg [^>]*aria-labelledby="{name}".*?</svg>', page, re.DOTALL)
+    return [
+        int(count.replace(",", ""))
+        for count in re.findall(r"<rect [^>]*><title>[^:]*: ([\d,]+)</title>", drawing)
+    ]
+
+
+def test_page_is_whole(report: JobReport) -> None:
+    page = render(report)
+    assert page.startswith("<!DOCTYPE html>")
+    tags = Page(page).tags
+    assert tags.count("html") == tags.count("main") == tags.count("h1") == 1
+    assert tags.count("svg") == 3
+
+
+def test_empty_report() -> None:
+    page = Page(render(EMPTY))
+    assert "No pair within radius 3." in page.text
+    assert "No two records were found alike." in page.text
+    assert "svg" not in page.tags
+
+
+def test_nothing_is_loaded_and_nothing_runs(report: JobReport) -> None:
+    text = render(report)
+    assert "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:" in text
+    assert '<meta charset="utf-8">' in text
+    assert not re.search(r"https?:|//|url\(|@import", text)
+    page = Page(text)
+    assert not {"script", "a", "img", "link", "iframe", "form", "base"} & set(page.tags)
+    names = {name for _, name, _ in page.attributes}
+    assert not names & {"href", "src", "style", "xlink:href"}
+    assert not any(name.startswith("on") for name in names)
+
+
+def test_hostile_strings_everywhere() -> None:
+    members = [
+        Shown(NASTY, NASTY + BIDI + " one", 90, 1, 0.5, True),
+        Shown(NASTY, BIDI + NASTY + " two", 90, None, None, False),
+    ]
+    text = render(
+        JobReport(
+            title=NASTY,
+            summary={NASTY: 1, "plan": NASTY},
+            settings={NASTY: NASTY},
+            distances=[1],
+            threshold=1,
+            similarities=[1],
+            similarity_threshold=0.5,
+            sizes=[(2, 1)],
+            clusters=[ShownCluster(2, members, None)],
+            cluster_count=1,
+            problems=[(NASTY, 1, NASTY)],
+            problem_count=1,
+        )
+    )
+    text.encode()
+    page = Page(text)
+    assert not {"script", "img"} & set(page.tags)
+    for char in BIDI + "\x00\x1b":
+        assert char not in text
+    assert "\\u202e" in page.text
+    assert "\\x00" in page.text
+    assert "�" in page.text
+    assert page.text.count("<script>alert(1)</script>") >= 9
+    ours = {"class", "dir", "lang", "open", "scope", "content", "name", "charset", "http-equiv"}
+    for _, name, value in page.attributes:
+        assert "javascript" not in (value or "")
+        assert "alert" not in (value or "")
+        assert name in ours | DRAWING
+
+
+def test_foreign_text_is_isolated() -> None:
+    page = with_clusters(cluster("שלום one", "שלום two"))
+    assert page.count('<div class="text" dir="auto" lang="">') == 2
+    assert '<bdi class="id" dir="auto" lang="">b</bdi>' in page
+    assert '[dir="auto"] { unicode-bidi: isolate; }' in page
+
+
+def test_spaces_and_joiners_stay_as_they_are() -> None:
+    text = "می\u200cخواهم\u00a0۱\u3000天\tx\ny"
+    assert text in Page(with_clusters(cluster(text, text))).text
+    assert "a\\nb" in Page(render(replace(EMPTY, settings={"name": "a\nb"}))).text
+
+
+def test_numbers_read_well(report: JobReport) -> None:
+    text = Page(render(report)).text
+    for number in ("1,234,567", "1 min 33 s", "1.8 GB", "no signal", "similarity 0.930"):
+        assert number in text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("seconds", 0.0312, "0.03 s"),
+        ("seconds", 59.97, "1 min 00 s"),
+        ("seconds", 7384, "2 h 03 min"),
+        ("peak_memory", 999, "999 bytes"),
+        ("peak_memory", 999_600, "1.0 MB"),
+        ("peak_memory", 250_400_000, "250 MB"),
+        ("strict", True, "yes"),
+        ("removed", None, "–"),
+        ("rate", float("nan"), "–"),
+    ],
+)
+def test_amounts(name: str, value: object, expected: str) -> None:
+    page = render(replace(EMPTY, summary={name: value}))
+    assert re.search(f"<dd>(<span[^>]*>)?{expected}(</span>)?</dd>", page)
+
+
+def test_bars_sum_to_what_was_given(report: JobReport) -> None:
+    page = render(report)
+    assert bars(page, "distances") == [7001, 12, 3]
+    assert bars(page, "similarities") == [16, 7000]
+    assert bars(page, "sizes") == [30, 4, 2, 1]
+    assert ">radius 3</text>" in page
+    assert ">at least 0.9</text>" in page
+
+
+def test_many_distances_share_bars() -> None:
+    counts = [(at * 7919) % 101 for at in range(513)]
+    found = bars(render(replace(EMPTY, distances=counts, threshold=300)), "distances")
+    assert sum(found) == sum(counts)
+    assert len(found) <= 65
+
+
+@pytest.mark.parametrize("highest", [1, 4, 5, 9, 11, 39, 40, 41, 99, 101, 9021, 15836, 10**9 + 1])
+def test_bars_fit_their_axis(highest: int) -> None:
+    page = render(replace(EMPTY, distances=[highest]))
+    (height,) = re.findall(r'<rect [^>]*height="([\d.]+)"', page)
+    assert 40 <= float(height) <= 164
+
+
+def test_caps_are_stated(report: JobReport) -> None:
+    big = ShownCluster(9000, [shown("a", "x y", first=True), shown("b", "x z")], 0.612)
+    text = Page(render(replace(report, clusters=[big]))).text
+    assert "Showing 1 of 37 clusters" in text
+    assert "Showing 2 of 9,000 records." in text
+    assert "The weakest link has similarity 0.612" in text
+    assert "Showing 2 of 40." in text
+
+
+def test_cut_texts_say_so() -> None:
+    left, right = "one two three four", "zero one two three"
+    members = [shown("a", left, first=True, length=5000), shown("b", right, length=5005)]
+    page = with_clusters(ShownCluster(2, members, None))
+    assert "Showing the first 18 of 5,000 characters." in page
+    # "four" lies beyond the cut of the other text: it may well be there.
+    assert "<ins>zero</ins> one two three" in page
+    assert "<del>four" not in page
+
+
+def test_words_are_marked(report: JobReport) -> None:
+    page = render(report)
+    assert "The <del>quick</del> brown fox." in page
+    assert "The <ins>slow</ins> brown fox." in page
+    assert "图书馆<del>明</del>天关门。" in page
+    assert "图书馆<ins>后</ins>天关门。" in page
+
+
+def test_equal_texts_are_shown_once() -> None:
+    page = with_clusters(cluster("some text", "some text"))
+    assert page.count("some text") == 1
+    assert "The same text, character by character." in page
+    assert "differ in spacing only" in with_clusters(cluster("some text", "some\n text"))
+
+
+def test_long_stretches_without_differences_are_shortened() -> None:
+    same = " ".join(f"word{at}" for at in range(1000))
+    page = with_clusters(cluster(f"old {same}", f"new {same}"))
+    assert "<del>old</del>" in page
+    # Cut between words, on both sides alike.
+    found = re.findall(
+        r"(word\d+)<[^>]*>… 7,\d{3} characters without differences …</span>(word\d+) ", page
+    )
+    assert len(found) == 2
+    assert {word for pair in found for word in pair} <= set(same.split())
+    assert "… 4,400 characters" in with_clusters(cluster("天" * 5000 + "地", "天" * 5000 + "玄"))
+
+
+def test_empty_and_lone_texts() -> None:
+    lone = ShownCluster(1, [shown("only", "alone here", first=True)], None)
+    text = Page(with_clusters(lone, cluster("", "x"), ShownCluster(2, [], None))).text
+    assert "alone here" in text
+    assert "An empty text." in text
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("a b " * 2_000_000, "b a c " * 1_500_000),
+        ("." * 5_000_000, "!." * 2_500_000),
+        ("天地" * 2_000_000, "地玄天" * 1_000_000),
+        ("\x00" * 3_000_000, "\x00\x01" * 1_000_000),
+    ],
+    ids=["words", "signs", "han", "controls"],
+)
+def test_huge_texts_are_bounded(left: str, right: str) -> None:
+    started = time.process_time()
+    page = with_clusters(cluster(left, right))
+    assert time.process_time() - started < 1
+    assert len(page) < 2_000_000
+    assert "Differences are marked coarsely" in page
+    assert f"Showing the first 20,000 of {len(left):,} characters." in page
+
+
+def test_a_page_is_bounded_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neardup.reports.clusters.PAGE_STEPS", 5)
+    pair = cluster("one two three", "two one three")
+    assert with_clusters(pair, pair, pair).count("Differences are marked coarsely") == 2
+
+
+def test_write(tmp_path: Path, report: JobReport) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    write(report, path)
+    assert path.read_text(encoding="utf-8") == render(report)
+    assert list(tmp_path.iterdir()) == [path]
+    assert stat.S_IMODE(path.stat().st_mode) & 0o600 == 0o600
+
+
+def test_failed_write_names_the_file_and_leaves_the_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*report\.html'"):
+        write(EMPTY, path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(FileNotFoundError, match=r"missing/r\.html"):
+        write(EMPTY, tmp_path / "missing" / "r.html")
