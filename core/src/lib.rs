@@ -49,8 +49,8 @@ pub use error::Error;
 pub use hash::TokenHash;
 pub use index::{Corrupt, FileError, Id, Ids, Index, IndexError, Matches, PlannedPart};
 pub use join::{
-    Equal, Found, Groups, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, Sink, clusters,
-    pairs,
+    Equal, Forest, Found, Groups, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, Sink,
+    clusters, pairs,
 };
 pub use normalize::Normalize;
 pub use passages::{Passage, passages};

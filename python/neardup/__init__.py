@@ -3,6 +3,7 @@
 # These modules load neither NumPy nor Arrow: `neardup --help` has to start at once.
 from neardup._core import CorruptIndexError, __version__
 from neardup.clusters import clusters
+from neardup.dedup import Deduplication, dedup, dedup_frame
 from neardup.explain import Explanation, explain
 from neardup.features import Feature
 from neardup.fingerprint import Fingerprints, distance, fingerprint, fingerprints
@@ -14,6 +15,7 @@ from neardup.similarity import Comparison, Passage, compare, similarity
 __all__ = [
     "Comparison",
     "CorruptIndexError",
+    "Deduplication",
     "Explanation",
     "Feature",
     "Fingerprints",
@@ -25,6 +27,8 @@ __all__ = [
     "__version__",
     "clusters",
     "compare",
+    "dedup",
+    "dedup_frame",
     "distance",
     "explain",
     "fingerprint",

@@ -211,3 +211,13 @@ def clusters(
     threads: int | None,
 ) -> NDArray[np.int64]:
     """For each row the first row of its cluster."""
+
+class Components:
+    """Rows that are connected over pairs, which are handed in as they are found."""
+
+    def __init__(self, rows: int) -> None: ...
+    def apart(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which pairs are not connected yet."""
+    def link(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> None: ...
+    def labels(self) -> NDArray[np.int64]:
+        """For each row the first one it is connected with."""

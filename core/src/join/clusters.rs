@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
+use super::forest::Forest;
 use super::{Found, Groups, Join, Sink};
 use crate::Error;
 use crate::error::choose;
@@ -38,36 +39,6 @@ pub fn clusters(mut join: Join, linkage: Linkage, stop: &AtomicBool) -> Vec<u32>
     }
 }
 
-/// A forest of groups; parents have smaller numbers, so there are no circles.
-struct Forest(Vec<AtomicU32>);
-
-impl Forest {
-    fn root(&self, mut group: u32) -> u32 {
-        loop {
-            let parent = self.0[group as usize].load(Relaxed);
-            if parent == group {
-                return group;
-            }
-            // Halves the path. Another thread may have done better meanwhile; either is an ancestor.
-            let above = self.0[parent as usize].load(Relaxed);
-            self.0[group as usize].store(above, Relaxed);
-            group = above;
-        }
-    }
-
-    fn link(&self, left: u32, right: u32) {
-        let (mut left, mut right) = (self.root(left), self.root(right));
-        while left != right {
-            let (low, high) = (left.min(right), left.max(right));
-            // Fails if the higher one has ceased to be a root.
-            if self.0[high as usize].compare_exchange(high, low, Relaxed, Relaxed).is_ok() {
-                return;
-            }
-            (left, right) = (self.root(low), self.root(high));
-        }
-    }
-}
-
 impl Sink for Forest {
     fn take(&self, found: &[Found]) {
         for found in found {
@@ -77,7 +48,7 @@ impl Sink for Forest {
 }
 
 fn connected(join: &mut Join, stop: &AtomicBool) -> Vec<u32> {
-    let forest = Forest((0..join.groups.coded() as u32).map(AtomicU32::new).collect());
+    let forest = Forest::new(join.groups.coded() as u32);
     join.run(&forest, stop);
     let groups = &join.groups;
     // The first row of each tree, kept at its root.

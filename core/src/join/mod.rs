@@ -8,6 +8,7 @@
 mod clusters;
 mod compare;
 mod engine;
+mod forest;
 mod groups;
 mod keys;
 mod masks;
@@ -23,6 +24,7 @@ use rayon::prelude::*;
 
 use crate::Error;
 pub use clusters::{Linkage, clusters};
+pub use forest::Forest;
 pub use groups::Groups;
 pub use pairs::{Equal, Pair, pairs};
 pub use stream::{Next, PairStream};

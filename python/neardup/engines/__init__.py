@@ -1,0 +1,1 @@
+"""Where the work of a job is done: on this machine."""

@@ -1,0 +1,65 @@
+"""Which record of a cluster is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PLAIN = ("first", "longest", "shortest")
+BY_COLUMN = ("newest", "best")
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A keep policy.
+
+    rule    "first", "longest", "shortest"; "newest" and "best": the largest value of `column`
+    """
+
+    rule: str
+    column: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Keep:
+        """first, longest, shortest, newest:COLUMN or best:COLUMN."""
+        if not isinstance(text, str):
+            raise TypeError(f"keep is of type {type(text).__name__}; it must be a str")
+        rule, colon, column = text.partition(":")
+        if (rule in PLAIN and not colon) or (rule in BY_COLUMN and column):
+            return cls(rule, column or None)
+        raise ValueError(
+            f"keep is {text!r}; it must be one of {', '.join(PLAIN)}, "
+            f"{', '.join(f'{name}:COLUMN' for name in BY_COLUMN)}"
+        )
+
+    def __str__(self) -> str:
+        return self.rule if self.column is None else f"{self.rule}:{self.column}"
+
+    def order(self, lengths: NDArray[np.int64], keys: Any | None) -> NDArray[np.int64] | None:
+        """Rows, those to be kept first; of equal ones the earlier. None: as they come.
+
+        keys  an Arrow array of the column's values; records without one come last
+        """
+        import numpy as np
+
+        if self.rule == "first":
+            return None
+        if self.rule == "longest":
+            return np.argsort(-lengths, kind="stable")
+        if self.rule == "shortest":
+            return np.argsort(lengths, kind="stable")
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if keys is None:
+            raise ValueError(f"keep is {self}, but there is no column {self.column!r}")
+        # Arrow's sort is not stable: the row number decides between equal values. Nulls come last.
+
+        table = pa.table({"key": keys, "row": np.arange(len(keys))})
+        by = [("key", "descending"), ("row", "ascending")]
+        found = pc.sort_indices(table, sort_keys=by)
+        return np.asarray(found, dtype=np.int64)

@@ -1,0 +1,61 @@
+"""Deduplication by comparing every text with every other: slow, and plainly right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import neardup as nd
+
+
+def is_near(a: str, b: str, similarity: float, recipe: nd.Recipe) -> bool:
+    if nd.fingerprint(a, recipe) is None or nd.fingerprint(b, recipe) is None:
+        # Too short for a fingerprint: near only to what is equal, and only if it says anything.
+        return a == b and any(char.isalnum() for char in a)
+    return nd.similarity(a, b, recipe) >= similarity
+
+
+def near_pairs(texts: Sequence[str], similarity: float, recipe: nd.Recipe) -> list[tuple[int, int]]:
+    rows = range(len(texts))
+    return [
+        (a, b)
+        for a in rows
+        for b in rows[a + 1 :]
+        if is_near(texts[a], texts[b], similarity, recipe)
+    ]
+
+
+def order_of(texts: Sequence[str], keep: str, keys: Sequence[float] | None = None) -> list[int]:
+    rows = list(range(len(texts)))
+    rule = keep.partition(":")[0]
+    if rule == "longest":
+        rows.sort(key=lambda row: -len(texts[row].encode()))
+    elif rule == "shortest":
+        rows.sort(key=lambda row: len(texts[row].encode()))
+    elif rule in ("newest", "best"):
+        assert keys is not None
+        rows.sort(key=lambda row: -keys[row])
+    return rows
+
+
+def labels(
+    count: int, pairs: Sequence[tuple[int, int]], linkage: str, order: Sequence[int]
+) -> list[int]:
+    """For each row the one of its cluster that is kept."""
+    near: list[set[int]] = [set() for _ in range(count)]
+    for a, b in pairs:
+        near[a].add(b)
+        near[b].add(a)
+    label = [-1] * count
+    for row in order:
+        if linkage == "star":
+            # The first representative, in the same order, that it is near to.
+            chosen = [other for other in order if label[other] == other and other in near[row]]
+            label[row] = chosen[0] if chosen else row
+        elif label[row] < 0:
+            reach = [row]
+            while reach:
+                member = reach.pop()
+                if label[member] < 0:
+                    label[member] = row
+                    reach.extend(near[member])
+    return label

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import neardup as nd
+from dedup_reference import labels, near_pairs, order_of
+
+SAMPLE = Path(__file__).parent.parent / "examples" / "sample.jsonl"
+WORDS = [
+    *("harbour", "street", "closed", "traffic", "water", "main", "notice", "bus", "line"),
+    *("Monday", "北京", "上海", "通知", "道路"),
+]
+
+
+def sample() -> list[str]:
+    lines = SAMPLE.read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["text"] for line in lines]
+
+
+@st.composite
+def corpora(draw: st.DrawFn) -> list[str]:
+    """Copies and edited copies of a few texts, short ones, empty ones."""
+    originals = draw(
+        st.lists(st.lists(st.sampled_from(WORDS), min_size=0, max_size=14), min_size=1, max_size=5)
+    )
+    texts = []
+    for _ in range(draw(st.integers(1, 14))):
+        words = list(draw(st.sampled_from(originals)))
+        for _ in range(draw(st.integers(0, 3))):
+            at = draw(st.integers(0, len(words)))
+            words[at : at + draw(st.integers(0, 1))] = [draw(st.sampled_from(WORDS))]
+        text = " ".join(words)
+        texts.append(draw(st.sampled_from([text, text, text.upper(), f"{text}!", "", "…", "ok"])))
+    return texts
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    texts=corpora(),
+    similarity=st.sampled_from([0.5, 0.8, 0.85, 0.95, 1.0]),
+    keep=st.sampled_from(["first", "longest", "shortest", "best:n"]),
+    linkage=st.sampled_from(["connected", "star"]),
+    data=st.data(),
+)
+def test_the_answer_is_that_of_comparing_all_pairs(
+    texts: list[str], similarity: float, keep: str, linkage: Any, data: st.DataObject
+) -> None:
+    numbers = st.lists(st.integers(0, 3), min_size=len(texts), max_size=len(texts))
+    keys = data.draw(numbers) if ":" in keep else None
+    # Below 1 by more than rounding: a cosine of features that are alike may miss 1 by a hair.
+    similarity = min(similarity, 1 - 1e-9)
+    found = nd.dedup(texts, similarity, recall=1.0, keep=keep, linkage=linkage, keys=keys)
+    pairs = near_pairs(texts, similarity, nd.Recipe())
+    expected = labels(len(texts), pairs, linkage, order_of(texts, keep, keys))
+    assert found.clusters.tolist() == expected
+    assert found.kept.tolist() == [row for row, label in enumerate(expected) if row == label]
+    for removed in found.removed.to_pylist():
+        assert removed["dup_of"] == expected[removed["row"]]
+        left, right = texts[removed["dup_of"]], texts[removed["row"]]
+        assert removed["similarity"] == pytest.approx(nd.similarity(left, right))
+
+
+@pytest.mark.parametrize("linkage", ["connected", "star"])
+@pytest.mark.parametrize("keep", ["first", "longest", "shortest"])
+def test_the_sample_is_deduplicated_as_by_comparing_all_pairs(linkage: Any, keep: str) -> None:
+    texts = sample()
+    found = nd.dedup(texts, linkage=linkage, keep=keep)
+    pairs = near_pairs(texts, 0.85, nd.Recipe())
+    expected = labels(len(texts), pairs, linkage, order_of(texts, keep))
+    assert found.clusters.tolist() == expected
+
+
+def test_a_radius_decides_by_bits_alone() -> None:
+    texts = sample()
+    found = nd.dedup(texts, radius=20)
+    assert found.clusters.tolist() == nd.clusters(nd.fingerprints(texts), 20).tolist()
+    assert found.radius == 20
+
+
+def test_many_equal_texts_take_linear_time() -> None:
+    texts = ["the same text again and again, word for word"] * 200_000 + ["another text altogether"]
+    found = nd.dedup(texts)
+    assert found.kept.tolist() == [0, 200_000]
+
+
+def test_texts_without_words_are_kept() -> None:
+    found = nd.dedup(["", "", "…", "…", None, None, "ok", "ok", "Ok"])
+    assert found.kept.tolist() == [0, 1, 2, 3, 4, 5, 6, 8]
+    assert found.removed.to_pylist() == [
+        {"row": 7, "dup_of": 6, "distance": None, "similarity": 1.0}
+    ]
+
+
+@pytest.mark.parametrize("make", [list, tuple, pa.array, pl.Series, pd.Series, iter])
+def test_any_column_of_texts_will_do(make: Any) -> None:
+    texts = sample()
+    assert nd.dedup(make(texts)).kept.tolist() == nd.dedup(texts).kept.tolist()
+
+
+def test_slices_and_chunks_of_arrow_columns() -> None:
+    texts = sample()
+    chunked = pa.chunked_array([texts[:10], texts[10:]])
+    assert nd.dedup(chunked.slice(5)).kept.tolist() == nd.dedup(texts[5:]).kept.tolist()
+    assert nd.dedup(pa.array(texts).slice(7)).kept.tolist() == nd.dedup(texts[7:]).kept.tolist()
+    assert nd.dedup([]).kept.tolist() == []
+    assert len(nd.dedup(pa.chunked_array([], pa.string())).removed) == 0
+
+
+def test_frames_keep_their_kind_and_columns() -> None:
+    texts = sample()
+    kept = nd.dedup(texts, keep="best:n", keys=range(len(texts))).kept.tolist()
+    columns: dict[str, list[Any]] = {"body": texts, "n": list(range(len(texts)))}
+    frame = pd.DataFrame(columns, index=[f"row {n}" for n in columns["n"]])
+    by_pandas = nd.dedup_frame(frame, "body", keep="best:n")
+    assert by_pandas["n"].tolist() == kept
+    assert by_pandas.index[0] == f"row {kept[0]}"
+    assert nd.dedup_frame(pl.DataFrame(columns), "body", keep="best:n")["n"].to_list() == kept
+    assert nd.dedup_frame(pa.table(columns), "body", keep="best:n")["n"].to_pylist() == kept
+    with pytest.raises(ValueError, match=r"no column 'text' \(there is 'body', 'n'\)"):
+        nd.dedup_frame(frame)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"similarity": 1.5}, "similarity is 1.5; it must be a number above 0 and at most 1"),
+        ({"similarity": 0.9, "radius": 3}, "similarity and radius exclude each other"),
+        ({"radius": 129}, "radius is 129; it must be a whole number from 0 to 128"),
+        ({"keep": "last"}, "keep is 'last'; it must be one of first, longest"),
+        ({"keep": "best"}, "keep is 'best'"),
+        ({"keep": "best:n"}, "pass the values of 'n' as keys"),
+        ({"keep": "best:n", "keys": [1]}, "keys has 1 values for 2 texts"),
+        ({"linkage": "chain"}, "linkage is 'chain'"),
+        ({"recall": 0}, "recall is 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        nd.dedup(["a b", "c d"], **arguments)
+
+
+def test_wrong_types_are_named() -> None:
+    with pytest.raises(TypeError, match=r"texts\[1\] is of type int"):
+        nd.dedup(["a", 1])
+    with pytest.raises(TypeError, match="texts is one str"):
+        nd.dedup("text")
+
+
+def test_newest_takes_dates_and_missing_ones_last() -> None:
+    texts = ["one two three four", "One two three four!", "one, two, three, four"]
+    dates = [None, "2026-01-02", "2026-01-03"]
+    assert nd.dedup(texts, keep="newest:date", keys=dates).kept.tolist() == [2]
+    stamps = np.array(["2026-01-05", "2026-01-02", "2026-01-03"], dtype="datetime64[s]")
+    assert nd.dedup(texts, keep="newest:date", keys=stamps).kept.tolist() == [0]
