@@ -136,7 +136,7 @@ class _Reader:
             kind = self._schema.field(self._id).type
             if not (_is_string(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
                 raise NotReadError(
-                    f"column {self._id!r} is of neither strings nor integers but {kind}"
+                    f"column {self._id!r} is of neither strings nor integers but of {kind}"
                 )
 
     def batches(self, table: pa.RecordBatch, row: int) -> Iterator[Batch]:

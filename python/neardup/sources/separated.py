@@ -12,7 +12,7 @@ from neardup.sources.blocks import blocks
 from neardup.sources.document import BOM, Report, Unreadable, name_of
 from neardup.sources.formats import DELIMITERS
 from neardup.sources.jsonl import DEFAULT_ID, columns_of
-from neardup.sources.stored import Progress, open_stored
+from neardup.sources.stored import Progress, Stored, open_stored
 from neardup.sources.text import has_nul
 
 
@@ -28,7 +28,7 @@ def read_separated_batches(
 ) -> Iterator[Batch]:
     """The documents of a table. The cells of a row are those of the header, no more, no fewer."""
     with open_stored(path, progress) as file:
-        rows = _Rows(path, blocks(file, report), DELIMITERS[kind], report)
+        rows = _Rows(file, DELIMITERS[kind], report)
         names = rows.header()
         if names is None:
             return
@@ -43,7 +43,7 @@ def read_separated_batches(
 def header_of(path: str, kind: str, report: Report) -> Header | None:
     """The header of a file alone, its bytes with the byte order mark; None if it has none."""
     with open_stored(path) as file:
-        rows = _Rows(path, blocks(file, report), DELIMITERS[kind], report)
+        rows = _Rows(file, DELIMITERS[kind], report)
         names = rows.header()
         mark = BOM if rows.lines.marked else b""
         return None if names is None else Header(names, mark + rows.lines.record())
@@ -122,27 +122,26 @@ class _Gap(Exception):
 class _Rows:
     """The records of a file; bad ones are reported, and reading goes on behind them."""
 
-    def __init__(
-        self, path: str, pieces: Iterator[tuple[int, int, bytes]], delimiter: str, report: Report
-    ) -> None:
+    def __init__(self, file: Stored, delimiter: str, report: Report) -> None:
         # The limit is one for the whole process: it is only ever raised.
         csv.field_size_limit(max(csv.field_size_limit(), document.MAX_BYTES + 1))
-        self.lines = _Lines(pieces)
-        self._path = path
-        self._report = report
+        self._path = file.path
+        self._told = report
+        self._problems = 0
+        self.lines = _Lines(blocks(file, self._report))
         # Strict: a quote that is never closed would else make one record of the rest.
         self._reader = csv.reader(self.lines, delimiter=delimiter, strict=True)
 
     def header(self) -> list[str] | None:
-        problems = 0
-        for cells in self._read():
-            if cells is not None:
-                return cells
-            problems += 1
-            break
-        if not problems:
+        """The first row; without one, or with a bad one, the others mean nothing."""
+        cells = next(self._read(), None)
+        if cells is None and not self._problems:
             self._bad("empty; a line with the names of the columns is needed", 1)
-        return None
+        return cells
+
+    def _report(self, problem: Unreadable) -> None:
+        self._problems += 1
+        self._told(problem)
 
     def records(self, count: int) -> Iterator[list[str]]:
         for cells in self._read():

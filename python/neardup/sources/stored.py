@@ -61,10 +61,15 @@ class Stored:
             data = self._raw.read(size)
             self.position += len(data)
             return data
-        parts = []
-        while size and (data := self._inflate(min(size, STEP))):
-            parts.append(data)
-            size -= len(data)
+        parts: list[bytes] = []
+        try:
+            while size and (data := self._inflate(min(size, STEP))):
+                parts.append(data)
+                size -= len(data)
+        except DamagedError as damage:
+            self._damage = str(damage)  # told by the next call, if this one has something to give
+            if not parts:
+                raise
         return b"".join(parts)
 
     def _inflate(self, size: int) -> bytes:
