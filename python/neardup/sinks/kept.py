@@ -14,7 +14,7 @@ from neardup.sources.document import STDIN, Unreadable, name_of
 from neardup.sources.formats import DELIMITERS, ENDINGS, ending, is_url, packing
 from neardup.sources.parquet import open_parquet, rows_at_once
 from neardup.sources.separated import header_of
-from neardup.sources.stored import can_reread, open_stored
+from neardup.sources.stored import DamagedError, can_reread, open_stored
 from neardup.sources.text import read_text_batches
 
 if TYPE_CHECKING:
@@ -185,7 +185,10 @@ class _Forward:
 
     def _next(self) -> None:
         self._base += len(self._data)
-        self._data = memoryview(self._read(PIECE))
+        try:
+            self._data = memoryview(self._read(PIECE))
+        except DamagedError:
+            self._data = memoryview(b"")
         if not self._data:
             raise OSError(f"{name_of(self._path)}: is shorter than when it was read; run again")
 

@@ -52,14 +52,19 @@ def open_groups(path: Path, schema: pa.Schema, compression: str = "zstd") -> Ite
     with open_new(path) as raw:
         writer = pq.ParquetWriter(pa.PythonFile(raw, "w"), schema, compression=compression)
 
+        rows = size = 0
+
         def flush() -> None:
+            nonlocal rows, size
             writer.write_table(pa.Table.from_batches(held, schema))
             held.clear()
+            rows = size = 0
 
         def write(table: pa.Table | pa.RecordBatch) -> None:
+            nonlocal rows, size
             pieces = table.to_batches() if isinstance(table, pa.Table) else [table]
             held.extend(piece for piece in pieces if piece.num_rows)
-            rows, size = sum(x.num_rows for x in held), sum(x.nbytes for x in held)
+            rows, size = rows + table.num_rows, size + table.nbytes
             if rows >= GROUP_ROWS or size >= GROUP_BYTES:
                 flush()
 

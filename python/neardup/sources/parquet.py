@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
     from numpy.typing import NDArray
 
+STEP_ROWS = 512
+
 
 def read_parquet_batches(
     path: str, reading: Reading, report: Report, progress: Progress | None = None
@@ -32,7 +34,7 @@ def read_parquet_batches(
         with open_parquet(path) as file:
             reader = _Reader(path, file, reading, report)
             total, size, told = max(file.metadata.num_rows, 1), _size(file), 0
-            for table in file.iter_batches(reader.rows, columns=reader.columns):
+            for table in _merged(file.iter_batches(reader.rows, columns=reader.columns)):
                 yield from reader.batches(table, row)
                 row += table.num_rows
                 if progress is not None:
@@ -59,8 +61,28 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
         yield file
 
 
+def _merged(pieces: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Small pieces joined to about BATCH_BYTES."""
+    import pyarrow as pa
+
+    held: list[pa.RecordBatch] = []
+    size = rows = 0
+    for piece in pieces:
+        columns = [_plain(column) for column in piece.columns]
+        held.append(pa.record_batch(columns, names=piece.schema.names))
+        size, rows = size + held[-1].nbytes, rows + piece.num_rows
+        if size >= BATCH_BYTES or rows >= BATCH_ROWS:
+            yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+            held, size, rows = [], 0, 0
+    if held:
+        yield from pa.Table.from_batches(held).combine_chunks().to_batches()
+
+
 def rows_at_once(file: pq.ParquetFile, columns: list[str] | None = None) -> int:
-    """How many rows make a batch, by what the file says of their size."""
+    """How many rows to read in one go, by what the file says of their size.
+
+    Never many: a text that is there a thousand times is stored once.
+    """
     unpacked = 0
     for group in range(file.metadata.num_row_groups):
         for number in range(file.metadata.num_columns):
@@ -69,7 +91,7 @@ def rows_at_once(file: pq.ParquetFile, columns: list[str] | None = None) -> int:
                 unpacked += chunk.total_uncompressed_size
                 _check_ratio(chunk.total_uncompressed_size, chunk.total_compressed_size)
     each: int = max(unpacked // max(file.metadata.num_rows, 1), 1)
-    return max(1, min(BATCH_ROWS, BATCH_BYTES // each))
+    return max(1, min(STEP_ROWS, BATCH_BYTES // each))
 
 
 def _check_ratio(unpacked: int, packed: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -181,7 +182,10 @@ def spooled_stdin() -> Iterator[None]:
 
 
 def can_reread(path: str) -> bool:
-    return path != STDIN or _spooled is not None
+    """Whether a file gives the same once more; a pipe does not."""
+    if path == STDIN:
+        return _spooled is not None
+    return formats.is_url(path) or not stat.S_ISFIFO(os.stat(path).st_mode)
 
 
 def _open_url(url: str) -> Any:
