@@ -217,6 +217,24 @@ def test_a_url(tmp_path: Path) -> None:
     assert out.read_bytes() == b'{"text": "b"}'
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_inputs_that_cannot_be_read_stop_nothing(tmp_path: Path, suffix: str) -> None:
+    bad, none, good, out = (tmp_path / f"{name}.{suffix}" for name in ("a", "none", "c", "o"))
+    bad.write_bytes(b"\xff\xfe\n")
+    good.write_bytes(b"text\n1\n" if suffix == "csv" else b'{"text": "1"}\n')
+    if suffix == "parquet":
+        pq.write_table(pa.table({"text": ["1"]}), good)
+    for _ in range(2):  # also where there is an older one
+        keep(out, [bad, none, good], [[], [], [0]])
+        if suffix == "parquet":
+            assert pq.read_table(out) == pq.read_table(good)
+        else:
+            assert out.read_bytes() == good.read_bytes()
+    if suffix == "parquet":
+        with pytest.raises(ValueError, match=r"a\.parquet: no Parquet that can be read"):
+            keep(out, [bad, none], [[], []])
+
+
 @pytest.mark.parametrize(
     ("inputs", "out", "options", "message"),
     [

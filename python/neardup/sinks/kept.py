@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
@@ -12,7 +12,7 @@ from neardup.sinks.tables import WriteTable, open_groups, open_tables
 from neardup.sources import Reading, format_of
 from neardup.sources.document import STDIN, Unreadable, name_of
 from neardup.sources.formats import DELIMITERS, ENDINGS, ending, is_url, packing
-from neardup.sources.parquet import open_parquet, rows_at_once
+from neardup.sources.parquet import NotReadError, open_parquet, rows_at_once
 from neardup.sources.separated import header_of
 from neardup.sources.stored import DamagedError, can_reread, open_stored
 from neardup.sources.text import read_text_batches
@@ -97,8 +97,10 @@ def _common_header(inputs: Sequence[str], kind: str) -> bytes:
     """The header of the first file that has one; the others have the same."""
     first: tuple[str, list[str], bytes] | None = None
     for name in inputs:
-        # What is wrong with a file has been reported by whoever read it.
-        header = header_of(name, kind, _ignore)
+        # What is wrong with a file is reported by whoever reads it.
+        header = None
+        with suppress(OSError):
+            header = header_of(name, kind, _ignore)
         if header is None:
             continue
         if first is None:
@@ -201,20 +203,33 @@ def _open_rows(path: Path, inputs: Sequence[str], kind: str) -> Iterator[Kept]:
 
 
 def _common_schema(inputs: Sequence[str]) -> tuple[pa.Schema, str]:
-    """The schema and packing of the first file; the others have the same columns."""
-    schema: pa.Schema | None = None
-    codec = "none"
+    """The schema and packing of the first file that can be read; the others have the same."""
+    first: tuple[str, pa.Schema, str] | None = None
     for name in inputs:
-        with open_parquet(name) as file:
-            if schema is None:
-                schema = file.schema_arrow
-                codec = _codec(file)
-            elif not schema.equals(file.schema_arrow):
-                raise ValueError(
-                    f"{name_of(name)}: its columns ({_columns(file.schema_arrow)}) are not those "
-                    f"of {name_of(inputs[0])} ({_columns(schema)}); keep them in files of their own"
-                )
-    return schema, codec
+        found = _schema_of(name)
+        if found is None:
+            continue
+        if first is None:
+            first = (name, *found)
+        elif not found[0].equals(first[1]):
+            raise ValueError(
+                f"{name_of(name)}: its columns ({_columns(found[0])}) are not those of "
+                f"{name_of(first[0])} ({_columns(first[1])}); keep them in files of their own"
+            )
+    if first is None:
+        raise ValueError(f"{name_of(inputs[0])}: no Parquet that can be read")
+    return first[1], first[2]
+
+
+def _schema_of(path: str) -> tuple[pa.Schema, str] | None:
+    """None if the file cannot be read, which is reported by whoever reads it."""
+    import pyarrow as pa
+
+    try:
+        with open_parquet(path) as file:
+            return file.schema_arrow, _codec(file)
+    except (OSError, NotReadError, pa.ArrowException):
+        return None
 
 
 def _codec(file: pa.parquet.ParquetFile) -> str:
@@ -239,10 +254,12 @@ class _Rows:
         import numpy as np
         import pyarrow as pa
 
+        if not keep.any():
+            return
         with open_parquet(path) as file:
             chosen = np.zeros(file.metadata.num_rows, dtype=bool)
             rows = spans[keep, 0]
-            if len(rows) and rows[-1] >= len(chosen):
+            if rows[-1] >= len(chosen):
                 raise OSError(f"{name_of(path)}: is shorter than when it was read; run again")
             chosen[rows] = True
             size = rows_at_once(file)

@@ -182,10 +182,10 @@ def _same(name: str, path: Path) -> bool:
         if parts.scheme != "file":
             return False
         name = unquote(parts.path)
-    if name != STDIN:
-        return os.path.samefile(name, path)
-    # Standard input may be a file too, by "<".
     with suppress(OSError, ValueError):
+        if name != STDIN:
+            return os.path.samefile(name, path)
+        # Standard input may be a file too, by "<".
         return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat())
     return False
 

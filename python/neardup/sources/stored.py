@@ -185,7 +185,9 @@ def can_reread(path: str) -> bool:
     """Whether a file gives the same once more; a pipe does not."""
     if path == STDIN:
         return _spooled is not None
-    return formats.is_url(path) or not stat.S_ISFIFO(os.stat(path).st_mode)
+    with suppress(OSError):
+        return formats.is_url(path) or not stat.S_ISFIFO(os.stat(path).st_mode)
+    return True  # what is not there is reported when it is read
 
 
 def _open_url(url: str) -> Any:
