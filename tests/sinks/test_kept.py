@@ -1,7 +1,6 @@
 """Kept records are those of the inputs, byte for byte."""
 
 import errno
-import gzip
 import io
 import os
 from collections.abc import Sequence
@@ -17,26 +16,7 @@ from hypothesis import strategies as st
 
 from neardup import sinks, sources
 from neardup.sources import Reading, Unreadable
-
-
-def pack(data: bytes, name: str) -> bytes:
-    if name.endswith(".gz"):
-        return gzip.compress(data)
-    if name.endswith(".zst"):
-        sink = pa.BufferOutputStream()
-        with pa.CompressedOutputStream(sink, "zstd") as stream:
-            stream.write(data)
-        return bytes(sink.getvalue())
-    return data
-
-
-def unpack(path: Path) -> bytes:
-    if path.suffix == ".gz":
-        return gzip.decompress(path.read_bytes())
-    if path.suffix == ".zst":
-        with pa.input_stream(str(path), compression="zstd") as stream:
-            return bytes(stream.read())
-    return path.read_bytes()
+from reading import pack, unpack
 
 
 def keep(
@@ -59,7 +39,7 @@ def test_json_lines(tmp_path: Path, source: str, target: str) -> None:
     data = b'{"text": "a"}\r\n\nbad\n{ "text":"b" }\n{"text": "c"}\n{"text": "\\u0064"}'
     first, out = tmp_path / source, tmp_path / target
     second = tmp_path / "b.jsonl"
-    first.write_bytes(pack(data, source))
+    first.write_bytes(pack(data, Path(source).suffix))
     second.write_bytes(b'\xef\xbb\xbf{"text": "e"}\n')
     keep(out, [first, second], [[0, 2, 3], [0]])
     assert unpack(out) == b'{"text": "a"}\r\n{"text": "c"}\n{"text": "\\u0064"}\n{"text": "e"}\n'
@@ -76,7 +56,7 @@ def test_tables(tmp_path: Path, packing: str, end: bytes) -> None:
     out = tmp_path / f"o.csv{packing}"
     rows = [b'1,"x\ny"', b'2, "odd" ', b"3,z"]
     header = b"\xef\xbb\xbfid,text"
-    first.write_bytes(pack(end.join([header, *rows]), first.name))
+    first.write_bytes(pack(end.join([header, *rows]), first.suffix))
     second.write_bytes(b'"id","text"\n4,w\n')
     keep(out, [first, second], [[0, 2], [0]])
     assert unpack(out) == end.join([header, rows[0], rows[2]]) + b"\n4,w\n"
@@ -115,7 +95,7 @@ def test_lines_are_byte_for_byte_the_chosen_ones(
     if records and not ended:
         records[-1] = records[-1][:-1]
     path, out = tmp_path / f"a.txt{packing}", tmp_path / f"o.txt{random.choice(['', '.gz'])}"
-    path.write_bytes(pack(b"".join(records), path.name))
+    path.write_bytes(pack(b"".join(records), path.suffix))
     found: list[int] = []
     for batch in sources.read_batches(str(path), Reading(lines=True), lambda problem: None):
         found += (batch.lines - 1).tolist()
@@ -182,7 +162,7 @@ def test_parquet(tmp_path: Path, compression: str) -> None:
 def test_whole_texts(tmp_path: Path, target: str) -> None:
     paths = [tmp_path / "a.txt", tmp_path / "b.md.gz", tmp_path / "c.txt"]
     for number, path in enumerate(paths):
-        path.write_bytes(pack(b"text\n%d" % number, path.name))
+        path.write_bytes(pack(b"text\n%d" % number, path.suffix))
     out = tmp_path / target
     keep(out, paths, [[0], [0], []])
     reading = Reading()
@@ -274,7 +254,7 @@ def test_a_file_that_has_changed(tmp_path: Path, name: str) -> None:
         out = tmp_path / "o.parquet"
         pq.write_table(pa.table({"text": ["a"]}), path)
     else:
-        path.write_bytes(pack(b'{"text": "a"}\n', name))
+        path.write_bytes(pack(b'{"text": "a"}\n', path.suffix))
     spans = np.array([[0, 14], [14, 28]], np.int64)
     if name == "a.txt":
         path.write_bytes(b"\xff")

@@ -7,26 +7,17 @@ import json
 import os
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from neardup import sinks
+from reading import unpack
 
 ROWS = [
     {"id": "a", "n": 1, "ok": True, "f": None},
     {"id": '=b,"\n', "n": -2, "ok": False, "f": "é"},
 ]
 COLUMNS = ["id", "n", "ok", "f"]
-
-
-def unpack(path: Path) -> bytes:
-    if path.suffix == ".gz":
-        return gzip.decompress(path.read_bytes())
-    if path.suffix == ".zst":
-        with pa.input_stream(str(path), compression="zstd") as stream:
-            return bytes(stream.read())
-    return path.read_bytes()
 
 
 def write(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import csv
 import errno
-import gzip
 import json
 import os
 from pathlib import Path
@@ -12,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import sinks
+from reading import unpack
 
 TABLE = pa.table(
     {
@@ -30,15 +30,6 @@ def write(path: Path) -> None:
             put(batch)
 
 
-def unpack(path: Path) -> str:
-    if path.suffix == ".gz":
-        return gzip.decompress(path.read_bytes()).decode()
-    if path.suffix == ".zst":
-        with pa.input_stream(str(path), compression="zstd") as stream:
-            return bytes(stream.read()).decode()
-    return path.read_bytes().decode()
-
-
 PACKINGS = pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
 
 
@@ -46,7 +37,7 @@ PACKINGS = pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
 def test_json_lines(tmp_path: Path, packing: str) -> None:
     path = tmp_path / f"a.jsonl{packing}"
     write(path)
-    found = [json.loads(line) for line in unpack(path).removesuffix("\n").split("\n")]
+    found = [json.loads(line) for line in unpack(path).decode().removesuffix("\n").split("\n")]
     expected = TABLE.to_pylist()
     expected[2]["similarity"] = expected[4]["similarity"] = None
     assert found == expected
@@ -57,7 +48,7 @@ def test_json_lines(tmp_path: Path, packing: str) -> None:
 def test_separated(tmp_path: Path, suffix: str, delimiter: str, packing: str) -> None:
     path = tmp_path / f"a{suffix}{packing}"
     write(path)
-    lines = unpack(path).split("\n")
+    lines = unpack(path).decode().split("\n")
     rows = list(csv.reader([line + "\n" for line in lines[:-1]], delimiter=delimiter))
     assert rows[0] == TABLE.schema.names
     assert [row[0] for row in rows[1:]] == [
@@ -92,7 +83,10 @@ def test_no_tables_at_all(tmp_path: Path, name: str) -> None:
     elif name == "a.jsonl":
         assert path.read_bytes() == b""
     else:
-        assert unpack(path).rstrip("\n").replace("\t", ",") == "left,right,distance,similarity"
+        assert (
+            unpack(path).decode().rstrip("\n").replace("\t", ",")
+            == "left,right,distance,similarity"
+        )
 
 
 @NAMES
