@@ -107,8 +107,8 @@ class Stored:
         data = bytearray()
         with suppress(OSError):
             left = self.position
-            while left:
-                left -= len(stream.read(min(left, STEP)))
+            while left and (again := stream.read(min(left, STEP))):
+                left -= len(again)
             while len(data) < size and (byte := stream.read(1)):
                 data += byte
         return bytes(data)
