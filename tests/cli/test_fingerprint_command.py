@@ -2,6 +2,7 @@
 
 import csv
 import errno
+import gzip
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
@@ -281,6 +283,16 @@ def test_output_as_table(
         ["'=1+1", code("alpha beta"), "true", identity],
         ['b,"c', "", "false", identity],
     ]
+
+
+def test_output_packed_and_as_parquet(run: Callable[..., Any], sample: Path) -> None:
+    packed, table = sample.with_name("out.csv.gz"), sample.with_name("out.parquet")
+    for out in (packed, table):
+        assert run("fingerprint", sample, "-o", out).code == 0
+    rows = list(csv.DictReader(gzip.decompress(packed.read_bytes()).decode().splitlines()))
+    found = pq.read_table(table).to_pylist()
+    assert [row["id"] for row in found] == [row["id"] for row in rows] == ["doc0", "doc1", "doc2"]
+    assert [row["fingerprint"] for row in found] == [code(TEXTS[0]), code(TEXTS[1]), None]
 
 
 def test_output_as_json_lines_with_a_summary(

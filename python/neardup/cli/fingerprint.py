@@ -18,8 +18,8 @@ from neardup.cli.options import BitsOption, JsonOption, RecipeOption, recipe_of
 
 if TYPE_CHECKING:
     from neardup.cli.ids import Repeats
-    from neardup.cli.output import Write
     from neardup.recipe import Recipe
+    from neardup.sinks import Write
     from neardup.sources import Document
 
 COLUMNS = ("id", "fingerprint", "signal", "recipe")
@@ -42,7 +42,7 @@ def command(
             "--out",
             "-o",
             metavar="OUT",
-            help="Write to this file: .jsonl, .csv or .tsv.",
+            help="Write to this file: .jsonl, .csv, .tsv (also with .gz or .zst) or .parquet.",
             readable=False,
         ),
     ] = None,
@@ -172,13 +172,13 @@ def _rows(
 
 def _writer(stack: ExitStack, out: Path | None, inputs: Sequence[str], *, as_json: bool) -> Write:
     if out is not None:
-        from neardup.cli import output
+        from neardup import sinks
 
         try:
-            output.check(out, inputs)
+            sinks.check(out, inputs)
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--out") from error
-        return stack.enter_context(output.open_rows(out, COLUMNS))
+        return stack.enter_context(sinks.open_rows(out, COLUMNS))
     if as_json:
         # Without the recipe: whoever reads the lines has just named it.
         return lambda row: print(

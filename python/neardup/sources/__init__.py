@@ -1,24 +1,42 @@
-"""Files become documents: (id, text) pairs, one at a time, however large the files are."""
+"""Files become documents, one at a time or in batches, however large the files are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
+from neardup.sources.batch import Batch, Reading
 from neardup.sources.document import JSONL_SUFFIXES, Document, Report, Unreadable, batches, name_of
-from neardup.sources.jsonl import read_jsonl
-from neardup.sources.text import read_lines, read_text, text_of
+from neardup.sources.expand import expand
+from neardup.sources.formats import format_of
+from neardup.sources.jsonl import read_jsonl, read_jsonl_batches
+from neardup.sources.parquet import read_parquet_batches
+from neardup.sources.separated import read_separated_batches
+from neardup.sources.stored import Progress, spooled_stdin
+from neardup.sources.text import (
+    read_line_batches,
+    read_lines,
+    read_text,
+    read_text_batches,
+    text_of,
+)
 
 __all__ = [
+    "Batch",
     "Document",
+    "Reading",
     "Report",
     "Unreadable",
     "batches",
+    "expand",
+    "format_of",
     "name_of",
     "read",
+    "read_batches",
     "read_jsonl",
     "read_lines",
     "read_text",
+    "spooled_stdin",
     "text_of",
 ]
 
@@ -59,3 +77,33 @@ def _read(
         yield from read_lines(path, report)
     else:
         yield from read_text(path, report)
+
+
+def read_batches(
+    path: str, reading: Reading, report: Report, *, progress: Progress | None = None
+) -> Iterator[Batch]:
+    """The documents of one file, URL or standard input ("-") in batches of about 8 MB of text.
+
+    What cannot be read goes to `report`, and reading goes on. `progress` is called with the number
+    of stored bytes read since its last call.
+    """
+    try:
+        yield from _read_batches(path, reading, report, progress)
+    except OSError as error:
+        report(Unreadable(name_of(path), None, error.strerror or str(error)))
+
+
+def _read_batches(
+    path: str, reading: Reading, report: Report, progress: Progress | None
+) -> Iterator[Batch]:
+    kind = format_of(path, reading)
+    if kind == "jsonl":
+        yield from read_jsonl_batches(path, reading, report, progress)
+    elif kind == "parquet":
+        yield from read_parquet_batches(path, reading, report, progress)
+    elif kind == "text" and reading.lines:
+        yield from read_line_batches(path, report, progress)
+    elif kind == "text":
+        yield from read_text_batches(path, report, progress)
+    else:
+        yield from read_separated_batches(path, kind, reading, report, progress)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -17,6 +18,7 @@ JSONL_SUFFIXES = (".jsonl", ".ndjson")
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 class Document(NamedTuple):
@@ -48,9 +50,14 @@ Report = Callable[[Unreadable], None]
 
 
 def name_of(path: str) -> str:
-    """How a file is called in ids and messages. A name that is not UTF-8 is escaped."""
+    """How a file is called in ids and messages. A name that is not UTF-8 is escaped.
+
+    A URL loses the user name and password in it: ids and messages go to others.
+    """
     if path == STDIN:
         return "stdin"
+    if "://" in path:
+        path = re.sub(r"^([^:/?#]+://)[^/@]*@", r"\1", path)
     return path.encode("utf-8", "backslashreplace").decode()
 
 
@@ -80,7 +87,7 @@ def numbered_lines(
         if len(line) > MAX_BYTES and not line.endswith(b"\n"):
             while (rest := file.readline(MAX_BYTES)) and not rest.endswith(b"\n"):
                 pass
-            report(Unreadable(source, number, f"the line is longer than {_mebibytes()}"))
+            report(Unreadable(source, number, line_too_long()))
             continue
         if number == 1:
             if line.startswith(GZIP):
@@ -144,6 +151,16 @@ def _argument(path: str) -> str:
 def too_long() -> str:
     """Why a whole file is no document, for a message."""
     return f"longer than {_mebibytes()}; cut it, or read a document a line"
+
+
+def line_too_long() -> str:
+    """Why a line is no document, for a message."""
+    return f"the line is longer than {_mebibytes()}"
+
+
+def record_too_long() -> str:
+    """Why a record of several lines is no document, for a message."""
+    return f"the record is longer than {_mebibytes()}"
 
 
 def _mebibytes() -> str:

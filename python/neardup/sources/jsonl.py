@@ -1,15 +1,27 @@
-"""JSON lines: an object a line, the text in one column, the id in another."""
+"""JSON lines: an object a line, the text in one column or several, the id in another."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from neardup.sources import document
+from neardup.sources.batch import Batch, Reading, make
+from neardup.sources.blocks import blocks
 from neardup.sources.document import Document, Report, Unreadable, name_of, open_binary
+from neardup.sources.stored import Progress, open_stored
 
 DEFAULT_ID = "id"
+
+
+class Records(NamedTuple):
+    """What some lines hold. `rows` are the places of the lines that gave a document."""
+
+    rows: list[int]
+    ids: list[str]
+    texts: list[str]
+    keys: list[Any] | None
 
 
 def read_jsonl(
@@ -20,23 +32,69 @@ def read_jsonl(
     Without `id_column` the id is the column "id" where there is one, else file:line; a column
     asked for by name has to be there.
     """
-    source = name_of(path)
+    reading = Reading((text_column,), id_column)
     with open_binary(path) as file:
         for number, line in document.numbered_lines(file, path, report, option="--jsonl"):
-            if not line.strip():
-                continue
-            decoded = document.decode(line)
-            if not isinstance(decoded, str):
-                report(document.not_utf8(path, number, decoded))
-                continue
-            try:
-                record = _record(decoded)
-                text = _text(record, text_column)
-                name = _id(record, id_column)
-            except _Bad as bad:
-                report(Unreadable(source, number, str(bad), bad.kind))
-            else:
-                yield Document(f"{source}:{number}" if name is None else name, text)
+            found = parse_lines([line], [number], path, reading, report)
+            yield from map(Document, found.ids, found.texts)
+
+
+def read_jsonl_batches(
+    path: str, reading: Reading, report: Report, progress: Progress | None = None
+) -> Iterator[Batch]:
+    """The same in batches, a block of lines each."""
+    with open_stored(path, progress) as file:
+        for first, start, block in blocks(file, report):
+            batch = parse_block(block, first, start, path, reading, report)
+            if len(batch.ids):
+                yield batch
+
+
+def parse_block(
+    block: bytes, first: int, start: int, path: str, reading: Reading, report: Report
+) -> Batch:
+    """The documents of whole lines, of which the first has this number and offset."""
+    import numpy as np
+
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    sizes = np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)) + 1
+    ends = start + np.cumsum(sizes)
+    starts = ends - sizes
+    ends[-1] = start + len(block)  # the last line may have no end
+    found = parse_lines(lines, range(first, first + len(lines)), path, reading, report)
+    rows = np.array(found.rows, dtype=np.int64)
+    spans = np.stack((starts[rows], ends[rows]), axis=1)
+    return make(found.ids, found.texts, spans, first + rows, found.keys)
+
+
+def parse_lines(
+    lines: Sequence[bytes], numbers: Sequence[int], path: str, reading: Reading, report: Report
+) -> Records:
+    """The documents of lines with these numbers. Blank lines are skipped, bad ones reported."""
+    source = name_of(path)
+    found = Records([], [], [], None if reading.key_column is None else [])
+    for row, (number, line) in enumerate(zip(numbers, lines, strict=True)):
+        if not line.strip():
+            continue
+        decoded = document.decode(line)
+        if not isinstance(decoded, str):
+            report(document.not_utf8(path, number, decoded))
+            continue
+        try:
+            record = _record(decoded)
+            text = _texts(record, reading.text_columns)
+            name = _id(record, reading.id_column)
+        except _Bad as bad:
+            report(Unreadable(source, number, str(bad), bad.kind))
+            continue
+        found.rows.append(row)
+        found.ids.append(f"{source}:{number}" if name is None else name)
+        found.texts.append(text)
+        if found.keys is not None and reading.key_column is not None:
+            found.keys.append(record.get(reading.key_column))
+    return found
 
 
 class _Bad(Exception):
@@ -63,9 +121,19 @@ def _record(text: str) -> dict[str, Any]:
     return record
 
 
+def _texts(record: dict[str, Any], columns: Sequence[str]) -> str:
+    if len(columns) == 1:
+        return _text(record, columns[0])
+    present = [name for name in columns if record.get(name) is not None]
+    if not present:
+        names = ", ".join(map(repr, columns))
+        raise _Bad(f"none of the columns {names} (there is {columns_of(record)})")
+    return "\n".join(_text(record, name) if name in present else "" for name in columns)
+
+
 def _text(record: dict[str, Any], column: str) -> str:
     if column not in record:
-        raise _Bad(f"no column {column!r} (there is {_columns(record)})")
+        raise _Bad(f"no column {column!r} (there is {columns_of(record)})")
     value = record[column]
     if not isinstance(value, str):
         raise _Bad(f"column {column!r} is not a string but {_kind(value)}")
@@ -77,7 +145,7 @@ def _id(record: dict[str, Any], column: str | None) -> str | None:
         return None
     name = DEFAULT_ID if column is None else column
     if name not in record:
-        raise _Bad(f"no column {name!r} (there is {_columns(record)})")
+        raise _Bad(f"no column {name!r} (there is {columns_of(record)})")
     value = record[name]
     if isinstance(value, str):
         return _encodable(value, name)
@@ -97,7 +165,7 @@ def _encodable(value: str, column: str) -> str:
     return value
 
 
-def _columns(record: dict[str, Any], most: int = 8) -> str:
+def columns_of(record: Iterable[str], most: int = 8) -> str:
     names = [repr(name) for name in record]
     if len(names) > most:
         names[most:] = [f"{len(names) - most} more"]

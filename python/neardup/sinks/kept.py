@@ -1,0 +1,303 @@
+"""The records that are kept, copied unchanged from the files they were read from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from neardup.sinks.new_file import Raw, check, open_packed
+from neardup.sinks.tables import WriteTable, open_groups, open_tables
+from neardup.sources import Reading, format_of
+from neardup.sources.document import STDIN, Unreadable, name_of
+from neardup.sources.formats import DELIMITERS, ENDINGS, ending, is_url, packing
+from neardup.sources.parquet import NotReadError, open_parquet, rows_at_once
+from neardup.sources.separated import header_of
+from neardup.sources.stored import DamagedError, can_reread, open_stored
+from neardup.sources.text import read_text_batches
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+# From here on the kernel copies faster than we read and write.
+LONG_RUN = 1 << 20
+PIECE = 8 << 20
+TABLES = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
+
+
+class Kept(Protocol):
+    """Where kept records go."""
+
+    def copy(self, path: str, spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> None:
+        """Of the records of one file, in order and at these spans, those with `keep`."""
+
+
+@contextmanager
+def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[Kept]:
+    """A new file of kept records, in the format of the inputs.
+
+    Lines and rows are copied byte for byte; CSV files have one header, Parquet files one schema.
+    Texts of whole files become a table with the columns id and text.
+    """
+    kind = _format_of(inputs, reading)
+    whole = kind == "text" and not reading.lines
+    endings = TABLES if whole else _endings(kind, inputs)
+    if ending(path.name) not in endings:
+        raise ValueError(
+            f"{str(path)!r}: the inputs are {_called(kind, whole)}, and records are kept as they "
+            f"are; use {' or '.join(endings)}"
+        )
+    check(path, inputs, endings=endings)
+    for name in inputs:
+        if not can_reread(name):
+            raise ValueError(f"{name_of(name)}: cannot be read twice; save it to a file first")
+    opened = _open_texts if whole else _open_rows if kind == "parquet" else _open_bytes
+    with opened(path, inputs, kind) as kept:
+        yield kept
+
+
+def _format_of(inputs: Sequence[str], reading: Reading) -> str:
+    if not inputs:
+        raise ValueError("no inputs; name at least one file")
+    first = format_of(inputs[0], reading)
+    for name in inputs:
+        if (other := format_of(name, reading)) != first:
+            raise ValueError(
+                f"{name_of(inputs[0])} is {_called(first)}, {name_of(name)} is {_called(other)}: "
+                "records are kept as they are, and a file holds one format; run once for each"
+            )
+    return first
+
+
+def _endings(kind: str, inputs: Sequence[str]) -> list[str]:
+    known = [name for name, format_ in ENDINGS.items() if format_ == kind]
+    if kind == "text":
+        # Lines may come from a file of any name, and go to one of the same.
+        own = {ending(name) for name in inputs if name != STDIN}
+        known += sorted(name for name in own if name and name not in ENDINGS)
+    return known
+
+
+def _called(kind: str, whole: bool = False) -> str:
+    names = {"jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV", "parquet": "Parquet"}
+    return names.get(kind, "whole texts" if whole else "lines of text" if kind == "text" else kind)
+
+
+@contextmanager
+def _open_bytes(path: Path, inputs: Sequence[str], kind: str) -> Iterator[Kept]:
+    header = _common_header(inputs, kind) if kind in DELIMITERS else b""
+    with open_packed(path) as stream:
+        yield _Bytes(stream, header)
+
+
+def _common_header(inputs: Sequence[str], kind: str) -> bytes:
+    """The header of the first file that has one; the others have the same."""
+    first: tuple[str, list[str], bytes] | None = None
+    for name in inputs:
+        # What is wrong with a file is reported by whoever reads it.
+        header = None
+        with suppress(OSError):
+            header = header_of(name, kind, _ignore)
+        if header is None:
+            continue
+        if first is None:
+            first = (name, *header)
+        elif header.names != first[1]:
+            raise ValueError(
+                f"{name_of(name)}: its columns {header.names} are not those of "
+                f"{name_of(first[0])}, {first[1]}; keep them in files of their own"
+            )
+    return b"" if first is None else first[2]
+
+
+def _ignore(problem: Unreadable) -> None:
+    pass
+
+
+class _Bytes:
+    """Lines, byte for byte."""
+
+    def __init__(self, stream: BinaryIO, header: bytes) -> None:
+        self._stream = stream
+        self._ended = True
+        if header:
+            self._write(header)
+
+    def copy(self, path: str, spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> None:
+        runs = _runs(spans, keep)
+        if not runs:
+            return
+        with open_stored(path) as file:
+            source = _Forward(path, file.read)
+            for start, end in runs:
+                if not self._ended:
+                    self._write(b"\n")
+                if end - start >= LONG_RUN:
+                    start += self._copy_long(path, start, end)
+                for data in source.pieces(start, end):
+                    self._write(data)
+
+    def _write(self, data: bytes | memoryview) -> None:
+        self._stream.write(data)
+        self._ended = data[-1:] == b"\n"
+
+    def _copy_long(self, path: str, start: int, end: int) -> int:
+        """Let the kernel copy all but the end of a run; how much it did."""
+        raw = getattr(self._stream, "raw", None)
+        if not isinstance(raw, Raw) or packing(path) or path == STDIN or is_url(path):
+            return 0
+        self._stream.flush()
+        with open(path, "rb") as file:
+            # The last byte is written by us, who have to know whether it ends a line.
+            return raw.copy_from(file.fileno(), start, end - 1 - start)
+
+
+def _runs(spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Kept spans, neighbours in one."""
+    import numpy as np
+
+    kept = spans[keep]
+    if not len(kept):
+        return []
+    apart = kept[1:, 0] != kept[:-1, 1]
+    starts = kept[np.concatenate(([True], apart)), 0]
+    ends = kept[np.concatenate((apart, [True])), 1]
+    return list(zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+class _Forward:
+    """Stretches of a stream, each behind the last."""
+
+    def __init__(self, path: str, read: Callable[[int], bytes]) -> None:
+        self._path = path
+        self._read = read
+        self._base = 0
+        self._data = memoryview(b"")
+
+    def pieces(self, start: int, end: int) -> Iterator[memoryview]:
+        while start < end:
+            while start >= self._base + len(self._data):
+                self._next()
+            piece = self._data[start - self._base : end - self._base]
+            start += len(piece)
+            yield piece
+
+    def _next(self) -> None:
+        self._base += len(self._data)
+        try:
+            self._data = memoryview(self._read(PIECE))
+        except DamagedError:
+            self._data = memoryview(b"")
+        if not self._data:
+            raise OSError(f"{name_of(self._path)}: is shorter than when it was read; run again")
+
+
+@contextmanager
+def _open_rows(path: Path, inputs: Sequence[str], kind: str) -> Iterator[Kept]:
+    schema, codec = _common_schema(inputs)
+    with open_groups(path, schema, codec) as write:
+        yield _Rows(write, schema)
+
+
+def _common_schema(inputs: Sequence[str]) -> tuple[pa.Schema, str]:
+    """The schema and packing of the first file that can be read; the others have the same."""
+    first: tuple[str, pa.Schema, str] | None = None
+    for name in inputs:
+        found = _schema_of(name)
+        if found is None:
+            continue
+        if first is None:
+            first = (name, *found)
+        elif not found[0].equals(first[1]):
+            raise ValueError(
+                f"{name_of(name)}: its columns ({_columns(found[0])}) are not those of "
+                f"{name_of(first[0])} ({_columns(first[1])}); keep them in files of their own"
+            )
+    if first is None:
+        raise ValueError(f"{name_of(inputs[0])}: no Parquet that can be read")
+    return first[1], first[2]
+
+
+def _schema_of(path: str) -> tuple[pa.Schema, str] | None:
+    """None if the file cannot be read, which is reported by whoever reads it."""
+    import pyarrow as pa
+
+    try:
+        with open_parquet(path) as file:
+            return file.schema_arrow, _codec(file)
+    except (OSError, NotReadError, pa.ArrowException):
+        return None
+
+
+def _codec(file: pa.parquet.ParquetFile) -> str:
+    if not (file.metadata.num_row_groups and file.metadata.num_columns):
+        return "zstd"
+    name = str(file.metadata.row_group(0).column(0).compression).lower()
+    return {"uncompressed": "none"}.get(name, name)
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name}: {field.type}" for field in schema)
+
+
+class _Rows:
+    """Rows of Parquet files, all their columns."""
+
+    def __init__(self, write: WriteTable, schema: pa.Schema) -> None:
+        self._write = write
+        self._schema = schema
+
+    def copy(self, path: str, spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> None:
+        import numpy as np
+        import pyarrow as pa
+
+        if not keep.any():
+            return
+        with open_parquet(path) as file:
+            chosen = np.zeros(file.metadata.num_rows, dtype=bool)
+            rows = spans[keep, 0]
+            if rows[-1] >= len(chosen):
+                raise OSError(f"{name_of(path)}: is shorter than when it was read; run again")
+            chosen[rows] = True
+            size = rows_at_once(file)
+            start = 0
+            for group in range(file.metadata.num_row_groups):
+                end = start + file.metadata.row_group(group).num_rows
+                if chosen[start:end].any():
+                    for batch in file.iter_batches(size, row_groups=[group]):
+                        mask = chosen[start : start + batch.num_rows]
+                        start += batch.num_rows
+                        kept = batch.filter(pa.array(mask))
+                        self._write(pa.Table.from_batches([kept]).cast(self._schema))
+                start = end
+
+
+@contextmanager
+def _open_texts(path: Path, inputs: Sequence[str], kind: str) -> Iterator[Kept]:
+    import pyarrow as pa
+
+    schema = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
+    with open_tables(path, schema) as write:
+        yield _Texts(write, schema)
+
+
+class _Texts:
+    """Whole files, a row each."""
+
+    def __init__(self, write: WriteTable, schema: pa.Schema) -> None:
+        self._write = write
+        self._schema = schema
+
+    def copy(self, path: str, spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> None:
+        import pyarrow as pa
+
+        if not keep.any():
+            return
+        problems: list[Unreadable] = []
+        for batch in read_text_batches(path, problems.append):
+            self._write(pa.table([batch.ids, batch.texts], schema=self._schema))
+        if problems:
+            raise OSError(f"{problems[0]}; it could be read before: run again")

@@ -1,0 +1,196 @@
+"""A file that appears only when it is complete, packed if its name says so."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+from urllib.parse import unquote, urlsplit
+
+from neardup.sources.document import STDIN
+from neardup.sources.formats import PACKED, ending, is_url, packing
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
+GZIP_LEVEL = 6
+BUFFER = 1 << 20
+
+
+def check(path: Path, inputs: Sequence[str] = (), *, endings: Sequence[str] = ENDINGS) -> None:
+    """Refuse what cannot be written, or is one of the inputs, before any work is done."""
+    if ending(path.name) not in endings:
+        known = f"{', '.join(endings)}, each also with {' or '.join(PACKED)}"
+        raise ValueError(f"{str(path)!r}: unknown ending; use one of {known}")
+    if ending(path.name) == ".parquet" and packing(path.name):
+        raise ValueError(f"{str(path)!r}: Parquet is packed within; leave {path.suffix} out")
+    folder = target_of(path).parent
+    if not folder.is_dir():
+        raise ValueError(f"{path}: the folder {folder} does not exist")
+    if path.is_dir():
+        raise ValueError(f"{path}: a folder; name a file in it")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"{path}: the folder {folder} is not writable")
+    if not path.exists():
+        return
+    for name in inputs:
+        if _same(name, path):
+            raise ValueError(f"{path}: is also an input, which would be lost; name another file")
+    if not path.is_file():
+        raise ValueError(f"{path}: not a regular file")
+    if not os.access(path, os.W_OK):
+        raise ValueError(f"{path}: not writable")
+
+
+@contextmanager
+def open_new(path: Path) -> Iterator[Raw]:
+    """The bytes of a new file. A failed or stopped run leaves the old one, and no other."""
+    target = target_of(path)
+    with named(path):
+        # In the same folder, so that renaming is one step.
+        handle, temporary = tempfile.mkstemp(prefix=".neardup-", dir=target.parent)
+    raw = Raw(handle, path)
+    try:
+        try:
+            yield raw
+            with named(path):
+                os.fsync(handle)
+        finally:
+            raw.finish()
+        with named(path):
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+@contextmanager
+def open_packed(path: Path) -> Iterator[BinaryIO]:
+    """The same for content, which is packed as the ending says."""
+    with open_new(path) as raw:
+        how = packing(path.name)
+        if how == "gzip":
+            # Without name and time: equal content gives an equal file.
+            packed = gzip.GzipFile("", "wb", GZIP_LEVEL, cast(BinaryIO, raw), mtime=0)
+            stream = io.BufferedWriter(cast(io.RawIOBase, packed), BUFFER)
+        else:
+            stream = io.BufferedWriter(raw if how is None else _Zstd(raw), BUFFER)
+        try:
+            yield stream
+            stream.close()
+        except BaseException:
+            # What is left in the buffers is not wanted, nor are the errors of writing it.
+            raw.finish()
+            with suppress(Exception):
+                stream.close()
+            raise
+
+
+class Raw(io.RawIOBase):
+    """Unbuffered writing. Errors name the user's file, not the temporary one.
+
+    Layers above may close it early; the file behind it stays open until `finish`, and what is
+    written after that goes nowhere.
+    """
+
+    def __init__(self, handle: int, path: Path) -> None:
+        self._handle: int | None = handle
+        self._path = path
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        view = memoryview(data).cast("B")
+        done = 0
+        with named(self._path):
+            while self._handle is not None and done < len(view):
+                done += os.write(self._handle, view[done:])
+        return len(view)
+
+    def copy_from(self, source: int, start: int, size: int) -> int:
+        """Bytes of another file, by the kernel; how many were copied, which may be none."""
+        if self._handle is None or not hasattr(os, "copy_file_range"):
+            return 0
+        done = 0
+        while done < size:
+            try:
+                count = os.copy_file_range(source, self._handle, size - done, start + done)
+            except OSError:  # another file system, or no room: plain writing will tell
+                break
+            if not count:
+                break
+            done += count
+        return done
+
+    def finish(self) -> None:
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            with named(self._path):
+                os.close(handle)
+
+
+class _Zstd(io.RawIOBase):
+    """Packs what is written, through Arrow."""
+
+    def __init__(self, raw: Raw) -> None:
+        import pyarrow as pa
+
+        self._stream = pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        self._stream.write(data)
+        return memoryview(data).nbytes
+
+    def close(self) -> None:
+        if not self.closed:
+            try:
+                self._stream.close()
+            finally:
+                super().close()
+
+
+def target_of(path: Path) -> Path:
+    """The file behind a link; it is that one which is written."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """System errors name the user's file."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _same(name: str, path: Path) -> bool:
+    if is_url(name):
+        parts = urlsplit(name)
+        if parts.scheme != "file":
+            return False
+        name = unquote(parts.path)
+    with suppress(OSError, ValueError):
+        if name != STDIN:
+            return os.path.samefile(name, path)
+        # Standard input may be a file too, by "<".
+        return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat())
+    return False
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,65 @@
+"""Large pieces of a file, each of whole lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neardup.sources import document
+from neardup.sources.document import BOM, GZIP, STDIN, ZSTD, Report, Unreadable, name_of
+from neardup.sources.stored import DamagedError, Stored
+
+BLOCK_BYTES = 8 << 20
+PACKED = ((GZIP, "gzip", ".gz", "zcat"), (ZSTD, "zstd", ".zst", "zstdcat"))
+
+
+def blocks(file: Stored, report: Report) -> Iterator[tuple[int, int, bytes]]:
+    """Pieces of about BLOCK_BYTES: number of the first line, offset of the first byte, bytes.
+
+    Each ends at a line end, but for a last line without one. A leading byte order mark is left
+    out. A line longer than MAX_BYTES is reported and left out; so is a line cut off by damage.
+    """
+    source = name_of(file.path)
+    # Of the line that has not ended yet: number, offset, bytes (unless too long), their count.
+    line, start, held, size = 1, 0, list[bytes](), 0
+    while True:
+        try:
+            data = file.read(min(BLOCK_BYTES, document.MAX_BYTES))
+        except DamagedError as damage:
+            report(Unreadable(source, line, str(damage)))
+            return
+        if not data:
+            break
+        if file.position == len(data):
+            if problem := packed(file.path, data):
+                report(problem)
+                return
+            if data.startswith(BOM):
+                data, start = data[len(BOM) :], len(BOM)
+        first = data.find(b"\n") + 1
+        head = first or len(data)
+        if size + head - bool(first) > document.MAX_BYTES:
+            # No other line of the piece can be too long: the piece itself is not.
+            if size <= document.MAX_BYTES:
+                report(Unreadable(source, line, document.line_too_long()))
+            held, size, data = [], size + head, data[head:]
+            if first:
+                line, start, size = line + 1, start + size, 0
+        if cut := data.rfind(b"\n") + 1:
+            block = b"".join((*held, data[:cut]))
+            yield line, start, block
+            line, start = line + block.count(b"\n"), start + len(block)
+            held, size, data = [], 0, data[cut:]
+        if data:
+            held.append(data)
+            size += len(data)
+    if held:
+        yield line, start, b"".join(held)
+
+
+def packed(path: str, data: bytes) -> Unreadable | None:
+    """That a file begins like a packed one, and what to do."""
+    for magic, name, ending, program in PACKED:
+        if data.startswith(magic):
+            way = f"pipe it through {program}" if path == STDIN else f"let its name end in {ending}"
+            return Unreadable(name_of(path), None, f"is {name}", hint=way)
+    return None
