@@ -1,0 +1,9 @@
+"""Whole jobs on files: read, match, write, and say what was done."""
+
+from neardup.jobs.cluster import cluster
+from neardup.jobs.dedup import dedup
+from neardup.jobs.job import Options, Progress, UnreadableError
+from neardup.jobs.pairs import pairs
+from neardup.jobs.summary import Summary
+
+__all__ = ["Options", "Progress", "Summary", "UnreadableError", "cluster", "dedup", "pairs"]

@@ -1,0 +1,362 @@
+"""What all jobs share: their options, the work folder, reading, and the stages one can go on from."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from neardup.clusters import Linkage
+from neardup.fingerprint import RecipeLike, fingerprints
+from neardup.jobs.spool import Corpus, Spool, open_corpus
+from neardup.jobs.summary import Summary, peak_memory
+from neardup.keep import Keep
+from neardup.recipe import as_recipe
+from neardup.sources.batch import Reading
+from neardup.threshold import DEFAULT_RECALL, Threshold, threshold
+
+if TYPE_CHECKING:
+    from neardup.engines.local import Matcher
+    from neardup.sources import Batch, Unreadable
+
+T = TypeVar("T")
+STATE = "state.json"
+VERSION = 1
+# Batches read before they are asked for.
+AHEAD = 2
+
+
+class UnreadableError(ValueError):
+    """Input could not be read, and the job was told to be strict."""
+
+
+class Progress(Protocol):
+    """Hears how far a job is."""
+
+    def stage(self, name: str, total: int | None, unit: str) -> None:
+        """A new stage of so many bytes or pairs, if that is known."""
+
+    def advance(self, count: int) -> None:
+        """So many more are done."""
+
+
+class Silent:
+    """A progress nobody looks at."""
+
+    def stage(self, name: str, total: int | None, unit: str) -> None: ...
+
+    def advance(self, count: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a job is asked to do.
+
+    similarity, radius, recall   as for `neardup.dedup`
+    against     files to compare with: only what is near one of them is removed
+    removed, report, quarantine  files to write besides; quarantine is named after the output unless
+                given, and written only if something could not be read
+    work_dir    where intermediate files are kept; with `resume` finished stages are not repeated
+    strict      stop, and write nothing, if something cannot be read
+    """
+
+    similarity: float | None = None
+    radius: int | None = None
+    recall: float | None = None
+    recipe: RecipeLike = None
+    keep: str = "first"
+    linkage: Linkage = "connected"
+    against: Sequence[str] = ()
+    removed: Path | None = None
+    report: Path | None = None
+    quarantine: Path | None = None
+    equal: str = "all"
+    work_dir: Path | None = None
+    resume: bool = False
+    strict: bool = False
+    threads: int | None = None
+    reading: Reading = field(default_factory=Reading)
+    on_problem: Callable[[Unreadable], object] | None = None
+    progress: Progress = field(default_factory=Silent)
+
+
+class Job:
+    """One run: its corpus, its summary, and what it writes to."""
+
+    def __init__(self, name: str, inputs: Sequence[str], out: Path, options: Options) -> None:
+        from neardup import sources
+
+        if options.linkage not in ("connected", "star"):
+            raise ValueError(
+                f'linkage is {options.linkage!r}; it must be "connected" or "star"'
+            )
+        if options.resume and options.work_dir is None:
+            raise ValueError("resume needs a work_dir: the one the earlier run was given")
+        self.options = options
+        self.out = out
+        self.keep = Keep.parse(options.keep)
+        self.recipe = as_recipe(options.recipe)
+        self.inputs = sources.expand(list(inputs))
+        self.against = sources.expand(list(options.against)) if options.against else []
+        self.summary = Summary(name, recipe=self.recipe.identity)
+        # Complains before any work is done.
+        self.threshold(2)
+        self._check_outputs()
+        self._started = time.perf_counter()
+        self._stage_started = self._started
+
+    @property
+    def quarantine(self) -> Path:
+        """Where what cannot be read is listed."""
+        if self.options.quarantine is not None:
+            return self.options.quarantine
+        from neardup.sources.formats import ending
+
+        name = self.out.name
+        return self.out.with_name(name[: len(name) - len(ending(name))] + ".quarantine.jsonl")
+
+    def threshold(self, rows: int) -> Threshold:
+        options = self.options
+        return threshold(
+            options.similarity, options.radius, options.recall, bits=self.recipe.bits, rows=rows
+        )
+
+    def _check_outputs(self) -> None:
+        from neardup import sinks
+
+        inputs = [*self.inputs, *self.against]
+        outputs = [self.out]
+        for path in (self.options.removed, self.options.quarantine):
+            if path is not None:
+                sinks.check(path, inputs)
+                outputs.append(path)
+        if (report := self.options.report) is not None:
+            sinks.check(report, inputs, endings=(".html", ".htm"))
+            outputs.append(report)
+        named = [os.path.abspath(path) for path in outputs]
+        for path in named:
+            if named.count(path) > 1:
+                raise ValueError(f"{path}: named for two outputs; give each its own file")
+
+    @contextmanager
+    def work(self) -> Iterator[Path]:
+        """The work folder. One that was not named is gone afterwards, whatever happens."""
+        if self.options.work_dir is not None:
+            self.options.work_dir.mkdir(parents=True, exist_ok=True)
+            yield self.options.work_dir
+            # Done: what is left here would only be in the way.
+            for name in os.listdir(self.options.work_dir):
+                with suppress(OSError):
+                    os.unlink(self.options.work_dir / name)
+            with suppress(OSError):
+                self.options.work_dir.rmdir()
+            return
+        # Next to the output: there is room for it, and /tmp may be memory.
+        folder = Path(tempfile.mkdtemp(prefix=".neardup-", dir=self.out.absolute().parent))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def read(self, folder: Path) -> Corpus:
+        """The corpus: read and fingerprinted, or as an earlier run has left it."""
+        state = self._state()
+        if not (self.options.resume and self._is_done(folder, state)):
+            self._forget(folder)
+            self._read_all(folder)
+            if not self._strictly(folder):
+                (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
+        corpus = open_corpus(folder, self.recipe)
+        if self.options.strict and corpus.unreadable:
+            self._refuse(corpus)
+        summary = self.summary
+        summary.read, summary.reference = len(corpus), corpus.reference
+        summary.unreadable = corpus.unreadable
+        summary.no_signal = int((~corpus.fingerprints.signal).sum())
+        self.stage_done("read")
+        return corpus
+
+    def _strictly(self, folder: Path) -> bool:
+        return self.options.strict and open_corpus(folder, self.recipe).unreadable > 0
+
+    def _refuse(self, corpus: Corpus) -> None:
+        source, line, reason = corpus.problems(1)[0]
+        place = source if line is None else f"{source}:{line}"
+        raise UnreadableError(
+            f"{corpus.unreadable:,} records could not be read, first {place}: {reason}; "
+            "nothing was written, because strict was asked for"
+        )
+
+    def _read_all(self, folder: Path) -> None:
+        from neardup import sources
+
+        files = [*self.against, *self.inputs]
+        sizes = [_size(path) for path in files]
+        known = None if None in sizes else sum(size or 0 for size in sizes)
+        progress = self.options.progress
+        progress.stage("reading", known, "bytes")
+        with Spool(folder, self.recipe) as spool:
+
+            def report(problem: Unreadable) -> None:
+                spool.problem(problem)
+                if self.options.on_problem is not None:
+                    self.options.on_problem(problem)
+
+            for number, path in enumerate(files):
+                if number == len(self.against):
+                    spool.end_reference()
+                batches = sources.read_batches(
+                    path, self._reading(), report, progress=progress.advance
+                )
+                with ahead(batches) as coming:
+                    for batch in coming:
+                        self._add(spool, batch)
+                spool.end_file(path)
+                if self.options.strict and spool.unreadable:
+                    break
+            spool.close()
+
+    def _add(self, spool: Spool, batch: Batch) -> None:
+        spool.add(batch, fingerprints(batch.texts, self.recipe, threads=self.options.threads))
+
+    def _reading(self) -> Reading:
+        from dataclasses import replace
+
+        return replace(self.options.reading, key_column=self.keep.column)
+
+    def match(self, corpus: Corpus) -> Matcher:
+        """The pairs of the corpus, ready to be looked for."""
+        from neardup.engines.local import Matcher
+
+        limits = self.threshold(len(corpus))
+        self.summary.similarity, self.summary.radius = limits.similarity, limits.radius
+        self.summary.recall = self.options.recall or (
+            1.0 if limits.similarity is None else DEFAULT_RECALL
+        )
+        self.options.progress.stage("comparing", None, "pairs")
+        return Matcher(
+            corpus.fingerprints,
+            corpus.texts,
+            limits,
+            threads=self.options.threads,
+            tick=self.options.progress.advance,
+        )
+
+    def matched(self, matcher: Matcher) -> None:
+        """Notes what the matcher has seen."""
+        counts, summary = matcher.counts, self.summary
+        summary.candidates, summary.verified = counts.candidates, counts.verified
+        summary.pairs, summary.plan = counts.pairs, matcher.plan
+        self.stage_done("match")
+
+    def stage_done(self, name: str) -> None:
+        now = time.perf_counter()
+        self.summary.stages[name] = round(now - self._stage_started, 3)
+        self._stage_started = now
+
+    def write_quarantine(self, corpus: Corpus) -> None:
+        """What could not be read, if anything."""
+        if not corpus.unreadable:
+            return
+        from neardup import sinks
+
+        with sinks.open_rows(self.quarantine, ("source", "line", "reason")) as write:
+            for source, line, reason in corpus.problems(corpus.unreadable):
+                write({"source": source, "line": line, "reason": reason})
+        self.summary.files.append(str(self.quarantine))
+
+    def finish(self) -> Summary:
+        self.stage_done("write")
+        self.summary.seconds = round(time.perf_counter() - self._started, 3)
+        self.summary.peak_memory = peak_memory()
+        return self.summary
+
+    def _state(self) -> dict[str, Any]:
+        """What must be the same for a finished stage to be of use."""
+        reading = self._reading()
+        return {
+            "version": VERSION,
+            "recipe": self.recipe.identity,
+            "reading": [*reading.text_columns, reading.id_column, reading.key_column],
+            "lines": [reading.lines, reading.format],
+            "inputs": [[path, *_stamp(path)] for path in self.inputs],
+            "against": [[path, *_stamp(path)] for path in self.against],
+        }
+
+    def _is_done(self, folder: Path, state: dict[str, Any]) -> bool:
+        try:
+            known = json.loads((folder / STATE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        for name, value in state.items():
+            if known.get(name) != value:
+                raise ValueError(
+                    f"{folder}: the earlier run differs in {name}: {known.get(name)!r}, "
+                    f"now {value!r}; run without --resume to begin anew"
+                )
+        return True
+
+    def _forget(self, folder: Path) -> None:
+        with suppress(FileNotFoundError):
+            (folder / STATE).unlink()
+
+
+@contextmanager
+def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
+    """The same items, made on another thread before they are asked for."""
+    made: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(AHEAD)
+    stopped = threading.Event()
+
+    def put(item: T | None, error: BaseException | None) -> None:
+        while not stopped.is_set():
+            with suppress(queue.Full):
+                made.put((item, error), timeout=0.1)
+                return
+
+    def make() -> None:
+        try:
+            for item in items:
+                put(item, None)
+                if stopped.is_set():
+                    return
+            put(None, None)
+        except BaseException as error:
+            put(None, error)
+
+    def take() -> Iterator[T]:
+        while True:
+            item, error = made.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+
+    thread = threading.Thread(target=make, name="neardup-reader", daemon=True)
+    thread.start()
+    try:
+        yield take()
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def _size(path: str) -> int | None:
+    return _stamp(path)[0]
+
+
+def _stamp(path: str) -> tuple[int | None, int | None]:
+    """Size and time of a file, by which a change is noticed; nothing for what is no file."""
+    with suppress(OSError):
+        found = os.stat(path)
+        return found.st_size, found.st_mtime_ns
+    return None, None

@@ -1,0 +1,233 @@
+"""A corpus on disk: what the later stages of a job need, written while the inputs are read.
+
+Each column is a file in the work folder and is mapped when it is read: only fingerprints, and a few
+numbers for each document, are ever in memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from neardup.engines.local import Texts
+from neardup.fingerprint import Fingerprints
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from neardup.recipe import Recipe
+    from neardup.sources import Batch, Unreadable
+
+COLUMNS = {
+    "texts": "u1",
+    "text_ends": "<i8",
+    "ids": "u1",
+    "id_ends": "<i8",
+    "spans": "<i8",
+    "values": "<u8",
+    "signal": "?",
+}
+INDEX = "corpus.json"
+KEYS = "keys.arrow"
+PROBLEMS = "problems.jsonl"
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """All documents of a job: those to compare with first, then the inputs.
+
+    files      (path, first row, row after the last), in order
+    reference  how many rows are only there to compare with
+    spans      where each record lies in its file
+    keys       values of the column a keep policy looks at
+    """
+
+    fingerprints: Fingerprints
+    texts: Texts
+    ids: Texts
+    spans: NDArray[np.int64]
+    keys: pa.Array | None
+    files: list[tuple[str, int, int]]
+    reference: int
+    unreadable: int
+    folder: Path
+
+    def __len__(self) -> int:
+        return len(self.fingerprints)
+
+    def ids_of(self, rows: NDArray[np.int64]) -> pa.Array:
+        """The ids of rows as a column."""
+        import pyarrow as pa
+
+        return pa.array([self.ids[row] for row in rows.tolist()], pa.large_string())
+
+    def sources_of(self, rows: NDArray[np.int64]) -> pa.Array:
+        """The files of rows as a column."""
+        import numpy as np
+        import pyarrow as pa
+
+        from neardup.sources import name_of
+
+        starts = np.array([start for _, start, _ in self.files], dtype=np.int64)
+        # Files without a document share their start with the next one; the last of them has it.
+        at = np.searchsorted(starts, rows, side="right") - 1
+        names = pa.array([name_of(path) for path, _, _ in self.files], pa.large_string())
+        return names.take(pa.array(at))
+
+    def problems(self, most: int) -> list[tuple[str, int | None, str]]:
+        """The first of what could not be read: file, line, reason."""
+        with open(self.folder / PROBLEMS, encoding="utf-8") as file:
+            rows = [json.loads(line) for _, line in zip(range(most), file, strict=False)]
+        return [(row["source"], row["line"], row["reason"]) for row in rows]
+
+
+class Spool:
+    """Writes a corpus, batch after batch."""
+
+    def __init__(self, folder: Path, recipe: Recipe) -> None:
+        self.folder = folder
+        self.recipe = recipe
+        self.rows = 0
+        self.reference = 0
+        self.unreadable = 0
+        self.files: list[tuple[str, int, int]] = []
+        self._ends = {"texts": 0, "ids": 0}
+        self._keys: list[Any] = []
+        self._stack = ExitStack()
+        self._columns = {
+            name: self._stack.enter_context(open(folder / name, "wb"))
+            for name in COLUMNS
+        }
+        self._problems = self._stack.enter_context(
+            open(folder / PROBLEMS, "w", encoding="utf-8", errors="backslashreplace")
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def problem(self, found: Unreadable) -> None:
+        self.unreadable += 1
+        row = {"source": found.source, "line": found.line, "reason": found.reason}
+        self._problems.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+    def add(self, batch: Batch, made: Fingerprints) -> None:
+        self._strings("texts", batch.texts)
+        self._strings("ids", batch.ids)
+        self._write("spans", batch.spans)
+        self._write("values", made.values)
+        self._write("signal", made.signal)
+        if batch.key is not None:
+            self._keys.append(batch.key)
+        self.rows += len(batch.ids)
+
+    def end_file(self, path: str) -> None:
+        start = self.files[-1][2] if self.files else 0
+        self.files.append((path, start, self.rows))
+
+    def end_reference(self) -> None:
+        """What comes from here on are the inputs."""
+        self.reference = self.rows
+        # Only inputs are kept or not: the others need no key.
+        self._keys.clear()
+
+    def close(self) -> None:
+        """All is written: from here on the corpus can be opened."""
+        import pyarrow as pa
+
+        self._stack.close()
+        if self._keys:
+            keys = _one_kind(self._keys)
+            with pa.OSFile(str(self.folder / KEYS), "wb") as file:
+                schema = pa.schema([("key", keys.type)])
+                with pa.ipc.new_file(file, schema) as writer:
+                    writer.write(pa.record_batch([keys], schema=schema))
+        index = {
+            "rows": self.rows,
+            "reference": self.reference,
+            "unreadable": self.unreadable,
+            "files": self.files,
+        }
+        (self.folder / INDEX).write_text(json.dumps(index), encoding="utf-8")
+
+    def _strings(self, name: str, column: pa.LargeStringArray) -> None:
+        import numpy as np
+
+        _, offsets, data = column.buffers()
+        bounds = np.frombuffer(offsets, dtype=np.int64)
+        bounds = bounds[column.offset : column.offset + len(column) + 1]
+        if data is not None:
+            self._columns[name].write(memoryview(data)[bounds[0] : bounds[-1]])
+        self._write(f"{name.removesuffix('s')}_ends", bounds[1:] - bounds[0] + self._ends[name])
+        self._ends[name] += int(bounds[-1] - bounds[0])
+
+    def _write(self, name: str, values: NDArray[Any]) -> None:
+        import numpy as np
+
+        kept = np.ascontiguousarray(values.astype(COLUMNS[name], copy=False))
+        self._columns[name].write(memoryview(kept).cast("B") if kept.size else b"")
+
+
+def open_corpus(folder: Path, recipe: Recipe) -> Corpus:
+    """What a spool has written."""
+    import numpy as np
+
+    index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+    rows = index["rows"]
+    column = {name: _mapped(folder / name, kind) for name, kind in COLUMNS.items()}
+    words = (recipe.bits + 63) // 64
+    # The join reads these again and again: they are in memory.
+    values = np.array(column["values"]).reshape(rows, words)
+    return Corpus(
+        Fingerprints(values, np.array(column["signal"]), recipe),
+        Texts(memoryview(column["texts"]), column["text_ends"]),
+        Texts(memoryview(column["ids"]), column["id_ends"]),
+        column["spans"].reshape(rows, 2),
+        _read_keys(folder / KEYS),
+        [(path, start, stop) for path, start, stop in index["files"]],
+        index["reference"],
+        index["unreadable"],
+        folder,
+    )
+
+
+def _mapped(path: Path, kind: str) -> NDArray[Any]:
+    import numpy as np
+
+    if not path.stat().st_size:
+        return np.zeros(0, dtype=kind)
+    return np.memmap(path, dtype=kind, mode="r").view(np.ndarray)
+
+
+def _one_kind(parts: Sequence[pa.Array]) -> pa.Array:
+    """Values of all files in one column: numbers if all are, else strings."""
+    import pyarrow as pa
+
+    kinds = {part.type for part in parts if not pa.types.is_null(part.type)}
+    kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
+    if kinds and all(pa.types.is_integer(k) or pa.types.is_floating(k) for k in {kind, *kinds}):
+        kind = pa.float64()
+    return pa.concat_arrays([part.cast(kind) for part in parts])
+
+
+def _read_keys(path: Path) -> pa.Array | None:
+    import pyarrow as pa
+
+    if not path.exists():
+        return None
+    with pa.memory_map(str(path)) as file:
+        return pa.ipc.open_file(file).read_all()["key"].combine_chunks()

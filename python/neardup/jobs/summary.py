@@ -1,0 +1,63 @@
+"""What a job did."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass
+class Summary:
+    """The numbers at the end of a job.
+
+    read         documents read; `reference` of them only to compare with
+    unreadable   records that gave none
+    no_signal    documents with too few words for a fingerprint
+    candidates   pairs within the radius; `verified` of them by their exact cosine
+    pairs        pairs that count
+    clusters     clusters of two or more
+    kept, removed  documents of the inputs; None where the job keeps and removes nothing
+    similarity, radius, recall   what was asked for, and the radius that follows
+    plan         how pairs were looked for
+    weakest      the least similar member of a cluster that chaining has made, if it is less similar
+                 to what is kept than was asked for: id, kept, similarity, size
+    peak_memory  bytes
+    files        what was written
+    """
+
+    job: str
+    read: int = 0
+    reference: int = 0
+    unreadable: int = 0
+    no_signal: int = 0
+    candidates: int = 0
+    verified: int = 0
+    pairs: int = 0
+    clusters: int = 0
+    kept: int | None = None
+    removed: int | None = None
+    similarity: float | None = None
+    radius: int = 0
+    recall: float = 1.0
+    recipe: str = ""
+    plan: dict[str, Any] = field(default_factory=dict)
+    weakest: dict[str, Any] | None = None
+    seconds: float = 0.0
+    stages: dict[str, float] = field(default_factory=dict)
+    peak_memory: int = 0
+    files: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; what does not apply is left out."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def peak_memory() -> int:
+    """The most memory this process has had, in bytes; 0 where that cannot be told."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
