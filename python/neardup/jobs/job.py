@@ -1,4 +1,4 @@
-"""What all jobs share: their options, the work folder, reading, and the stages one can go on from."""
+"""What all jobs share: their options, the work folder, reading, and where one can go on from."""
 
 from __future__ import annotations
 
@@ -96,9 +96,7 @@ class Job:
         from neardup import sources
 
         if options.linkage not in ("connected", "star"):
-            raise ValueError(
-                f'linkage is {options.linkage!r}; it must be "connected" or "star"'
-            )
+            raise ValueError(f'linkage is {options.linkage!r}; it must be "connected" or "star"')
         if options.resume and options.work_dir is None:
             raise ValueError("resume needs a work_dir: the one the earlier run was given")
         self.options = options
@@ -142,10 +140,10 @@ class Job:
         if (report := self.options.report) is not None:
             sinks.check(report, inputs, endings=(".html", ".htm"))
             outputs.append(report)
-        named = [os.path.abspath(path) for path in outputs]
-        for path in named:
-            if named.count(path) > 1:
-                raise ValueError(f"{path}: named for two outputs; give each its own file")
+        named = [os.path.abspath(output) for output in outputs]
+        for name in named:
+            if named.count(name) > 1:
+                raise ValueError(f"{name}: named for two outputs; give each its own file")
 
     @contextmanager
     def work(self) -> Iterator[Path]:

@@ -102,11 +102,10 @@ class Spool:
         self._keys: list[Any] = []
         self._stack = ExitStack()
         self._columns = {
-            name: self._stack.enter_context(open(folder / name, "wb"))
-            for name in COLUMNS
+            name: self._stack.enter_context((folder / name).open("wb")) for name in COLUMNS
         }
         self._problems = self._stack.enter_context(
-            open(folder / PROBLEMS, "w", encoding="utf-8", errors="backslashreplace")
+            (folder / PROBLEMS).open("w", encoding="utf-8", errors="backslashreplace")
         )
 
     def __enter__(self) -> Self:
@@ -179,7 +178,7 @@ class Spool:
         import numpy as np
 
         kept = np.ascontiguousarray(values.astype(COLUMNS[name], copy=False))
-        self._columns[name].write(memoryview(kept).cast("B") if kept.size else b"")
+        self._columns[name].write(kept.data.cast("B") if kept.size else b"")
 
 
 def open_corpus(folder: Path, recipe: Recipe) -> Corpus:
@@ -194,8 +193,8 @@ def open_corpus(folder: Path, recipe: Recipe) -> Corpus:
     values = np.array(column["values"]).reshape(rows, words)
     return Corpus(
         Fingerprints(values, np.array(column["signal"]), recipe),
-        Texts(memoryview(column["texts"]), column["text_ends"]),
-        Texts(memoryview(column["ids"]), column["id_ends"]),
+        Texts(column["texts"].data, column["text_ends"]),
+        Texts(column["ids"].data, column["id_ends"]),
         column["spans"].reshape(rows, 2),
         _read_keys(folder / KEYS),
         [(path, start, stop) for path, start, stop in index["files"]],

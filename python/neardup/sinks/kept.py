@@ -35,13 +35,8 @@ class Kept(Protocol):
         """Of the records of one file, in order and at these spans, those with `keep`."""
 
 
-@contextmanager
-def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[Kept]:
-    """A new file of kept records, in the format of the inputs.
-
-    Lines and rows are copied byte for byte; CSV files have one header, Parquet files one schema.
-    Texts of whole files become a table with the columns id and text.
-    """
+def check_kept(path: Path, inputs: Sequence[str], reading: Reading) -> None:
+    """Refuse what `open_kept` cannot write, before any work is done."""
     kind = _format_of(inputs, reading)
     whole = kind == "text" and not reading.lines
     endings = TABLES if whole else _endings(kind, inputs)
@@ -54,6 +49,18 @@ def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[K
     for name in inputs:
         if not can_reread(name):
             raise ValueError(f"{name_of(name)}: cannot be read twice; save it to a file first")
+
+
+@contextmanager
+def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[Kept]:
+    """A new file of kept records, in the format of the inputs.
+
+    Lines and rows are copied byte for byte; CSV files have one header, Parquet files one schema.
+    Texts of whole files become a table with the columns id and text.
+    """
+    check_kept(path, inputs, reading)
+    kind = _format_of(inputs, reading)
+    whole = kind == "text" and not reading.lines
     opened = _open_texts if whole else _open_rows if kind == "parquet" else _open_bytes
     with opened(path, inputs, kind) as kept:
         yield kept

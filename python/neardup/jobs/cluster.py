@@ -1,0 +1,73 @@
+"""neardup cluster: files in, a table of which record belongs to which cluster out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.dedup import removed_table
+from neardup.jobs.dedup import BATCH, note_weakest, within
+from neardup.jobs.job import Job, Options
+from neardup.jobs.summary import Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup.jobs.spool import Corpus
+
+COLUMNS = ("id", "cluster", "size", "representative")
+
+
+def cluster(inputs: Sequence[str], out: Path, options: Options | None = None) -> Summary:
+    """Writes a row for each document: id, cluster (a number), its size, its representative's id."""
+    import numpy as np
+
+    from neardup import sinks, sources
+
+    job = Job("cluster", inputs, out, options or Options())
+    sinks.check(out, job.inputs)
+    with ExitStack() as stack:
+        if "-" in job.inputs:
+            stack.enter_context(sources.spooled_stdin())
+        corpus = job.read(stack.enter_context(job.work()))
+        matcher = job.match(corpus)
+        labels = within(job, matcher, corpus)
+        job.matched(matcher)
+        own = np.arange(len(labels))
+        removed = own[labels != own]
+        job.summary.clusters = len(np.unique(labels[removed]))
+        note_weakest(job, corpus, removed_table(matcher, removed, labels), labels)
+        _write(job, corpus, labels)
+        job.write_quarantine(corpus)
+        if job.options.report is not None:
+            from neardup.jobs.reporting import write_report
+
+            write_report(job, corpus, matcher, labels)
+        return job.finish()
+
+
+def _write(job: Job, corpus: Corpus, labels: NDArray[np.int64]) -> None:
+    import numpy as np
+    import pyarrow as pa
+
+    from neardup import sinks
+
+    sizes = np.bincount(labels, minlength=len(labels))
+    # Clusters are numbered as they come.
+    firsts = np.full(len(labels), len(labels), dtype=np.int64)
+    np.minimum.at(firsts, labels, np.arange(len(labels)))
+    number = np.zeros(len(labels), dtype=np.int64)
+    roots = np.flatnonzero(sizes)
+    number[roots[np.argsort(firsts[roots], kind="stable")]] = np.arange(len(roots))
+    kinds = (pa.string(), pa.int64(), pa.int64(), pa.string())
+    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
+    with sinks.open_tables(job.out, schema) as write:
+        for start in range(0, len(labels), BATCH):
+            part = labels[start : start + BATCH]
+            rows = np.arange(start, start + len(part))
+            columns = [corpus.ids_of(rows), number[part], sizes[part], corpus.ids_of(part)]
+            write(pa.table(columns, names=list(COLUMNS)).cast(schema))
+    job.summary.files.append(str(job.out))

@@ -1,0 +1,146 @@
+"""neardup dedup: files in, the same files without near-duplicates out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.dedup import removed_table
+from neardup.jobs.job import Job, Options
+from neardup.jobs.summary import Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from neardup.engines.local import Matcher
+    from neardup.jobs.spool import Corpus
+
+    Rows = NDArray[np.int64]
+
+REMOVED = ("id", "dup_of", "cluster", "distance", "similarity", "source")
+# Rows of a table made at a time.
+BATCH = 1 << 16
+
+
+def dedup(inputs: Sequence[str], out: Path, options: Options | None = None) -> Summary:
+    """Writes the records of the inputs that are to be kept, unchanged and in order."""
+    from neardup import sinks, sources
+
+    job = Job("dedup", inputs, out, options or Options())
+    with ExitStack() as stack:
+        if "-" in job.inputs:
+            stack.enter_context(sources.spooled_stdin())
+        # Before the work: an output that cannot be is known at once.
+        sinks.check_kept(out, job.inputs, job.options.reading)
+        folder = stack.enter_context(job.work())
+        corpus = job.read(folder)
+        matcher = job.match(corpus)
+        labels = against(matcher, corpus) if job.against else within(job, matcher, corpus)
+        job.matched(matcher)
+        _write(job, corpus, matcher, labels)
+        return job.finish()
+
+
+def within(job: Job, matcher: Matcher, corpus: Corpus) -> Rows:
+    """For each row the one of its cluster that is kept."""
+    import numpy as np
+
+    lengths = np.diff(corpus.texts.ends, prepend=0)
+    return matcher.clusters(job.options.linkage, job.keep.order(lengths, corpus.keys))
+
+
+def against(matcher: Matcher, corpus: Corpus) -> Rows:
+    """For each row of the inputs the row it is removed for: the nearest of the reference."""
+    import numpy as np
+
+    match, _, _ = matcher.nearest(corpus.reference)
+    return np.where(match < 0, np.arange(len(match)), match)
+
+
+def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
+    import numpy as np
+
+    from neardup import sinks
+
+    own = np.arange(len(labels))
+    kept = labels == own
+    removed = own[~kept]
+    summary = job.summary
+    summary.removed = len(removed)
+    summary.kept = len(labels) - corpus.reference - len(removed)
+    summary.clusters = len(np.unique(labels[removed]))
+    table = removed_table(matcher, removed, labels)
+    if not job.against:
+        note_weakest(job, corpus, table, labels)
+    job.options.progress.stage("writing", None, "records")
+    with ExitStack() as stack:
+        # Files are renamed into place when all of them are complete.
+        output = stack.enter_context(sinks.open_kept(job.out, job.inputs, job.options.reading))
+        for path, start, stop in corpus.files:
+            if start >= corpus.reference and stop > start:
+                output.copy(path, corpus.spans[start:stop], kept[start:stop])
+                job.options.progress.advance(stop - start)
+        if job.options.removed is not None:
+            schema = removed_schema()
+            write = stack.enter_context(sinks.open_tables(job.options.removed, schema))
+            for batch in removed_records(corpus, table, schema):
+                write(batch)
+    summary.files.append(str(job.out))
+    if job.options.removed is not None:
+        summary.files.append(str(job.options.removed))
+    job.write_quarantine(corpus)
+    if job.options.report is not None:
+        from neardup.jobs.reporting import write_report
+
+        write_report(job, corpus, matcher, labels)
+
+
+def removed_schema() -> pa.Schema:
+    import pyarrow as pa
+
+    kinds = (pa.string(), pa.string(), pa.int64(), pa.int64(), pa.float64(), pa.string())
+    return pa.schema(list(zip(REMOVED, kinds, strict=True)))
+
+
+def removed_records(corpus: Corpus, table: pa.Table, schema: pa.Schema) -> Iterator[pa.Table]:
+    """The rows removed, by the ids their owner knows; `cluster` is the number of the row kept."""
+    import pyarrow as pa
+
+    for batch in table.to_batches(BATCH):
+        rows = batch.column("row").to_numpy()
+        kept = batch.column("dup_of").to_numpy()
+        columns = [
+            corpus.ids_of(rows),
+            corpus.ids_of(kept),
+            batch.column("dup_of"),
+            batch.column("distance"),
+            batch.column("similarity"),
+            corpus.sources_of(rows),
+        ]
+        yield pa.table(columns, names=list(REMOVED)).cast(schema)
+
+
+def note_weakest(job: Job, corpus: Corpus, table: pa.Table, labels: Rows) -> None:
+    """Chaining links texts that are not near each other: which is the least like what is kept?"""
+    import numpy as np
+
+    wanted = job.summary.similarity
+    if job.options.linkage == "star" or wanted is None or not len(table):
+        return
+    similarity = table.column("similarity").to_numpy()
+    worst = int(similarity.argmin())
+    if similarity[worst] >= wanted:
+        return
+    row, kept = (table.column(name)[worst].as_py() for name in ("row", "dup_of"))
+    found: dict[str, Any] = {
+        "id": corpus.ids[row],
+        "kept": corpus.ids[kept],
+        "similarity": float(similarity[worst]),
+        "size": int(np.count_nonzero(labels == kept)),
+        "below": int(np.count_nonzero(similarity < wanted)),
+    }
+    job.summary.weakest = found

@@ -1,0 +1,167 @@
+"""neardup pairs: files in, a table of all near-duplicate pairs out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.engines.local import Matcher, Pairs
+from neardup.jobs.job import Job, Options
+from neardup.jobs.summary import Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from neardup.jobs.spool import Corpus
+
+    Rows = NDArray[np.int64]
+
+COLUMNS = ("left", "right", "distance", "similarity")
+# More pairs than this are a mistake: nobody reads them, and no disk holds them.
+MOST_PAIRS = 1 << 31
+# Pairs made at a time.
+BATCH = 1 << 18
+
+
+def pairs(inputs: Sequence[str], out: Path, options: Options | None = None) -> Summary:
+    """Writes a row for each pair: the ids, the distance in bits, the exact cosine."""
+    from neardup import sinks, sources
+
+    job = Job("pairs", inputs, out, options or Options())
+    if job.options.equal not in ("all", "first"):
+        raise ValueError(f'equal is {job.options.equal!r}; it must be "all" or "first"')
+    sinks.check(out, job.inputs)
+    with ExitStack() as stack:
+        if "-" in job.inputs:
+            stack.enter_context(sources.spooled_stdin())
+        corpus = job.read(stack.enter_context(job.work()))
+        matcher = job.match(corpus)
+        schema = _schema()
+        count = 0
+        with sinks.open_tables(out, schema) as write:
+            for found in _all_pairs(matcher, first_only=job.options.equal == "first"):
+                count += len(found.left)
+                if count > MOST_PAIRS:
+                    raise ValueError(
+                        f"more than {MOST_PAIRS:,} pairs; pair a repeat with the first of its kind "
+                        "only (equal first), or look for clusters instead"
+                    )
+                write(_table(corpus, matcher, found, schema))
+        job.matched(matcher)
+        job.summary.pairs = count
+        job.summary.files.append(str(out))
+        job.write_quarantine(corpus)
+        return job.finish()
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    kinds = (pa.string(), pa.string(), pa.int64(), pa.float64())
+    return pa.schema(list(zip(COLUMNS, kinds, strict=True)))
+
+
+def _table(corpus: Corpus, matcher: Matcher, found: Pairs, schema: pa.Schema) -> pa.Table:
+    import pyarrow as pa
+
+    coded = corpus.fingerprints.signal[found.left]
+    columns = [
+        corpus.ids_of(found.left),
+        corpus.ids_of(found.right),
+        pa.array(found.distance.astype("i8"), mask=~coded),
+        pa.nulls(len(coded), pa.float64()) if found.similarity is None else found.similarity,
+    ]
+    return pa.table(columns, names=list(COLUMNS)).cast(schema)
+
+
+def _all_pairs(matcher: Matcher, *, first_only: bool) -> Iterator[Pairs]:
+    """The pairs of units, and of all their twins; the smaller row is on the left."""
+    groups = _Groups(matcher.twins)
+    verified = matcher.threshold.similarity is not None
+    if first_only:
+        yield from groups.with_first(verified)
+        yield from map(_ordered, matcher.pairs())
+        return
+    yield from groups.within(verified)
+    for found in matcher.pairs():
+        yield from groups.between(found)
+
+
+def _ordered(found: Pairs) -> Pairs:
+    import numpy as np
+
+    left, right = np.minimum(found.left, found.right), np.maximum(found.left, found.right)
+    return Pairs(left, right, found.distance, found.similarity)
+
+
+class _Groups:
+    """Twins, group after group."""
+
+    def __init__(self, twins: Rows) -> None:
+        import numpy as np
+
+        self.order = np.argsort(twins, kind="stable")
+        self.sizes = np.bincount(twins, minlength=len(twins))
+        self.starts = np.cumsum(self.sizes) - self.sizes
+        self.twins = twins
+
+    def with_first(self, verified: bool) -> Iterator[Pairs]:
+        """Each twin with the first of its kind."""
+        import numpy as np
+
+        rows = np.flatnonzero(self.twins != np.arange(len(self.twins)))
+        for start in range(0, len(rows), BATCH):
+            part = rows[start : start + BATCH]
+            yield self._equal(self.twins[part], part, verified)
+
+    def within(self, verified: bool) -> Iterator[Pairs]:
+        """Each twin with all before it."""
+        import numpy as np
+
+        place = np.arange(len(self.order)) - self.starts[self.twins[self.order]]
+        counts = np.cumsum(place)
+        begin = 0
+        while begin < len(place):
+            base = int(counts[begin - 1]) if begin else 0
+            end = max(begin + 1, int(np.searchsorted(counts, base + BATCH, side="right")))
+            number = place[begin:end]
+            right = np.repeat(self.order[begin:end], number)
+            within = np.arange(len(right)) - np.repeat(np.cumsum(number) - number, number)
+            left = self.order[
+                np.repeat(self.starts[self.twins[self.order[begin:end]]], number) + within
+            ]
+            if len(left):
+                yield self._equal(left, right, verified)
+            begin = end
+
+    def between(self, found: Pairs) -> Iterator[Pairs]:
+        """Each twin of the left with each of the right."""
+        import numpy as np
+
+        number = self.sizes[found.left] * self.sizes[found.right]
+        counts = np.cumsum(number)
+        begin = 0
+        while begin < len(number):
+            base = int(counts[begin - 1]) if begin else 0
+            end = max(begin + 1, int(np.searchsorted(counts, base + BATCH, side="right")))
+            part = slice(begin, end)
+            many = number[part]
+            at = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
+            width = np.repeat(self.sizes[found.right[part]], many)
+            left = self.order[np.repeat(self.starts[found.left[part]], many) + at // width]
+            right = self.order[np.repeat(self.starts[found.right[part]], many) + at % width]
+            similarity = None
+            if found.similarity is not None:
+                similarity = np.repeat(found.similarity[part], many)
+            yield _ordered(Pairs(left, right, np.repeat(found.distance[part], many), similarity))
+            begin = end
+
+    def _equal(self, left: Rows, right: Rows, verified: bool) -> Pairs:
+        import numpy as np
+
+        distance: Any = np.zeros(len(left), dtype=np.uint16)
+        return Pairs(left, right, distance, np.ones(len(left)) if verified else None)

@@ -1,0 +1,105 @@
+"""A job → its report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from neardup.jobs.job import Job
+from neardup.reports import JobReport, Shown, ShownCluster, write
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup.engines.local import Matcher
+    from neardup.jobs.spool import Corpus
+
+    Rows = NDArray[np.int64]
+
+CLUSTERS = 25
+MEMBERS = 6
+CHARACTERS = 20_000
+PROBLEMS = 50
+
+
+def write_report(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
+    """The page a person looks at: counts, settings, distances, the largest clusters."""
+    import numpy as np
+
+    path = job.options.report
+    assert path is not None  # noqa: S101
+    sizes = np.bincount(labels, minlength=len(labels))
+    roots = np.flatnonzero(sizes > 1)
+    largest = roots[np.argsort(-sizes[roots], kind="stable")][:CLUSTERS]
+    lengths, how_many = np.unique(sizes[roots], return_counts=True)
+    summary = job.summary
+    verified = summary.similarity is not None
+    report = JobReport(
+        title=f"neardup {summary.job}",
+        summary=_counts(job),
+        settings=_settings(job),
+        distances=matcher.counts.distances,
+        threshold=summary.radius,
+        similarities=matcher.counts.similarities if verified else None,
+        similarity_threshold=summary.similarity,
+        sizes=list(zip(lengths.tolist(), how_many.tolist(), strict=True)),
+        clusters=[_cluster(job, corpus, matcher, labels, int(root)) for root in largest],
+        cluster_count=len(roots),
+        problems=corpus.problems(PROBLEMS),
+        problem_count=corpus.unreadable,
+    )
+    write(report, path)
+    summary.files.append(str(path))
+
+
+def _counts(job: Job) -> dict[str, object]:
+    found = job.summary
+    names = ("read", "reference", "unreadable", "no_signal", "candidates", "verified", "pairs")
+    counts: dict[str, object] = {name: getattr(found, name) for name in names}
+    for name in ("clusters", "kept", "removed"):
+        if (value := getattr(found, name)) is not None:
+            counts[name] = value
+    return counts
+
+
+def _settings(job: Job) -> dict[str, str]:
+    found, options = job.summary, job.options
+    plan = found.plan
+    return {
+        "inputs": ", ".join(job.inputs[:10]) + (", …" if len(job.inputs) > 10 else ""),
+        **({"against": ", ".join(job.against[:10])} if job.against else {}),
+        "similarity": "not verified" if found.similarity is None else f"{found.similarity:g}",
+        "radius": f"{found.radius} of {job.recipe.bits} bits",
+        "recall": f"{found.recall:g}",
+        "method": str(plan.get("method", "")),
+        "linkage": options.linkage,
+        "keep": str(job.keep),
+        "recipe": found.recipe,
+    }
+
+
+def _cluster(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows, root: int) -> ShownCluster:
+    import numpy as np
+
+    members = np.flatnonzero(labels == root)
+    others = members[members != root]
+    similarity = matcher.similarities(np.full(len(others), root), others)
+    # The least similar first: those are worth a look.
+    order = np.argsort(similarity, kind="stable")[: MEMBERS - 1]
+    shown = [_shown(corpus, matcher, root, root, None)]
+    shown += [_shown(corpus, matcher, int(others[at]), root, float(similarity[at])) for at in order]
+    wanted = job.summary.similarity
+    weakest = float(similarity.min()) if len(similarity) else None
+    chained = wanted is not None and weakest is not None and weakest < wanted
+    return ShownCluster(len(members), shown, weakest if chained else None)
+
+
+def _shown(
+    corpus: Corpus, matcher: Matcher, row: int, root: int, similarity: float | None
+) -> Shown:
+    import numpy as np
+
+    text = corpus.texts[row]
+    coded = corpus.fingerprints.signal[row] and corpus.fingerprints.signal[root]
+    distance = int(matcher.distances(np.array([root]), np.array([row]))[0]) if coded else None
+    return Shown(corpus.ids[row], text[:CHARACTERS], len(text), distance, similarity, row == root)
