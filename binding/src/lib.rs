@@ -3,6 +3,7 @@
 mod index;
 mod join;
 mod jsonl;
+mod stored;
 mod texts;
 mod threads;
 
@@ -11,15 +12,16 @@ use std::panic::AssertUnwindSafe;
 
 use neardup_core::{Feature, Idf, IdfSource, Pipeline, Settings, Tokenizer, Weights};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
-use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
+use stored::PyTexts;
 use texts::{ArrowChunk, Texts};
 use threads::{Threads, interruptible};
 
 type Fingerprints<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<bool>>);
+type FirmFingerprints<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<bool>>, Bound<'py, PyArray2<u64>>);
 
 fn refuse(error: neardup_core::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
@@ -135,7 +137,7 @@ impl PyPipeline {
         threads: Option<usize>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Fingerprints<'py>> {
-        self.run(py, Texts::List(texts), threads, progress)
+        self.run(py, Texts::List(texts), threads, progress, false).map(|(values, signal, _)| (values, signal))
     }
 
     fn fingerprints_arrow<'py>(
@@ -145,7 +147,16 @@ impl PyPipeline {
         threads: Option<usize>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Fingerprints<'py>> {
-        self.run(py, Texts::Arrow(chunks), threads, progress)
+        self.run(py, Texts::Arrow(chunks), threads, progress, false).map(|(values, signal, _)| (values, signal))
+    }
+
+    fn firm_fingerprints<'py>(
+        &self,
+        py: Python<'py>,
+        chunks: Vec<ArrowChunk>,
+        threads: Option<usize>,
+    ) -> PyResult<FirmFingerprints<'py>> {
+        self.run(py, Texts::Arrow(chunks), threads, None, true)
     }
 
     fn features(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<(String, u32, f64)>> {
@@ -195,15 +206,21 @@ impl PyPipeline {
     fn similarities<'py>(
         &self,
         py: Python<'py>,
-        texts: PyBuffer<u8>,
-        ends: PyReadonlyArray1<'py, i64>,
+        texts: &Bound<'py, PyTexts>,
         left: PyReadonlyArray1<'py, i64>,
         right: PyReadonlyArray1<'py, i64>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let texts = texts::Stored::new(&texts, ends.as_slice()?)?;
-        let pairs = texts.pairs(left.as_slice()?, right.as_slice()?)?;
-        let found = interruptible(py, threads, |stop| self.0.similarities(&pairs, |row| texts.get(row), stop))?;
+        let pairs: Vec<(usize, usize)> = left
+            .as_slice()?
+            .iter()
+            .zip(right.as_slice()?)
+            .map(|(&left, &right)| (left as usize, right as usize))
+            .collect();
+        let places = texts.get().places(py)?;
+        let reader = texts.get().reader(&places)?;
+        let found = interruptible(py, threads, |stop| self.0.similarities(&pairs, |row| reader.get(row), stop))?;
+        reader.finish()?;
         Ok(PyArray1::from_vec(py, found))
     }
 
@@ -239,16 +256,20 @@ impl PyPipeline {
         texts: Texts<'py>,
         threads: Option<usize>,
         progress: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Fingerprints<'py>> {
+        with_firm: bool,
+    ) -> PyResult<FirmFingerprints<'py>> {
         let threads = Threads::new(threads)?;
         let (rows, words) = (texts.len(), self.0.words());
+        let firm_words = if with_firm { words } else { 0 };
         let mut values = vec![0u64; rows * words];
         let mut signal = vec![false; rows];
+        let mut firm = vec![0u64; rows * firm_words];
         texts.batches(py, |batch, start| {
             let end = start + batch.len();
             let batch_values = &mut values[start * words..end * words];
             let batch_signal = &mut signal[start..end];
-            py.detach(|| threads.run(|| self.0.fingerprints(batch, batch_values, batch_signal)))?;
+            let batch_firm = &mut firm[start * firm_words..end * firm_words];
+            py.detach(|| threads.run(|| self.0.fingerprints(batch, batch_values, batch_signal, batch_firm)))?;
             // Ctrl-C, and a callback that raises, stop a long run here.
             py.check_signals()?;
             match &progress {
@@ -256,8 +277,8 @@ impl PyPipeline {
                 None => Ok(()),
             }
         })?;
-        let values = PyArray1::from_vec(py, values).reshape([rows, words])?;
-        Ok((values, PyArray1::from_vec(py, signal)))
+        let table = |values: Vec<u64>, words: usize| PyArray1::from_vec(py, values).reshape([rows, words]);
+        Ok((table(values, words)?, PyArray1::from_vec(py, signal), table(firm, firm_words)?))
     }
 }
 
@@ -328,9 +349,11 @@ fn passages(
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("FIRM", neardup_core::FIRM)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CorruptIndexError", module.py().get_type::<index::CorruptIndexError>())?;
     module.add_class::<PyPipeline>()?;
+    module.add_class::<PyTexts>()?;
     module.add_class::<index::PyIndex>()?;
     module.add_function(wrap_pyfunction!(stable_hash, module)?)?;
     module.add_function(wrap_pyfunction!(cosine, module)?)?;

@@ -178,40 +178,6 @@ pub(crate) fn bytes_of(buffer: &PyBuffer<u8>) -> PyResult<&[u8]> {
     Ok(unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast::<u8>(), buffer.len_bytes()) })
 }
 
-/// Texts one after the other in one buffer, each known by where it ends.
-pub(crate) struct Stored<'a> {
-    texts: &'a [u8],
-    ends: &'a [i64],
-}
-
-impl<'a> Stored<'a> {
-    pub(crate) fn new(buffer: &'a PyBuffer<u8>, ends: &'a [i64]) -> PyResult<Stored<'a>> {
-        Ok(Stored { texts: bytes_of(buffer)?, ends })
-    }
-
-    /// A text of `pairs`.
-    pub(crate) fn get(&self, row: usize) -> &'a str {
-        self.find(row).unwrap_or_default()
-    }
-
-    fn find(&self, row: usize) -> Option<&'a str> {
-        let place = |row: usize| self.ends.get(row).and_then(|&end| usize::try_from(end).ok());
-        let start = if row == 0 { 0 } else { place(row - 1)? };
-        std::str::from_utf8(self.texts.get(start..place(row)?)?).ok()
-    }
-
-    /// Pairs of rows, refused where there is no such text.
-    pub(crate) fn pairs(&self, left: &[i64], right: &[i64]) -> PyResult<Vec<(usize, usize)>> {
-        let row = |row: i64| {
-            usize::try_from(row)
-                .ok()
-                .filter(|&row| self.find(row).is_some())
-                .ok_or_else(|| PyValueError::new_err(format!("the stored texts are damaged: row {row} is not there")))
-        };
-        left.iter().zip(right).map(|(&left, &right)| Ok((row(left)?, row(right)?))).collect()
-    }
-}
-
 /// Byte offsets → character offsets, by counting from the nearest of evenly spaced marks.
 pub(crate) struct CharOffsets<'a> {
     text: &'a str,

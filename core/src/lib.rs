@@ -54,7 +54,7 @@ pub use join::{
 };
 pub use normalize::Normalize;
 pub use passages::{Passage, passages};
-pub use pipeline::{Feature, Pipeline, Settings, cosine_of_features};
+pub use pipeline::{FIRM, Feature, Pipeline, Settings, cosine_of_features};
 pub use tokens::{TokenScratch, Tokenizer};
 pub use vote::{Tie, Votes};
 pub use weights::{Idf, IdfSource, Weights};

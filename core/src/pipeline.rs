@@ -1,5 +1,6 @@
 //! A recipe made ready to run: text or features → fingerprint.
 
+use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -63,6 +64,8 @@ impl std::fmt::Debug for Pipeline {
     }
 }
 
+/// A bit is firm if its votes differ by more than so many times the norm of the weights, their standard deviation.
+pub const FIRM: f64 = 0.5;
 /// Pairs one thread compares at a time.
 const TASK_PAIRS: usize = 64;
 /// Texts are handed to threads in tasks of about this many bytes.
@@ -98,14 +101,17 @@ impl Pipeline {
 
     /// Writes the fingerprint of `text` into `value`, least significant word first; false means no signal.
     pub fn fingerprint(&self, text: &str, value: &mut [u64]) -> bool {
-        self.with_worker(|worker| worker.fingerprint(&self.settings, text, value))
+        self.with_worker(|worker| worker.fingerprint(&self.settings, text, value, &mut []))
     }
 
     /// Fingerprints many texts, on the threads of the current rayon pool; a missing text has no signal.
-    /// `values` holds `words()` words a text.
-    pub fn fingerprints(&self, texts: &[Option<&str>], values: &mut [u64], signal: &mut [bool]) {
+    /// `values` holds `words()` words a text. So does `firm`, or nothing: bits that are set there were voted for by a
+    /// clear majority, and seldom differ in texts that are alike. All are zero where a recipe cannot tell.
+    pub fn fingerprints(&self, texts: &[Option<&str>], values: &mut [u64], signal: &mut [bool], firm: &mut [u64]) {
         let mut tasks = Vec::new();
-        let (mut texts, mut values, mut signal) = (texts, values, signal);
+        let words = self.words();
+        let firm_words = if firm.is_empty() { 0 } else { words };
+        let (mut texts, mut values, mut signal, mut firm) = (texts, values, signal, firm);
         while !texts.is_empty() {
             let mut bytes = 0;
             let length = texts
@@ -116,17 +122,19 @@ impl Pipeline {
                     begun
                 })
                 .count();
-            let (task_texts, task_values, task_signal);
+            let (task_texts, task_values, task_signal, task_firm);
             (task_texts, texts) = texts.split_at(length);
-            (task_values, values) = values.split_at_mut(length * self.words());
+            (task_values, values) = values.split_at_mut(length * words);
             (task_signal, signal) = signal.split_at_mut(length);
-            tasks.push((task_texts, task_values, task_signal));
+            (task_firm, firm) = firm.split_at_mut(length * firm_words);
+            tasks.push((task_texts, task_values, task_signal, task_firm));
         }
-        tasks.into_par_iter().for_each(|(texts, values, signal)| {
+        tasks.into_par_iter().for_each(|(texts, values, signal, firm)| {
             self.with_worker(|worker| {
-                let rows = texts.iter().zip(values.chunks_exact_mut(self.words())).zip(signal);
-                for ((text, value), signal) in rows {
-                    *signal = text.is_some_and(|text| worker.fingerprint(&self.settings, text, value));
+                for (at, text) in texts.iter().enumerate() {
+                    let value = &mut values[at * words..(at + 1) * words];
+                    let firm = &mut firm[at * firm_words..(at + 1) * firm_words];
+                    signal[at] = text.is_some_and(|text| worker.fingerprint(&self.settings, text, value, firm));
                 }
             });
         });
@@ -172,7 +180,7 @@ impl Pipeline {
     pub fn similarities<'a>(
         &self,
         pairs: &[(usize, usize)],
-        text: impl Fn(usize) -> &'a str + Sync,
+        text: impl Fn(usize) -> Cow<'a, str> + Sync,
         stop: &AtomicBool,
     ) -> Vec<f64> {
         let mut found = vec![f64::NAN; pairs.len()];
@@ -183,17 +191,18 @@ impl Pipeline {
                     return;
                 }
                 self.with_worker(|worker| {
-                    let left_text = text(left);
-                    let (_, vector) = known
-                        .take_if(|(row, _)| *row == left)
-                        .unwrap_or_else(|| (left, worker.vector(&self.settings, left_text)));
+                    let (_, left_text, vector) = known.take_if(|(row, _, _)| *row == left).unwrap_or_else(|| {
+                        let text = text(left);
+                        let vector = worker.vector(&self.settings, &text);
+                        (left, text, vector)
+                    });
                     let right_text = text(right);
                     *found = if left_text == right_text {
                         cosine::cosine(&vector, &vector)
                     } else {
-                        cosine::cosine(&vector, &worker.vector(&self.settings, right_text))
+                        cosine::cosine(&vector, &worker.vector(&self.settings, &right_text))
                     };
-                    known = Some((left, vector));
+                    known = Some((left, left_text, vector));
                 });
             }
         });
@@ -258,7 +267,8 @@ fn choose_features(settings: &Settings, mut features: Vec<Feature>) -> Vec<Featu
 
 /// One thread's buffers, for one width.
 trait Work: Send {
-    fn fingerprint(&mut self, settings: &Settings, text: &str, value: &mut [u64]) -> bool;
+    /// `firm` stays as it is where a recipe cannot tell.
+    fn fingerprint(&mut self, settings: &Settings, text: &str, value: &mut [u64], firm: &mut [u64]) -> bool;
     fn features(&mut self, settings: &Settings, text: &str) -> Vec<Feature>;
     fn vote_features(&mut self, settings: &Settings, features: &[Feature], value: &mut [u64]) -> bool;
     fn vector(&mut self, settings: &Settings, text: &str) -> Vec<(u64, f64)>;
@@ -306,16 +316,26 @@ impl<const W: usize> Worker<W> {
     }
 
     /// Weights that take only count and length: no token needs to be kept.
-    fn vote_counts(&mut self, settings: &Settings, weights: SmallWeights, text: &str) -> Option<[u64; W]> {
+    fn vote_counts(
+        &mut self,
+        settings: &Settings,
+        weights: SmallWeights,
+        text: &str,
+        firm: bool,
+    ) -> Option<([u64; W], [u64; W])> {
         self.fill_bag(settings, weights, text);
         let entries = self.bag.entries();
         if entries.len() < settings.min_features.max(1) {
             return None;
         }
+        let mut squares = 0.0;
         for entry in entries {
-            self.planes.push(entry.hash, weights.of(entry.count, entry.shortness));
+            let weight = weights.of(entry.count, entry.shortness);
+            squares += f64::from(weight) * f64::from(weight);
+            self.planes.push(entry.hash, weight);
         }
-        Some(self.planes.finish(settings.tie))
+        let margin = if firm { (FIRM * squares.sqrt()) as u64 } else { u64::MAX };
+        Some(self.planes.finish_firm(settings.tie, margin))
     }
 
     /// The weight is the count: every occurrence votes at once, and nothing needs to be counted.
@@ -355,7 +375,7 @@ impl<const W: usize> Worker<W> {
 }
 
 impl<const W: usize> Work for Worker<W> {
-    fn fingerprint(&mut self, settings: &Settings, text: &str, value: &mut [u64]) -> bool {
+    fn fingerprint(&mut self, settings: &Settings, text: &str, value: &mut [u64], firm: &mut [u64]) -> bool {
         let plain = settings.top.is_none() && settings.scale.is_none();
         let voted = match settings.weights.small().filter(|_| plain) {
             // Narrower hashes may be equal for different tokens, which have to be told apart to be counted.
@@ -364,7 +384,10 @@ impl<const W: usize> Work for Worker<W> {
             {
                 self.vote_occurrences(settings, text)
             }
-            Some(weights) => self.vote_counts(settings, weights, text),
+            Some(weights) => self.vote_counts(settings, weights, text, !firm.is_empty()).map(|(voted, firm_bits)| {
+                write(settings, Some(firm_bits), firm);
+                voted
+            }),
             None => {
                 let features = self.features(settings, text);
                 return self.vote_features(settings, &features, value);

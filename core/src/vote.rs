@@ -165,6 +165,24 @@ impl<const W: usize> Sums<W> {
         self.blocks = 0;
     }
 
+    /// The columns whose count is above `limit`, and those where it is equal.
+    #[inline(always)]
+    fn above(&self, limit: u64) -> (Row<W>, Row<W>) {
+        let height = self.height.max(64 - limit.leading_zeros() as usize);
+        let mut greater = [0; W];
+        let mut equal = [u64::MAX; W];
+        for plane in (0..height).rev() {
+            let row = self.planes[plane];
+            if limit >> plane & 1 == 1 {
+                equal = zip(equal, row, |e, r| e & r);
+            } else {
+                greater = zip(greater, zip(equal, row, |e, r| e & r), |g, x| g | x);
+                equal = zip(equal, row, |e, r| e & !r);
+            }
+        }
+        (greater, equal)
+    }
+
     fn clear(&mut self) {
         self.planes[..self.height].fill([0; W]);
         self.height = 0;
@@ -245,11 +263,18 @@ impl<const W: usize> Planes<W> {
 
     /// The majority bits; leaves the counters empty.
     pub(crate) fn finish(&mut self, tie: Tie) -> Row<W> {
+        self.finish_firm(tie, u64::MAX).0
+    }
+
+    /// The majority bits, and which of them are firm: the votes on both sides differ by more than `margin`. Leaves the
+    /// counters empty.
+    pub(crate) fn finish_firm(&mut self, tie: Tie, margin: u64) -> (Row<W>, Row<W>) {
         for counter in &mut self.counters {
             counter.settle();
         }
+        let total = std::mem::take(&mut self.total);
         let Some((Counter { sums: sum, .. }, others)) = self.counters.split_first_mut() else {
-            return [tie.word(); W];
+            return ([tie.word(); W], [0; W]);
         };
         for (at, Counter { sums: other, .. }) in others.iter_mut().enumerate() {
             for plane in 0..other.height {
@@ -258,23 +283,17 @@ impl<const W: usize> Planes<W> {
             other.clear();
         }
         // A column's set-bit weight s is compared with half the total: s > total/2, all columns at once.
-        let half = self.total / 2;
-        let height = sum.height.max(64 - half.leading_zeros() as usize);
-        let mut greater = [0; W];
-        let mut equal = [u64::MAX; W];
-        for plane in (0..height).rev() {
-            let row = sum.planes[plane];
-            if half >> plane & 1 == 1 {
-                equal = zip(equal, row, |e, r| e & r);
-            } else {
-                greater = zip(greater, zip(equal, row, |e, r| e & r), |g, x| g | x);
-                equal = zip(equal, row, |e, r| e & !r);
-            }
+        let (greater, equal) = sum.above(total / 2);
+        let value = zip(greater, equal, |g, e| if total.is_multiple_of(2) { g | e & tie.word() } else { g });
+        let mut firm = [0; W];
+        if margin <= total {
+            // 2s > total + margin, or 2s < total - margin.
+            let (high, _) = sum.above((total + margin) / 2);
+            let (low, equal) = sum.above((total - margin).div_ceil(2));
+            firm = zip(high, zip(low, equal, |g, e| g | e), |high, low| high | !low);
         }
-        let tied = self.total.is_multiple_of(2);
         sum.clear();
-        self.total = 0;
-        zip(greater, equal, |g, e| if tied { g | e & tie.word() } else { g })
+        (value, firm)
     }
 }
 
@@ -434,6 +453,22 @@ mod tests {
             let (hashes, weights): (Vec<_>, Vec<_>) = features.iter().map(|&(h, w)| (h, f64::from(w))).unzip();
             for votes in [Votes::Exact, Votes::SignedFloat, Votes::HalfFloat] {
                 prop_assert_eq!(columns(&hashes, &weights, 128, tie, votes).0, expected);
+            }
+        }
+
+        #[test]
+        fn firm_bits_have_a_clear_majority(
+            features in prop::collection::vec(([any::<u64>(); 2], 0u32..40), 0..60), margin in 0u64..200,
+        ) {
+            let mut planes = Planes::<2>::new();
+            features.iter().for_each(|&(hash, weight)| planes.push(hash, weight));
+            let (value, firm) = planes.finish_firm(Tie::Zero, margin);
+            let (hashes, weights): (Vec<[u64; 2]>, Vec<f64>) =
+                features.iter().map(|&(hash, weight)| (hash, f64::from(weight))).unzip();
+            let (expected, sums) = columns(&hashes, &weights, 128, Tie::Zero, Votes::Exact);
+            prop_assert_eq!(value, expected);
+            for (column, sum) in sums.iter().enumerate() {
+                prop_assert_eq!(firm[column / 64] >> (column % 64) & 1 == 1, sum.abs() > margin as f64);
             }
         }
 

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 __version__: str
 
+# Times its standard deviation that the vote on a firm bit is away from a tie, at least.
+FIRM: float
+
 def stable_hash(data: bytes) -> int:
     """XXH3-64 of `data`, seed 0: names stop-word lists and tables inside a recipe's identity."""
 
@@ -58,6 +61,13 @@ class Pipeline:
 
         A chunk is (offset, length, validity | None, offsets, data, large).
         """
+    def firm_fingerprints(
+        self, chunks: Sequence[tuple[int, int, Any, Any, Any, bool]], threads: int | None
+    ) -> tuple[NDArray[np.uint64], NDArray[np.bool_], NDArray[np.uint64]]:
+        """As `fingerprints_arrow`, and which bits are firm: voted for by a clear majority.
+
+        No bit is where a recipe cannot tell.
+        """
     def features(self, text: str) -> list[tuple[str, int, float]]:
         """The features of a text: (token, count, weight), in the order the vote takes them."""
     def hash(self, token: str) -> bytes:
@@ -68,13 +78,12 @@ class Pipeline:
         """The exact cosine of the features of two texts; NaN when either has none."""
     def similarities(
         self,
-        texts: Any,
-        ends: NDArray[np.int64],
+        texts: Texts,
         left: NDArray[np.int64],
         right: NDArray[np.int64],
         threads: int | None,
     ) -> NDArray[np.float64]:
-        """The exact cosine of pairs of texts, which lie one after the other in `texts`."""
+        """The exact cosine of pairs of rows; NaN where a text has no features."""
     def document_frequencies(
         self, texts: Sequence[str], threads: int | None
     ) -> tuple[int, dict[str, int]]:
@@ -93,6 +102,21 @@ def passages(left: str, right: str, words: int) -> list[tuple[int, int, int, int
 
     Positions are in characters.
     """
+
+class Texts:
+    """Texts by row, in memory or in files; files are read when a text is asked for."""
+
+    @staticmethod
+    def in_memory(data: Any, ends: NDArray[np.int64]) -> Texts:
+        """One after the other in a buffer, each known by where it ends."""
+    @staticmethod
+    def in_files(
+        files: Sequence[tuple[str, bool]], columns: Sequence[str], places: NDArray[np.int64]
+    ) -> Texts:
+        """For each row the number of a file, start and end. In files with True a place is a line of
+        JSON and its text in these columns; in others it is the text."""
+    def __len__(self) -> int: ...
+    def get(self, row: int) -> str: ...
 
 class JsonLines:
     """The records of lines. A column is its bytes and where each value begins and the last ends.

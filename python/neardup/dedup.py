@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from neardup import _core
 from neardup.clusters import Linkage
 from neardup.columns import as_column
-from neardup.fingerprint import RecipeLike, fingerprints
+from neardup.fingerprint import RecipeLike, firm_fingerprints
 from neardup.keep import Keep
+from neardup.recipe import as_recipe, check_threads
 from neardup.threshold import threshold
 
 if TYPE_CHECKING:
@@ -73,14 +75,14 @@ def dedup(
     from neardup.engines.local import Matcher
 
     policy = Keep.parse(keep)
+    check_threads(threads)
     if linkage not in ("connected", "star"):
         raise ValueError(f'linkage is {linkage!r}; it must be "connected" or "star"')
     column = _strings(texts)
-    made = fingerprints(column, recipe, threads=threads)
+    made, firm = firm_fingerprints(column, as_recipe(recipe), threads=threads)
     limits = threshold(similarity, radius, recall, bits=made.recipe.bits, rows=len(column))
-    stored = _stored(column)
-    matcher = Matcher(made, stored, limits, threads=threads)
-    lengths = np.diff(stored.ends, prepend=0)
+    stored, lengths = _stored(column)
+    matcher = Matcher(made, stored, limits, firm=firm, threads=threads)
     labels = matcher.clusters(linkage, policy.order(lengths, _keys(keys, policy, len(column))))
     rows = np.arange(len(labels))
     removed = rows[labels != rows]
@@ -157,11 +159,10 @@ def _strings(texts: Any) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(whole, pa.large_string())])
 
 
-def _stored(column: pa.ChunkedArray) -> Any:
+def _stored(column: pa.ChunkedArray) -> tuple[_core.Texts, NDArray[np.int64]]:
+    """The texts by row, and the bytes of each."""
     import numpy as np
     import pyarrow as pa
-
-    from neardup.engines.local import Texts
 
     array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     array = array.fill_null("") if array.null_count else array
@@ -169,10 +170,12 @@ def _stored(column: pa.ChunkedArray) -> Any:
         array = pa.concat_arrays(array.chunks)
     _, offsets, data = array.buffers()
     if offsets is None:
-        return Texts(b"", np.zeros(0, dtype=np.int64))
+        none = np.zeros(0, dtype=np.int64)
+        return _core.Texts.in_memory(b"", none), none
     ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
     view = memoryview(data or b"").cast("B")
-    return Texts(view[ends[0] : ends[-1]], ends[1:] - ends[0])
+    texts = _core.Texts.in_memory(view[ends[0] : ends[-1]], ends[1:] - ends[0])
+    return texts, np.diff(ends)
 
 
 def _keys(keys: Any, policy: Keep, rows: int) -> Any:

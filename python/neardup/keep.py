@@ -39,7 +39,7 @@ class Keep:
     def __str__(self) -> str:
         return self.rule if self.column is None else f"{self.rule}:{self.column}"
 
-    def order(self, lengths: NDArray[np.int64], keys: Any | None) -> NDArray[np.int64] | None:
+    def order(self, lengths: NDArray[Any], keys: Any | None) -> NDArray[np.int64] | None:
         """Rows, those to be kept first; of equal ones the earlier. None: as they come.
 
         keys  an Arrow array of the column's values; records without one come last

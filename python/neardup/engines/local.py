@@ -33,24 +33,6 @@ BATCH = 1 << 16
 SIMILARITY_BINS = 20
 
 
-@dataclass(frozen=True, eq=False)
-class Texts:
-    """Texts one after the other in a buffer of UTF-8, and where each ends."""
-
-    data: Any
-    ends: Rows
-
-    def __len__(self) -> int:
-        return len(self.ends)
-
-    def __getitem__(self, row: int) -> str:
-        return self.raw(row).decode()
-
-    def raw(self, row: int) -> bytes:
-        start = int(self.ends[row - 1]) if row else 0
-        return bytes(self.data[start : int(self.ends[row])])
-
-
 @dataclass
 class Counts:
     """What was seen on the way.
@@ -97,15 +79,17 @@ class Matcher:
     def __init__(
         self,
         fingerprints: Fingerprints,
-        texts: Texts,
+        texts: _core.Texts,
         threshold: Threshold,
         *,
+        firm: NDArray[np.uint64] | None = None,
         threads: int | None = None,
         tick: Tick | None = None,
     ) -> None:
         self.fingerprints = fingerprints
         self.texts = texts
         self.threshold = threshold
+        self.firm = firm
         self.threads = threads
         self.counts = Counts()
         self.plan: dict[str, Any] = {}
@@ -120,12 +104,10 @@ class Matcher:
         found = np.empty(len(left))
         for start in range(0, len(left), BATCH):
             part = slice(start, start + BATCH)
-            found[part] = pipeline.similarities(
-                self.texts.data, self.texts.ends, left[part], right[part], self.threads
-            )
+            found[part] = pipeline.similarities(self.texts, left[part], right[part], self.threads)
             self._tick(len(found[part]))
         for row in np.flatnonzero(np.isnan(found)):
-            found[row] = self.texts.raw(left[row]) == self.texts.raw(right[row])
+            found[row] = self.texts.get(left[row]) == self.texts.get(right[row])
         return found
 
     def distances(self, left: Rows, right: Rows) -> NDArray[np.int64]:
@@ -137,6 +119,16 @@ class Matcher:
             axis=-1, dtype=np.int64
         )
         return differing
+
+    def _firm_distances(self, left: Rows, right: Rows) -> Rows:
+        """Firm bits in which rows differ. Strangers, however near by chance, differ in many."""
+        import numpy as np
+
+        assert self.firm is not None  # noqa: S101
+        values = self.fingerprints.values
+        differing = (values[left] ^ values[right]) & self.firm[left] & self.firm[right]
+        count: Rows = np.bitwise_count(differing).sum(axis=-1, dtype=np.int64)
+        return count
 
     def _twins(self) -> Rows:
         """For each row the first that says the same."""
@@ -151,10 +143,10 @@ class Matcher:
             twins[rows[~alike]] = rows[~alike]
         first: dict[bytes, int] = {}
         for row in np.flatnonzero(~self.fingerprints.signal).tolist():
-            text = self.texts.raw(row)
-            if any(char.isalnum() for char in text.decode()):
+            text = self.texts.get(row)
+            if any(char.isalnum() for char in text):
                 # Too short to be near anything, but it may be equal to another.
-                digest = hashlib.blake2b(text, digest_size=16).digest()
+                digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
                 twins[row] = first.setdefault(digest, row)
         return twins
 
@@ -208,6 +200,9 @@ class Matcher:
         if self.threshold.similarity is None:
             self.counts.add(distance, None)
             return Pairs(left, right, distance, None)
+        if self.firm is not None and self.threshold.firm is not None:
+            apart = self._firm_distances(left, right) <= self.threshold.firm
+            left, right, distance = left[apart], right[apart], distance[apart]
         # Pairs that share their left text lie side by side: its features are made once.
         order = np.argsort(left, kind="stable")
         left, right, distance = left[order], right[order], distance[order]

@@ -47,10 +47,8 @@ def dedup(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
 
 def within(job: Job, matcher: Matcher, corpus: Corpus) -> Rows:
     """For each row the one of its cluster that is kept."""
-    import numpy as np
 
-    lengths = np.diff(corpus.texts.ends, prepend=0)
-    return matcher.clusters(job.options.linkage, job.keep.order(lengths, corpus.keys))
+    return matcher.clusters(job.options.linkage, job.keep.order(corpus.lengths, corpus.keys))
 
 
 def against(matcher: Matcher, corpus: Corpus) -> Rows:
@@ -137,8 +135,8 @@ def note_weakest(job: Job, corpus: Corpus, table: pa.Table, labels: Rows) -> Non
         return
     row, kept = (table.column(name)[worst].as_py() for name in ("row", "dup_of"))
     found: dict[str, Any] = {
-        "id": corpus.ids[row],
-        "kept": corpus.ids[kept],
+        "id": corpus.ids.get(row),
+        "kept": corpus.ids.get(kept),
         "similarity": float(similarity[worst]),
         "size": int(np.count_nonzero(labels == kept)),
         "below": int(np.count_nonzero(similarity < wanted)),

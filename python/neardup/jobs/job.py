@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from neardup.clusters import Linkage
-from neardup.fingerprint import RecipeLike, fingerprints
+from neardup.fingerprint import RecipeLike, firm_fingerprints
 from neardup.jobs.spool import Corpus, Spool, open_corpus
 from neardup.jobs.summary import Summary, peak_memory
 from neardup.keep import Keep
@@ -173,7 +173,7 @@ class Job:
             self._read_all(folder)
             if not self._strictly(folder):
                 (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
-        corpus = open_corpus(folder, self.recipe)
+        corpus = open_corpus(folder, self.recipe, self.options.reading.text_columns)
         if self.options.strict and corpus.unreadable:
             self._refuse(corpus)
         summary = self.summary
@@ -184,7 +184,10 @@ class Job:
         return corpus
 
     def _strictly(self, folder: Path) -> bool:
-        return self.options.strict and open_corpus(folder, self.recipe).unreadable > 0
+        return (
+            self.options.strict
+            and open_corpus(folder, self.recipe, self.options.reading.text_columns).unreadable > 0
+        )
 
     def _refuse(self, corpus: Corpus) -> None:
         source, line, reason = corpus.problems(1)[0]
@@ -224,7 +227,8 @@ class Job:
             spool.close()
 
     def _add(self, spool: Spool, batch: Batch) -> None:
-        spool.add(batch, fingerprints(batch.texts, self.recipe, threads=self.options.threads))
+        made, firm = firm_fingerprints(batch.texts, self.recipe, threads=self.options.threads)
+        spool.add(batch, made, firm)
 
     def _reading(self) -> Reading:
         from dataclasses import replace
@@ -245,6 +249,7 @@ class Job:
             corpus.fingerprints,
             corpus.texts,
             limits,
+            firm=corpus.firm,
             threads=self.options.threads,
             tick=self.options.progress.advance,
         )

@@ -99,7 +99,9 @@ def _shown(
 ) -> Shown:
     import numpy as np
 
-    text = corpus.texts[row]
+    text = corpus.texts.get(row)
     coded = corpus.fingerprints.signal[row] and corpus.fingerprints.signal[root]
     distance = int(matcher.distances(np.array([root]), np.array([row]))[0]) if coded else None
-    return Shown(corpus.ids[row], text[:CHARACTERS], len(text), distance, similarity, row == root)
+    return Shown(
+        corpus.ids.get(row), text[:CHARACTERS], len(text), distance, similarity, row == root
+    )

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from neardup.engines.local import Texts
+from neardup import _core
 from neardup.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
 
 COLUMNS = {
     "texts": "u1",
-    "text_ends": "<i8",
+    "places": "<i8",
+    "lengths": "<i4",
     "ids": "u1",
     "id_ends": "<i8",
     "spans": "<i8",
     "values": "<u8",
+    "firm": "<u8",
     "signal": "?",
 }
 INDEX = "corpus.json"
@@ -50,8 +52,10 @@ class Corpus:
     """
 
     fingerprints: Fingerprints
-    texts: Texts
-    ids: Texts
+    firm: NDArray[np.uint64]
+    texts: _core.Texts
+    lengths: NDArray[np.int32]
+    ids: _core.Texts
     spans: NDArray[np.int64]
     keys: pa.Array | None
     files: list[tuple[str, int, int]]
@@ -66,7 +70,7 @@ class Corpus:
         """The ids of rows as a column."""
         import pyarrow as pa
 
-        return pa.array([self.ids[row] for row in rows.tolist()], pa.large_string())
+        return pa.array([self.ids.get(row) for row in rows.tolist()], pa.large_string())
 
     def sources_of(self, rows: NDArray[np.int64]) -> pa.Array:
         """The files of rows as a column."""
@@ -124,11 +128,12 @@ class Spool:
         row = {"source": found.source, "line": found.line, "reason": found.reason}
         self._problems.write(json.dumps(row, ensure_ascii=False) + "\n")
 
-    def add(self, batch: Batch, made: Fingerprints) -> None:
-        self._strings("texts", batch.texts)
-        self._strings("ids", batch.ids)
+    def add(self, batch: Batch, made: Fingerprints, firm: NDArray[np.uint64]) -> None:
+        self._add_texts(batch)
+        self._write("id_ends", self._strings("ids", batch.ids)[:, 1])
         self._write("spans", batch.spans)
         self._write("values", made.values)
+        self._write("firm", firm)
         self._write("signal", made.signal)
         if batch.key is not None:
             self._keys.append(batch.key)
@@ -163,16 +168,29 @@ class Spool:
         }
         (self.folder / INDEX).write_text(json.dumps(index), encoding="utf-8")
 
-    def _strings(self, name: str, column: pa.LargeStringArray) -> None:
+    def _add_texts(self, batch: Batch) -> None:
+        """Where the texts can be found again: in their file, if the core can read them there."""
         import numpy as np
 
-        _, offsets, data = column.buffers()
-        bounds = np.frombuffer(offsets, dtype=np.int64)
-        bounds = bounds[column.offset : column.offset + len(column) + 1]
+        places = np.empty((len(batch.ids), 3), dtype=np.int64)
+        if batch.in_place:
+            places[:, 0], places[:, 1:] = 1 + len(self.files), batch.spans
+        else:
+            places[:, 0] = 0
+            places[:, 1:] = self._strings("texts", batch.texts)
+        self._write("places", places)
+        self._write("lengths", np.diff(_bounds(batch.texts)))
+
+    def _strings(self, name: str, column: pa.LargeStringArray) -> NDArray[np.int64]:
+        """Writes strings one after the other, and says where each begins and ends."""
+        import numpy as np
+
+        bounds, data = _bounds(column), column.buffers()[2]
         if data is not None:
             self._columns[name].write(memoryview(data)[bounds[0] : bounds[-1]])
-        self._write(f"{name.removesuffix('s')}_ends", bounds[1:] - bounds[0] + self._ends[name])
-        self._ends[name] += int(bounds[-1] - bounds[0])
+        places = bounds - bounds[0] + self._ends[name]
+        self._ends[name] = int(places[-1])
+        return np.stack((places[:-1], places[1:]), axis=1)
 
     def _write(self, name: str, values: NDArray[Any]) -> None:
         import numpy as np
@@ -181,20 +199,39 @@ class Spool:
         self._columns[name].write(kept.data.cast("B") if kept.size else b"")
 
 
-def open_corpus(folder: Path, recipe: Recipe) -> Corpus:
+def _bounds(column: pa.LargeStringArray) -> NDArray[np.int64]:
+    """Where each string of a column begins in its data, and where the last one ends."""
+    import numpy as np
+
+    bounds = np.frombuffer(column.buffers()[1], dtype=np.int64)
+    return bounds[column.offset : column.offset + len(column) + 1]
+
+
+def open_corpus(folder: Path, recipe: Recipe, text_columns: Sequence[str]) -> Corpus:
     """What a spool has written."""
     import numpy as np
 
     index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-    rows = index["rows"]
+    rows, paths = index["rows"], [path for path, _, _ in index["files"]]
     column = {name: _mapped(folder / name, kind) for name, kind in COLUMNS.items()}
     words = (recipe.bits + 63) // 64
+    places = column["places"].reshape(rows, 3)
+    # What a file holds may have been packed, or come from a pipe: then its texts are in the spool.
+    in_place = set(np.unique(places[:, 0]).tolist())
+    spooled = (str(folder / "texts"), False)
+    files = [(path, True) if 1 + at in in_place else spooled for at, path in enumerate(paths)]
     # The join reads these again and again: they are in memory.
     values = np.array(column["values"]).reshape(rows, words)
     return Corpus(
         Fingerprints(values, np.array(column["signal"]), recipe),
-        Texts(column["texts"].data, column["text_ends"]),
-        Texts(column["ids"].data, column["id_ends"]),
+        column["firm"].reshape(rows, words),
+        _core.Texts.in_files(
+            [spooled, *files],
+            text_columns,
+            places,
+        ),
+        column["lengths"],
+        _core.Texts.in_memory(column["ids"].data, column["id_ends"]),
         column["spans"].reshape(rows, 2),
         _read_keys(folder / KEYS),
         [(path, start, stop) for path, start, stop in index["files"]],

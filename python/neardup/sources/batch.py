@@ -21,7 +21,8 @@ class Batch(NamedTuple):
 
     `spans` says where each record lies in the unpacked file, [start, end) in bytes with its line
     end; for Parquet it is [row, row + 1). `lines` counts from 1 (rows, for Parquet). `key` holds
-    the values of `Reading.key_column`, null where there is none.
+    the values of `Reading.key_column`, null where there is none. `in_place` says that each span of
+    the file itself is a line of JSON from which the core can read the text again.
     """
 
     ids: pa.LargeStringArray
@@ -29,6 +30,7 @@ class Batch(NamedTuple):
     spans: NDArray[np.int64]
     lines: NDArray[np.int64]
     key: pa.Array | None
+    in_place: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from neardup.sources import document
 from neardup.sources.batch import Batch, Reading, make
 from neardup.sources.blocks import blocks
 from neardup.sources.document import Document, Report, Unreadable, name_of, open_binary
-from neardup.sources.stored import Progress, open_stored
+from neardup.sources.stored import Progress, is_plain_file, open_stored
 
 DEFAULT_ID = "id"
 
@@ -84,7 +84,8 @@ def _parse_quickly(
         pa.LargeStringArray.from_buffers(len(found.lines), pa.py_buffer(bounds), pa.py_buffer(data))
         for data, bounds in (found.texts, found.ids)
     )
-    return Batch(ids, texts, found.spans + start, found.lines + first, None)
+    in_place = is_plain_file(path)
+    return Batch(ids, texts, found.spans + start, found.lines + first, None, in_place)
 
 
 def _parse_slowly(

@@ -181,6 +181,15 @@ def spooled_stdin() -> Iterator[None]:
             _spooled = None
 
 
+def is_plain_file(path: str) -> bool:
+    """Whether the bytes of a file lie as they are on a disk of this machine."""
+    if path == STDIN or formats.is_url(path) or formats.packing(path):
+        return False
+    with suppress(OSError):
+        return stat.S_ISREG(os.stat(path).st_mode)
+    return False
+
+
 def can_reread(path: str) -> bool:
     """Whether a file gives the same once more; a pipe does not."""
     if path == STDIN:
