@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from neardup.cli import compare, console, explain, fingerprint, recipes
+from neardup.cli import (
+    cluster,
+    compare,
+    console,
+    dedup,
+    explain,
+    fingerprint,
+    pairs,
+    recipes,
+)
 
 app = typer.Typer(
     name="neardup",
@@ -18,6 +27,9 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("dedup")(dedup.command)
+app.command("pairs")(pairs.command)
+app.command("cluster")(cluster.command)
 app.command("fingerprint")(fingerprint.command)
 app.command("compare")(compare.command)
 app.command("explain")(explain.command)
@@ -36,6 +48,7 @@ def root(
 
     \b
     Examples:
+      neardup dedup documents.jsonl -o kept.jsonl --report report.html
       neardup compare a.txt b.txt
       neardup fingerprint documents.jsonl -o fingerprints.csv
       neardup explain --bits 8 --text "the quick brown fox"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,6 +29,118 @@ BitsOption = Annotated[
         metavar="N",
         help="Width of the fingerprint, a multiple of 8 from 8 to 512. [default: the recipe's]",
     ),
+]
+InputsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT",
+        help="Files, folders or quoted patterns: .jsonl, .csv, .tsv, .parquet, text; also .gz and "
+        ".zst; - for standard input.",
+    ),
+]
+SimilarityOption = Annotated[
+    float | None,
+    typer.Option(
+        "--similarity",
+        metavar="S",
+        help="The cosine from which texts are near-duplicates; every pair is verified. "
+        "[default: 0.85]",
+    ),
+]
+RadiusOption = Annotated[
+    int | None,
+    typer.Option(
+        "--radius",
+        metavar="K",
+        help="Instead: the bits in which fingerprints may differ; nothing is verified.",
+    ),
+]
+RecallOption = Annotated[
+    float | None,
+    typer.Option(
+        "--recall",
+        metavar="R",
+        help="The share of pairs of just that similarity to find. [default: 0.99, or 1 with "
+        "--radius]",
+    ),
+]
+KeepOption = Annotated[
+    str,
+    typer.Option(
+        "--keep",
+        metavar="POLICY",
+        help="Which one of a cluster stands for it: first, longest, shortest, newest:COLUMN, "
+        "best:COLUMN.",
+    ),
+]
+LinkageOption = Annotated[
+    str,
+    typer.Option(
+        "--linkage",
+        metavar="connected|star",
+        help="connected: chains of pairs; star: each is near the one that stands for it.",
+    ),
+]
+TextColumnOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--text-column",
+        metavar="NAME",
+        help="The column of the text; given several times, they are joined. [default: text]",
+    ),
+]
+IdColumnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--id-column",
+        metavar="NAME",
+        help="The column of the id. [default: id, or file:line where there is none]",
+    ),
+]
+LinesOption = Annotated[
+    bool, typer.Option("--lines", help="Text files hold a document in every line.")
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="jsonl, csv, tsv, parquet or text, whatever the names of the inputs.",
+    ),
+]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE.html", help="Write a page with counts and clusters."),
+]
+QuarantineOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--quarantine",
+        metavar="FILE",
+        help="Where to list what could not be read. [default: OUT.quarantine.jsonl, if anything]",
+    ),
+]
+WorkDirOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--work-dir", metavar="DIR", help="Keep intermediate files here until the job is done."
+    ),
+]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", help="Go on from what a stopped run left in --work-dir.")
+]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="Write nothing if something cannot be read.")
+]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option("--threads", metavar="N", min=1, help="Cores to use. [default: all]"),
+]
+QuietOption = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No summary, notes or progress on standard error.")
+]
+SummaryOption = Annotated[
+    bool, typer.Option("--json", help="Print the summary as one JSON object on standard output.")
 ]
 SHOWN_PATH = 72
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -65,3 +177,47 @@ def recipe_of(name: str | None, bits: int | None, *, hint: str = "--recipe") -> 
         return recipe.replace(bits=bits)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--bits") from error
+
+
+def load_config(context: typer.Context, value: Path | None) -> Path | None:
+    """Options from a TOML file; those given on the command line win."""
+    if value is None:
+        return None
+    import tomllib
+
+    try:
+        given = tomllib.loads(value.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise typer.BadParameter(reason(error), param_hint="--config") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise typer.BadParameter(f"{value}: not TOML: {error}", param_hint="--config") from error
+    known = {str(option.name) for option in context.command.params} - {"config"}
+    # As they are called on the command line.
+    renamed = {"input": "inputs", "json": "as_json"}
+    named = {renamed.get(name, name.replace("-", "_")): name for name in given}
+    for option, name in named.items():
+        if option not in known:
+            backwards = {new: old for old, new in renamed.items()}
+            choices = sorted(backwards.get(name, name.replace("_", "-")) for name in known)
+            raise typer.BadParameter(
+                f"{value}: no option {name!r}; there are {', '.join(choices)}",
+                param_hint="--config",
+            )
+    chosen = {option: given[name] for option, name in named.items()}
+    for option in ("inputs", "text_column", "against"):
+        if isinstance(chosen.get(option), str):
+            chosen[option] = [chosen[option]]
+    context.default_map = {**(context.default_map or {}), **chosen}
+    return value
+
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE.toml",
+        help="Options from a file, by their long names.",
+        is_eager=True,
+        callback=load_config,
+    ),
+]

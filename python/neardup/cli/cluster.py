@@ -1,0 +1,78 @@
+"""neardup cluster: which record belongs to which cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neardup.cli import options
+
+
+def command(
+    inputs: options.InputsArgument,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="OUT", help="The table: .jsonl, .csv, .tsv or .parquet."
+        ),
+    ],
+    similarity: options.SimilarityOption = None,
+    radius: options.RadiusOption = None,
+    recall: options.RecallOption = None,
+    keep: options.KeepOption = "first",
+    linkage: options.LinkageOption = "connected",
+    report: options.ReportOption = None,
+    quarantine: options.QuarantineOption = None,
+    text_column: options.TextColumnOption = None,
+    id_column: options.IdColumnOption = None,
+    lines: options.LinesOption = False,
+    format: options.FormatOption = None,  # noqa: A002
+    recipe: options.RecipeOption = None,
+    bits: options.BitsOption = None,
+    threads: options.ThreadsOption = None,
+    work_dir: options.WorkDirOption = None,
+    resume: options.ResumeOption = False,
+    strict: options.StrictOption = False,
+    config: options.ConfigOption = None,
+    as_json: options.SummaryOption = False,
+    quiet: options.QuietOption = False,
+) -> int:
+    """Group near-duplicates.
+
+    Writes a row for every document: id, cluster (a number), size, and the id of the representative.
+    A document that is alone is a cluster of one.
+
+    \b
+    Examples:
+      neardup cluster documents.jsonl -o clusters.csv
+      neardup cluster pages/ -o clusters.parquet --linkage star --similarity 0.8
+    """
+    from neardup import jobs
+    from neardup.cli.job import run
+
+    return run(
+        jobs.cluster,
+        inputs,
+        out,
+        similarity=similarity,
+        radius=radius,
+        recall=recall,
+        keep=keep,
+        linkage=linkage,
+        report=report,
+        quarantine=quarantine,
+        text_column=text_column,
+        id_column=id_column,
+        lines=lines,
+        format_=format,
+        recipe=recipe,
+        bits=bits,
+        threads=threads,
+        work_dir=work_dir,
+        resume=resume,
+        strict=strict,
+        as_json=as_json,
+        quiet=quiet,
+    )

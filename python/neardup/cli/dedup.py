@@ -1,0 +1,99 @@
+"""neardup dedup: files without their near-duplicates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neardup.cli import options
+
+
+def command(
+    inputs: options.InputsArgument,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="OUT", help="Kept records, unchanged, in the inputs' format."
+        ),
+    ],
+    similarity: options.SimilarityOption = None,
+    radius: options.RadiusOption = None,
+    recall: options.RecallOption = None,
+    keep: options.KeepOption = "first",
+    linkage: options.LinkageOption = "connected",
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--against",
+            metavar="FILE",
+            help="Remove only what is near a record of these files, and nothing else; may be given "
+            "several times.",
+        ),
+    ] = None,
+    removed: Annotated[
+        Path | None,
+        typer.Option(
+            "--removed",
+            metavar="FILE",
+            help="Write what was removed, and for which record: .jsonl, .csv, .parquet.",
+        ),
+    ] = None,
+    report: options.ReportOption = None,
+    quarantine: options.QuarantineOption = None,
+    text_column: options.TextColumnOption = None,
+    id_column: options.IdColumnOption = None,
+    lines: options.LinesOption = False,
+    format: options.FormatOption = None,  # noqa: A002
+    recipe: options.RecipeOption = None,
+    bits: options.BitsOption = None,
+    threads: options.ThreadsOption = None,
+    work_dir: options.WorkDirOption = None,
+    resume: options.ResumeOption = False,
+    strict: options.StrictOption = False,
+    config: options.ConfigOption = None,
+    as_json: options.SummaryOption = False,
+    quiet: options.QuietOption = False,
+) -> int:
+    """Remove near-duplicates from files.
+
+    Writes the records that are kept, byte for byte and in order. Pairs are found by their
+    fingerprints and verified by the exact cosine of their words, so that no false pair removes a
+    record. What cannot be read is listed in a quarantine file, and the exit code is then 3.
+
+    \b
+    Examples:
+      neardup dedup documents.jsonl -o kept.jsonl --removed removed.csv --report report.html
+      neardup dedup "crawl/*.jsonl.gz" -o kept.jsonl.zst --similarity 0.9 --keep longest
+      neardup dedup new.parquet -o fresh.parquet --against old.parquet --text-column body
+    """
+    from neardup import jobs
+    from neardup.cli.job import run
+
+    return run(
+        jobs.dedup,
+        inputs,
+        out,
+        similarity=similarity,
+        radius=radius,
+        recall=recall,
+        keep=keep,
+        linkage=linkage,
+        against=tuple(against or ()),
+        removed=removed,
+        report=report,
+        quarantine=quarantine,
+        text_column=text_column,
+        id_column=id_column,
+        lines=lines,
+        format_=format,
+        recipe=recipe,
+        bits=bits,
+        threads=threads,
+        work_dir=work_dir,
+        resume=resume,
+        strict=strict,
+        as_json=as_json,
+        quiet=quiet,
+    )

@@ -1,0 +1,176 @@
+"""What the commands on whole files share: progress, problems, the summary, the exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import typer
+
+from neardup.cli import console
+from neardup.cli.options import recipe_of
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from neardup.jobs import Summary
+
+DONE, UNREADABLE = 0, 3
+
+
+def run(
+    job: Callable[..., Summary],
+    inputs: Sequence[str],
+    out: Path,
+    *,
+    recipe: str | None,
+    bits: int | None,
+    text_column: Sequence[str] | None,
+    id_column: str | None,
+    lines: bool,
+    format_: str | None,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Run a job and say what it did."""
+    from neardup import jobs
+    from neardup.sources import Reading
+
+    if list(inputs).count("-") > 1:
+        raise typer.BadParameter("standard input (-) can be read only once", param_hint="INPUT")
+    try:
+        reading = Reading(tuple(text_column or ("text",)), id_column, None, lines, format_)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    problems = console.Problems()
+    with Progress(shown=not quiet and sys.stderr.isatty()) as progress:
+        chosen = jobs.Options(
+            recipe=recipe_of(recipe, bits),
+            reading=reading,
+            on_problem=problems,
+            progress=progress,
+            **options,
+        )
+        try:
+            found = job(inputs, out, chosen)
+        except jobs.UnreadableError as error:
+            progress.stop()
+            problems.close()
+            console.error(str(error))
+            return UNREADABLE
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_left(chosen.work_dir)) from None
+    problems.close()
+    if as_json:
+        print(json.dumps(found.as_dict(), ensure_ascii=False))
+    if not quiet:
+        for line in lines_of(found):
+            console.error(line)
+    return UNREADABLE if found.unreadable else DONE
+
+
+def _left(work_dir: Path | None) -> str:
+    if work_dir is None:
+        return "nothing was written"
+    return f"nothing was written; go on with the same command and --resume (work in {work_dir})"
+
+
+def lines_of(found: Summary) -> list[str]:
+    """The summary for a person."""
+    read = f"read {found.read:,}"
+    if found.reference:
+        read += f" ({found.reference:,} to compare with)"
+    lines = [
+        f"{read}, unreadable {found.unreadable:,}, without signal {found.no_signal:,}, "
+        f"pairs {found.pairs:,}, clusters {found.clusters:,}"
+    ]
+    if found.job == "pairs":
+        lines = [lines[0].rpartition(",")[0]]
+    if found.kept is not None and found.removed is not None:
+        lines.append(f"kept {found.kept:,}, removed {found.removed:,}")
+    how = {
+        "equal": "equal fingerprints only",
+        "all-pairs": "each with each",
+        "blocks": "exact, by blocks",
+        "sampled": f"sampled, {found.plan.get('tables', 0)} sorts",
+    }.get(found.plan.get("method", ""), "")
+    verified = "not verified"
+    if found.similarity is not None:
+        verified = f"similarity {found.similarity:g}, {found.verified:,} verified"
+    lines.append(f"{verified}, radius {found.radius}, recall {found.recall:g} ({how})")
+    if (weak := found.weakest) is not None:
+        lines.append(
+            f"warning: chaining made clusters whose members are far apart: {weak['below']:,} are "
+            f"less similar to what stands for them than {found.similarity:g}, the weakest "
+            f"{weak['id']!r} with {weak['similarity']:.2f} to {weak['kept']!r} in a cluster of "
+            f"{weak['size']:,}; --linkage star keeps each near its own"
+        )
+    lines.append(f"{found.seconds:.1f} seconds, {found.peak_memory / 1e6:,.0f} MB of memory")
+    lines.append(f"wrote {', '.join(found.files)}")
+    return lines
+
+
+class Progress:
+    """Bars on a terminal, one a stage, with rate and time left; nothing unless `shown`."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def stage(self, name: str, total: int | None, unit: str) -> None:
+        self.stop()
+        if not self._shown:
+            return
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            MofNCompleteColumn,
+            TextColumn,
+            TimeRemainingColumn,
+            TransferSpeedColumn,
+        )
+        from rich.progress import Progress as Bar
+
+        in_bytes = unit == "bytes"
+        columns = (
+            (DownloadColumn(), TransferSpeedColumn())
+            if in_bytes
+            else (MofNCompleteColumn(), TextColumn(f"{unit}, {{task.speed:,.0f}}/s"))
+        )
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            *columns,
+            TimeRemainingColumn(),
+            console=console.terminal(stderr=True),
+            redirect_stdout=False,
+            redirect_stderr=False,
+            transient=True,
+        )
+        self._task = self._bar.add_task(name, total=total)
+        self._bar.start()
+
+    def advance(self, count: int) -> None:
+        if self._bar is not None:
+            self._bar.advance(self._task, count)

@@ -1,0 +1,81 @@
+"""neardup pairs: all near-duplicate pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from neardup.cli import options
+
+
+def command(
+    inputs: options.InputsArgument,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="OUT", help="The table: .jsonl, .csv, .tsv or .parquet."
+        ),
+    ],
+    similarity: options.SimilarityOption = None,
+    radius: options.RadiusOption = None,
+    recall: options.RecallOption = None,
+    equal: Annotated[
+        str,
+        typer.Option(
+            "--equal",
+            metavar="all|first",
+            help="all: every pair of texts that say the same; first: each with the first of them.",
+        ),
+    ] = "all",
+    quarantine: options.QuarantineOption = None,
+    text_column: options.TextColumnOption = None,
+    id_column: options.IdColumnOption = None,
+    lines: options.LinesOption = False,
+    format: options.FormatOption = None,  # noqa: A002
+    recipe: options.RecipeOption = None,
+    bits: options.BitsOption = None,
+    threads: options.ThreadsOption = None,
+    work_dir: options.WorkDirOption = None,
+    resume: options.ResumeOption = False,
+    strict: options.StrictOption = False,
+    config: options.ConfigOption = None,
+    as_json: options.SummaryOption = False,
+    quiet: options.QuietOption = False,
+) -> int:
+    """List near-duplicate pairs.
+
+    Writes a row for every pair: the ids left and right, the distance in bits, and the similarity
+    (exact cosine). The rows are in no order.
+
+    \b
+    Examples:
+      neardup pairs documents.jsonl -o pairs.csv
+      neardup pairs documents.jsonl -o pairs.parquet --radius 3 --bits 64
+    """
+    from neardup import jobs
+    from neardup.cli.job import run
+
+    return run(
+        jobs.pairs,
+        inputs,
+        out,
+        similarity=similarity,
+        radius=radius,
+        recall=recall,
+        equal=equal,
+        quarantine=quarantine,
+        text_column=text_column,
+        id_column=id_column,
+        lines=lines,
+        format_=format,
+        recipe=recipe,
+        bits=bits,
+        threads=threads,
+        work_dir=work_dir,
+        resume=resume,
+        strict=strict,
+        as_json=as_json,
+        quiet=quiet,
+    )
