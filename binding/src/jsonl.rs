@@ -1,5 +1,6 @@
 //! Lines of JSON → columns for Arrow.
 
+use neardup_core::Pipeline;
 use neardup_core::jsonl::{self, Columns};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::buffer::PyBuffer;
@@ -9,13 +10,14 @@ use pyo3::types::PyBytes;
 use crate::texts::bytes_of;
 use crate::threads::Threads;
 
-/// Texts one after the other, and where each begins; the last number is where the last one ends.
-type Column<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<i64>>);
-
 /// What lines hold.
 #[pyclass(name = "JsonLines", module = "neardup._core", frozen, get_all)]
-struct JsonLines {
-    texts: Py<PyAny>,
+pub(crate) struct JsonLines {
+    /// None if the texts were fingerprinted.
+    texts: Option<Py<PyAny>>,
+    lengths: Py<PyAny>,
+    /// Values, signal and firm bits, if they were.
+    fingerprints: Option<Py<PyAny>>,
     ids: Py<PyAny>,
     spans: Py<PyAny>,
     lines: Py<PyAny>,
@@ -23,34 +25,62 @@ struct JsonLines {
     line_count: i64,
 }
 
+/// (columns of the text, column of the id, whether it is required).
+#[derive(FromPyObject)]
+pub(crate) struct Wanted(Vec<String>, String, bool);
+
+/// Reads whole lines on all cores; with a pipeline the texts are fingerprinted at once.
+pub(crate) fn read(
+    py: Python<'_>,
+    data: &PyBuffer<u8>,
+    Wanted(texts, id, id_required): Wanted,
+    (name, first): (&str, i64),
+    threads: Option<usize>,
+    pipeline: Option<&Pipeline>,
+) -> PyResult<JsonLines> {
+    let columns = Columns { texts, id, id_required };
+    let (bytes, threads) = (bytes_of(data)?, Threads::new(threads)?);
+    let records = py.detach(|| threads.run(|| jsonl::read(bytes, &columns, name, first, pipeline)))?;
+    let column = |data: &[u8], ends: &[i64]| -> PyResult<Py<PyAny>> {
+        let bounds = PyArray1::from_iter(py, [0].into_iter().chain(ends.iter().copied()));
+        Ok((PyBytes::new(py, data), bounds).into_pyobject(py)?.into_any().unbind())
+    };
+    let count = records.spans.len();
+    let table = |values: Vec<u64>, words: usize| PyArray1::from_vec(py, values).reshape([count, words]);
+    let spans: Bound<'_, PyArray2<i64>> = PyArray1::from_vec(py, records.spans.into_flattened()).reshape([count, 2])?;
+    let starts = [0].into_iter().chain(records.text_ends.iter().copied());
+    let lengths = PyArray1::from_iter(py, records.text_ends.iter().zip(starts).map(|(end, start)| end - start));
+    let fingerprints = match pipeline {
+        None => None,
+        Some(pipeline) => {
+            let (values, firm) = (table(records.values, pipeline.words())?, table(records.firm, pipeline.words())?);
+            let made = (values, PyArray1::from_vec(py, records.signal), firm);
+            Some(made.into_pyobject(py)?.into_any().unbind())
+        }
+    };
+    Ok(JsonLines {
+        texts: if pipeline.is_none() { Some(column(&records.texts, &records.text_ends)?) } else { None },
+        lengths: lengths.into_any().unbind(),
+        fingerprints,
+        ids: column(&records.ids, &records.id_ends)?,
+        spans: spans.into_any().unbind(),
+        lines: PyArray1::from_vec(py, records.lines).into_any().unbind(),
+        refused: records.refused.into_iter().map(|(line, span)| (line, span.start, span.end)).collect(),
+        line_count: records.line_count,
+    })
+}
+
 /// Reads whole lines on all cores.
 #[pyfunction]
 fn read_json_lines(
     py: Python<'_>,
     data: PyBuffer<u8>,
-    columns: (Vec<String>, String, bool),
+    columns: Wanted,
     name: &str,
     first: i64,
     threads: Option<usize>,
 ) -> PyResult<JsonLines> {
-    let (texts, id, id_required) = columns;
-    let columns = Columns { texts, id, id_required };
-    let (bytes, threads) = (bytes_of(&data)?, Threads::new(threads)?);
-    let records = py.detach(|| threads.run(|| jsonl::read(bytes, &columns, name, first)))?;
-    let column = |data: &[u8], ends: &[i64]| -> Column<'_> {
-        (PyBytes::new(py, data), PyArray1::from_iter(py, [0].into_iter().chain(ends.iter().copied())))
-    };
-    let count = records.spans.len();
-    let spans: Bound<'_, PyArray2<i64>> = PyArray1::from_vec(py, records.spans.into_flattened()).reshape([count, 2])?;
-    let any = |value: Bound<'_, PyAny>| value.unbind();
-    Ok(JsonLines {
-        texts: any(column(&records.texts, &records.text_ends).into_pyobject(py)?.into_any()),
-        ids: any(column(&records.ids, &records.id_ends).into_pyobject(py)?.into_any()),
-        spans: any(spans.into_any()),
-        lines: any(PyArray1::from_vec(py, records.lines).into_any()),
-        refused: records.refused.into_iter().map(|(line, span)| (line, span.start, span.end)).collect(),
-        line_count: records.line_count,
-    })
+    read(py, &data, columns, (name, first), threads, None)
 }
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -12,6 +12,7 @@ use std::panic::AssertUnwindSafe;
 
 use neardup_core::{Feature, Idf, IdfSource, Pipeline, Settings, Tokenizer, Weights};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -157,6 +158,18 @@ impl PyPipeline {
         threads: Option<usize>,
     ) -> PyResult<FirmFingerprints<'py>> {
         self.run(py, Texts::Arrow(chunks), threads, None, true)
+    }
+
+    fn fingerprint_json_lines(
+        &self,
+        py: Python<'_>,
+        data: PyBuffer<u8>,
+        columns: jsonl::Wanted,
+        name: &str,
+        first: i64,
+        threads: Option<usize>,
+    ) -> PyResult<jsonl::JsonLines> {
+        jsonl::read(py, &data, columns, (name, first), threads, Some(&self.0))
     }
 
     fn features(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<(String, u32, f64)>> {

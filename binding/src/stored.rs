@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
                 let mut bytes = vec![0; size];
                 stored.file.read_exact_at(&mut bytes, place[1] as u64).map_err(|error| changed(error.to_string()))?;
                 if stored.lines {
-                    bytes = jsonl::read(&bytes, columns, "", 0).texts;
+                    bytes = jsonl::read(&bytes, columns, "", 0, None).texts;
                 }
                 String::from_utf8(bytes).map(Cow::Owned).map_err(|error| changed(error.to_string()))
             }

@@ -10,6 +10,8 @@ use memchr::{memchr, memchr_iter};
 use rayon::prelude::*;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
+use crate::Pipeline;
+
 /// Bytes one thread takes at a time.
 const PART: usize = 1 << 18;
 /// Between the parts of a text that comes from several columns.
@@ -29,10 +31,16 @@ pub struct Columns {
 /// What lines hold, record by record.
 #[derive(Debug, Default)]
 pub struct Records {
-    /// The texts, one after the other, and where each ends.
+    /// The texts, one after the other; none of them if they were fingerprinted at once.
     pub texts: Vec<u8>,
     /// Where each text ends.
     pub text_ends: Vec<i64>,
+    /// Fingerprints of the texts, if a pipeline was given, with what `Pipeline::fingerprints` says of them.
+    pub values: Vec<u64>,
+    /// Which bits of them are firm.
+    pub firm: Vec<u64>,
+    /// Which texts have a fingerprint.
+    pub signal: Vec<bool>,
     /// The ids likewise.
     pub ids: Vec<u8>,
     /// Where each id ends.
@@ -48,8 +56,9 @@ pub struct Records {
 }
 
 /// Reads whole lines, on the threads of the current rayon pool. A record without an id is called `name`:line, where
-/// the first line has the number `first`.
-pub fn read(data: &[u8], columns: &Columns, name: &str, first: i64) -> Records {
+/// the first line has the number `first`. With a pipeline texts are fingerprinted while they are in the cache, and not
+/// handed over: `text_ends` then only tells their lengths.
+pub fn read(data: &[u8], columns: &Columns, name: &str, first: i64, pipeline: Option<&Pipeline>) -> Records {
     let parts = parts(data);
     let counts: Vec<i64> =
         parts.par_iter().map(|part| memchr_iter(b'\n', &data[part.clone()]).count() as i64).collect();
@@ -57,7 +66,12 @@ pub fn read(data: &[u8], columns: &Columns, name: &str, first: i64) -> Records {
     let read: Vec<Records> = parts
         .into_par_iter()
         .zip(lines)
-        .map(|(part, line)| Reader::new(columns, name, first).read(data, part, line))
+        .map(|(part, line)| match pipeline {
+            None => Reader::new(columns, name, first, None).read(data, part, line),
+            Some(pipeline) => pipeline.one_by_one(|fingerprint| {
+                Reader::new(columns, name, first, Some((fingerprint, pipeline.words()))).read(data, part, line)
+            }),
+        })
         .collect();
     let mut all = Records::default();
     all.texts.reserve_exact(read.iter().map(|part| part.texts.len()).sum());
@@ -80,11 +94,14 @@ fn parts(data: &[u8]) -> Vec<Range<usize>> {
 
 impl Records {
     fn append(&mut self, other: Records) {
-        let (texts, ids) = (self.texts.len() as i64, self.ids.len() as i64);
+        let (texts, ids) = (self.text_ends.last().copied().unwrap_or(0), self.ids.len() as i64);
         self.texts.extend_from_slice(&other.texts);
         self.text_ends.extend(other.text_ends.iter().map(|end| end + texts));
         self.ids.extend_from_slice(&other.ids);
         self.id_ends.extend(other.id_ends.iter().map(|end| end + ids));
+        self.values.extend(other.values);
+        self.firm.extend(other.firm);
+        self.signal.extend(other.signal);
         self.spans.extend(other.spans);
         self.lines.extend(other.lines);
         self.refused.extend(other.refused);
@@ -92,12 +109,19 @@ impl Records {
     }
 }
 
+/// Text, value, firm bits → whether there is a signal.
+type Fingerprint<'a> = dyn FnMut(&str, &mut [u64], &mut [u64]) -> bool + 'a;
+
 /// Reads one part, record after record into the same buffers.
 struct Reader<'a> {
     columns: &'a Columns,
     name: &'a str,
     first: i64,
+    /// Fingerprints a text; and the words of a fingerprint.
+    fingerprint: Option<(&'a mut Fingerprint<'a>, usize)>,
     records: Records,
+    /// The text at hand, where it is not handed over.
+    text: String,
 }
 
 /// What the record at hand holds so far.
@@ -110,14 +134,21 @@ struct Fields {
 }
 
 impl<'a> Reader<'a> {
-    fn new(columns: &'a Columns, name: &'a str, first: i64) -> Self {
-        Reader { columns, name, first, records: Records::default() }
+    fn new(
+        columns: &'a Columns,
+        name: &'a str,
+        first: i64,
+        fingerprint: Option<(&'a mut Fingerprint<'a>, usize)>,
+    ) -> Self {
+        Reader { columns, name, first, fingerprint, records: Records::default(), text: String::new() }
     }
 
     fn read(mut self, data: &[u8], part: Range<usize>, mut line: i64) -> Records {
         let mut fields =
             Fields { texts: self.columns.texts.iter().map(|_| Default::default()).collect(), ..Default::default() };
-        self.records.texts.reserve_exact(part.len());
+        if self.fingerprint.is_none() {
+            self.records.texts.reserve_exact(part.len());
+        }
         let mut start = part.start;
         while start < part.end {
             let end = memchr(b'\n', &data[start..part.end]).map_or(part.end, |at| start + at + 1);
@@ -146,16 +177,28 @@ impl<'a> Reader<'a> {
     }
 
     fn push(&mut self, fields: &Fields, span: Range<usize>, line: i64) {
-        let records = &mut self.records;
+        self.text.clear();
         for (at, (there, text)) in fields.texts.iter().enumerate() {
             if at > 0 {
-                records.texts.extend_from_slice(JOINT.as_bytes());
+                self.text.push_str(JOINT);
             }
             if *there {
-                records.texts.extend_from_slice(text.as_bytes());
+                self.text.push_str(text);
             }
         }
-        records.text_ends.push(records.texts.len() as i64);
+        let records = &mut self.records;
+        let start = records.text_ends.last().copied().unwrap_or(0);
+        records.text_ends.push(start + self.text.len() as i64);
+        match &mut self.fingerprint {
+            None => records.texts.extend_from_slice(self.text.as_bytes()),
+            Some((fingerprint, words)) => {
+                let start = records.values.len();
+                records.values.resize(start + *words, 0);
+                records.firm.resize(start + *words, 0);
+                let (value, firm) = (&mut records.values[start..], &mut records.firm[start..]);
+                records.signal.push(fingerprint(&self.text, value, firm));
+            }
+        }
         if fields.has_id {
             records.ids.extend_from_slice(fields.id.as_bytes());
         } else {
@@ -313,7 +356,7 @@ mod tests {
     #[test]
     fn what_is_no_record_is_refused() {
         let data = "{\"text\": \"a\", \"id\": 7}\r\n\n[1]\n{\"text\": 1}\n{\"text\": \"\\ud800\"}\n{\"text\": null}\n{}\n{\"text\": \"b\"";
-        let records = read(data.as_bytes(), &columns(&["text"], false), "f", 1);
+        let records = read(data.as_bytes(), &columns(&["text"], false), "f", 1, None);
         assert_eq!(rows(&records), [("7".to_owned(), "a".to_owned())]);
         let refused: Vec<i64> = records.refused.iter().map(|(line, _)| *line).collect();
         assert_eq!(refused, [2, 3, 4, 5, 6, 7]);
@@ -338,7 +381,7 @@ mod tests {
                 let name = id.map_or(format!("f:{line}"), |id| id.to_string());
                 expected.push((name, format!("{one}\n{}", if *null { "" } else { other })));
             }
-            let records = read(data.as_bytes(), &columns(&["text", "more"], false), "f", 1);
+            let records = read(data.as_bytes(), &columns(&["text", "more"], false), "f", 1, None);
             prop_assert_eq!(rows(&records), expected);
             prop_assert!(records.refused.is_empty());
             for span in &records.spans {

@@ -104,6 +104,14 @@ impl Pipeline {
         self.with_worker(|worker| worker.fingerprint(&self.settings, text, value, &mut []))
     }
 
+    /// Hands over a function that fingerprints one text after the other: value and firm bits, as `fingerprints` tells.
+    pub(crate) fn one_by_one<T>(
+        &self,
+        work: impl FnOnce(&mut dyn FnMut(&str, &mut [u64], &mut [u64]) -> bool) -> T,
+    ) -> T {
+        self.with_worker(|worker| work(&mut |text, value, firm| worker.fingerprint(&self.settings, text, value, firm)))
+    }
+
     /// Fingerprints many texts, on the threads of the current rayon pool; a missing text has no signal.
     /// `values` holds `words()` words a text. So does `firm`, or nothing: bits that are set there were voted for by a
     /// clear majority, and seldom differ in texts that are alike. All are zero where a recipe cannot tell.
@@ -185,12 +193,12 @@ impl Pipeline {
     ) -> Vec<f64> {
         let mut found = vec![f64::NAN; pairs.len()];
         found.par_chunks_mut(TASK_PAIRS).zip(pairs.par_chunks(TASK_PAIRS)).for_each(|(found, pairs)| {
-            let mut known = None;
-            for (found, &(left, right)) in found.iter_mut().zip(pairs) {
-                if stop.load(Relaxed) {
-                    return;
-                }
-                self.with_worker(|worker| {
+            self.with_worker(|worker| {
+                let mut known = None;
+                for (found, &(left, right)) in found.iter_mut().zip(pairs) {
+                    if stop.load(Relaxed) {
+                        return;
+                    }
                     let (_, left_text, vector) = known.take_if(|(row, _, _)| *row == left).unwrap_or_else(|| {
                         let text = text(left);
                         let vector = worker.vector(&self.settings, &text);
@@ -203,8 +211,8 @@ impl Pipeline {
                         cosine::cosine(&vector, &worker.vector(&self.settings, &right_text))
                     };
                     known = Some((left, left_text, vector));
-                });
-            }
+                }
+            });
         });
         found
     }

@@ -68,6 +68,15 @@ class Pipeline:
 
         No bit is where a recipe cannot tell.
         """
+    def fingerprint_json_lines(
+        self,
+        data: Any,
+        columns: tuple[Sequence[str], str, bool],
+        name: str,
+        first: int,
+        threads: int | None,
+    ) -> JsonLines:
+        """As `read_json_lines`, with fingerprints in place of the texts."""
     def features(self, text: str) -> list[tuple[str, int, float]]:
         """The features of a text: (token, count, weight), in the order the vote takes them."""
     def hash(self, token: str) -> bytes:
@@ -121,10 +130,14 @@ class Texts:
 class JsonLines:
     """The records of lines. A column is its bytes and where each value begins and the last ends.
 
-    refused  lines that need a closer look: number from 0, start, end
+    lengths       bytes of each text
+    fingerprints  values, signal and firm bits, where they were asked for; then there are no texts
+    refused       lines that need a closer look: number from 0, start, end
     """
 
-    texts: tuple[bytes, NDArray[np.int64]]
+    texts: tuple[bytes, NDArray[np.int64]] | None
+    lengths: NDArray[np.int64]
+    fingerprints: tuple[NDArray[np.uint64], NDArray[np.bool_], NDArray[np.uint64]] | None
     ids: tuple[bytes, NDArray[np.int64]]
     spans: NDArray[np.int64]
     lines: NDArray[np.int64]

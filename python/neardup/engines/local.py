@@ -150,11 +150,13 @@ class Matcher:
                 twins[row] = first.setdefault(digest, row)
         return twins
 
-    def units(self) -> Rows:
-        """Rows that are compared: with a signal, and nobody's twin."""
+    def _units(self) -> Fingerprints:
+        """The same rows; only those that are compared have a signal: nobody's twin."""
         import numpy as np
 
-        return np.flatnonzero(self.fingerprints.signal & (self.twins == np.arange(len(self.twins))))
+        made = self.fingerprints
+        first = self.twins == np.arange(len(self.twins))
+        return Fingerprints(made.values, made.signal & first, made.recipe)
 
     def pairs(
         self, choose: Callable[[Rows, Rows], NDArray[np.bool_]] | None = None
@@ -165,21 +167,17 @@ class Matcher:
         """
         import json
 
-        units = self.units()
-        similarity = self.threshold.similarity
         reader = pairs(
-            self.fingerprints[units],
+            self._units(),
             self.threshold.radius,
             self.threshold.recall,
-            similarity=similarity,
+            similarity=self.threshold.similarity,
             stream=True,
             threads=self.threads,
         )
         self.plan = json.loads(reader.schema.metadata[b"neardup"])
         for batch in reader:
-            left = units[batch.column("left").to_numpy()]
-            right = units[batch.column("right").to_numpy()]
-            distance = batch.column("distance").to_numpy()
+            left, right, distance = (column.to_numpy() for column in batch.columns)
             self.counts.candidates += len(left)
             for start in range(0, len(left), BATCH):
                 part = slice(start, start + BATCH)
@@ -217,14 +215,12 @@ class Matcher:
         """For each row the one of its cluster that is kept: the earliest in `order`."""
         import numpy as np
 
-        rows = len(self.twins)
-        rank = np.arange(rows)
-        if order is not None:
-            rank[order] = np.arange(rows)
-        labels = self._connected() if linkage == "connected" else self._star(rank)
-        if linkage == "star":
-            return labels
-        return _best(labels, rank)
+        if order is None:
+            # The first row of a cluster, or of twins, is its label already.
+            return self._connected() if linkage == "connected" else self._star(None)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return _best(self._connected(), order) if linkage == "connected" else self._star(rank)
 
     def _connected(self) -> Rows:
         import numpy as np
@@ -236,29 +232,28 @@ class Matcher:
             forest.link(found.left, found.right)
         return forest.labels()
 
-    def _star(self, rank: Rows) -> Rows:
+    def _star(self, rank: Rows | None) -> Rows:
         """In order of rank: a row joins the first representative it is near to, or becomes one."""
         import numpy as np
 
         # Twins have the same neighbours: the best of them stands for all.
-        best = _best(self.twins, rank)
+        best = self.twins if rank is None else _best(self.twins, np.argsort(rank, kind="stable"))
         lefts, rights = [], []
         for found in self.pairs():
             left, right = best[found.left], best[found.right]
-            swap = rank[left] > rank[right]
+            swap = left > right if rank is None else rank[left] > rank[right]
             lefts.append(np.where(swap, right, left))
             rights.append(np.where(swap, left, right))
-        labels = best.copy()
         if not lefts:
-            return labels
+            return best
         left, right = np.concatenate(lefts), np.concatenate(rights)
-        sort = np.lexsort((rank[left], rank[right]))
-        later = best.copy()
+        sort = np.lexsort((left, right) if rank is None else (rank[left], rank[right]))
+        joined = best.copy()
         for earlier, row in zip(left[sort].tolist(), right[sort].tolist(), strict=True):
             # Its first neighbour that is a representative; those before it are settled.
-            if later[row] == row and later[earlier] == earlier:
-                later[row] = earlier
-        labels = later[best]
+            if joined[row] == row and joined[earlier] == earlier:
+                joined[row] = earlier
+        labels: Rows = joined[best]
         return labels
 
     def nearest(self, first: int) -> tuple[Rows, NDArray[np.float64], Rows]:
@@ -302,12 +297,11 @@ class Matcher:
         return match, closeness, distance
 
 
-def _best(labels: Rows, rank: Rows) -> Rows:
-    """For each row the one of its label that comes first in rank."""
+def _best(labels: Rows, order: Rows) -> Rows:
+    """For each row the one of its label that comes first in order."""
     import numpy as np
 
-    by_rank = np.argsort(rank, kind="stable")
     best = np.empty_like(labels)
     # Written from the last to the first: the first stays.
-    best[labels[by_rank[::-1]]] = by_rank[::-1]
+    best[labels[order[::-1]]] = order[::-1]
     return best[labels]

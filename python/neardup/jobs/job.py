@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from neardup import _core
 from neardup.clusters import Linkage
 from neardup.fingerprint import RecipeLike, firm_fingerprints
-from neardup.jobs.spool import Corpus, Spool, open_corpus
+from neardup.jobs.spool import Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.summary import Summary, peak_memory
 from neardup.keep import Keep
 from neardup.recipe import as_recipe
-from neardup.sources.batch import Reading
+from neardup.sources.batch import Made, Reading
 from neardup.threshold import DEFAULT_RECALL, Threshold, threshold
 
 if TYPE_CHECKING:
@@ -216,7 +217,11 @@ class Job:
                 if number == len(self.against):
                     spool.end_reference()
                 batches = sources.read_batches(
-                    path, self._reading(), report, progress=progress.advance
+                    path,
+                    self._reading(),
+                    report,
+                    progress=progress.advance,
+                    pipeline=self._pipeline(),
                 )
                 with ahead(batches) as coming:
                     for batch in coming:
@@ -226,9 +231,22 @@ class Job:
                     break
             spool.close()
 
+    def _pipeline(self) -> _core.Pipeline | None:
+        """What a source may fingerprint with: not for a hash that only Python can call, nor on
+        other threads than all."""
+        simple = not callable(self.recipe.hash) and self.options.threads is None
+        return self.recipe.pipeline if simple else None
+
     def _add(self, spool: Spool, batch: Batch) -> None:
+        import numpy as np
+
+        if batch.texts is None:
+            assert batch.made is not None  # noqa: S101
+            spool.add(batch, batch.made)
+            return
         made, firm = firm_fingerprints(batch.texts, self.recipe, threads=self.options.threads)
-        spool.add(batch, made, firm)
+        lengths = np.diff(bounds_of(batch.texts))
+        spool.add(batch, Made(made.values, made.signal, firm, lengths))
 
     def _reading(self) -> Reading:
         from dataclasses import replace

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from neardup.recipe import Recipe
     from neardup.sources import Batch, Unreadable
+    from neardup.sources.batch import Made
 
 COLUMNS = {
     "texts": "u1",
@@ -128,12 +129,13 @@ class Spool:
         row = {"source": found.source, "line": found.line, "reason": found.reason}
         self._problems.write(json.dumps(row, ensure_ascii=False) + "\n")
 
-    def add(self, batch: Batch, made: Fingerprints, firm: NDArray[np.uint64]) -> None:
+    def add(self, batch: Batch, made: Made) -> None:
         self._add_texts(batch)
+        self._write("lengths", made.lengths)
         self._write("id_ends", self._strings("ids", batch.ids)[:, 1])
         self._write("spans", batch.spans)
         self._write("values", made.values)
-        self._write("firm", firm)
+        self._write("firm", made.firm)
         self._write("signal", made.signal)
         if batch.key is not None:
             self._keys.append(batch.key)
@@ -173,19 +175,18 @@ class Spool:
         import numpy as np
 
         places = np.empty((len(batch.ids), 3), dtype=np.int64)
-        if batch.in_place:
+        if batch.texts is None or batch.in_place:
             places[:, 0], places[:, 1:] = 1 + len(self.files), batch.spans
         else:
             places[:, 0] = 0
             places[:, 1:] = self._strings("texts", batch.texts)
         self._write("places", places)
-        self._write("lengths", np.diff(_bounds(batch.texts)))
 
     def _strings(self, name: str, column: pa.LargeStringArray) -> NDArray[np.int64]:
         """Writes strings one after the other, and says where each begins and ends."""
         import numpy as np
 
-        bounds, data = _bounds(column), column.buffers()[2]
+        bounds, data = bounds_of(column), column.buffers()[2]
         if data is not None:
             self._columns[name].write(memoryview(data)[bounds[0] : bounds[-1]])
         places = bounds - bounds[0] + self._ends[name]
@@ -199,7 +200,7 @@ class Spool:
         self._columns[name].write(kept.data.cast("B") if kept.size else b"")
 
 
-def _bounds(column: pa.LargeStringArray) -> NDArray[np.int64]:
+def bounds_of(column: pa.LargeStringArray) -> NDArray[np.int64]:
     """Where each string of a column begins in its data, and where the last one ends."""
     import numpy as np
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
+from neardup import _core
 from neardup.sources.batch import Batch, Reading
 from neardup.sources.document import JSONL_SUFFIXES, Document, Report, Unreadable, batches, name_of
 from neardup.sources.expand import expand
@@ -80,25 +81,35 @@ def _read(
 
 
 def read_batches(
-    path: str, reading: Reading, report: Report, *, progress: Progress | None = None
+    path: str,
+    reading: Reading,
+    report: Report,
+    *,
+    progress: Progress | None = None,
+    pipeline: _core.Pipeline | None = None,
 ) -> Iterator[Batch]:
     """The documents of one file, URL or standard input ("-") in batches of about 8 MB of text.
 
     What cannot be read goes to `report`, and reading goes on. `progress` is called with the number
-    of stored bytes read since its last call.
+    of stored bytes read since its last call. A `pipeline` may be used to fingerprint texts while
+    they are read, which is quicker: see `Batch.made`.
     """
     try:
-        yield from _read_batches(path, reading, report, progress)
+        yield from _read_batches(path, reading, report, progress, pipeline)
     except OSError as error:
         report(Unreadable(name_of(path), None, error.strerror or str(error)))
 
 
 def _read_batches(
-    path: str, reading: Reading, report: Report, progress: Progress | None
+    path: str,
+    reading: Reading,
+    report: Report,
+    progress: Progress | None,
+    pipeline: _core.Pipeline | None,
 ) -> Iterator[Batch]:
     kind = format_of(path, reading)
     if kind == "jsonl":
-        yield from read_jsonl_batches(path, reading, report, progress)
+        yield from read_jsonl_batches(path, reading, report, progress, pipeline)
     elif kind == "parquet":
         yield from read_parquet_batches(path, reading, report, progress)
     elif kind == "text" and reading.lines:

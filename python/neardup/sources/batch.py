@@ -16,13 +16,23 @@ BATCH_BYTES = 8 << 20
 BATCH_ROWS = 1 << 16
 
 
+class Made(NamedTuple):
+    """Fingerprints of a batch: values, signal, firm bits, and the bytes of each text."""
+
+    values: NDArray[np.uint64]
+    signal: NDArray[np.bool_]
+    firm: NDArray[np.uint64]
+    lengths: NDArray[np.int64]
+
+
 class Batch(NamedTuple):
     """Some documents of one file, in order.
 
     `spans` says where each record lies in the unpacked file, [start, end) in bytes with its line
     end; for Parquet it is [row, row + 1). `lines` counts from 1 (rows, for Parquet). `key` holds
     the values of `Reading.key_column`, null where there is none. `in_place` says that each span of
-    the file itself is a line of JSON from which the core can read the text again.
+    the file itself is a line of JSON from which the core can read the text again. Such a batch may
+    have been fingerprinted while it was read: then it has `made`, and no texts.
     """
 
     ids: pa.LargeStringArray
@@ -31,6 +41,7 @@ class Batch(NamedTuple):
     lines: NDArray[np.int64]
     key: pa.Array | None
     in_place: bool = False
+    made: Made | None = None
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from neardup import _core
 from neardup.sources import document
-from neardup.sources.batch import Batch, Reading, make
+from neardup.sources.batch import Batch, Made, Reading, make
 from neardup.sources.blocks import blocks
 from neardup.sources.document import Document, Report, Unreadable, name_of, open_binary
 from neardup.sources.stored import Progress, is_plain_file, open_stored
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
 
 DEFAULT_ID = "id"
 
@@ -40,39 +46,57 @@ def read_jsonl(
 
 
 def read_jsonl_batches(
-    path: str, reading: Reading, report: Report, progress: Progress | None = None
+    path: str,
+    reading: Reading,
+    report: Report,
+    progress: Progress | None = None,
+    pipeline: _core.Pipeline | None = None,
 ) -> Iterator[Batch]:
-    """The same in batches, a block of lines each."""
+    """The same in batches, a block of lines each.
+
+    With a pipeline what can be read again in place is fingerprinted at once.
+    """
+    if pipeline is not None and not is_plain_file(path):
+        pipeline = None
     with open_stored(path, progress) as file:
         for first, start, block in blocks(file, report):
-            batch = parse_block(block, first, start, path, reading, report)
+            batch = parse_block(block, first, start, path, reading, report, pipeline)
             if len(batch.ids):
                 yield batch
 
 
 def parse_block(
-    block: bytes, first: int, start: int, path: str, reading: Reading, report: Report
+    block: bytes,
+    first: int,
+    start: int,
+    path: str,
+    reading: Reading,
+    report: Report,
+    pipeline: _core.Pipeline | None = None,
 ) -> Batch:
     """The documents of whole lines, of which the first has this number and offset."""
     if reading.key_column is None:
-        quick = _parse_quickly(block, first, start, path, reading, report)
+        quick = _parse_quickly(block, first, start, path, reading, report, pipeline)
         if quick is not None:
             return quick
     return _parse_slowly(block, first, start, path, reading, report)
 
 
 def _parse_quickly(
-    block: bytes, first: int, start: int, path: str, reading: Reading, report: Report
+    block: bytes,
+    first: int,
+    start: int,
+    path: str,
+    reading: Reading,
+    report: Report,
+    pipeline: _core.Pipeline | None,
 ) -> Batch | None:
     """By the core, on all cores. Lines it refuses are looked at one by one; if one of them is a
     document after all, nothing is returned."""
-    import pyarrow as pa
-
-    from neardup import _core
-
     id_column = reading.id_column
     columns = (reading.text_columns, id_column or DEFAULT_ID, id_column is not None)
-    found = _core.read_json_lines(block, columns, name_of(path), first, None)
+    read = _core.read_json_lines if pipeline is None else pipeline.fingerprint_json_lines
+    found = read(block, columns, name_of(path), first, None)
     problems: list[Unreadable] = []
     for line, begin, end in found.refused:
         rest = block[begin:end].removesuffix(b"\n")
@@ -80,12 +104,23 @@ def _parse_quickly(
             return None
     for problem in problems:
         report(problem)
-    texts, ids = (
-        pa.LargeStringArray.from_buffers(len(found.lines), pa.py_buffer(bounds), pa.py_buffer(data))
-        for data, bounds in (found.texts, found.ids)
+    made = None if found.fingerprints is None else Made(*found.fingerprints, found.lengths)
+    return Batch(
+        _column(*found.ids),
+        None if found.texts is None else _column(*found.texts),
+        found.spans + start,
+        found.lines + first,
+        None,
+        is_plain_file(path),
+        made,
     )
-    in_place = is_plain_file(path)
-    return Batch(ids, texts, found.spans + start, found.lines + first, None, in_place)
+
+
+def _column(data: bytes, bounds: NDArray[np.int64]) -> pa.LargeStringArray:
+    import pyarrow as pa
+
+    buffers = pa.py_buffer(bounds), pa.py_buffer(data)
+    return pa.LargeStringArray.from_buffers(len(bounds) - 1, *buffers)
 
 
 def _parse_slowly(
