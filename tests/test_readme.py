@@ -97,7 +97,9 @@ def test_console_blocks(page: Path, folder: Path) -> None:
                 check=False,
             )
             output = [_shown(line) for line in ran.stdout.decode().splitlines()]
-            assert output == [_shown(line) for line in expected], f"{page.name}:{block.line}: {command}"
+            assert output == [_shown(line) for line in expected], (
+                f"{page.name}:{block.line}: {command}"
+            )
             silent = silent and not expected
         assert not silent, f"{page.name}:{block.line}: a block without any outcome"
 
