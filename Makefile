@@ -43,7 +43,7 @@ sanitize:
 		--target $$(rustc -vV | sed -n 's/^host: //p') -p neardup-core --lib --test index --test join
 
 clean:
-	rm -rf $(VENV) .venv-peers target core/fuzz/target
+	rm -rf $(VENV) .venv-peers demo target core/fuzz/target
 
 tools:
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or newer"; exit 1; }

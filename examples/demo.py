@@ -1,37 +1,33 @@
-"""Fingerprints and comparisons of the small sample corpus beside this file: `make demo`."""
+"""Two texts compared, then the sample corpus beside this file deduplicated: `make demo`."""
 
+import csv
 import json
-from itertools import combinations
+import sys
 from pathlib import Path
 
-from rich.cells import set_cell_size
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 import neardup as nd
+from neardup import jobs
 
 SAMPLE = Path(__file__).with_name("sample.jsonl")
-SHOWN = 11
-SIMILARITY = 0.85
-# Of 128 bits: near-duplicates of that similarity lie within it in 99 of 100 cases.
-RADIUS = 33
+FOLDER = Path(__file__).parents[1] / "demo"
+# Removed records shown: enough to see that all languages and kinds of edits are there.
+SHOWN = 10
 
 console = Console(highlight=False)
 
 
-def main() -> None:
+def main(folder: Path = FOLDER) -> None:
     lines = SAMPLE.read_text("utf-8").splitlines()
     texts = {record["id"]: record["text"] for record in map(json.loads, lines)}
-    values = dict(zip(texts, nd.fingerprints(list(texts.values())), strict=True))
-    show_fingerprints(texts, values)
-    show_pairs(texts, values)
-    show_comparison(texts, "recipe-lentil", "recipe-lentil-with-advert")
-    show_explanation()
-    console.rule("try next")
-    print(".venv/bin/neardup compare examples/soup.txt examples/soup-with-advert.txt")
-    print(".venv/bin/neardup explain --bits 8 --text 'your own words'")
-    print(".venv/bin/neardup --help")
+    show_two_texts(texts, "recipe-lentil", "recipe-lentil-with-advert")
+    folder.mkdir(exist_ok=True)
+    show_job(folder)
+    show_removed(folder / "removed.csv")
+    show_files(folder)
 
 
 def step(number: int, title: str, says: str) -> None:
@@ -40,89 +36,103 @@ def step(number: int, title: str, says: str) -> None:
     console.print(says, style="dim", soft_wrap=False)
 
 
-def show_fingerprints(texts: dict[str, str], values: dict[str, int | None]) -> None:
+def columns(*titles: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for title in titles:
+        table.add_column(title, no_wrap=True)
+    return table
+
+
+def show_two_texts(texts: dict[str, str], left: str, right: str) -> None:
     step(
         1,
-        f"{len(texts)} documents become fingerprints",
+        "two texts become fingerprints",
         "A fingerprint is 128 bits, written as 32 hexadecimal digits. Texts that differ little get "
-        "fingerprints that differ in few bits; capitals and punctuation make no difference.",
+        "fingerprints that differ in few bits.",
     )
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for title in ("id", "begins", "fingerprint"):
-        table.add_column(title, no_wrap=True)
-    for name, text in list(texts.items())[:SHOWN]:
-        table.add_row(name, escape(set_cell_size(" ".join(text.split()), 14)), digits(values[name]))
+    table = columns("id", "fingerprint")
+    for name in (left, right):
+        value = nd.fingerprint(texts[name])
+        table.add_row(name, "no signal" if value is None else f"{value:032x}")
     console.print(table)
-    without = [name for name, value in values.items() if value is None]
+    found = nd.compare(texts[left], texts[right])
     console.print(
-        f"[dim]Showing {SHOWN} of {len(texts)}. Too few words for a fingerprint: "
-        f"{', '.join(without)} ({texts[without[0]]!r}).[/]"
-    )
-
-
-def show_pairs(texts: dict[str, str], values: dict[str, int | None]) -> None:
-    step(
-        2,
-        "which of them are near-duplicates?",
-        f"Pairs of fingerprints at most {RADIUS} bits apart are candidates. The exact similarity "
-        f"of the two texts (1 = the same words) then decides: {SIMILARITY} or more.",
-    )
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for title in ("left", "right"):
-        table.add_column(title, no_wrap=True)
-    table.add_column("bits apart", justify="right")
-    table.add_column("similarity", justify="right")
-    compared = found = candidates = 0
-    for (left, a), (right, b) in combinations(values.items(), 2):
-        if a is None or b is None:
-            continue
-        compared += 1
-        distance = nd.distance(a, b)
-        if distance > RADIUS:
-            continue
-        candidates += 1
-        similarity = nd.similarity(texts[left], texts[right])
-        near = similarity >= SIMILARITY
-        found += near
-        style = None if near else "yellow"
-        verdict = f"{similarity:.3f}" + ("" if near else " no")
-        table.add_row(left, right, str(distance), verdict, style=style)
-    console.print(table)
-    console.print(
-        f"[dim]{compared} pairs of fingerprints, {candidates} candidates, {found} near.[/]"
-    )
-
-
-def show_comparison(texts: dict[str, str], left: str, right: str) -> None:
-    step(
-        3,
-        "what do two of them share?",
-        f"{left} and {right}, side by side: what both have, word for word.",
-    )
-    found = nd.compare(texts[left], texts[right], similarity=SIMILARITY)
-    console.print(
-        f"{found.verdict}: similarity {found.similarity:.3f}, {found.distance} bits apart, "
-        f"{len(found.passages)} shared passages:"
+        f"[bold]{found.verdict}[/]: {found.distance} bits apart, similarity "
+        f"{found.similarity:.3f} (1 = the same words), shared passages:"
     )
     for passage in found.passages:
         shared = " ".join(texts[left][passage.left_start : passage.left_end].split())
         console.print(f"  [green]{escape(shared[:34])} … {escape(shared[-34:])}[/]")
 
 
-def show_explanation() -> None:
+def show_job(folder: Path) -> None:
+    step(
+        2,
+        "a file without its near-duplicates",
+        "Pairs are found by their fingerprints, then the exact similarity decides. Kept records "
+        "stay as they are, byte for byte.",
+    )
+    there = shown(folder)
+    console.print(f"neardup dedup {shown(SAMPLE)} -o {there}/kept.jsonl \\", style="bold")
+    console.print(f"  --removed {there}/removed.csv --report {there}/report.html", style="bold")
+    options = jobs.Options(removed=folder / "removed.csv", report=folder / "report.html")
+    found = jobs.dedup([str(SAMPLE)], folder / "kept.jsonl", options)
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(justify="right", style="bold")
+    table.add_column()
+    table.add_row(str(found.read), f"records read, {found.unreadable} unreadable")
+    table.add_row(str(found.no_signal), "with too few words for a fingerprint, kept")
+    table.add_row(str(found.verified), f"pairs verified: similar to {found.similarity:g} or more?")
+    table.add_row(str(found.clusters), "clusters of near-duplicates")
+    table.add_row(str(found.removed), "records removed", style="yellow")
+    table.add_row(str(found.kept), "records kept", style="green")
+    console.print(table)
+
+
+def show_removed(path: Path) -> None:
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    step(
+        3,
+        "what was removed, and why",
+        "Each removed record names the one kept in its place. Capitals and punctuation make no "
+        "difference; an advert, other dates or a new header make a small one.",
+    )
+    table = columns("removed", "is nearly")
+    table.add_column("bits apart", justify="right")
+    table.add_column("similarity", justify="right")
+    # Every other one: the kinds of texts follow each other in the sample.
+    chosen = rows[::2][:SHOWN]
+    for row in chosen:
+        similarity = f"{float(row['similarity']):.3f}"
+        table.add_row(escape(row["id"]), escape(row["dup_of"]), row["distance"], similarity)
+    console.print(table)
+    console.print(f"[dim]Showing {len(chosen)} of {len(rows)}; all are in {shown(path)}.[/]")
+
+
+def show_files(folder: Path) -> None:
+    report = folder / "report.html"
     step(
         4,
-        "how does a text become bits?",
-        "By a vote, here for a fingerprint of only 8 bits. Every word has a hash; each bit of it "
-        "is a vote for 1 or for 0. Chinese has no spaces, so pairs of characters stand for words.",
+        "the report",
+        "One page without anything from the network: counts, distances, and the texts of the "
+        "largest clusters side by side, differences marked. Open it in a browser:",
     )
-    print(nd.explain("the quick brown fox and 那只敏捷的狐狸", nd.Recipe(bits=8)))
+    # Not wrapped: a line to be copied.
+    console.print(report.resolve().as_uri(), style="bold", soft_wrap=True)
     console.print()
+    console.rule("try next")
+    print(".venv/bin/neardup dedup YOUR.jsonl -o kept.jsonl --report report.html")
+    print(".venv/bin/neardup compare examples/soup.txt examples/soup-with-advert.txt")
+    print(".venv/bin/neardup explain --bits 8 --text 'your own words'")
+    print(".venv/bin/neardup --help")
 
 
-def digits(value: int | None) -> str:
-    return "[yellow]no signal[/]" if value is None else f"{value:0{nd.Recipe().bits // 4}x}"
+def shown(path: Path) -> str:
+    """A path as one writes it here."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:2]))

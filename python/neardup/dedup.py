@@ -60,11 +60,18 @@ def dedup(
     similarity  the cosine from which two texts count as near-duplicates [default: 0.85]; every
                 pair is verified
     radius      instead of a similarity: the bits in which fingerprints may differ, not verified
-    recall      the share of pairs of just that similarity to be found [default: 0.99]
+    recall      the share of pairs of just that similarity to be found [default: 0.99; with a radius
+                1, all pairs]
     keep        of a cluster: "first", "longest", "shortest"; "newest:NAME" and "best:NAME" keep the
                 one with the largest of `keys`
-    linkage     "connected": chains of pairs; "star": each is near the one kept
+    linkage     "connected": chains of pairs, whose ends may be less similar than asked for; "star":
+                each is near the one kept
+    recipe      how a text becomes a fingerprint: a Recipe, the name of a preset, a .toml file
     keys        values for keep, one a text: numbers, dates or strings
+    threads     cores to use [default: all]
+
+    A text with too few words for a fingerprint is removed only for one that is equal to it; without
+    a letter or digit, never.
 
     >>> found = dedup(["the cat sat on the mat", "The cat sat on the mat!", "we all scream"])
     >>> found.kept.tolist(), found.removed.to_pylist()
@@ -113,9 +120,10 @@ def removed_table(matcher: Any, rows: NDArray[np.int64], labels: NDArray[np.int6
 
 
 def dedup_frame(frame: Frame, column: str = "text", **options: Any) -> Frame:
-    """The rows of a pandas, Polars or Arrow table whose texts are to be kept.
+    """The rows of a pandas, Polars or Arrow table whose texts are to be kept, in order.
 
-    options  as for `dedup`; newest:NAME and best:NAME look at a column of the table
+    column   the one that holds the texts
+    options  as for `dedup` but `keys`; newest:NAME and best:NAME look at that column of the table
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"text": ["one two three", "One, two, three", "four"], "n": [1, 2, 3]})

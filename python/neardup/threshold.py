@@ -19,7 +19,7 @@ STRANGER_FLIP = 0.45
 
 
 # Of the share of pairs that may be lost, what each step may lose: beyond the radius, by sampling,
-# by bits that are firm and differ all the same..
+# by bits that are firm and differ all the same.
 BEYOND, SAMPLED, FIRM = 0.45, 0.45, 0.1
 
 

@@ -123,7 +123,9 @@ QuarantineOption = Annotated[
 WorkDirOption = Annotated[
     Path | None,
     typer.Option(
-        "--work-dir", metavar="DIR", help="Keep intermediate files here until the job is done."
+        "--work-dir",
+        metavar="DIR",
+        help="A folder of its own for intermediate files, deleted when the job is done.",
     ),
 ]
 ResumeOption = Annotated[

@@ -22,7 +22,14 @@ COLUMNS = ("id", "cluster", "size", "representative")
 
 
 def cluster(inputs: Sequence[str], out: Path, options: Options | None = None) -> Summary:
-    """Writes a row for each document: id, cluster (a number), its size, its representative's id."""
+    """Writes a row for each document: id, cluster (a number), its size, its representative's id.
+
+    inputs   files, folders, patterns, URLs, or "-" for standard input
+    out      the table: .jsonl, .csv, .tsv or .parquet
+    options  what counts as near, how pairs are linked, and which of a cluster represents it
+
+    A document that is alone is a cluster of one.
+    """
     import numpy as np
 
     from neardup import sinks, sources

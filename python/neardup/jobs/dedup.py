@@ -27,7 +27,15 @@ BATCH = 1 << 16
 
 
 def dedup(inputs: Sequence[str], out: Path, options: Options | None = None) -> Summary:
-    """Writes the records of the inputs that are to be kept, unchanged and in order."""
+    """Writes the records of the inputs that are to be kept, unchanged and in order.
+
+    inputs   files, folders, patterns, URLs, or "-" for standard input, all of one format
+    out      the kept records, in that format
+    options  what counts as near, which are kept, and what else is written
+
+    Files appear when they are complete. What cannot be read is counted in the summary and listed in
+    a quarantine file; with `Options.strict` it raises UnreadableError instead.
+    """
     from neardup import sinks, sources
 
     job = Job("dedup", inputs, out, options or Options())

@@ -62,12 +62,19 @@ class Silent:
 class Options:
     """What a job is asked to do.
 
-    similarity, radius, recall   as for `neardup.dedup`
-    against     files to compare with: only what is near one of them is removed
-    removed, report, quarantine  files to write besides; quarantine is named after the output unless
-                given, and written only if something could not be read
-    work_dir    where intermediate files are kept; with `resume` finished stages are not repeated
+    similarity, radius, recall, recipe, keep, linkage, threads   as for `neardup.dedup`; newest:NAME
+                and best:NAME look at a column of the inputs
+    against     dedup: files to compare with; only what is near a record of them is removed
+    removed     dedup: a file to write what was removed to, and for which record
+    report      dedup, cluster: an HTML page to write
+    quarantine  where to list what could not be read, if anything [default: named after the output]
+    equal       pairs: "all", or "first" to pair equal texts with the first of them only
+    work_dir    a folder of its own for intermediate files, emptied and removed when the job is done
+    resume      read nothing again if a stopped run has left all that was read in work_dir
     strict      stop, and write nothing, if something cannot be read
+    reading     formats and columns of the inputs
+    on_problem  is told of each record that cannot be read
+    progress    is told how far the job is
     """
 
     similarity: float | None = None

@@ -28,7 +28,13 @@ BATCH = 1 << 18
 
 
 def pairs(inputs: Sequence[str], out: Path, options: Options | None = None) -> Summary:
-    """Writes a row for each pair: the ids, the distance in bits, the exact cosine."""
+    """Writes a row for each pair: the ids, the distance in bits, the exact cosine; in no order.
+
+    inputs   files, folders, patterns, URLs, or "-" for standard input
+    out      the table: .jsonl, .csv, .tsv or .parquet
+    options  what counts as near; `equal`: "first" pairs texts that say the same with the first of
+             them only, so that a million copies are not half a million million pairs
+    """
     from neardup import sinks, sources
 
     job = Job("pairs", inputs, out, options or Options())
