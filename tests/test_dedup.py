@@ -162,3 +162,10 @@ def test_newest_takes_dates_and_missing_ones_last() -> None:
     assert nd.dedup(texts, keep="newest:date", keys=dates).kept.tolist() == [2]
     stamps = np.array(["2026-01-05", "2026-01-02", "2026-01-03"], dtype="datetime64[s]")
     assert nd.dedup(texts, keep="newest:date", keys=stamps).kept.tolist() == [0]
+
+
+def test_strings_that_are_numbers_are_compared_as_numbers() -> None:
+    texts = ["one two three four", "One two three four!", "one, two, three, four"]
+    assert nd.dedup(texts, keep="best:n", keys=["9", "10", " "]).kept.tolist() == [1]
+    assert nd.dedup(texts, keep="best:n", keys=["9", "10", "x"]).kept.tolist() == [2]
+    assert nd.dedup(texts, keep="best:n", keys=[None, "", "-3"]).kept.tolist() == [2]

@@ -59,7 +59,22 @@ class Keep:
             raise ValueError(f"keep is {self}, but there is no column {self.column!r}")
         # Arrow's sort is not stable: the row number decides between equal values. Nulls come last.
 
-        table = pa.table({"key": keys, "row": np.arange(len(keys))})
+        table = pa.table({"key": _numbers(keys), "row": np.arange(len(keys))})
         by = [("key", "descending"), ("row", "ascending")]
         found = pc.sort_indices(table, sort_keys=by)
         return np.asarray(found, dtype=np.int64)
+
+
+def _numbers(keys: Any) -> Any:
+    """Strings that are all numbers, as every cell of a CSV file is a string, as numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type)):
+        return keys
+    trimmed = pc.utf8_trim_whitespace(keys)
+    filled = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, keys.type), trimmed)
+    try:
+        return filled.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return filled
