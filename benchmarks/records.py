@@ -1,7 +1,7 @@
 """JSONL files of any size with planted near-duplicates, the same ones in every run.
 
-An id tells what a record is: "d17" is a text of its own, "c5-17" a copy with 5 % of its words
-changed. Copies come after what they are copies of.
+An id tells what a record is: "d17" is a text of its own, "c5-17" a copy of it with 5 % of the words
+changed, and so is "c5-17-20" where a text may have several. Copies come after their originals.
 """
 
 from __future__ import annotations
@@ -132,9 +132,12 @@ class Records:
             yield _line(f"c{percent}-{number}", copy)
 
 
-def planted(name: str) -> int | None:
-    """The percent of words changed in the record of that id; None for a text of its own."""
-    return int(name[1:].partition("-")[0]) if name.startswith("c") else None
+def planted(name: str) -> tuple[int, str] | None:
+    """The percent of words changed in the record of that id, and the id it is a copy of."""
+    if not name.startswith("c"):
+        return None
+    percent, original, *_ = name[1:].split("-")
+    return int(percent), f"d{original}"
 
 
 def _line(name: str, text: str) -> bytes:
@@ -165,10 +168,13 @@ def _short(count: int) -> Iterator[bytes]:
         copies = int(len(rows) * COPIES)
         first = len(rows) - copies
         originals = draws.permutation(first)[:copies]
+        origins = originals.tolist()
         rows[first:] = rows[originals]
         rows[np.arange(first, len(rows)), draws.integers(0, SHORT_WORDS, copies)] = draw((copies,))
         for at, row in enumerate(rows.tolist()):
-            name = f"d{start + at}" if at < first else f"c8-{start + at}"
+            name = (
+                f"d{start + at}" if at < first else f"c8-{start + origins[at - first]}-{start + at}"
+            )
             text = " ".join([words[rank] for rank in row])
             yield f'{{"id": "{name}", "text": "{text}"}}\n'.encode()
 
