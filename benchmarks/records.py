@@ -10,10 +10,12 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 import corpora
@@ -74,7 +76,7 @@ class Records:
         path = self.folder / name
         if not path.exists():
             note(f"making {name}")
-            with path.open("wb") as file:
+            with path.open("wb", buffering=1 << 20) as file:
                 file.writelines(parts)
         return path
 
@@ -93,12 +95,20 @@ class Records:
         different = dict.fromkeys(lines)
         return [json.dumps(line, ensure_ascii=False)[1:-1].encode() for line in different]
 
-    def _new_text(self, rng: random.Random) -> bytes:
-        # A space before each line break makes it part of the next word, for whoever splits here.
-        return b" \\n".join(rng.choices(self._lines, k=rng.randint(*LINES)))
+    def _new_texts(self, seed: int) -> Iterator[bytes]:
+        """Without end. Drawn in NumPy by the thousand, as there may be a gigabyte of them."""
+        draws = np.random.default_rng(seed)
+        lines = self._lines
+        while True:
+            sizes = draws.integers(*LINES, size=1000, endpoint=True).tolist()
+            numbers = iter(draws.integers(0, len(lines), sum(sizes)).tolist())
+            for size in sizes:
+                # The space makes a line break part of the next word, for whoever splits at spaces.
+                yield b" \\n".join([lines[number] for number in islice(numbers, size)])
 
     def _texts(self, size: int) -> Iterator[bytes]:
         rng = random.Random(11)
+        new = self._new_texts(11)
         recent: list[tuple[int, bytes]] = []
         written = number = 0
         while written < size:
@@ -107,7 +117,7 @@ class Records:
                 name = b"c%d-%d-%d" % (CHANGED, original, number)
                 text = _replace(text, self._lines, rng)
             else:
-                text, name = self._new_text(rng), b"d%d" % number
+                text, name = next(new), b"d%d" % number
                 if len(recent) < RECENT:
                     recent.append((number, text))
                 else:
@@ -119,7 +129,7 @@ class Records:
 
     def _edited(self, count: int) -> Iterator[bytes]:
         rng = random.Random(12)
-        originals = [self._new_text(rng) for _ in range(count - int(count * COPIES))]
+        originals = islice(self._new_texts(12), count - int(count * COPIES))
         texts = [json.loads(b'"%s"' % text) for text in originals]
         foreign = [corpora.UNIT.findall(text) for text in texts[:500]]
         # A copy of each at most: whoever chains copies has no advantage.
@@ -159,7 +169,7 @@ def _replace(text: bytes, lines: list[bytes], rng: random.Random) -> bytes:
 
 
 def _short(count: int) -> Iterator[bytes]:
-    """Drawn in NumPy by the ten thousand: ten million records are to take a minute."""
+    """Put together in NumPy and Arrow: there may be ten million."""
     draws = np.random.default_rng(13)
     draw, words = _zipf(draws)
     for start in range(0, count, CHUNK):
@@ -168,20 +178,32 @@ def _short(count: int) -> Iterator[bytes]:
         copies = int(len(rows) * COPIES)
         first = len(rows) - copies
         originals = draws.permutation(first)[:copies]
-        origins = originals.tolist()
         rows[first:] = rows[originals]
         rows[np.arange(first, len(rows)), draws.integers(0, SHORT_WORDS, copies)] = draw((copies,))
-        for at, row in enumerate(rows.tolist()):
-            name = (
-                f"d{start + at}" if at < first else f"c8-{start + origins[at - first]}-{start + at}"
-            )
-            text = " ".join([words[rank] for rank in row])
-            yield f'{{"id": "{name}", "text": "{text}"}}\n'.encode()
+        numbers = pa.array(np.arange(start, start + len(rows))).cast(pa.string())
+        sources = pa.array(start + originals).cast(pa.string())
+        ids = pa.concat_arrays(
+            [
+                pc.binary_join_element_wise("d", numbers[:first], ""),
+                pc.binary_join_element_wise("c8", sources, numbers[first:], "-"),
+            ]
+        )
+        yield _short_lines(ids, words, rows)
+
+
+def _short_lines(ids: pa.Array, words: pa.Array, rows: NDArray[np.int64]) -> bytes:
+    starts = np.arange(0, rows.size + 1, SHORT_WORDS, dtype=np.int32)
+    lists = pa.ListArray.from_arrays(starts, words.take(pa.array(rows.ravel())))
+    texts = pc.binary_join(lists, " ")
+    lines = pc.binary_join_element_wise('{"id": "', ids, '", "text": "', texts, '"}\n', "")
+    # The characters of all lines stand one after the other.
+    joined: bytes = lines.buffers()[2].to_pybytes()
+    return joined
 
 
 def _zipf(
     draws: np.random.Generator,
-) -> tuple[Callable[[tuple[int, ...]], NDArray[np.int64]], list[str]]:
+) -> tuple[Callable[[tuple[int, ...]], NDArray[np.int64]], pa.Array]:
     """Words, and how to draw their numbers: frequent ones are short, as in real language."""
     rng = random.Random(14)
     sizes = (min(12, 2 + int(rank**0.2 + rng.random() * 2)) for rank in range(VOCABULARY))
@@ -192,4 +214,4 @@ def _zipf(
     def draw(shape: tuple[int, ...]) -> NDArray[np.int64]:
         return np.searchsorted(heights, draws.random(shape), side="right").clip(max=VOCABULARY - 1)
 
-    return draw, words
+    return draw, pa.array(words)
