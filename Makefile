@@ -29,7 +29,7 @@ format: $(VENV)/check-tools
 	$(BIN)/ruff check --fix .
 
 # make bench DATA=folder measures on real texts as well as on generated ones;
-# LARGE=1 adds a self-join of a hundred million codes.
+# LARGE=1 adds a self-join of a hundred million codes and a job on ten million records.
 bench: $(VENV)/core
 	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA)) $(if $(LARGE),--large)
 

@@ -132,7 +132,7 @@ class Codes:
     def _lines(self) -> pa.Array:
         assert self.data
         # A dict drops lines that come more than once.
-        return pa.array(list(dict.fromkeys(_long_lines(self.data))))
+        return pa.array(list(dict.fromkeys(long_lines(self.data))))
 
 
 def flip_some(rng: np.random.Generator, codes: Array, bits: int, most: int) -> Array:
@@ -162,7 +162,8 @@ def _random_flips(rng: np.random.Generator, count: int, bits: int) -> Array:
     return made
 
 
-def _long_lines(data: Path) -> Iterator[str]:
+def long_lines(data: Path) -> Iterator[str]:
+    """The lines of the corpora, without those of few words; some come again and again."""
     for source in SOURCES:
         with gzip.open(data / f"{source}.jsonl.gz", "rt", encoding="utf-8") as texts:
             for text in texts:

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import corpora
 import footprint
+import jobs
 import joins
 import neighbours
 import peers
@@ -28,6 +29,7 @@ import recipes
 import speed
 from codes import Codes
 from measure import HEADER, Row, note
+from records import Records
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 RUNS_WITH = ("neardup", "numpy", "pyarrow")
@@ -51,6 +53,8 @@ CODES: dict[str, Callable[[neighbours.Scale], Iterator[Row]]] = {
     "join": joins.join,
     "sampled": joins.sampled,
 }
+# Measured on files, by the command.
+JOBS = "jobs"
 QUALITY = "quality"
 # The recipes worth a look at every run; recipes.py compares more, on more texts.
 COMPARED = ("default", "words, 1 + ln tf", "words, no stop words", "word 3-grams")
@@ -85,7 +89,8 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
     yield f"{datetime.date.today()}, `{command}`{', quick' if options.quick else ''}."
     yield "A ratio is the median over rounds in which neardup and the other took turns;"
     yield "against wc and between vote loops it compares the best rounds. One thread is measured"
-    yield "in processor time, so that a busy machine matters less; two threads by the clock.\n"
+    yield "in processor time, so that a busy machine matters less; two threads by the clock, and"
+    yield "jobs on files too, each a process of its own whose start counts.\n"
     yield from machine()
     yield "- texts: " + "; ".join(f"{x}: {y}" for x, y in corpora.sources(data).items())
     codes = Codes(data, folder)
@@ -110,6 +115,10 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
         if name in options.only:
             note(f"{name}, after {time.monotonic() - started:.0f} s")
             yield from (row.markdown() for row in CODES[name](measured))
+    if JOBS in options.only:
+        note(f"{JOBS}, after {time.monotonic() - started:.0f} s")
+        records = Records(data, folder, quick=options.quick)
+        yield from (row.markdown() for row in jobs.rows(records, large=options.large))
     if QUALITY in options.only:
         note(f"{QUALITY}, after {time.monotonic() - started:.0f} s")
         yield "\n# Quality of recipes"
@@ -117,16 +126,20 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    names = [*SECTIONS, *CODES, QUALITY]
+    names = [*SECTIONS, *CODES, JOBS, QUALITY]
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, help="folder with the .jsonl.gz files of real text")
     parser.add_argument("--quick", action="store_true", help="fewer texts and rounds")
-    parser.add_argument("--large", action="store_true", help="a self-join of 1e8 codes as well")
+    parser.add_argument(
+        "--large",
+        action="store_true",
+        help="a self-join of 1e8 codes and a job on 1e7 records as well",
+    )
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=names)
     options = parser.parse_args()
     peers.install()
     lines = []
-    # The codes take some hundred megabytes, and the largest ones a few thousand.
+    # Codes and records take some gigabytes, one after the other.
     with tempfile.TemporaryDirectory() as folder:
         for line in report(options, Path(folder)):
             print(line, flush=True)
