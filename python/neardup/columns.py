@@ -77,3 +77,17 @@ def chunks(column: Any) -> list[tuple[int, int, Any, Any, Any, bool]]:
 def _bytes(buffer: Any) -> memoryview | None:
     # Arrow calls its bytes signed.
     return None if buffer is None else memoryview(buffer).cast("B")
+
+
+def numbers(values: Any, missing: Any = None) -> Any:
+    """A NumPy array as an Arrow array, with nulls where `missing` says so.
+
+    Not by pyarrow.array, which imports pandas where it is installed: half a second.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    values = np.ascontiguousarray(values)
+    validity = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    buffers = [validity, pa.py_buffer(values)]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from neardup import _core
 from neardup.clusters import Linkage
-from neardup.columns import as_column
+from neardup.columns import as_column, numbers
 from neardup.fingerprint import RecipeLike, firm_fingerprints
 from neardup.keep import Keep
 from neardup.recipe import as_recipe, check_threads
@@ -111,10 +111,10 @@ def removed_table(matcher: Any, rows: NDArray[np.int64], labels: NDArray[np.int6
     distance = matcher.distances(kept, rows)
     return pa.table(
         {
-            "row": rows,
-            "dup_of": kept,
-            "distance": pa.array(distance, mask=~coded),
-            "similarity": similarity,
+            "row": numbers(rows),
+            "dup_of": numbers(kept),
+            "distance": numbers(distance, ~coded),
+            "similarity": numbers(similarity),
         }
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 from neardup import _core
 from neardup.codes import Codes, as_codes, is_int, whole
+from neardup.columns import numbers
 from neardup.fingerprint import Fingerprints
 from neardup.recipe import Recipe, as_recipe, check_threads
 
@@ -298,11 +299,11 @@ class Index:
 
     def _answer(self, codes: Codes, threads: int | None, search: Any, *limits: int) -> Any:
         check_threads(threads)
-        rows, numbers = codes.values, None
+        rows, places = codes.values, None
         if codes.signal is not None:
             import numpy as np
 
-            numbers = np.flatnonzero(codes.signal)
+            places = np.flatnonzero(codes.signal)
             rows = rows[codes.signal]
         queries, ids, distances = search(rows, *limits, codes.recipe, threads)
         if codes.one:
@@ -310,10 +311,10 @@ class Index:
             return [Match(*row) for row in zip(found, distances.tolist(), strict=True)]
         import pyarrow as pa
 
-        if numbers is not None:
-            queries = numbers[queries]
-        kind = pa.string() if isinstance(ids, list) else pa.int64()
-        columns = [pa.array(queries, pa.int64()), pa.array(ids, kind), pa.array(distances)]
+        if places is not None:
+            queries = places[queries]
+        found = pa.array(ids, pa.string()) if isinstance(ids, list) else numbers(ids)
+        columns = [numbers(queries.astype("i8")), found, numbers(distances)]
         return pa.table(columns, names=["query", "id", "distance"])
 
     def plan(self, radius: int) -> Plan:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from neardup.columns import numbers
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -59,7 +61,7 @@ class Keep:
             raise ValueError(f"keep is {self}, but there is no column {self.column!r}")
         # Arrow's sort is not stable: the row number decides between equal values. Nulls come last.
 
-        table = pa.table({"key": _numbers(keys), "row": np.arange(len(keys))})
+        table = pa.table({"key": _numbers(keys), "row": numbers(np.arange(len(keys)))})
         by = [("key", "descending"), ("row", "ascending")]
         found = pc.sort_indices(table, sort_keys=by)
         return np.asarray(found, dtype=np.int64)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import numbers
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from neardup import _core
 from neardup.codes import Codes, as_codes, whole
+from neardup.columns import numbers
 from neardup.fingerprint import Fingerprints
 from neardup.recipe import check_threads
 
@@ -126,7 +127,7 @@ def pairs(
         schema = _schema(found.plan)
         return pa.RecordBatchReader.from_batches(schema, _batches(found, schema))
     *columns, plan = _core.pairs(codes.values, codes.signal, settings, equal, threads)
-    return pa.Table.from_arrays([pa.array(column) for column in columns], schema=_schema(plan))
+    return pa.Table.from_arrays([numbers(column) for column in columns], schema=_schema(plan))
 
 
 def pairs_plan(
@@ -160,7 +161,7 @@ def join_arguments(
 def share(name: str, value: object) -> float:
     """The value as a number above 0 and at most 1, refused if it is none."""
     limits = "it must be a number above 0 and at most 1"
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} is {value!r}; {limits}")
     if not 0 < float(value) <= 1:
         raise ValueError(f"{name} is {value}; {limits}")
@@ -184,4 +185,4 @@ def _batches(found: _core.PairStream, schema: pa.Schema) -> Iterator[pa.RecordBa
 
     columns: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]] | None
     while (columns := found.next()) is not None:
-        yield pa.RecordBatch.from_arrays([pa.array(column) for column in columns], schema=schema)
+        yield pa.RecordBatch.from_arrays([numbers(column) for column in columns], schema=schema)
