@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup import _core
 from neardup.clusters import Linkage, clusters
+from neardup.columns import values_of
 from neardup.fingerprint import Fingerprints
 from neardup.pairs import pairs
 
@@ -177,7 +178,7 @@ class Matcher:
         )
         self.plan = json.loads(reader.schema.metadata[b"neardup"])
         for batch in reader:
-            left, right, distance = (column.to_numpy() for column in batch.columns)
+            left, right, distance = map(values_of, batch.columns)
             self.counts.candidates += len(left)
             for start in range(0, len(left), BATCH):
                 part = slice(start, start + BATCH)

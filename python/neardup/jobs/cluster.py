@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.columns import numbers
 from neardup.dedup import removed_table
 from neardup.jobs.dedup import BATCH, note_weakest, within
 from neardup.jobs.job import Job, Options
@@ -75,6 +76,7 @@ def _write(job: Job, corpus: Corpus, labels: NDArray[np.int64]) -> None:
         for start in range(0, len(labels), BATCH):
             part = labels[start : start + BATCH]
             rows = np.arange(start, start + len(part))
-            columns = [corpus.ids_of(rows), number[part], sizes[part], corpus.ids_of(part)]
+            counts = (numbers(of[part]) for of in (number, sizes))
+            columns = [corpus.ids_of(rows), *counts, corpus.ids_of(part)]
             write(pa.table(columns, names=list(COLUMNS)).cast(schema))
     job.summary.files.append(str(job.out))

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.columns import values_of
 from neardup.dedup import removed_table
 from neardup.jobs.job import Job, Options
 from neardup.jobs.summary import Summary
@@ -117,8 +118,8 @@ def removed_records(corpus: Corpus, table: pa.Table, schema: pa.Schema) -> Itera
     import pyarrow as pa
 
     for batch in table.to_batches(BATCH):
-        rows = batch.column("row").to_numpy()
-        kept = batch.column("dup_of").to_numpy()
+        rows = values_of(batch.column("row"))
+        kept = values_of(batch.column("dup_of"))
         columns = [
             corpus.ids_of(rows),
             corpus.ids_of(kept),
@@ -137,7 +138,7 @@ def note_weakest(job: Job, corpus: Corpus, table: pa.Table, labels: Rows) -> Non
     wanted = job.summary.similarity
     if job.options.linkage == "star" or wanted is None or not len(table):
         return
-    similarity = table.column("similarity").to_numpy()
+    similarity = values_of(table.column("similarity"))
     worst = int(similarity.argmin())
     if similarity[worst] >= wanted:
         return

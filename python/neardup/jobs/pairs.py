@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.columns import numbers
 from neardup.engines.local import Matcher, Pairs
 from neardup.jobs.job import Job, Options
 from neardup.jobs.summary import Summary
@@ -78,8 +79,10 @@ def _table(corpus: Corpus, matcher: Matcher, found: Pairs, schema: pa.Schema) ->
     columns = [
         corpus.ids_of(found.left),
         corpus.ids_of(found.right),
-        pa.array(found.distance.astype("i8"), mask=~coded),
-        pa.nulls(len(coded), pa.float64()) if found.similarity is None else found.similarity,
+        numbers(found.distance.astype("i8"), ~coded),
+        pa.nulls(len(coded), pa.float64())
+        if found.similarity is None
+        else numbers(found.similarity),
     ]
     return pa.table(columns, names=list(COLUMNS)).cast(schema)
 

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from neardup import _core
+from neardup.columns import numbers
 from neardup.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Corpus:
         # Files without a document share their start with the next one; the last of them has it.
         at = np.searchsorted(starts, rows, side="right") - 1
         names = pa.array([name_of(path) for path, _, _ in self.files], pa.large_string())
-        return names.take(pa.array(at))
+        return names.take(numbers(at))
 
     def problems(self, most: int) -> list[tuple[str, int | None, str]]:
         """The first of what could not be read: file, line, reason."""
