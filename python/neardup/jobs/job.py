@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from neardup.clusters import Linkage
 from neardup.fingerprint import RecipeLike, firm_fingerprints
-from neardup.jobs.spool import Corpus, Spool, open_corpus
+from neardup.jobs.spool import FILES, Corpus, Spool, open_corpus
 from neardup.jobs.summary import Summary, peak_memory
 from neardup.keep import Keep
 from neardup.recipe import as_recipe
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 STATE = "state.json"
+# What a work folder holds, and nothing else.
+OWN = (*FILES, STATE)
 VERSION = 1
 # Batches read before they are asked for.
 AHEAD = 2
@@ -148,15 +150,16 @@ class Job:
     @contextmanager
     def work(self) -> Iterator[Path]:
         """The work folder. One that was not named is gone afterwards, whatever happens."""
-        if self.options.work_dir is not None:
-            self.options.work_dir.mkdir(parents=True, exist_ok=True)
-            yield self.options.work_dir
+        if (named := self.options.work_dir) is not None:
+            _check_work_dir(named)
+            named.mkdir(parents=True, exist_ok=True)
+            yield named
             # Done: what is left here would only be in the way.
-            for name in os.listdir(self.options.work_dir):
+            for name in OWN:
                 with suppress(OSError):
-                    os.unlink(self.options.work_dir / name)
+                    os.unlink(named / name)
             with suppress(OSError):
-                self.options.work_dir.rmdir()
+                named.rmdir()
             return
         # Next to the output: there is room for it, and /tmp may be memory.
         folder = Path(tempfile.mkdtemp(prefix=".neardup-", dir=self.out.absolute().parent))
@@ -309,8 +312,9 @@ class Job:
         return True
 
     def _forget(self, folder: Path) -> None:
-        with suppress(FileNotFoundError):
-            (folder / STATE).unlink()
+        for name in OWN:
+            with suppress(FileNotFoundError):
+                (folder / name).unlink()
 
 
 @contextmanager
@@ -351,6 +355,17 @@ def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
     finally:
         stopped.set()
         thread.join()
+
+
+def _check_work_dir(folder: Path) -> None:
+    """Files of the same names would be overwritten, and all are gone when the job is done."""
+    with suppress(FileNotFoundError):
+        for name in sorted(os.listdir(folder)):
+            if name not in OWN:
+                raise ValueError(
+                    f"{folder}: holds {name!r}, which is not of a stopped job; "
+                    "name a new or empty folder as work_dir"
+                )
 
 
 def _size(path: str) -> int | None:

@@ -39,6 +39,7 @@ COLUMNS = {
 INDEX = "corpus.json"
 KEYS = "keys.arrow"
 PROBLEMS = "problems.jsonl"
+FILES = (*COLUMNS, INDEX, KEYS, PROBLEMS)
 
 
 @dataclass(frozen=True, eq=False)
