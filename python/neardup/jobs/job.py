@@ -121,8 +121,10 @@ class Job:
             return self.options.quarantine
         from neardup.sources.formats import ending
 
+        # The end of "kept.jsonl.gz" is all from its first format ending on.
         name = self.out.name
-        return self.out.with_name(name[: len(name) - len(ending(name))] + ".quarantine.jsonl")
+        stem = name[: name.lower().rindex(ending(name))] if ending(name) else name
+        return self.out.with_name(f"{stem}.quarantine.jsonl")
 
     def threshold(self, rows: int) -> Threshold:
         options = self.options
@@ -135,7 +137,7 @@ class Job:
 
         inputs = [*self.inputs, *self.against]
         outputs = [self.out]
-        for path in (self.options.removed, self.options.quarantine):
+        for path in (self.options.removed, self.quarantine):
             if path is not None:
                 sinks.check(path, inputs)
                 outputs.append(path)
