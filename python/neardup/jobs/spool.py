@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -251,14 +251,28 @@ def _mapped(path: Path, kind: str) -> NDArray[Any]:
 
 
 def _one_kind(parts: Sequence[pa.Array]) -> pa.Array:
-    """Values of all files in one column: numbers if all are, else strings."""
+    """Values of all files in one column: numbers if all are, also those of CSV, else strings."""
     import pyarrow as pa
 
     kinds = {part.type for part in parts if not pa.types.is_null(part.type)}
-    kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
-    if kinds and all(pa.types.is_integer(k) or pa.types.is_floating(k) for k in {kind, *kinds}):
-        kind = pa.float64()
-    return pa.concat_arrays([part.cast(kind) for part in parts])
+    if len(kinds) == 1:
+        kind = kinds.pop()
+    elif all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in kinds):
+        kind = pa.float64() if kinds else pa.null()
+    else:
+        kind = pa.large_string()
+    whole = pa.concat_arrays([part.cast(kind) for part in parts])
+    return _numbers(whole) if pa.types.is_large_string(kind) else whole
+
+
+def _numbers(words: pa.LargeStringArray) -> pa.Array:
+    """10 is more than 9, but "10" comes before "9": numbers if all words are, else the words."""
+    import pyarrow as pa
+
+    for kind in (pa.int64(), pa.float64()):
+        with suppress(pa.ArrowInvalid):
+            return words.cast(kind)
+    return words
 
 
 def _read_keys(path: Path) -> pa.Array | None:
