@@ -47,7 +47,11 @@ def dedup(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
 
 def within(job: Job, matcher: Matcher, corpus: Corpus) -> Rows:
     """For each row the one of its cluster that is kept."""
-
+    keys = corpus.keys
+    if job.keep.column is not None and keys is not None and len(keys) == keys.null_count:
+        raise ValueError(
+            f"keep is {job.keep}, but no record has a value in the column {job.keep.column!r}"
+        )
     return matcher.clusters(job.options.linkage, job.keep.order(corpus.lengths, corpus.keys))
 
 
