@@ -101,6 +101,8 @@ class Job:
             raise ValueError(f'linkage is {options.linkage!r}; it must be "connected" or "star"')
         if options.resume and options.work_dir is None:
             raise ValueError("resume needs a work_dir: the one the earlier run was given")
+        if options.resume and "-" in (*inputs, *options.against):
+            raise ValueError("resume: standard input cannot be read again; save it to a file")
         self.options = options
         self.out = out
         self.keep = Keep.parse(options.keep)
