@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from neardup.engines.local import Matcher
     from neardup.jobs.spool import Corpus
 
 COLUMNS = ("id", "cluster", "size", "representative")
@@ -40,16 +41,11 @@ def cluster(inputs: Sequence[str], out: Path, options: Options | None = None) ->
         removed = own[labels != own]
         job.summary.clusters = len(np.unique(labels[removed]))
         note_weakest(job, corpus, removed_table(matcher, removed, labels), labels)
-        _write(job, corpus, labels)
-        job.write_quarantine(corpus)
-        if job.options.report is not None:
-            from neardup.jobs.reporting import write_report
-
-            write_report(job, corpus, matcher, labels)
+        _write(job, corpus, matcher, labels)
         return job.finish()
 
 
-def _write(job: Job, corpus: Corpus, labels: NDArray[np.int64]) -> None:
+def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: NDArray[np.int64]) -> None:
     import numpy as np
     import pyarrow as pa
 
@@ -70,4 +66,11 @@ def _write(job: Job, corpus: Corpus, labels: NDArray[np.int64]) -> None:
             rows = np.arange(start, start + len(part))
             columns = [corpus.ids_of(rows), number[part], sizes[part], corpus.ids_of(part)]
             write(pa.table(columns, names=list(COLUMNS)).cast(schema))
-    job.summary.files.append(str(job.out))
+        job.check_unchanged()
+        job.summary.files.append(str(job.out))
+        # Before the table is renamed: when it is there, all is.
+        job.write_quarantine(corpus)
+        if job.options.report is not None:
+            from neardup.jobs.reporting import write_report
+
+            write_report(job, corpus, matcher, labels)

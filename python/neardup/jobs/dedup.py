@@ -91,14 +91,14 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
             write = stack.enter_context(sinks.open_tables(job.options.removed, schema))
             for batch in removed_records(corpus, table, schema):
                 write(batch)
-    summary.files.append(str(job.out))
-    if job.options.removed is not None:
-        summary.files.append(str(job.options.removed))
-    job.write_quarantine(corpus)
-    if job.options.report is not None:
-        from neardup.jobs.reporting import write_report
+        job.check_unchanged()
+        summary.files += [str(path) for path in (job.out, job.options.removed) if path]
+        # Before the others are renamed: when the output is there, all is.
+        job.write_quarantine(corpus)
+        if job.options.report is not None:
+            from neardup.jobs.reporting import write_report
 
-        write_report(job, corpus, matcher, labels)
+            write_report(job, corpus, matcher, labels)
 
 
 def removed_schema() -> pa.Schema:

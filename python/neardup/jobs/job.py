@@ -22,6 +22,7 @@ from neardup.jobs.summary import Summary, peak_memory
 from neardup.keep import Keep
 from neardup.recipe import as_recipe
 from neardup.sources.batch import Reading
+from neardup.sources.document import name_of
 from neardup.threshold import DEFAULT_RECALL, Threshold, threshold
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class Job:
         # Complains before any work is done.
         self.threshold(2)
         self._check_outputs()
+        self._stamps: dict[str, tuple[int | None, int | None]] = {}
         self._started = time.perf_counter()
         self._stage_started = self._started
 
@@ -139,7 +141,8 @@ class Job:
 
         inputs = [*self.inputs, *self.against]
         outputs = [self.out]
-        for path in (self.options.removed, self.quarantine):
+        quarantine = self.quarantine if self.quarantine.exists() else self.options.quarantine
+        for path in (self.options.removed, quarantine):
             if path is not None:
                 sinks.check(path, inputs)
                 outputs.append(path)
@@ -175,6 +178,7 @@ class Job:
     def read(self, folder: Path) -> Corpus:
         """The corpus: read and fingerprinted, or as an earlier run has left it."""
         state = self._state()
+        self._stamps = {path: _stamp(path) for path in self._files()}
         if not (self.options.resume and self._is_done(folder, state)):
             self._forget(folder)
             self._read_all(folder)
@@ -189,6 +193,17 @@ class Job:
         summary.no_signal = int((~corpus.fingerprints.signal).sum())
         self.stage_done("read")
         return corpus
+
+    def _files(self) -> list[str]:
+        return [*self.against, *self.inputs]
+
+    def check_unchanged(self) -> None:
+        """Records are copied from where they lay when they were read, so they must lie there."""
+        for path, stamp in self._stamps.items():
+            if _stamp(path) != stamp:
+                raise OSError(
+                    f"{name_of(path)}: was changed while the job ran; nothing was written, run again"
+                )
 
     def _strictly(self, folder: Path) -> bool:
         return (
@@ -207,7 +222,7 @@ class Job:
     def _read_all(self, folder: Path) -> None:
         from neardup import sources
 
-        files = [*self.against, *self.inputs]
+        files = self._files()
         sizes = [_size(path) for path in files]
         known = None if None in sizes else sum(size or 0 for size in sizes)
         progress = self.options.progress
@@ -263,6 +278,7 @@ class Job:
 
     def matched(self, matcher: Matcher) -> None:
         """Notes what the matcher has seen."""
+        self.check_unchanged()
         counts, summary = matcher.counts, self.summary
         summary.candidates, summary.verified = counts.candidates, counts.verified
         summary.pairs, summary.plan = counts.pairs, matcher.plan

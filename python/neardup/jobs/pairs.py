@@ -51,10 +51,10 @@ def pairs(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
                         "only (equal first), or look for clusters instead"
                     )
                 write(_table(corpus, matcher, found, schema))
-        job.matched(matcher)
-        job.summary.pairs = count
-        job.summary.files.append(str(out))
-        job.write_quarantine(corpus)
+            job.matched(matcher)
+            job.summary.pairs = count
+            job.summary.files.append(str(out))
+            job.write_quarantine(corpus)
         return job.finish()
 
 
