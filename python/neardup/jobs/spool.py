@@ -39,6 +39,8 @@ COLUMNS = {
 INDEX = "corpus.json"
 KEYS = "keys.arrow"
 PROBLEMS = "problems.jsonl"
+# Files that are read in place are open all the time; a process may open a thousand or so.
+MOST_OPEN = 128
 FILES = (*COLUMNS, INDEX, KEYS, PROBLEMS)
 
 
@@ -103,6 +105,7 @@ class Spool:
         self.reference = 0
         self.unreadable = 0
         self.files: list[tuple[str, int, int]] = []
+        self._in_place: dict[int, int] = {}
         self._ends = {"texts": 0, "ids": 0}
         self._keys: list[Any] = []
         self._stack = ExitStack()
@@ -166,6 +169,7 @@ class Spool:
             "reference": self.reference,
             "unreadable": self.unreadable,
             "files": self.files,
+            "in_place": list(self._in_place),
         }
         (self.folder / INDEX).write_text(json.dumps(index), encoding="utf-8")
 
@@ -174,13 +178,20 @@ class Spool:
         import numpy as np
 
         places = np.empty((len(batch.ids), 3), dtype=np.int64)
-        if batch.in_place:
-            places[:, 0], places[:, 1:] = 1 + len(self.files), batch.spans
+        if batch.in_place and self._number_in_place():
+            places[:, 0], places[:, 1:] = self._number_in_place(), batch.spans
         else:
             places[:, 0] = 0
             places[:, 1:] = self._strings("texts", batch.texts)
         self._write("places", places)
         self._write("lengths", np.diff(_bounds(batch.texts)))
+
+    def _number_in_place(self) -> int:
+        """The number of the file being read among those to be open at once; 0 if it is too many."""
+        number = len(self.files)
+        if number not in self._in_place and len(self._in_place) < MOST_OPEN:
+            self._in_place[number] = 1 + len(self._in_place)
+        return self._in_place.get(number, 0)
 
     def _strings(self, name: str, column: pa.LargeStringArray) -> NDArray[np.int64]:
         """Writes strings one after the other, and says where each begins and ends."""
@@ -218,19 +229,13 @@ def open_corpus(folder: Path, recipe: Recipe, text_columns: Sequence[str]) -> Co
     words = (recipe.bits + 63) // 64
     places = column["places"].reshape(rows, 3)
     # What a file holds may have been packed, or come from a pipe: then its texts are in the spool.
-    in_place = set(np.unique(places[:, 0]).tolist())
-    spooled = (str(folder / "texts"), False)
-    files = [(path, True) if 1 + at in in_place else spooled for at, path in enumerate(paths)]
+    files = [(str(folder / "texts"), False), *((paths[at], True) for at in index["in_place"])]
     # The join reads these again and again: they are in memory.
     values = np.array(column["values"]).reshape(rows, words)
     return Corpus(
         Fingerprints(values, np.array(column["signal"]), recipe),
         column["firm"].reshape(rows, words),
-        _core.Texts.in_files(
-            [spooled, *files],
-            text_columns,
-            places,
-        ),
+        _core.Texts.in_files(files, text_columns, places),
         column["lengths"],
         _core.Texts.in_memory(column["ids"].data, column["id_ends"]),
         column["spans"].reshape(rows, 2),
