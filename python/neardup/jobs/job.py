@@ -202,7 +202,7 @@ class Job:
         for path, stamp in self._stamps.items():
             if _stamp(path) != stamp:
                 raise OSError(
-                    f"{name_of(path)}: was changed while the job ran; nothing was written, run again"
+                    f"{name_of(path)}: changed while the job ran; nothing was written, run again"
                 )
 
     def _strictly(self, folder: Path) -> bool:

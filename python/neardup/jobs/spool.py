@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from neardup import _core
 from neardup.fingerprint import Fingerprints
+from neardup.sinks.new_file import named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -130,7 +131,8 @@ class Spool:
     def problem(self, found: Unreadable) -> None:
         self.unreadable += 1
         row = {"source": found.source, "line": found.line, "reason": found.reason}
-        self._problems.write(json.dumps(row, ensure_ascii=False) + "\n")
+        with named(self.folder / PROBLEMS):
+            self._problems.write(json.dumps(row, ensure_ascii=False) + "\n")
 
     def add(self, batch: Batch, made: Fingerprints, firm: NDArray[np.uint64]) -> None:
         self._add_texts(batch)
@@ -155,6 +157,11 @@ class Spool:
 
     def close(self) -> None:
         """All is written: from here on the corpus can be opened."""
+        # A full disk is often noticed only now.
+        with named(self.folder):
+            self._close()
+
+    def _close(self) -> None:
         import pyarrow as pa
 
         self._stack.close()
@@ -199,7 +206,7 @@ class Spool:
 
         bounds, data = _bounds(column), column.buffers()[2]
         if data is not None:
-            self._columns[name].write(memoryview(data)[bounds[0] : bounds[-1]])
+            self._put(name, memoryview(data)[bounds[0] : bounds[-1]])
         places = bounds - bounds[0] + self._ends[name]
         self._ends[name] = int(places[-1])
         return np.stack((places[:-1], places[1:]), axis=1)
@@ -208,7 +215,11 @@ class Spool:
         import numpy as np
 
         kept = np.ascontiguousarray(values.astype(COLUMNS[name], copy=False))
-        self._columns[name].write(kept.data.cast("B") if kept.size else b"")
+        self._put(name, kept.data.cast("B") if kept.size else b"")
+
+    def _put(self, name: str, data: memoryview | bytes) -> None:
+        with named(self.folder / name):
+            self._columns[name].write(data)
 
 
 def _bounds(column: pa.LargeStringArray) -> NDArray[np.int64]:
