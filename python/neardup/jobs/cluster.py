@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from neardup.dedup import removed_table
 from neardup.jobs.dedup import BATCH, note_weakest, within
-from neardup.jobs.job import Job, Options
+from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def cluster(inputs: Sequence[str], out: Path, options: Options | None = None) ->
     from neardup import sinks, sources
 
     job = Job("cluster", inputs, out, options or Options())
-    sinks.check(out, job.inputs)
+    with asked():
+        sinks.check(out, job.inputs)
     with ExitStack() as stack:
         if "-" in job.inputs:
             stack.enter_context(sources.spooled_stdin())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.dedup import removed_table
-from neardup.jobs.job import Job, Options
+from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def dedup(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
         if "-" in job.inputs:
             stack.enter_context(sources.spooled_stdin())
         # Before the work: an output that cannot be is known at once.
-        sinks.check_kept(out, job.inputs, job.options.reading)
+        with asked():
+            sinks.check_kept(out, job.inputs, job.options.reading)
         folder = stack.enter_context(job.work())
         corpus = job.read(folder)
         matcher = job.match(corpus)

@@ -38,6 +38,10 @@ VERSION = 1
 AHEAD = 2
 
 
+class RefusedError(ValueError):
+    """The job cannot be as it was asked for; nothing was begun."""
+
+
 class UnreadableError(ValueError):
     """Input could not be read, and the job was told to be strict."""
 
@@ -92,9 +96,19 @@ class Options:
     progress: Progress = field(default_factory=Silent)
 
 
+@contextmanager
+def asked() -> Iterator[None]:
+    """What is wrong here is wrong with what was asked for, not with the data."""
+    try:
+        yield
+    except ValueError as error:
+        raise RefusedError(str(error)) from error
+
+
 class Job:
     """One run: its corpus, its summary, and what it writes to."""
 
+    @asked()
     def __init__(self, name: str, inputs: Sequence[str], out: Path, options: Options) -> None:
         from neardup import sources
 
@@ -114,6 +128,8 @@ class Job:
         # Complains before any work is done.
         self.threshold(2)
         self._check_outputs()
+        if options.work_dir is not None:
+            _check_work_dir(options.work_dir)
         self._stamps: dict[str, tuple[int | None, int | None]] = {}
         self._started = time.perf_counter()
         self._stage_started = self._started
@@ -158,7 +174,6 @@ class Job:
     def work(self) -> Iterator[Path]:
         """The work folder. One that was not named is gone afterwards, whatever happens."""
         if (named := self.options.work_dir) is not None:
-            _check_work_dir(named)
             named.mkdir(parents=True, exist_ok=True)
             yield named
             # Done: what is left here would only be in the way.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.engines.local import Matcher, Pairs
-from neardup.jobs.job import Job, Options
+from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
 
 if TYPE_CHECKING:
@@ -32,9 +32,10 @@ def pairs(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
     from neardup import sinks, sources
 
     job = Job("pairs", inputs, out, options or Options())
-    if job.options.equal not in ("all", "first"):
-        raise ValueError(f'equal is {job.options.equal!r}; it must be "all" or "first"')
-    sinks.check(out, job.inputs)
+    with asked():
+        if job.options.equal not in ("all", "first"):
+            raise ValueError(f'equal is {job.options.equal!r}; it must be "all" or "first"')
+        sinks.check(out, job.inputs)
     with ExitStack() as stack:
         if "-" in job.inputs:
             stack.enter_context(sources.spooled_stdin())
