@@ -36,7 +36,7 @@ def dedup(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
             stack.enter_context(sources.spooled_stdin())
         # Before the work: an output that cannot be is known at once.
         with asked():
-            sinks.check_kept(out, job.inputs, job.options.reading)
+            sinks.check_kept(out, job.inputs, job.options.reading, others=job.against)
         folder = stack.enter_context(job.work())
         corpus = job.read(folder)
         matcher = job.match(corpus)
