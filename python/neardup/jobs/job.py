@@ -338,6 +338,8 @@ class Job:
             known = json.loads((folder / STATE).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return False
+        if not isinstance(known, dict):
+            return False
         for name, value in state.items():
             if known.get(name) != value:
                 raise ValueError(
