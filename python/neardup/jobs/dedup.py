@@ -48,12 +48,14 @@ def dedup(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
 
 def within(job: Job, matcher: Matcher, corpus: Corpus) -> Rows:
     """For each row the one of its cluster that is kept."""
-    keys = corpus.keys
-    if job.keep.column is not None and keys is not None and len(keys) == keys.null_count:
-        raise ValueError(
-            f"keep is {job.keep}, but no record has a value in the column {job.keep.column!r}"
-        )
-    return matcher.clusters(job.options.linkage, job.keep.order(corpus.lengths, corpus.keys))
+    order, keys = None, corpus.keys
+    if len(corpus):
+        if job.keep.column is not None and keys is not None and len(keys) == keys.null_count:
+            raise ValueError(
+                f"keep is {job.keep}, but no record has a value in the column {job.keep.column!r}"
+            )
+        order = job.keep.order(corpus.lengths, keys)
+    return matcher.clusters(job.options.linkage, order)
 
 
 def against(matcher: Matcher, corpus: Corpus) -> Rows:
