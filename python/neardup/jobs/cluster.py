@@ -61,7 +61,7 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: NDArray[np.int64]
     number[roots[np.argsort(firsts[roots], kind="stable")]] = np.arange(len(roots))
     kinds = (pa.string(), pa.int64(), pa.int64(), pa.string())
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
-    with sinks.open_tables(job.out, schema) as write:
+    with sinks.together(), sinks.open_tables(job.out, schema) as write:
         for start in range(0, len(labels), BATCH):
             part = labels[start : start + BATCH]
             rows = np.arange(start, start + len(part))
@@ -69,7 +69,6 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: NDArray[np.int64]
             write(pa.table(columns, names=list(COLUMNS)).cast(schema))
         job.check_unchanged()
         job.summary.files.append(str(job.out))
-        # Before the table is renamed: when it is there, all is.
         job.write_quarantine(corpus)
         if job.options.report is not None:
             from neardup.jobs.reporting import write_report

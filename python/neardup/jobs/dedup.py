@@ -84,6 +84,7 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
     job.options.progress.stage("writing", None, "records")
     with ExitStack() as stack:
         # Files are renamed into place when all of them are complete.
+        stack.enter_context(sinks.together())
         output = stack.enter_context(sinks.open_kept(job.out, job.inputs, job.options.reading))
         for path, start, stop in corpus.files:
             if start >= corpus.reference and stop > start:
@@ -96,7 +97,6 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
                 write(batch)
         job.check_unchanged()
         summary.files += [str(path) for path in (job.out, job.options.removed) if path]
-        # Before the others are renamed: when the output is there, all is.
         job.write_quarantine(corpus)
         if job.options.report is not None:
             from neardup.jobs.reporting import write_report

@@ -43,7 +43,7 @@ def pairs(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
         matcher = job.match(corpus)
         schema = _schema()
         count = 0
-        with sinks.open_tables(out, schema) as write:
+        with sinks.together(), sinks.open_tables(out, schema) as write:
             for found in _all_pairs(matcher, first_only=job.options.equal == "first"):
                 count += len(found.left)
                 if count > MOST_PAIRS:
