@@ -36,6 +36,8 @@ OWN = (*FILES, STATE)
 VERSION = 1
 # Batches read before they are asked for.
 AHEAD = 2
+# Seconds to wait for a reader that is no longer needed.
+PATIENCE = 1.0
 
 
 class RefusedError(ValueError):
@@ -391,7 +393,8 @@ def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
         yield take()
     finally:
         stopped.set()
-        thread.join()
+        # Not for ever: it may wait for a pipe that gives nothing, and Ctrl-C is to stop at once.
+        thread.join(PATIENCE)
 
 
 def _check_work_dir(folder: Path) -> None:
