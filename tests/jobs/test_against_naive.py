@@ -18,7 +18,7 @@ from corpora import Record
 from dedup_reference import is_near, labels, near_pairs, nearest, order_of, twins
 from neardup import jobs
 from neardup.sources import Reading
-from reading import unpack
+from reading import pack, unpack
 
 RECIPE = nd.Recipe()
 KEEPS = ["first", "longest", "shortest", "newest:day", "best:n"]
@@ -131,7 +131,7 @@ def test_dedup_of_whole_files(tmp_path: Path, packing: str) -> None:
     folder.mkdir()
     names = [f"{row:02}.txt{packing}" for row in range(len(texts))]
     for name, text in zip(names, texts, strict=True):
-        (folder / name).write_bytes(corpora.pack(text.encode(), packing))
+        (folder / name).write_bytes(pack(text.encode(), packing))
     out = tmp_path / "kept.jsonl"
     jobs.dedup([str(folder)], out, options(0.85))
     records = [
