@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,13 @@ import pytest
 
 import corpora
 import neardup as nd
-from cli.conftest import Run
 from neardup import jobs
 from neardup.cli.job import lines_of
 from neardup.jobs import Summary
 
 TEXT = "Harbour Street will be closed to all motor traffic from Monday until Friday"
 OTHER = "A letter from the seaside tells of gulls and rain and of a broken umbrella"
+Run = Callable[..., Any]
 COMMANDS = ["dedup", "pairs", "cluster"]
 # Written as they are in the file: kept lines are these, byte for byte.
 LINES = [
