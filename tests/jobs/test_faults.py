@@ -566,6 +566,20 @@ def test_formats_are_not_mixed(tmp_path: Path, corpus: Path) -> None:
         jobs.dedup([str(corpus), str(other)], tmp_path / "out.jsonl")
 
 
+def test_tables_of_other_columns_are_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_module, "Spool", None)  # no work is begun
+    first, second = (write(tmp_path / f"{n}.csv", f"text,{n}\nx,1\n".encode()) for n in "ab")
+    with pytest.raises(jobs.RefusedError, match=r"its columns \['text', 'b'\] are not those of"):
+        jobs.dedup([str(first), str(second)], tmp_path / "out.csv")
+    for name in "ab":
+        pq.write_table(pa.table({"text": ["x"], name: [1]}), tmp_path / f"{name}.parquet")
+    inputs = [str(tmp_path / f"{name}.parquet") for name in "ab"]
+    with pytest.raises(jobs.RefusedError, match="text: string, b: int64.* are not those of"):
+        jobs.dedup(inputs, tmp_path / "out.parquet")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_is_not_writable(tmp_path: Path, corpus: Path) -> None:
     folder = tmp_path / "locked"

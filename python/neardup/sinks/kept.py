@@ -54,6 +54,10 @@ def check_kept(
     for name in inputs:
         if not can_reread(name):
             raise ValueError(f"{name_of(name)}: cannot be read twice; save it to a file first")
+    if kind == "parquet":
+        _common_schema(inputs)
+    elif kind in DELIMITERS:
+        _common_header(inputs, kind)
 
 
 @contextmanager
