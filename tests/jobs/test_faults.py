@@ -576,7 +576,7 @@ def test_tables_of_other_columns_are_refused_at_once(
     for name in "ab":
         pq.write_table(pa.table({"text": ["x"], name: [1]}), tmp_path / f"{name}.parquet")
     inputs = [str(tmp_path / f"{name}.parquet") for name in "ab"]
-    with pytest.raises(jobs.RefusedError, match="text: string, b: int64.* are not those of"):
+    with pytest.raises(jobs.RefusedError, match=r"text: string, b: int64.* are not those of"):
         jobs.dedup(inputs, tmp_path / "out.parquet")
 
 
@@ -836,6 +836,13 @@ def test_a_keep_policy_by_a_column_that_is_nowhere(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="best:scroe, but no record has a value in the column"):
         jobs.dedup([str(source)], out, jobs.Options(keep="best:scroe"))
     assert names(tmp_path) == ["in.jsonl"]
+
+
+def test_a_keep_policy_by_values_without_an_order(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": [TEXT, TEXT], "n": [[1], [2]]}), tmp_path / "in.parquet")
+    options = jobs.Options(keep="best:n")
+    with pytest.raises(ValueError, match=r"best:n, but values of type list<.*> have no order"):
+        jobs.dedup([str(tmp_path / "in.parquet")], tmp_path / "out.parquet", options)
 
 
 def test_more_files_than_a_process_may_open(

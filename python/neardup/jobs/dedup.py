@@ -54,8 +54,21 @@ def within(job: Job, matcher: Matcher, corpus: Corpus) -> Rows:
             raise ValueError(
                 f"keep is {job.keep}, but no record has a value in the column {job.keep.column!r}"
             )
-        order = job.keep.order(corpus.lengths, keys)
+        order = _order(job, corpus)
     return matcher.clusters(job.options.linkage, order)
+
+
+def _order(job: Job, corpus: Corpus) -> Rows | None:
+    import pyarrow as pa
+
+    try:
+        return job.keep.order(corpus.lengths, corpus.keys)
+    except (pa.ArrowNotImplementedError, TypeError) as error:
+        kind = None if corpus.keys is None else corpus.keys.type
+        raise ValueError(
+            f"keep is {job.keep}, but values of type {kind} have no order; "
+            "name a column of numbers, dates or strings"
+        ) from error
 
 
 def against(matcher: Matcher, corpus: Corpus) -> Rows:
