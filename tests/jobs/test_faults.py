@@ -396,6 +396,23 @@ def test_ctrl_c_while_reading_a_pipe_that_gives_nothing_more(tmp_path: Path, job
     assert names(tmp_path) == ["in.jsonl"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes with names")
+def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    pipe, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    os.mkfifo(pipe)
+    process = start("pairs", pipe, "-o", out, "-q")
+    with pipe.open("wb") as file:
+        file.write(GOOD[0])
+        file.flush()
+        wait_for(lambda: len(names(tmp_path)) > 1)
+        file.write(GOOD[2])
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (0, b"")
+    assert [(row["left"], row["right"]) for row in corpora.rows(out)] == [("a", "c")]
+    with pytest.raises(jobs.RefusedError, match="cannot be read twice; save it to a file first"):
+        jobs.dedup([str(pipe)], tmp_path / "kept.jsonl")
+
+
 def test_ctrl_c_while_standard_input_is_read(tmp_path: Path) -> None:
     arguments = ("dedup", "-", "--format", "jsonl", "-o", tmp_path / "out.jsonl")
     process = start(*arguments, stdin=subprocess.PIPE)
@@ -673,7 +690,8 @@ def test_a_report_that_fails_leaves_no_output(
 
 
 @pytest.mark.parametrize(
-    ("job", "stage"), [*((job, "comparing") for job in JOBS), (jobs.dedup, "writing")]
+    ("job", "stage"),
+    [*((job, "comparing") for job in JOBS), (jobs.dedup, "writing"), (jobs.dedup, "reading")],
 )
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
 @pytest.mark.parametrize("change", ["cut", "grown", "swapped", "gone"])

@@ -195,7 +195,8 @@ class Job:
     def read(self, folder: Path) -> Corpus:
         """The corpus: read and fingerprinted, or as an earlier run has left it."""
         state = self._state()
-        self._stamps = {path: _stamp(path) for path in self._files()}
+        # The time of a pipe is that of its last byte.
+        self._stamps = {path: _stamp(path) for path in self._files() if os.path.isfile(path)}
         if not (self.options.resume and self._is_done(folder, state)):
             self._forget(folder)
             self._read_all(folder)
