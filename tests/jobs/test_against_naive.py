@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -22,6 +23,16 @@ from reading import pack, unpack
 
 RECIPE = nd.Recipe()
 KEEPS = ["first", "longest", "shortest", "newest:day", "best:n"]
+
+
+@pytest.fixture(autouse=True, params=["whole", "in pieces"])
+def batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers do not depend on how many rows are handled at a time."""
+    if request.param == "in pieces":
+        for name in ("neardup.engines.local", "neardup.jobs.pairs", "neardup.jobs.dedup"):
+            # By name: the functions of the same names hide the modules.
+            monkeypatch.setattr(sys.modules[name], "BATCH", 5)
+        monkeypatch.setattr(sys.modules["neardup.jobs.cluster"], "BATCH", 5)
 
 
 def keys_of(records: Sequence[Record], keep: str) -> list[float] | None:
