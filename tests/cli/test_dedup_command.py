@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import corpora
+import job_corpora as corpora
 import neardup as nd
 from neardup import jobs
 from neardup.cli.job import lines_of

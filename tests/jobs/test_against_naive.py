@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import corpora
+import job_corpora as corpora
 import neardup as nd
-from corpora import Record
 from dedup_reference import is_near, labels, near_pairs, nearest, order_of, twins
+from job_corpora import Record
 from neardup import jobs
 from neardup.sources import Reading
 from reading import pack, unpack

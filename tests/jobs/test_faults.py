@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import corpora
+import job_corpora as corpora
 from neardup import cli, jobs
 from neardup.jobs import job as job_module
 from neardup.jobs import spool
