@@ -59,3 +59,28 @@ def labels(
                     label[member] = row
                     reach.extend(near[member])
     return label
+
+
+def nearest(
+    texts: Sequence[str], reference: Sequence[str], similarity: float, recipe: nd.Recipe
+) -> list[int | None]:
+    """For each text the most similar of the reference that is near it, of equal ones the first."""
+    found: list[int | None] = []
+    for text in texts:
+        near = [
+            (-closeness(text, other, recipe), row)
+            for row, other in enumerate(reference)
+            if is_near(text, other, similarity, recipe)
+        ]
+        found.append(min(near)[1] if near else None)
+    return found
+
+
+def closeness(a: str, b: str, recipe: nd.Recipe) -> float:
+    """Rounded, so that cosines of equal features are equal."""
+    return 1.0 if a == b else round(nd.similarity(a, b, recipe), 9)
+
+
+def twins(a: str, b: str, recipe: nd.Recipe) -> bool:
+    """Whether two texts say the same."""
+    return is_near(a, b, 1 - 1e-9, recipe)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,6 @@ class Keep:
         if keys is None:
             raise ValueError(f"keep is {self}, but there is no column {self.column!r}")
         # Arrow's sort is not stable: the row number decides between equal values. Nulls come last.
-
         table = pa.table({"key": _numbers(keys), "row": numbers(np.arange(len(keys)))})
         by = [("key", "descending"), ("row", "ascending")]
         found = pc.sort_indices(table, sort_keys=by)
@@ -76,7 +76,7 @@ def _numbers(keys: Any) -> Any:
         return keys
     trimmed = pc.utf8_trim_whitespace(keys)
     filled = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, keys.type), trimmed)
-    try:
-        return filled.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return filled
+    for kind in (pa.int64(), pa.float64()):
+        with suppress(pa.ArrowInvalid):
+            return filled.cast(kind)
+    return filled

@@ -58,6 +58,8 @@ def run(
         )
         try:
             found = job(inputs, out, chosen)
+        except jobs.RefusedError as error:
+            raise typer.BadParameter(str(error)) from error
         except jobs.UnreadableError as error:
             progress.stop()
             problems.close()

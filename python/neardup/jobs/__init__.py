@@ -2,8 +2,17 @@
 
 from neardup.jobs.cluster import cluster
 from neardup.jobs.dedup import dedup
-from neardup.jobs.job import Options, Progress, UnreadableError
+from neardup.jobs.job import Options, Progress, RefusedError, UnreadableError
 from neardup.jobs.pairs import pairs
 from neardup.jobs.summary import Summary
 
-__all__ = ["Options", "Progress", "Summary", "UnreadableError", "cluster", "dedup", "pairs"]
+__all__ = [
+    "Options",
+    "Progress",
+    "RefusedError",
+    "Summary",
+    "UnreadableError",
+    "cluster",
+    "dedup",
+    "pairs",
+]

@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING
 from neardup.columns import numbers
 from neardup.dedup import removed_table
 from neardup.jobs.dedup import BATCH, note_weakest, within
-from neardup.jobs.job import Job, Options
+from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from neardup.engines.local import Matcher
     from neardup.jobs.spool import Corpus
 
 COLUMNS = ("id", "cluster", "size", "representative")
 
 
-def cluster(inputs: Sequence[str], out: Path, options: Options | None = None) -> Summary:
+def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = None) -> Summary:
     """Writes a row for each document: id, cluster (a number), its size, its representative's id.
 
     inputs   files, folders, patterns, URLs, or "-" for standard input
@@ -36,7 +37,8 @@ def cluster(inputs: Sequence[str], out: Path, options: Options | None = None) ->
     from neardup import sinks, sources
 
     job = Job("cluster", inputs, out, options or Options())
-    sinks.check(out, job.inputs)
+    with asked():
+        sinks.check(job.out, job.inputs)
     with ExitStack() as stack:
         if "-" in job.inputs:
             stack.enter_context(sources.spooled_stdin())
@@ -48,16 +50,11 @@ def cluster(inputs: Sequence[str], out: Path, options: Options | None = None) ->
         removed = own[labels != own]
         job.summary.clusters = len(np.unique(labels[removed]))
         note_weakest(job, corpus, removed_table(matcher, removed, labels), labels)
-        _write(job, corpus, labels)
-        job.write_quarantine(corpus)
-        if job.options.report is not None:
-            from neardup.jobs.reporting import write_report
-
-            write_report(job, corpus, matcher, labels)
+        _write(job, corpus, matcher, labels)
         return job.finish()
 
 
-def _write(job: Job, corpus: Corpus, labels: NDArray[np.int64]) -> None:
+def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: NDArray[np.int64]) -> None:
     import numpy as np
     import pyarrow as pa
 
@@ -72,11 +69,17 @@ def _write(job: Job, corpus: Corpus, labels: NDArray[np.int64]) -> None:
     number[roots[np.argsort(firsts[roots], kind="stable")]] = np.arange(len(roots))
     kinds = (pa.string(), pa.int64(), pa.int64(), pa.string())
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
-    with sinks.open_tables(job.out, schema) as write:
+    with sinks.together(), sinks.open_tables(job.out, schema) as write:
         for start in range(0, len(labels), BATCH):
             part = labels[start : start + BATCH]
             rows = np.arange(start, start + len(part))
             counts = (numbers(of[part]) for of in (number, sizes))
             columns = [corpus.ids_of(rows), *counts, corpus.ids_of(part)]
             write(pa.table(columns, names=list(COLUMNS)).cast(schema))
-    job.summary.files.append(str(job.out))
+        job.check_unchanged()
+        job.summary.files.append(str(job.out))
+        job.write_quarantine(corpus)
+        if job.options.report is not None:
+            from neardup.jobs.reporting import write_report
+
+            write_report(job, corpus, matcher, labels)

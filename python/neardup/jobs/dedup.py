@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.columns import values_of
 from neardup.dedup import removed_table
-from neardup.jobs.job import Job, Options
+from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ REMOVED = ("id", "dup_of", "cluster", "distance", "similarity", "source")
 BATCH = 1 << 16
 
 
-def dedup(inputs: Sequence[str], out: Path, options: Options | None = None) -> Summary:
+def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None) -> Summary:
     """Writes the records of the inputs that are to be kept, unchanged and in order.
 
     inputs   files, folders, patterns, URLs, or "-" for standard input, all of one format
@@ -44,7 +44,8 @@ def dedup(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
         if "-" in job.inputs:
             stack.enter_context(sources.spooled_stdin())
         # Before the work: an output that cannot be is known at once.
-        sinks.check_kept(out, job.inputs, job.options.reading)
+        with asked():
+            sinks.check_kept(job.out, job.inputs, job.options.reading, others=job.against)
         folder = stack.enter_context(job.work())
         corpus = job.read(folder)
         matcher = job.match(corpus)
@@ -56,8 +57,27 @@ def dedup(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
 
 def within(job: Job, matcher: Matcher, corpus: Corpus) -> Rows:
     """For each row the one of its cluster that is kept."""
+    order, keys = None, corpus.keys
+    if len(corpus):
+        if job.keep.column is not None and keys is not None and len(keys) == keys.null_count:
+            raise ValueError(
+                f"keep is {job.keep}, but no record has a value in the column {job.keep.column!r}"
+            )
+        order = _order(job, corpus)
+    return matcher.clusters(job.options.linkage, order)
 
-    return matcher.clusters(job.options.linkage, job.keep.order(corpus.lengths, corpus.keys))
+
+def _order(job: Job, corpus: Corpus) -> Rows | None:
+    import pyarrow as pa
+
+    try:
+        return job.keep.order(corpus.lengths, corpus.keys)
+    except (pa.ArrowNotImplementedError, TypeError) as error:
+        kind = None if corpus.keys is None else corpus.keys.type
+        raise ValueError(
+            f"keep is {job.keep}, but values of type {kind} have no order; "
+            "name a column of numbers, dates or strings"
+        ) from error
 
 
 def against(matcher: Matcher, corpus: Corpus) -> Rows:
@@ -86,6 +106,7 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
     job.options.progress.stage("writing", None, "records")
     with ExitStack() as stack:
         # Files are renamed into place when all of them are complete.
+        stack.enter_context(sinks.together())
         output = stack.enter_context(sinks.open_kept(job.out, job.inputs, job.options.reading))
         for path, start, stop in corpus.files:
             if start >= corpus.reference and stop > start:
@@ -96,14 +117,13 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
             write = stack.enter_context(sinks.open_tables(job.options.removed, schema))
             for batch in removed_records(corpus, table, schema):
                 write(batch)
-    summary.files.append(str(job.out))
-    if job.options.removed is not None:
-        summary.files.append(str(job.options.removed))
-    job.write_quarantine(corpus)
-    if job.options.report is not None:
-        from neardup.jobs.reporting import write_report
+        job.check_unchanged()
+        summary.files += [str(path) for path in (job.out, job.options.removed) if path]
+        job.write_quarantine(corpus)
+        if job.options.report is not None:
+            from neardup.jobs.reporting import write_report
 
-        write_report(job, corpus, matcher, labels)
+            write_report(job, corpus, matcher, labels)
 
 
 def removed_schema() -> pa.Schema:

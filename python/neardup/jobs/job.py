@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from neardup import _core
 from neardup.clusters import Linkage
 from neardup.fingerprint import RecipeLike, firm_fingerprints
-from neardup.jobs.spool import Corpus, Spool, bounds_of, open_corpus
+from neardup.jobs.spool import FILES, Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.summary import Summary, peak_memory
 from neardup.keep import Keep
 from neardup.recipe import as_recipe
 from neardup.sources.batch import Made, Reading
+from neardup.sources.document import name_of
 from neardup.threshold import DEFAULT_RECALL, Threshold, threshold
 
 if TYPE_CHECKING:
@@ -31,9 +32,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 STATE = "state.json"
+# What a work folder holds, and nothing else.
+OWN = (*FILES, STATE)
 VERSION = 1
 # Batches read before they are asked for.
 AHEAD = 2
+# Seconds to wait for a reader that is no longer needed.
+PATIENCE = 1.0
+
+
+class RefusedError(ValueError):
+    """The job cannot be as it was asked for; nothing was begun."""
 
 
 class UnreadableError(ValueError):
@@ -97,18 +106,31 @@ class Options:
     progress: Progress = field(default_factory=Silent)
 
 
+@contextmanager
+def asked() -> Iterator[None]:
+    """What is wrong here is wrong with what was asked for, not with the data."""
+    try:
+        yield
+    except ValueError as error:
+        raise RefusedError(str(error)) from error
+
+
 class Job:
     """One run: its corpus, its summary, and what it writes to."""
 
-    def __init__(self, name: str, inputs: Sequence[str], out: Path, options: Options) -> None:
+    @asked()
+    def __init__(self, name: str, inputs: Sequence[str], out: Path | str, options: Options) -> None:
         from neardup import sources
 
+        inputs = [inputs] if isinstance(inputs, str) else inputs
         if options.linkage not in ("connected", "star"):
             raise ValueError(f'linkage is {options.linkage!r}; it must be "connected" or "star"')
         if options.resume and options.work_dir is None:
             raise ValueError("resume needs a work_dir: the one the earlier run was given")
+        if options.resume and "-" in (*inputs, *options.against):
+            raise ValueError("resume: standard input cannot be read again; save it to a file")
         self.options = options
-        self.out = out
+        self.out = Path(out)
         self.keep = Keep.parse(options.keep)
         self.recipe = as_recipe(options.recipe)
         self.inputs = sources.expand(list(inputs))
@@ -117,6 +139,9 @@ class Job:
         # Complains before any work is done.
         self.threshold(2)
         self._check_outputs()
+        if options.work_dir is not None:
+            _check_work_dir(options.work_dir)
+        self._stamps: dict[str, tuple[int | None, int | None]] = {}
         self._started = time.perf_counter()
         self._stage_started = self._started
 
@@ -127,8 +152,10 @@ class Job:
             return self.options.quarantine
         from neardup.sources.formats import ending
 
+        # The end of "kept.jsonl.gz" is all from its first format ending on.
         name = self.out.name
-        return self.out.with_name(name[: len(name) - len(ending(name))] + ".quarantine.jsonl")
+        stem = name[: name.lower().rindex(ending(name))] if ending(name) else name
+        return self.out.with_name(f"{stem}.quarantine.jsonl")
 
     def threshold(self, rows: int) -> Threshold:
         options = self.options
@@ -141,7 +168,8 @@ class Job:
 
         inputs = [*self.inputs, *self.against]
         outputs = [self.out]
-        for path in (self.options.removed, self.options.quarantine):
+        quarantine = self.quarantine if self.quarantine.exists() else self.options.quarantine
+        for path in (self.options.removed, quarantine):
             if path is not None:
                 sinks.check(path, inputs)
                 outputs.append(path)
@@ -156,15 +184,15 @@ class Job:
     @contextmanager
     def work(self) -> Iterator[Path]:
         """The work folder. One that was not named is gone afterwards, whatever happens."""
-        if self.options.work_dir is not None:
-            self.options.work_dir.mkdir(parents=True, exist_ok=True)
-            yield self.options.work_dir
+        if (named := self.options.work_dir) is not None:
+            named.mkdir(parents=True, exist_ok=True)
+            yield named
             # Done: what is left here would only be in the way.
-            for name in os.listdir(self.options.work_dir):
+            for name in OWN:
                 with suppress(OSError):
-                    os.unlink(self.options.work_dir / name)
+                    os.unlink(named / name)
             with suppress(OSError):
-                self.options.work_dir.rmdir()
+                named.rmdir()
             return
         # Next to the output: there is room for it, and /tmp may be memory.
         folder = Path(tempfile.mkdtemp(prefix=".neardup-", dir=self.out.absolute().parent))
@@ -176,6 +204,8 @@ class Job:
     def read(self, folder: Path) -> Corpus:
         """The corpus: read and fingerprinted, or as an earlier run has left it."""
         state = self._state()
+        # The time of a pipe is that of its last byte.
+        self._stamps = {path: _stamp(path) for path in self._files() if os.path.isfile(path)}
         if not (self.options.resume and self._is_done(folder, state)):
             self._forget(folder)
             self._read_all(folder)
@@ -190,6 +220,17 @@ class Job:
         summary.no_signal = int((~corpus.fingerprints.signal).sum())
         self.stage_done("read")
         return corpus
+
+    def _files(self) -> list[str]:
+        return [*self.against, *self.inputs]
+
+    def check_unchanged(self) -> None:
+        """Records are copied from where they lay when they were read, so they must lie there."""
+        for path, stamp in self._stamps.items():
+            if _stamp(path) != stamp:
+                raise OSError(
+                    f"{name_of(path)}: changed while the job ran; nothing was written, run again"
+                )
 
     def _strictly(self, folder: Path) -> bool:
         return (
@@ -208,7 +249,7 @@ class Job:
     def _read_all(self, folder: Path) -> None:
         from neardup import sources
 
-        files = [*self.against, *self.inputs]
+        files = self._files()
         sizes = [_size(path) for path in files]
         known = None if None in sizes else sum(size or 0 for size in sizes)
         progress = self.options.progress
@@ -228,7 +269,7 @@ class Job:
                     self._reading(),
                     report,
                     progress=progress.advance,
-                    pipeline=self._pipeline(),
+                    pipeline=self._pipeline(spool),
                 )
                 with ahead(batches) as coming:
                     for batch in coming:
@@ -238,11 +279,11 @@ class Job:
                     break
             spool.close()
 
-    def _pipeline(self) -> _core.Pipeline | None:
-        """What a source may fingerprint with: not for a hash that only Python can call, nor on
-        other threads than all."""
+    def _pipeline(self, spool: Spool) -> _core.Pipeline | None:
+        """What a source may fingerprint with: not with a hash that only Python can call, nor on
+        other threads than all, nor where the texts have to be spooled."""
         simple = not callable(self.recipe.hash) and self.options.threads is None
-        return self.recipe.pipeline if simple else None
+        return self.recipe.pipeline if simple and spool.has_room_in_place() else None
 
     def _add(self, spool: Spool, batch: Batch) -> None:
         import numpy as np
@@ -281,6 +322,7 @@ class Job:
 
     def matched(self, matcher: Matcher) -> None:
         """Notes what the matcher has seen."""
+        self.check_unchanged()
         counts, summary = matcher.counts, self.summary
         summary.candidates, summary.verified = counts.candidates, counts.verified
         summary.pairs, summary.plan = counts.pairs, matcher.plan
@@ -325,6 +367,8 @@ class Job:
             known = json.loads((folder / STATE).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return False
+        if not isinstance(known, dict):
+            return False
         for name, value in state.items():
             if known.get(name) != value:
                 raise ValueError(
@@ -334,8 +378,9 @@ class Job:
         return True
 
     def _forget(self, folder: Path) -> None:
-        with suppress(FileNotFoundError):
-            (folder / STATE).unlink()
+        for name in OWN:
+            with suppress(FileNotFoundError):
+                (folder / name).unlink()
 
 
 @contextmanager
@@ -375,7 +420,19 @@ def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
         yield take()
     finally:
         stopped.set()
-        thread.join()
+        # Not for ever: it may wait for a pipe that gives nothing, and Ctrl-C is to stop at once.
+        thread.join(PATIENCE)
+
+
+def _check_work_dir(folder: Path) -> None:
+    """Files of the same names would be overwritten, and all are gone when the job is done."""
+    with suppress(FileNotFoundError):
+        for name in sorted(os.listdir(folder)):
+            if name not in OWN:
+                raise ValueError(
+                    f"{folder}: holds {name!r}, which is not of a stopped job; "
+                    "name a new or empty folder as work_dir"
+                )
 
 
 def _size(path: str) -> int | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.columns import numbers
 from neardup.engines.local import Matcher, Pairs
-from neardup.jobs.job import Job, Options
+from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MOST_PAIRS = 1 << 31
 BATCH = 1 << 18
 
 
-def pairs(inputs: Sequence[str], out: Path, options: Options | None = None) -> Summary:
+def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None) -> Summary:
     """Writes a row for each pair: the ids, the distance in bits, the exact cosine; in no order.
 
     inputs   files, folders, patterns, URLs, or "-" for standard input
@@ -39,9 +39,10 @@ def pairs(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
     from neardup import sinks, sources
 
     job = Job("pairs", inputs, out, options or Options())
-    if job.options.equal not in ("all", "first"):
-        raise ValueError(f'equal is {job.options.equal!r}; it must be "all" or "first"')
-    sinks.check(out, job.inputs)
+    with asked():
+        if job.options.equal not in ("all", "first"):
+            raise ValueError(f'equal is {job.options.equal!r}; it must be "all" or "first"')
+        sinks.check(job.out, job.inputs)
     with ExitStack() as stack:
         if "-" in job.inputs:
             stack.enter_context(sources.spooled_stdin())
@@ -49,7 +50,7 @@ def pairs(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
         matcher = job.match(corpus)
         schema = _schema()
         count = 0
-        with sinks.open_tables(out, schema) as write:
+        with sinks.together(), sinks.open_tables(job.out, schema) as write:
             for found in _all_pairs(matcher, first_only=job.options.equal == "first"):
                 count += len(found.left)
                 if count > MOST_PAIRS:
@@ -58,10 +59,10 @@ def pairs(inputs: Sequence[str], out: Path, options: Options | None = None) -> S
                         "only (equal first), or look for clusters instead"
                     )
                 write(_table(corpus, matcher, found, schema))
-        job.matched(matcher)
-        job.summary.pairs = count
-        job.summary.files.append(str(out))
-        job.write_quarantine(corpus)
+            job.matched(matcher)
+            job.summary.pairs = count
+            job.summary.files.append(str(out))
+            job.write_quarantine(corpus)
         return job.finish()
 
 
@@ -85,6 +86,14 @@ def _table(corpus: Corpus, matcher: Matcher, found: Pairs, schema: pa.Schema) ->
         else numbers(found.similarity),
     ]
     return pa.table(columns, names=list(COLUMNS)).cast(schema)
+
+
+def _similarity(found: Pairs) -> pa.Array:
+    import pyarrow as pa
+
+    if found.similarity is None:
+        return pa.nulls(len(found.left), pa.float64())
+    return numbers(found.similarity)
 
 
 def _all_pairs(matcher: Matcher, *, first_only: bool) -> Iterator[Pairs]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neardup.jobs.job import Job
-from neardup.reports import JobReport, Shown, ShownCluster, write
+from neardup.reports import JobReport, Shown, ShownCluster, render
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +25,8 @@ PROBLEMS = 50
 def write_report(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
     """The page a person looks at: counts, settings, distances, the largest clusters."""
     import numpy as np
+
+    from neardup import sinks
 
     path = job.options.report
     assert path is not None  # noqa: S101
@@ -48,7 +50,8 @@ def write_report(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> No
         problems=corpus.problems(PROBLEMS),
         problem_count=corpus.unreadable,
     )
-    write(report, path)
+    with sinks.open_new(path) as file:
+        file.write(render(report).encode())
     summary.files.append(str(path))
 
 

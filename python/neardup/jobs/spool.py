@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from neardup import _core
 from neardup.columns import numbers
 from neardup.fingerprint import Fingerprints
+from neardup.sinks.new_file import named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,6 +42,9 @@ COLUMNS = {
 INDEX = "corpus.json"
 KEYS = "keys.arrow"
 PROBLEMS = "problems.jsonl"
+# Files that are read in place are open all the time; a process may open a thousand or so.
+MOST_OPEN = 128
+FILES = (*COLUMNS, INDEX, KEYS, PROBLEMS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +108,7 @@ class Spool:
         self.reference = 0
         self.unreadable = 0
         self.files: list[tuple[str, int, int]] = []
+        self._in_place: dict[int, int] = {}
         self._ends = {"texts": 0, "ids": 0}
         self._keys: list[Any] = []
         self._stack = ExitStack()
@@ -128,7 +133,8 @@ class Spool:
     def problem(self, found: Unreadable) -> None:
         self.unreadable += 1
         row = {"source": found.source, "line": found.line, "reason": found.reason}
-        self._problems.write(json.dumps(row, ensure_ascii=False) + "\n")
+        with named(self.folder / PROBLEMS):
+            self._problems.write(json.dumps(row, ensure_ascii=False) + "\n")
 
     def add(self, batch: Batch, made: Made) -> None:
         self._add_texts(batch)
@@ -154,6 +160,11 @@ class Spool:
 
     def close(self) -> None:
         """All is written: from here on the corpus can be opened."""
+        # A full disk is often noticed only now.
+        with named(self.folder):
+            self._close()
+
+    def _close(self) -> None:
         import pyarrow as pa
 
         self._stack.close()
@@ -168,6 +179,7 @@ class Spool:
             "reference": self.reference,
             "unreadable": self.unreadable,
             "files": self.files,
+            "in_place": list(self._in_place),
         }
         (self.folder / INDEX).write_text(json.dumps(index), encoding="utf-8")
 
@@ -176,12 +188,23 @@ class Spool:
         import numpy as np
 
         places = np.empty((len(batch.ids), 3), dtype=np.int64)
-        if batch.texts is None or batch.in_place:
-            places[:, 0], places[:, 1:] = 1 + len(self.files), batch.spans
+        if batch.in_place and self._number_in_place():
+            places[:, 0], places[:, 1:] = self._number_in_place(), batch.spans
         else:
             places[:, 0] = 0
             places[:, 1:] = self._strings("texts", batch.texts)
         self._write("places", places)
+
+    def has_room_in_place(self) -> bool:
+        """Whether the file being read may be one of those that are open all the time."""
+        return len(self.files) in self._in_place or len(self._in_place) < MOST_OPEN
+
+    def _number_in_place(self) -> int:
+        """The number of the file being read among those to be open at once; 0 if it is too many."""
+        number = len(self.files)
+        if number not in self._in_place and self.has_room_in_place():
+            self._in_place[number] = 1 + len(self._in_place)
+        return self._in_place.get(number, 0)
 
     def _strings(self, name: str, column: pa.LargeStringArray) -> NDArray[np.int64]:
         """Writes strings one after the other, and says where each begins and ends."""
@@ -189,7 +212,7 @@ class Spool:
 
         bounds, data = bounds_of(column), column.buffers()[2]
         if data is not None:
-            self._columns[name].write(memoryview(data)[bounds[0] : bounds[-1]])
+            self._put(name, memoryview(data)[bounds[0] : bounds[-1]])
         places = bounds - bounds[0] + self._ends[name]
         self._ends[name] = int(places[-1])
         return np.stack((places[:-1], places[1:]), axis=1)
@@ -198,7 +221,11 @@ class Spool:
         import numpy as np
 
         kept = np.ascontiguousarray(values.astype(COLUMNS[name], copy=False))
-        self._columns[name].write(kept.data.cast("B") if kept.size else b"")
+        self._put(name, kept.data.cast("B") if kept.size else b"")
+
+    def _put(self, name: str, data: memoryview | bytes) -> None:
+        with named(self.folder / name):
+            self._columns[name].write(data)
 
 
 def bounds_of(column: pa.LargeStringArray) -> NDArray[np.int64]:
@@ -219,19 +246,13 @@ def open_corpus(folder: Path, recipe: Recipe, text_columns: Sequence[str]) -> Co
     words = (recipe.bits + 63) // 64
     places = column["places"].reshape(rows, 3)
     # What a file holds may have been packed, or come from a pipe: then its texts are in the spool.
-    in_place = set(np.unique(places[:, 0]).tolist())
-    spooled = (str(folder / "texts"), False)
-    files = [(path, True) if 1 + at in in_place else spooled for at, path in enumerate(paths)]
+    files = [(str(folder / "texts"), False), *((paths[at], True) for at in index["in_place"])]
     # The join reads these again and again: they are in memory.
     values = np.array(column["values"]).reshape(rows, words)
     return Corpus(
         Fingerprints(values, np.array(column["signal"]), recipe),
         column["firm"].reshape(rows, words),
-        _core.Texts.in_files(
-            [spooled, *files],
-            text_columns,
-            places,
-        ),
+        _core.Texts.in_files(files, text_columns, places),
         column["lengths"],
         _core.Texts.in_memory(column["ids"].data, column["id_ends"]),
         column["spans"].reshape(rows, 2),
@@ -256,9 +277,12 @@ def _one_kind(parts: Sequence[pa.Array]) -> pa.Array:
     import pyarrow as pa
 
     kinds = {part.type for part in parts if not pa.types.is_null(part.type)}
-    kind = kinds.pop() if len(kinds) == 1 else pa.large_string()
-    if kinds and all(pa.types.is_integer(k) or pa.types.is_floating(k) for k in {kind, *kinds}):
-        kind = pa.float64()
+    if len(kinds) == 1:
+        kind = kinds.pop()
+    elif all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in kinds):
+        kind = pa.float64() if kinds else pa.null()
+    else:
+        kind = pa.large_string()
     return pa.concat_arrays([part.cast(kind) for part in parts])
 
 

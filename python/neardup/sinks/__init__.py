@@ -1,8 +1,19 @@
 """Rows, tables and kept records to files. A file appears only when it is complete."""
 
 from neardup.sinks.kept import Kept, check_kept, open_kept
-from neardup.sinks.new_file import check
+from neardup.sinks.new_file import check, open_new, together
 from neardup.sinks.rows import Row, Write, open_rows
 from neardup.sinks.tables import open_tables
 
-__all__ = ["Kept", "Row", "Write", "check", "check_kept", "open_kept", "open_rows", "open_tables"]
+__all__ = [
+    "Kept",
+    "Row",
+    "Write",
+    "check",
+    "check_kept",
+    "open_kept",
+    "open_new",
+    "open_rows",
+    "open_tables",
+    "together",
+]

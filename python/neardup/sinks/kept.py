@@ -35,8 +35,13 @@ class Kept(Protocol):
         """Of the records of one file, in order and at these spans, those with `keep`."""
 
 
-def check_kept(path: Path, inputs: Sequence[str], reading: Reading) -> None:
-    """Refuse what `open_kept` cannot write, before any work is done."""
+def check_kept(
+    path: Path, inputs: Sequence[str], reading: Reading, *, others: Sequence[str] = ()
+) -> None:
+    """Refuse what `open_kept` cannot write, before any work is done.
+
+    others  more files that are read and must not be lost
+    """
     kind = _format_of(inputs, reading)
     whole = kind == "text" and not reading.lines
     endings = TABLES if whole else _endings(kind, inputs)
@@ -45,10 +50,14 @@ def check_kept(path: Path, inputs: Sequence[str], reading: Reading) -> None:
             f"{str(path)!r}: the inputs are {_called(kind, whole)}, and records are kept as they "
             f"are; use {' or '.join(endings)}"
         )
-    check(path, inputs, endings=endings)
+    check(path, [*inputs, *others], endings=endings)
     for name in inputs:
         if not can_reread(name):
             raise ValueError(f"{name_of(name)}: cannot be read twice; save it to a file first")
+    if kind == "parquet":
+        _common_schema(inputs)
+    elif kind in DELIMITERS:
+        _common_header(inputs, kind)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 GZIP_LEVEL = 6
 BUFFER = 1 << 20
+# Complete files and what they are to be called, while `together` holds them back.
+_waiting: ContextVar[list[tuple[str, Path]] | None] = ContextVar("_waiting", default=None)
 
 
 def check(path: Path, inputs: Sequence[str] = (), *, endings: Sequence[str] = ENDINGS) -> None:
@@ -66,11 +69,35 @@ def open_new(path: Path) -> Iterator[Raw]:
             raw.finish()
         with named(path):
             os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, target)
+        waiting = _waiting.get()
+        if waiting is None:
+            with named(path):
+                os.replace(temporary, target)
+        else:
+            waiting.append((temporary, target))
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Files that are completed in here appear at its end, all of them, or none if it fails."""
+    waiting: list[tuple[str, Path]] = []
+    token = _waiting.set(waiting)
+    try:
+        yield
+        for temporary, target in waiting:
+            with named(target):
+                os.replace(temporary, target)
+    except BaseException:
+        for temporary, _ in waiting:
+            with suppress(OSError):
+                os.unlink(temporary)
+        raise
+    finally:
+        _waiting.reset(token)
 
 
 @contextmanager

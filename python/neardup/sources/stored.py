@@ -182,8 +182,11 @@ def spooled_stdin() -> Iterator[None]:
 
 
 def is_plain_file(path: str) -> bool:
-    """Whether the bytes of a file lie as they are on a disk of this machine."""
-    if path == STDIN or formats.is_url(path) or formats.packing(path):
+    """Whether the bytes of a file lie as they are on a disk of this machine.
+
+    The core opens it by its name, which has to be UTF-8 for that.
+    """
+    if path == STDIN or formats.is_url(path) or formats.packing(path) or path != name_of(path):
         return False
     with suppress(OSError):
         return stat.S_ISREG(os.stat(path).st_mode)

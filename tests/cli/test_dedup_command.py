@@ -1,0 +1,355 @@
+"""neardup dedup, pairs and cluster, as they are typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import job_corpora as corpora
+import neardup as nd
+from neardup import jobs
+from neardup.cli.job import lines_of
+from neardup.jobs import Summary
+
+TEXT = "Harbour Street will be closed to all motor traffic from Monday until Friday"
+OTHER = "A letter from the seaside tells of gulls and rain and of a broken umbrella"
+Run = Callable[..., Any]
+COMMANDS = ["dedup", "pairs", "cluster"]
+# Written as they are in the file: kept lines are these, byte for byte.
+LINES = [
+    json.dumps({"id": name, "text": text}) + "\n"
+    for name, text in (("a", TEXT), ("b", OTHER), ("c", f"{TEXT}!"))
+]
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(LINES))
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples_and_every_option(run: Run, command: str) -> None:
+    done = run(command, "--help")
+    assert done.code == 0
+    assert f"neardup {command} documents.jsonl -o " in done.out
+    options = ["--out", "--similarity", "--radius", "--recall", "--text-column", "--id-column"]
+    options += ["--recipe", "--bits", "--threads", "--strict", "--json", "--quiet", "--config"]
+    options += ["--work-dir", "--resume", "--quarantine", "--lines", "--format"]
+    options += {"dedup": ["--keep", "--linkage", "--against", "--removed", "--report"]}.get(
+        command, []
+    )
+    for option in options:
+        assert option in done.out
+
+
+def test_dedup_says_what_it_did(run: Run, source: Path) -> None:
+    done = run("dedup", "in.jsonl", "-o", "out.jsonl", "--removed", "r.csv", "--report", "r.html")
+    assert (done.code, done.out) == (0, "")
+    said = done.err.splitlines()
+    assert said[0].startswith("neardup: read 3, unreadable 0, without signal 0, pairs ")
+    assert said[0].endswith(", clusters 1")
+    assert said[1] == "neardup: kept 2, removed 1"
+    assert said[2].startswith("neardup: similarity 0.85, ")
+    assert "recall 0.99" in said[2]
+    assert said[3].endswith("MB of memory")
+    assert said[4] == "neardup: wrote out.jsonl, r.csv, r.html"
+    assert len(said) == 5
+    assert Path("out.jsonl").read_text() == LINES[0] + LINES[1]
+    (removed,) = corpora.rows(Path("r.csv"))
+    assert list(removed) == ["id", "dup_of", "cluster", "distance", "similarity", "source"]
+    assert (removed["id"], removed["dup_of"], removed["source"]) == ("c", "a", "in.jsonl")
+
+
+def test_pairs_and_cluster_say_what_they_did(run: Run, source: Path) -> None:
+    done = run("pairs", source, "-o", "pairs.csv")
+    assert done.code == 0
+    assert "neardup: read 3, unreadable 0, without signal 0, pairs 1\n" in done.err
+    assert "kept" not in done.err
+    (row,) = corpora.rows(Path("pairs.csv"))
+    assert (row["left"], row["right"], row["similarity"]) == ("a", "c", "1")
+    done = run("cluster", source, "-o", "clusters.jsonl")
+    assert done.code == 0
+    assert "clusters 1" in done.err
+    assert [row["cluster"] for row in corpora.rows(Path("clusters.jsonl"))] == [0, 1, 0]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_json_is_one_object(run: Run, source: Path, command: str) -> None:
+    done = run(command, source, "-o", "out.jsonl", "--json", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.count("\n") == 1
+    found: dict[str, Any] = json.loads(done.out)
+    fields = {"job", "read", "reference", "unreadable", "no_signal", "candidates", "verified"}
+    fields |= {"pairs", "clusters", "similarity", "radius", "recall", "recipe", "plan"}
+    fields |= {"seconds", "stages", "peak_memory", "files"}
+    if command == "dedup":
+        fields |= {"kept", "removed"}
+        assert (found["kept"], found["removed"]) == (2, 1)
+    assert set(found) == fields
+    assert (found["job"], found["read"], found["unreadable"]) == (command, 3, 0)
+    assert (found["similarity"], found["recall"]) == (0.85, 0.99)
+    assert found["files"] == ["out.jsonl"]
+    assert set(found["stages"]) == {"read", "match", "write"}
+    assert found["peak_memory"] > 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_quiet_is_silent(run: Run, source: Path, command: str) -> None:
+    assert run(command, source, "-o", "out.jsonl", "-q") == (0, "", "")
+
+
+def test_chaining_is_warned_of(run: Run, source: Path) -> None:
+    words = [f"word{n}" for n in range(24)]
+    # Each is near the next, and the ends have little in common.
+    texts = [" ".join(words[n : n + 12]) for n in range(12)]
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    done = run("dedup", source, "-o", "out.jsonl", "--recall", "1", "--similarity", "0.85")
+    assert done.code == 0
+    assert "kept 1, removed 11" in done.err
+    assert "warning: chaining made clusters whose members are far apart" in done.err
+    assert "in a cluster of 12; --linkage star keeps each near its own" in done.err
+    done = run("dedup", source, "-o", "out.jsonl", "--recall", "1", "--linkage", "star", "--json")
+    assert "warning" not in done.err
+    assert "weakest" not in json.loads(done.out)
+
+
+def test_the_summary_of_an_unverified_job() -> None:
+    said = lines_of(Summary("dedup", read=1, kept=1, removed=0, radius=3, reference=7))
+    assert said[0].startswith("read 1 (7 to compare with), ")
+    assert said[2].startswith("not verified, radius 3, recall 1")
+
+
+# ---- options from a file ----
+
+
+def test_options_from_a_file(run: Run, source: Path) -> None:
+    Path("job.toml").write_text(
+        'input = ["in.jsonl"]\nout = "out.jsonl"\nsimilarity = 0.9\nkeep = "longest"\n'
+        'text-column = "text"\nremoved = "r.jsonl"\nquiet = true\nthreads = 1\njson = true\n'
+    )
+    done = run("dedup", "--config", "job.toml")
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out)["similarity"] == 0.9
+    assert Path("out.jsonl").read_text() == LINES[1] + LINES[2]
+    assert corpora.rows(Path("r.jsonl"))[0]["id"] == "a"
+
+
+def test_the_command_line_wins_over_the_file(run: Run, source: Path) -> None:
+    Path("job.toml").write_text('out = "out.jsonl"\nsimilarity = 0.9\nkeep = "longest"\n')
+    arguments = ("-o", "mine.jsonl", "--keep", "first", "--similarity", "0.8", "--json", "-q")
+    done = run("dedup", "in.jsonl", "--config", "job.toml", *arguments)
+    assert done.code == 0
+    assert json.loads(done.out)["similarity"] == 0.8
+    assert not Path("out.jsonl").exists()
+    assert Path("mine.jsonl").read_text() == LINES[0] + LINES[1]
+
+
+def test_lists_in_the_file(run: Run, source: Path) -> None:
+    Path("more.jsonl").write_text(json.dumps({"head": TEXT, "text": "x y z"}) + "\n")
+    Path("old.jsonl").write_text(LINES[1])
+    Path("job.toml").write_text(
+        'input = ["in.jsonl", "more.jsonl"]\nagainst = ["old.jsonl"]\nout = "out.jsonl"\n'
+        'text_column = ["head", "text"]\njson = true\nquiet = true\n'
+    )
+    done = run("dedup", "--config", "job.toml")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert (found["read"], found["reference"], found["removed"]) == (5, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('simlarity = 0.9\nout = "o.jsonl"', "no option 'simlarity'; there are "),
+        ("config = 1", "no option 'config'"),
+        ("similarity 0.9", "not TOML: "),
+        ("\udcff", "not TOML: "),
+        ('out = "o.jsonl"\nsimilarity = "much"', "'--similarity'"),
+        ('out = "o.jsonl"\nthreads = 0', "'--threads'"),
+        ('out = "o.jsonl"\nlines = "maybe"', "'--lines'"),
+        ('out = "o.jsonl"\nkeep = 3', "keep is '3'"),
+        ("out = 3", "'--out'"),
+    ],
+)
+def test_a_bad_file_of_options_is_wrong_usage(
+    run: Run, source: Path, content: str, message: str
+) -> None:
+    Path("job.toml").write_bytes(content.encode(errors="surrogateescape"))
+    done = run("dedup", "in.jsonl", "--config", "job.toml")
+    assert done.code == 2, done.err
+    assert message in done.err
+    assert not Path("o.jsonl").exists()
+
+
+def test_a_file_of_options_that_is_not_there(run: Run, source: Path) -> None:
+    done = run("dedup", "in.jsonl", "-o", "o.jsonl", "--config", "no.toml")
+    assert done.code == 2
+    assert "no.toml: No such file" in done.err
+
+
+# ---- exit codes ----
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--simlarity", "0.9"), "--similarity"),
+        (("--similarity", "1.5"), "similarity is 1.5; it must be a number above 0 and at most 1"),
+        (("--similarity", "nan"), "similarity is nan"),
+        (("--similarity", "0.9", "--radius", "3"), "similarity and radius exclude each other"),
+        (("--radius", "-1"), "radius is -1; it must be a whole number from 0 to 128"),
+        (("--recall", "0"), "recall is 0"),
+        (("--bits", "7"), "--bits"),
+        (("--recipe", "nope"), "--recipe"),
+        (("--threads", "0"), "--threads"),
+        (("--format", "xml"), "format is 'xml'; use one of jsonl, csv"),
+        (("--resume",), "resume needs a work_dir"),
+        (("-o", "o.docx"), "o.docx"),
+        (("-o", "in.jsonl"), "in.jsonl: is also an input"),
+        (("-o", "no/o.jsonl"), "the folder no does not exist"),
+        (("-",), "standard input (-) can be read only once"),
+    ],
+)
+def test_wrong_usage(
+    run: Run, source: Path, command: str, arguments: tuple[str, ...], message: str
+) -> None:
+    inputs = ("-",) if arguments == ("-",) else ("in.jsonl",)
+    done = run(command, *inputs, "-o", "o.jsonl", *arguments)
+    assert done.code == 2, done.err
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert sorted(path.name for path in source.parent.iterdir()) == ["in.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("dedup", "--keep", "last"), "keep is 'last'; it must be one of first, longest"),
+        (("dedup", "--linkage", "chain"), "linkage is 'chain'; it must be"),
+        (("pairs", "--equal", "none"), "equal is 'none'; it must be"),
+        (("dedup", "--removed", "o.jsonl"), "named for two outputs"),
+        (("dedup", "--report", "r.txt"), "unknown ending"),
+        (("dedup", "--against", "folder"), "no file to read in this folder"),
+    ],
+)
+def test_wrong_usage_of_one_command(
+    run: Run, source: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    Path("folder").mkdir()
+    command, *rest = arguments
+    done = run(command, "in.jsonl", "-o", "o.jsonl", *rest)
+    assert done.code == 2, done.err
+    assert message in done.err
+
+
+def test_nothing_given_is_wrong_usage(run: Run) -> None:
+    assert run("dedup").code == 2
+    assert run("dedup", "in.jsonl").code == 2
+
+
+def test_a_file_that_is_not_there_fails(run: Run, source: Path) -> None:
+    done = run("dedup", "no.jsonl", "-o", "o.jsonl")
+    assert (done.code, done.err) == (1, "neardup: no.jsonl: no such file\n")
+
+
+def test_what_cannot_be_read_is_told_and_gives_3(run: Run, source: Path) -> None:
+    with source.open("a") as file:
+        file.write("bad\n[1]\n")
+    done = run("dedup", "in.jsonl", "-o", "o.jsonl")
+    assert done.code == 3
+    assert "neardup: in.jsonl:4: not JSON" in done.err
+    assert "neardup: in.jsonl:5: not an object but a list" in done.err
+    assert "unreadable 2" in done.err
+    assert "wrote o.jsonl, o.quarantine.jsonl" in done.err
+
+
+def test_interrupted_gives_130(run: Run, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("neardup.jobs.dedup", stop)
+    done = run("dedup", "in.jsonl", "-o", "o.jsonl", "--work-dir", "work")
+    assert done.code == 130
+    assert done.err == (
+        "neardup: interrupted; nothing was written; go on with the same command and --resume "
+        "(work in work)\n"
+    )
+
+
+def test_an_unexpected_error_is_one_line(
+    run: Run, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("odd\nvery odd")
+
+    monkeypatch.setattr("neardup.jobs.dedup", fail)
+    done = run("dedup", "in.jsonl", "-o", "o.jsonl")
+    assert (done.code, done.err) == (1, "neardup: unexpected RuntimeError: odd very odd\n")
+
+
+# ---- inputs ----
+
+
+def test_standard_input(run: Run, source: Path) -> None:
+    data = source.read_bytes()
+    done = run("dedup", "-", "--format", "jsonl", "-o", "out.jsonl", "-q", stdin=data)
+    assert done == (0, "", "")
+    assert Path("out.jsonl").read_text() == LINES[0] + LINES[1]
+    done = run("cluster", "-", "--lines", "-o", "c.jsonl", "-q", stdin=f"{TEXT}\n{TEXT}".encode())
+    assert done.code == 0
+    assert [row["id"] for row in corpora.rows(Path("c.jsonl"))] == ["stdin:1", "stdin:2"]
+
+
+def test_patterns_and_folders(run: Run, source: Path) -> None:
+    for name in ("x/1.jsonl", "x/deep/2.jsonl", "x/.hidden.jsonl", "y/3.jsonl", "y/notes.pdf"):
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"text": f"{TEXT} {name} {name} {name}"}) + "\n")
+    done = run("cluster", "x", "y/*.jsonl", "in.json?", "in.jsonl", "-o", "c.jsonl", "-q")
+    assert done.code == 0, done.err
+    ids = [row["id"] for row in corpora.rows(Path("c.jsonl"))]
+    assert ids == ["x/1.jsonl:1", "x/deep/2.jsonl:1", "y/3.jsonl:1", "a", "b", "c"]
+    done = run("cluster", "z*.jsonl", "-o", "c.jsonl")
+    assert done.code == 2
+    assert "z*.jsonl: no file matches this pattern" in done.err
+
+
+def test_against_and_columns(run: Run, source: Path) -> None:
+    Path("new.csv").write_text(f"key,body\n1,{TEXT}\n2,{OTHER} {OTHER} twice\n3,ok\n")
+    Path("old.csv").write_text(f"key,body\n9,{TEXT}\n")
+    done = run(
+        *("dedup", "new.csv", "--against", "old.csv", "-o", "out.csv", "--removed", "r.jsonl"),
+        *("--text-column", "body", "--id-column", "key"),
+    )
+    assert done.code == 0, done.err
+    assert "read 4 (1 to compare with)" in done.err
+    assert Path("out.csv").read_text() == f"key,body\n2,{OTHER} {OTHER} twice\n3,ok\n"
+    (row,) = corpora.rows(Path("r.jsonl"))
+    assert (row["id"], row["dup_of"]) == ("1", "9")
+
+
+def test_foreign_text_on_the_terminal_is_escaped(run: Run, source: Path) -> None:
+    name = "\x1b[31mred\u202e.jsonl"
+    Path(name).write_text("bad\n")
+    done = run("dedup", name, "-o", "out.jsonl")
+    assert done.code == 3
+    assert "\x1b" not in done.err
+    assert "\u202e" not in done.err
+
+
+def test_the_same_answer_by_command_and_by_function(run: Run, tmp_path: Path) -> None:
+    records = corpora.records_of(5)
+    source = corpora.write(tmp_path / "in.csv", records, "csv")
+    options = ("--similarity", "0.8", "--keep", "best:n", "--linkage", "star", "--bits", "64")
+    assert run("dedup", source, "-o", tmp_path / "a.csv", "-q", *options).code == 0
+    asked = jobs.Options(0.8, keep="best:n", linkage="star", recipe=nd.Recipe(bits=64))
+    jobs.dedup([str(source)], tmp_path / "b.csv", asked)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
