@@ -164,7 +164,7 @@ def _sampled_rows(what: str, count: int, limit: float, found: dict[str, Any]) ->
 def _sampled(codes_path: str, partners_path: str) -> dict[str, Any]:
     codes, partners = np.load(codes_path), np.load(partners_path)
     # Starts threads and loads libraries: neither is what is measured.
-    nd.pairs(codes[:5000], RADIUS, recall=ASKED, stream=True).read_all()
+    nd.pairs(codes[:5000], RADIUS, recall=ASKED, stream=True).read_all()["left"].to_numpy()
     before = peak()
     started = time.perf_counter()
     stream = nd.pairs(codes, RADIUS, recall=ASKED, stream=True)
