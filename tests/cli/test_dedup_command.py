@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -353,3 +357,27 @@ def test_the_same_answer_by_command_and_by_function(run: Run, tmp_path: Path) ->
     asked = jobs.Options(0.8, keep="best:n", linkage="star", recipe=nd.Recipe(bits=64))
     jobs.dedup([str(source)], tmp_path / "b.csv", asked)
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
+@pytest.mark.parametrize("job", COMMANDS)
+def test_a_terminal_sees_how_far_the_work_is(tmp_path: Path, source: Path, job: str) -> None:
+    import pty
+
+    out = tmp_path / "out.jsonl"
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", "from neardup.cli import main; main()", job, str(source)]
+    with os.fdopen(ours, "rb", buffering=0) as terminal:
+        process = subprocess.Popen(
+            [*command, "-o", str(out)], stdout=theirs, stderr=theirs, close_fds=True
+        )
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end of a terminal is an error on Linux
+            while data := terminal.read(4096):
+                shown += data
+    assert process.wait() == 0
+    assert out.exists()
+    assert b"reading" in shown
+    assert b"comparing" in shown
+    assert b"wrote" in shown

@@ -148,17 +148,25 @@ class Progress:
             BarColumn,
             DownloadColumn,
             MofNCompleteColumn,
+            ProgressColumn,
+            Task,
             TextColumn,
             TimeRemainingColumn,
             TransferSpeedColumn,
         )
         from rich.progress import Progress as Bar
+        from rich.text import Text
+
+        class Speed(ProgressColumn):
+            def render(self, task: Task) -> Text:
+                # Not known before the second step.
+                return Text("" if task.speed is None else f"{task.speed:,.0f} {unit}/s")
 
         in_bytes = unit == "bytes"
         columns = (
             (DownloadColumn(), TransferSpeedColumn())
             if in_bytes
-            else (MofNCompleteColumn(), TextColumn(f"{unit}, {{task.speed:,.0f}}/s"))
+            else (MofNCompleteColumn(), Speed())
         )
         self._bar = Bar(
             TextColumn("{task.description}"),
