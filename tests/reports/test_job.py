@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import stat
 import time
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
-from neardup.reports import JobReport, Shown, ShownCluster, render, write
+from neardup.reports import JobReport, Shown, ShownCluster, render
 
 VOID = {"meta", "line"}
 NASTY = "<script>alert(1)</script>\"'&<img src=x onerror=y>\u202e\u2066\x00\x1b\ud800javascript:z"
@@ -310,30 +308,3 @@ def test_a_page_is_bounded_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("neardup.reports.clusters.PAGE_STEPS", 5)
     pair = cluster("one two three", "two one three")
     assert with_clusters(pair, pair, pair).count("Differences are marked coarsely") == 2
-
-
-def test_write(tmp_path: Path, report: JobReport) -> None:
-    path = tmp_path / "report.html"
-    path.write_text("old")
-    write(report, path)
-    assert path.read_text(encoding="utf-8") == render(report)
-    assert list(tmp_path.iterdir()) == [path]
-    assert stat.S_IMODE(path.stat().st_mode) & 0o600 == 0o600
-
-
-def test_failed_write_names_the_file_and_leaves_the_old(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "report.html"
-    path.write_text("old")
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match=r"No space left on device: '.*report\.html'"):
-        write(EMPTY, path)
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(FileNotFoundError, match=r"missing/r\.html"):
-        write(EMPTY, tmp_path / "missing" / "r.html")

@@ -1,5 +1,5 @@
 """Reports: one HTML file each, which needs nothing else and runs nothing."""
 
-from neardup.reports.job import JobReport, Shown, ShownCluster, render, write
+from neardup.reports.job import JobReport, Shown, ShownCluster, render
 
-__all__ = ["JobReport", "Shown", "ShownCluster", "render", "write"]
+__all__ = ["JobReport", "Shown", "ShownCluster", "render"]

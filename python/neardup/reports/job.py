@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from neardup.reports.chart import figure
 from neardup.reports.clusters import Shown, ShownCluster, cluster_section
@@ -15,7 +11,7 @@ from neardup.reports.histograms import distance_chart, similarity_chart, size_ch
 from neardup.reports.markup import amount, foreign, line, number, plain, table
 from neardup.reports.style import STYLE
 
-__all__ = ["JobReport", "Shown", "ShownCluster", "render", "write"]
+__all__ = ["JobReport", "Shown", "ShownCluster", "render"]
 
 # Nothing is loaded and nothing runs, whatever the texts hold.
 POLICY = (
@@ -73,36 +69,6 @@ def render(report: JobReport) -> str:
 </body>
 </html>
 """
-
-
-def write(report: JobReport, path: Path) -> None:
-    """Write the page. A failed or stopped run leaves the old file, or none."""
-    page = render(report).encode()
-    target = Path(os.path.realpath(path))
-    temporary = ""
-    try:
-        # In the same folder, so that renaming is one step.
-        handle, temporary = tempfile.mkstemp(prefix=".neardup-", dir=target.parent)
-        with open(handle, "wb") as file:
-            file.write(page)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException as error:
-        if temporary:
-            with suppress(OSError):
-                os.unlink(temporary)
-        if isinstance(error, OSError):
-            # The user knows this file, not the temporary one.
-            raise OSError(error.errno, error.strerror, str(path)) from error
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _sections(report: JobReport) -> Iterator[str]:
