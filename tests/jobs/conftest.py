@@ -1,0 +1,13 @@
+"""Inputs of the tests of jobs."""
+
+from pathlib import Path
+
+import pytest
+
+import job_corpora as corpora
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    records = [*corpora.records_of(1, 80), *corpora.records_of(2, 80)]
+    return corpora.write(tmp_path / "in.jsonl", records, "jsonl")
