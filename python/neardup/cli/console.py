@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import sys
-import time
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress as Bar
 
     from neardup.sources.document import Unreadable
 
 SHOWN_PROBLEMS = 20
-REFRESH_SECONDS = 0.1
 
 
 def printable(text: str) -> str:
@@ -92,52 +88,3 @@ class Problems:
                 error(str(first._replace(line=None, reason=reason)))
         self._lines += len(self._file)
         self._file = {}
-
-
-class Progress:
-    """A line on standard error with the documents done and their rate, if `shown`."""
-
-    def __init__(self, *, shown: bool) -> None:
-        self._shown = shown
-        self._bar: Bar | None = None
-
-    def __enter__(self) -> Self:
-        if self._shown:
-            from rich.progress import Progress as Bar
-            from rich.progress import SpinnerColumn, TextColumn
-
-            self._bar = Bar(
-                SpinnerColumn(),
-                TextColumn("{task.completed:,.0f} documents, {task.fields[rate]:,.0f}/s"),
-                console=terminal(stderr=True),
-                redirect_stdout=False,
-                transient=True,
-            )
-            self._task = self._bar.add_task("", total=None, rate=0.0)
-            self._documents = 0
-            self._started = self._updated = time.monotonic()
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._update(time.monotonic())
-            self._bar.stop()
-
-    def show(self, documents: int) -> None:
-        if self._bar is None:
-            return
-        self._documents = documents
-        if (now := time.monotonic()) - self._updated >= REFRESH_SECONDS:
-            self._update(now)
-
-    def _update(self, now: float) -> None:
-        if self._bar is not None:
-            self._updated = now
-            rate = self._documents / max(now - self._started, 1e-3)
-            self._bar.update(self._task, completed=self._documents, rate=rate)

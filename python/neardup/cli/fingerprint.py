@@ -15,6 +15,7 @@ import typer
 
 from neardup.cli import console
 from neardup.cli.options import BitsOption, JsonOption, RecipeOption, recipe_of
+from neardup.cli.progress import Progress
 
 if TYPE_CHECKING:
     from neardup.cli.ids import Repeats
@@ -116,12 +117,11 @@ def command(
         # Rows on a terminal show themselves how far the work is.
         shown = not quiet and sys.stderr.isatty() and (out is not None or not sys.stdout.isatty())
         try:
-            with console.Progress(shown=shown) as progress:
-                for row in _rows(documents, chosen, threads, repeats):
+            with Progress(shown=shown) as progress:
+                for row in _rows(documents, chosen, threads, repeats, progress):
                     write(row)
                     counts["documents"] += 1
                     counts["no_signal"] += not row["signal"]
-                    progress.show(counts["documents"])
                 sys.stdout.flush()
         except KeyboardInterrupt:
             if out is None and counts["documents"]:
@@ -151,12 +151,17 @@ def command(
 
 
 def _rows(
-    documents: Iterator[Document], recipe: Recipe, threads: int | None, repeats: Repeats
+    documents: Iterator[Document],
+    recipe: Recipe,
+    threads: int | None,
+    repeats: Repeats,
+    progress: Progress,
 ) -> Iterator[dict[str, Any]]:
     from neardup import sources
     from neardup.fingerprint import fingerprints
 
     identity = recipe.identity
+    progress.stage("fingerprinting", None, "documents")
     for batch in sources.batches(documents):
         repeats.see([document.id for document in batch])
         found = fingerprints([document.text for document in batch], recipe, threads=threads)
@@ -168,6 +173,7 @@ def _rows(
                 "signal": code is not None,
                 "recipe": identity,
             }
+        progress.advance(len(batch))
 
 
 def _writer(stack: ExitStack, out: Path | None, inputs: Sequence[str], *, as_json: bool) -> Write:

@@ -6,17 +6,15 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from neardup.cli import console
 from neardup.cli.options import recipe_of
+from neardup.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
     from neardup.jobs import Summary
 
 DONE, UNREADABLE = 0, 3
@@ -115,72 +113,3 @@ def lines_of(found: Summary) -> list[str]:
     lines.append(f"{found.seconds:.1f} seconds, {found.peak_memory / 1e6:,.0f} MB of memory")
     lines.append(f"wrote {', '.join(found.files)}")
     return lines
-
-
-class Progress:
-    """Bars on a terminal, one a stage, with rate and time left; nothing unless `shown`."""
-
-    def __init__(self, *, shown: bool) -> None:
-        self._shown = shown
-        self._bar: Bar | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-
-    def stage(self, name: str, total: int | None, unit: str) -> None:
-        self.stop()
-        if not self._shown:
-            return
-        from rich.progress import (
-            BarColumn,
-            DownloadColumn,
-            MofNCompleteColumn,
-            ProgressColumn,
-            Task,
-            TextColumn,
-            TimeRemainingColumn,
-            TransferSpeedColumn,
-        )
-        from rich.progress import Progress as Bar
-        from rich.text import Text
-
-        class Speed(ProgressColumn):
-            def render(self, task: Task) -> Text:
-                # Not known before the second step.
-                return Text("" if task.speed is None else f"{task.speed:,.0f} {unit}/s")
-
-        in_bytes = unit == "bytes"
-        columns = (
-            (DownloadColumn(), TransferSpeedColumn())
-            if in_bytes
-            else (MofNCompleteColumn(), Speed())
-        )
-        self._bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            *columns,
-            TimeRemainingColumn(),
-            console=console.terminal(stderr=True),
-            redirect_stdout=False,
-            redirect_stderr=False,
-            transient=True,
-        )
-        self._task = self._bar.add_task(name, total=total)
-        self._bar.start()
-
-    def advance(self, count: int) -> None:
-        if self._bar is not None:
-            self._bar.advance(self._task, count)
