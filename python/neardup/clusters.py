@@ -41,3 +41,21 @@ def clusters(
     if linkage not in ("connected", "star"):
         raise ValueError(f'linkage is {linkage!r}; it must be "connected" or "star"')
     return _core.clusters(codes.values, codes.signal, settings, linkage, threads)
+
+
+def numbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each row that is a label the number of its cluster: counted from 0, as they come.
+
+    >>> import numpy as np
+    >>> labels = np.array([2, 1, 2, 4, 4])
+    >>> numbered(labels)[labels].tolist()
+    [0, 1, 0, 2, 2]
+    """
+    import numpy as np
+
+    firsts = np.full(len(labels), len(labels), dtype=np.int64)
+    np.minimum.at(firsts, labels, np.arange(len(labels)))
+    roots = np.flatnonzero(firsts < len(labels))
+    numbers = np.zeros(len(labels), dtype=np.int64)
+    numbers[roots[np.argsort(firsts[roots])]] = np.arange(len(roots))
+    return numbers

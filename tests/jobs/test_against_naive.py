@@ -53,15 +53,21 @@ def options(similarity: float, **more: Any) -> jobs.Options:
     return jobs.Options(similarity=similarity, recall=1.0, **more)
 
 
+def numbers_of(label: Sequence[int]) -> dict[int, int]:
+    """Clusters are numbered as they come."""
+    return {one: number for number, one in enumerate(dict.fromkeys(label))}
+
+
 def check_removed(
     found: list[dict[str, Any]], records: Sequence[Record], ids: Sequence[str], label: list[int]
 ) -> None:
     removed = [row for row, kept in enumerate(label) if row != kept]
+    numbers = numbers_of(label)
     assert [row["id"] for row in found] == [ids[row] for row in removed]
     for row, told in zip(removed, found, strict=True):
         kept = label[row]
         left, right = records[kept].text, records[row].text
-        assert (told["dup_of"], told["cluster"]) == (ids[kept], kept)
+        assert (told["dup_of"], told["cluster"]) == (ids[kept], numbers[kept])
         assert told["similarity"] == pytest.approx(
             1.0 if left == right else nd.similarity(left, right, RECIPE)
         )
@@ -165,9 +171,7 @@ def test_cluster(tmp_path: Path, seed: int, linkage: Any) -> None:
     keep = KEEPS[seed]
     jobs.cluster([str(source)], out, options(0.75, keep=keep, linkage=linkage))
     label = naive(records, keep, linkage, 0.75)
-    numbers: dict[int, int] = {}
-    for one in label:
-        numbers.setdefault(one, len(numbers))
+    numbers = numbers_of(label)
     assert corpora.rows(out) == [
         {
             "id": record.id,
@@ -177,6 +181,18 @@ def test_cluster(tmp_path: Path, seed: int, linkage: Any) -> None:
         }
         for record, one in zip(records, label, strict=True)
     ]
+
+
+@pytest.mark.parametrize("keep", ["first", "longest"])
+def test_clusters_have_the_same_numbers_in_dedup(tmp_path: Path, keep: str) -> None:
+    source = corpora.write(tmp_path / "in.jsonl", corpora.records_of(7, 60), "jsonl")
+    out, removed = tmp_path / "out.jsonl", tmp_path / "removed.jsonl"
+    jobs.dedup([str(source)], out, options(0.75, keep=keep, removed=removed))
+    told = {row["id"]: (row["cluster"], row["dup_of"]) for row in corpora.rows(removed)}
+    jobs.cluster([str(source)], out, options(0.75, keep=keep))
+    clusters = {row["id"]: (row["cluster"], row["representative"]) for row in corpora.rows(out)}
+    assert told
+    assert told.items() <= clusters.items()
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
@@ -244,6 +260,7 @@ def test_against_removes_what_is_near_the_reference_and_nothing_else(
     for record, near in zip(new, match, strict=True):
         if near is not None:
             row = told[record.id]
+            # Each record of the reference is a cluster, and they come first.
             assert (row["dup_of"], row["cluster"]) == (old[near].id, near)
             assert row["source"] == str(source)
     assert (summary.read, summary.reference) == (len(records), len(old))

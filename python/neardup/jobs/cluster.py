@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.clusters import numbered
 from neardup.columns import numbers
 from neardup.dedup import removed_table
 from neardup.jobs.dedup import BATCH, note_weakest, within
@@ -60,13 +61,7 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: NDArray[np.int64]
 
     from neardup import sinks
 
-    sizes = np.bincount(labels, minlength=len(labels))
-    # Clusters are numbered as they come.
-    firsts = np.full(len(labels), len(labels), dtype=np.int64)
-    np.minimum.at(firsts, labels, np.arange(len(labels)))
-    number = np.zeros(len(labels), dtype=np.int64)
-    roots = np.flatnonzero(sizes)
-    number[roots[np.argsort(firsts[roots], kind="stable")]] = np.arange(len(roots))
+    sizes, number = np.bincount(labels, minlength=len(labels)), numbered(labels)
     kinds = (pa.string(), pa.int64(), pa.int64(), pa.string())
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
     with sinks.together(), sinks.open_tables(job.out, schema) as write:

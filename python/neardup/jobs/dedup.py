@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.columns import values_of
+from neardup.clusters import numbered
+from neardup.columns import numbers, values_of
 from neardup.dedup import removed_table
 from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
@@ -115,7 +116,7 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
         if job.options.removed is not None:
             schema = removed_schema()
             write = stack.enter_context(sinks.open_tables(job.options.removed, schema))
-            for batch in removed_records(corpus, table, schema):
+            for batch in removed_records(corpus, table, labels, schema):
                 write(batch)
         job.check_unchanged()
         summary.files += [str(path) for path in (job.out, job.options.removed) if path]
@@ -133,17 +134,20 @@ def removed_schema() -> pa.Schema:
     return pa.schema(list(zip(REMOVED, kinds, strict=True)))
 
 
-def removed_records(corpus: Corpus, table: pa.Table, schema: pa.Schema) -> Iterator[pa.Table]:
-    """The rows removed, by the ids their owner knows; `cluster` is the number of the row kept."""
+def removed_records(
+    corpus: Corpus, table: pa.Table, labels: Rows, schema: pa.Schema
+) -> Iterator[pa.Table]:
+    """The rows removed, by the ids their owner knows; `cluster` as `neardup cluster` has it."""
     import pyarrow as pa
 
+    number = numbered(labels)
     for batch in table.to_batches(BATCH):
         rows = values_of(batch.column("row"))
         kept = values_of(batch.column("dup_of"))
         columns = [
             corpus.ids_of(rows),
             corpus.ids_of(kept),
-            batch.column("dup_of"),
+            numbers(number[kept]),
             batch.column("distance"),
             batch.column("similarity"),
             corpus.sources_of(rows),

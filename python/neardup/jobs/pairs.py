@@ -81,9 +81,7 @@ def _table(corpus: Corpus, matcher: Matcher, found: Pairs, schema: pa.Schema) ->
         corpus.ids_of(found.left),
         corpus.ids_of(found.right),
         numbers(found.distance.astype("i8"), ~coded),
-        pa.nulls(len(coded), pa.float64())
-        if found.similarity is None
-        else numbers(found.similarity),
+        _similarity(found),
     ]
     return pa.table(columns, names=list(COLUMNS)).cast(schema)
 
