@@ -275,6 +275,28 @@ def test_what_cannot_be_read_is_told_and_gives_3(run: Run, source: Path) -> None
     assert "wrote o.jsonl, o.quarantine.jsonl" in done.err
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_quiet_leaves_what_cannot_be_read_to_the_quarantine(
+    run: Run, source: Path, command: str
+) -> None:
+    with source.open("a") as file:
+        file.write("bad\n[1]\n")
+    assert run(command, "in.jsonl", "-o", "o.jsonl", "-q") == (3, "", "")
+    assert [row["line"] for row in corpora.rows(Path("o.quarantine.jsonl"))] == [4, 5]
+    done = run(command, "in.jsonl", "-o", "o.jsonl", "-q", "--strict")
+    assert done.code == 3
+    assert done.err.startswith("neardup: 2 records could not be read, first in.jsonl:4: not JSON")
+
+
+def test_a_warning_is_a_line_unless_quiet(
+    run: Run, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neardup.jobs.job.MANY", 2)
+    arguments = ("dedup", "in.jsonl", "-o", "o.jsonl", "--recall", "1")
+    assert "neardup: warning: recall is 1: each of 3 records" in run(*arguments).err
+    assert run(*arguments, "-q") == (0, "", "")
+
+
 def test_interrupted_gives_130(run: Run, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ def test_a_job_goes_on_from_where_it_was_stopped(
     options = jobs.Options(work_dir=work, progress=stopper, keep="best:n")
     with pytest.raises(KeyboardInterrupt):
         job([str(corpus)], out, options)
-    assert names(tmp_path) == ["in.jsonl", "plain.jsonl", "work"]
+    is_begun = begun or stage == "comparing"
+    assert names(tmp_path) == ["in.jsonl", "plain.jsonl", *(["work"] if is_begun else [])]
     if stage == "comparing":
         # What was read is not read again.
         monkeypatch.setattr(job_module, "Spool", None)
@@ -219,6 +221,44 @@ def test_resume_needs_a_folder_and_files(tmp_path: Path, corpus: Path) -> None:
     options = jobs.Options(resume=True, work_dir=tmp_path / "w")
     with pytest.raises(ValueError, match="standard input cannot be read again"):
         jobs.dedup(["-"], out, options)
+
+
+def test_what_could_not_be_read_is_told_again(tmp_path: Path, corpus: Path) -> None:
+    bad = write(tmp_path / "bad.jsonl", b"bad\n", b"[1]\n")
+    out, work = tmp_path / "out.jsonl", tmp_path / "work"
+    inputs = [str(corpus), str(bad)]
+    first, again = list[str](), list[str]()
+    options = jobs.Options(work_dir=work, on_problem=lambda told: first.append(str(told)))
+    stopper = Stopper("comparing", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        jobs.dedup(inputs, out, replace(options, progress=stopper))
+    resumed = replace(options, resume=True, on_problem=lambda told: again.append(str(told)))
+    assert jobs.dedup(inputs, out, resumed).unreadable == 2
+    assert len(first) == 2
+    assert again == first
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks")
+def test_two_jobs_in_one_work_folder(tmp_path: Path, corpus: Path) -> None:
+    out, work = tmp_path / "out.jsonl", tmp_path / "work"
+    options = jobs.Options(work_dir=work)
+    refused: list[str] = []
+
+    def second() -> None:
+        with pytest.raises(ValueError, match="another job is at work here") as caught:
+            jobs.cluster([str(corpus)], tmp_path / "other.csv", options)
+        refused.append(str(caught.value))
+
+    jobs.dedup([str(corpus)], out, replace(options, progress=Stopper("comparing", second)))
+    assert refused == [
+        f"{work}: another job is at work here; wait for it, or name another work_dir"
+    ]
+    assert names(tmp_path) == ["in.jsonl", "out.jsonl"]
+    # The lock of a killed process is none.
+    work.mkdir()
+    write(work / "lock")
+    jobs.cluster([str(corpus)], tmp_path / "other.csv", options)
+    assert names(tmp_path) == ["in.jsonl", "other.csv", "out.jsonl"]
 
 
 def test_a_work_folder_with_other_files_is_left_alone(tmp_path: Path, corpus: Path) -> None:

@@ -6,13 +6,14 @@ import csv
 import gzip
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import job_corpora as corpora
-from job_faults import GOOD, OTHER, TEXT, line, names, quarantined, write
+from job_faults import GOOD, JOBS, OTHER, TEXT, Stopper, interrupt, line, names, quarantined, write
 from neardup import cli, jobs
 from neardup.sources import Reading, document, stored
 from reading import pack
@@ -75,14 +76,28 @@ def test_strict_writes_nothing(
     if work:
         arguments += ["--work-dir", str(tmp_path / "work")]
     assert cli.run(arguments) == 3
-    assert names(tmp_path) == sorted([*before, *(["work"] if work else [])])
+    assert names(tmp_path) == before
     told = capsys.readouterr().err
     assert "2 records could not be read" in told
     assert f"first {source}:4: not JSON" in told
     if work:
         # Half a corpus is nothing to go on from: it is read anew, and refused again.
         assert cli.run([*arguments, "--resume"]) == 3
-        assert not (tmp_path / "out.jsonl").exists()
+        assert names(tmp_path) == before
+
+
+def test_strict_leaves_what_an_earlier_run_has_read(tmp_path: Path) -> None:
+    source, out = write(tmp_path / "in.jsonl", *GOOD, b"bad\n"), tmp_path / "out.jsonl"
+    work = tmp_path / "work"
+    options = jobs.Options(work_dir=work, progress=Stopper("comparing", interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        jobs.dedup([str(source)], out, options)
+    read = names(work)
+    with pytest.raises(jobs.UnreadableError, match="1 records could not be read"):
+        jobs.dedup([str(source)], out, jobs.Options(work_dir=work, resume=True, strict=True))
+    assert names(work) == read
+    jobs.dedup([str(source)], out, jobs.Options(work_dir=work, resume=True))
+    assert out.read_bytes() == GOOD[0] + GOOD[1]
 
 
 def test_strict_does_its_work_when_all_is_well(tmp_path: Path) -> None:
@@ -209,6 +224,43 @@ def test_parquet_that_is_none_or_lacks_the_column(tmp_path: Path) -> None:
     assert told[0] == (2, "column 'text' is not a string but null")
     assert told[1] == (None, "no column 'text' (there is 'body')")
     assert told[2][1].startswith("not Parquet (")
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_quarantine_file_of_before_does_not_stay(tmp_path: Path, job: Any) -> None:
+    source, out = write(tmp_path / "in.jsonl", *GOOD, b"bad\n"), tmp_path / "out.jsonl"
+    quarantine = tmp_path / "out.quarantine.jsonl"
+    job([str(source)], out)
+    assert quarantine.exists()
+    write(source, *GOOD)
+    found = job([str(source)], out)
+    assert found.files == [str(out)]
+    assert names(tmp_path) == ["in.jsonl", "out.jsonl"]
+
+
+def test_a_quarantine_file_stays_when_a_job_fails(tmp_path: Path) -> None:
+    source, out = write(tmp_path / "in.jsonl", *GOOD), tmp_path / "out.jsonl"
+    old = write(tmp_path / "out.quarantine.jsonl", b"of before\n")
+    options = jobs.Options(progress=Stopper("writing", interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        jobs.dedup([str(source)], out, options)
+    assert old.read_bytes() == b"of before\n"
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_a_quarantine_file_that_was_named_is_always_written(tmp_path: Path, job: Any) -> None:
+    source, out = write(tmp_path / "in.jsonl", *GOOD), tmp_path / "out.jsonl"
+    quarantine = write(tmp_path / "bad.csv", b"of before\n")
+    found = job([str(source)], out, jobs.Options(quarantine=quarantine))
+    assert quarantine.read_bytes() == b"source,line,reason\n"
+    assert found.files == [str(out), str(quarantine)]
+
+
+def test_a_quarantine_file_is_never_another_output(tmp_path: Path) -> None:
+    source, out = write(tmp_path / "in.jsonl", *GOOD), tmp_path / "out.jsonl"
+    removed = tmp_path / "out.quarantine.jsonl"
+    with pytest.raises(jobs.RefusedError, match="named for two outputs"):
+        jobs.dedup([str(source)], out, jobs.Options(removed=removed))
 
 
 def test_a_quarantine_file_is_never_an_input(tmp_path: Path) -> None:

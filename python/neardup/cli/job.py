@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,9 @@ def run(
         chosen = jobs.Options(
             recipe=recipe_of(recipe, bits),
             reading=reading,
-            on_problem=problems,
+            # The exit code, the summary and the quarantine file tell of them all the same.
+            on_problem=None if quiet else problems,
+            on_warning=(lambda _: None) if quiet else partial(_warn, progress),
             progress=progress,
             **options,
         )
@@ -72,6 +75,11 @@ def run(
         for line in lines_of(found):
             console.error(line)
     return UNREADABLE if found.unreadable else DONE
+
+
+def _warn(progress: Progress, message: str) -> None:
+    progress.stop()
+    console.error(f"warning: {message}")
 
 
 def _left(work_dir: Path | None) -> str:

@@ -9,11 +9,12 @@ import shutil
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar
 
 from neardup import _core
 from neardup.clusters import Linkage
@@ -32,13 +33,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 STATE = "state.json"
+LOCK = "lock"
 # What a work folder holds, and nothing else.
-OWN = (*FILES, STATE)
+OWN = (*FILES, STATE, LOCK)
 VERSION = 1
 # Batches read before they are asked for.
 AHEAD = 2
 # Seconds to wait for a reader that is no longer needed.
 PATIENCE = 1.0
+# From so many records on, comparing each with each is more than one waits for.
+MANY = 100_000
+QUARANTINE = ("source", "line", "reason")
 
 
 class RefusedError(ValueError):
@@ -76,13 +81,14 @@ class Options:
     against     dedup: files to compare with; only what is near a record of them is removed
     removed     dedup: a file to write what was removed to, and for which record
     report      dedup, cluster: an HTML page to write
-    quarantine  where to list what could not be read, if anything [default: named after the output]
+    quarantine  where to list what could not be read [default: named after the output, if anything]
     equal       pairs: "all", or "first" to pair equal texts with the first of them only
     work_dir    a folder of its own for intermediate files, emptied and removed when the job is done
     resume      read nothing again if a stopped run has left all that was read in work_dir
     strict      stop, and write nothing, if something cannot be read
     reading     formats and columns of the inputs
     on_problem  is told of each record that cannot be read
+    on_warning  is told what will take very long, before it begins
     progress    is told how far the job is
     """
 
@@ -103,6 +109,7 @@ class Options:
     threads: int | None = None
     reading: Reading = field(default_factory=Reading)
     on_problem: Callable[[Unreadable], object] | None = None
+    on_warning: Callable[[str], object] = warnings.warn
     progress: Progress = field(default_factory=Silent)
 
 
@@ -167,12 +174,12 @@ class Job:
         from neardup import sinks
 
         inputs = [*self.inputs, *self.against]
-        outputs = [self.out]
-        quarantine = self.quarantine if self.quarantine.exists() else self.options.quarantine
-        for path in (self.options.removed, quarantine):
-            if path is not None:
-                sinks.check(path, inputs)
-                outputs.append(path)
+        outputs = [self.out, self.quarantine]
+        if self.quarantine.exists() or self.options.quarantine is not None:
+            sinks.check(self.quarantine, inputs)
+        if (removed := self.options.removed) is not None:
+            sinks.check(removed, inputs)
+            outputs.append(removed)
         if (report := self.options.report) is not None:
             sinks.check(report, inputs, endings=(".html", ".htm"))
             outputs.append(report)
@@ -185,14 +192,17 @@ class Job:
     def work(self) -> Iterator[Path]:
         """The work folder. One that was not named is gone afterwards, whatever happens."""
         if (named := self.options.work_dir) is not None:
-            named.mkdir(parents=True, exist_ok=True)
-            yield named
-            # Done: what is left here would only be in the way.
-            for name in OWN:
+            with _alone_in(named):
+                try:
+                    yield named
+                except UnreadableError:
+                    # Half a corpus is nothing to go on from; a whole one of an earlier run stays.
+                    if not (named / STATE).exists():
+                        _empty(named)
+                    raise
+                # Done: what is left here would only be in the way.
                 with suppress(OSError):
-                    os.unlink(named / name)
-            with suppress(OSError):
-                named.rmdir()
+                    _empty(named)
             return
         # Next to the output: there is room for it, and /tmp may be memory.
         folder = Path(tempfile.mkdtemp(prefix=".neardup-", dir=self.out.absolute().parent))
@@ -206,14 +216,17 @@ class Job:
         state = self._state()
         # The time of a pipe is that of its last byte.
         self._stamps = {path: _stamp(path) for path in self._files() if os.path.isfile(path)}
-        if not (self.options.resume and self._is_done(folder, state)):
-            self._forget(folder)
+        is_done = self.options.resume and self._is_done(folder, state)
+        if not is_done:
+            _empty(folder)
             self._read_all(folder)
-            if not self._strictly(folder):
-                (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
         corpus = open_corpus(folder, self.recipe, self.options.reading.text_columns)
+        if is_done:
+            self._tell_again(corpus)
         if self.options.strict and corpus.unreadable:
             self._refuse(corpus)
+        if not is_done:
+            (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
         summary = self.summary
         summary.read, summary.reference = len(corpus), corpus.reference
         summary.unreadable = corpus.unreadable
@@ -232,11 +245,13 @@ class Job:
                     f"{name_of(path)}: changed while the job ran; nothing was written, run again"
                 )
 
-    def _strictly(self, folder: Path) -> bool:
-        return (
-            self.options.strict
-            and open_corpus(folder, self.recipe, self.options.reading.text_columns).unreadable > 0
-        )
+    def _tell_again(self, corpus: Corpus) -> None:
+        """What the earlier run could not read, this one cannot either."""
+        from neardup.sources import Unreadable
+
+        if self.options.on_problem is not None:
+            for problem in corpus.problems(corpus.unreadable):
+                self.options.on_problem(Unreadable(*problem))
 
     def _refuse(self, corpus: Corpus) -> None:
         source, line, reason = corpus.problems(1)[0]
@@ -310,6 +325,11 @@ class Job:
         self.summary.recall = self.options.recall or (
             1.0 if limits.similarity is None else DEFAULT_RECALL
         )
+        if limits.similarity is not None and self.summary.recall == 1 and len(corpus) > MANY:
+            self.options.on_warning(
+                f"recall is 1: each of {len(corpus):,} records is compared with each other, which "
+                "may take very long; with a recall of 0.999 few are"
+            )
         self.options.progress.stage("comparing", None, "pairs")
         return Matcher(
             corpus.fingerprints,
@@ -334,17 +354,20 @@ class Job:
         self._stage_started = now
 
     def write_quarantine(self, corpus: Corpus) -> None:
-        """What could not be read, if anything."""
-        if not corpus.unreadable:
+        """What could not be read. A file that was named is written like any output, also empty."""
+        if not corpus.unreadable and self.options.quarantine is None:
             return
         from neardup import sinks
 
-        with sinks.open_rows(self.quarantine, ("source", "line", "reason")) as write:
-            for source, line, reason in corpus.problems(corpus.unreadable):
-                write({"source": source, "line": line, "reason": reason})
+        with sinks.open_rows(self.quarantine, QUARANTINE) as write:
+            for problem in corpus.problems(corpus.unreadable):
+                write(dict(zip(QUARANTINE, problem, strict=True)))
         self.summary.files.append(str(self.quarantine))
 
     def finish(self) -> Summary:
+        if str(self.quarantine) not in self.summary.files:
+            # One of an earlier run would tell of what is mended.
+            self.quarantine.unlink(missing_ok=True)
         self.stage_done("write")
         self.summary.seconds = round(time.perf_counter() - self._started, 3)
         self.summary.peak_memory = peak_memory()
@@ -376,11 +399,6 @@ class Job:
                     f"now {value!r}; run without --resume to begin anew"
                 )
         return True
-
-    def _forget(self, folder: Path) -> None:
-        for name in OWN:
-            with suppress(FileNotFoundError):
-                (folder / name).unlink()
 
 
 @contextmanager
@@ -433,6 +451,46 @@ def _check_work_dir(folder: Path) -> None:
                     f"{folder}: holds {name!r}, which is not of a stopped job; "
                     "name a new or empty folder as work_dir"
                 )
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Two jobs in one folder would write over each other. The lock is gone with the process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / LOCK
+    with path.open("wb") as file:
+        if not _is_locked(file, path):
+            raise ValueError(
+                f"{folder}: another job is at work here; wait for it, or name another work_dir"
+            )
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                path.unlink()
+                folder.rmdir()
+
+
+def _is_locked(file: BinaryIO, path: Path) -> bool:
+    """Locks a file, unless another has done so."""
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # some file systems of clusters know no locks
+    # A job that was done just now may have removed the file opened here.
+    return path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
+
+
+def _empty(folder: Path) -> None:
+    """Removes what an earlier stage or run has left."""
+    for name in OWN:
+        if name != LOCK:
+            with suppress(FileNotFoundError):
+                (folder / name).unlink()
 
 
 def _size(path: str) -> int | None:
