@@ -57,12 +57,12 @@ def write_report(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> No
 
 def _counts(job: Job) -> dict[str, object]:
     found = job.summary
-    names = ("read", "reference", "unreadable", "no_signal", "candidates", "verified", "pairs")
-    counts: dict[str, object] = {name: getattr(found, name) for name in names}
-    for name in ("clusters", "kept", "removed"):
-        if (value := getattr(found, name)) is not None:
-            counts[name] = value
-    return counts
+    names = ["read", "unreadable", "no_signal", "candidates", "verified", "pairs", "clusters"]
+    if job.against:
+        names.insert(1, "reference")
+    if found.kept is not None:
+        names += ["kept", "removed"]
+    return {name: getattr(found, name) for name in names}
 
 
 def _settings(job: Job) -> dict[str, str]:

@@ -120,8 +120,11 @@ del { background: var(--del); color: var(--del-text); text-decoration: line-thro
   .bar, .head, .code { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   /* Closed parts are printed too, where the browser knows how. */
   details::details-content { content-visibility: visible; display: block; }
-  .pair, .chart { break-inside: avoid; }
-  .cluster > summary, .cluster > .note, h2, .head { break-after: avoid; }
+  /* Texts may break: whole pairs would leave half of many pages empty. */
+  .chart, .head, tr, .counts div { break-inside: avoid; }
+  .cluster > summary, .cluster > .note, .pair > .note, h2, .head { break-after: avoid; }
+  .pair { margin: 0.5rem 0 0.9rem; }
+  .side { -webkit-box-decoration-break: clone; box-decoration-break: clone; }
   .text { orphans: 3; widows: 3; }
 }
 """
