@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from neardup import _core
 from neardup.pairs import join_arguments
@@ -38,9 +38,14 @@ def clusters(
     [0, 0, 2, 3]
     """
     codes, settings = join_arguments(fingerprints, radius, recall, None, threads)
-    if linkage not in ("connected", "star"):
-        raise ValueError(f'linkage is {linkage!r}; it must be "connected" or "star"')
+    check_linkage(linkage)
     return _core.clusters(codes.values, codes.signal, settings, linkage, threads)
+
+
+def check_linkage(linkage: object) -> None:
+    """Refuses what is no way to link pairs."""
+    if linkage not in get_args(Linkage):
+        raise ValueError(f'linkage is {linkage!r}; it must be "connected" or "star"')
 
 
 def numbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:

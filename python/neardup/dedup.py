@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from neardup import _core
-from neardup.clusters import Linkage
+from neardup.clusters import Linkage, check_linkage
 from neardup.columns import as_column, numbers
 from neardup.fingerprint import RecipeLike, firm_fingerprints
 from neardup.keep import Keep
@@ -83,8 +83,7 @@ def dedup(
 
     policy = Keep.parse(keep)
     check_threads(threads)
-    if linkage not in ("connected", "star"):
-        raise ValueError(f'linkage is {linkage!r}; it must be "connected" or "star"')
+    check_linkage(linkage)
     column = _strings(texts)
     made, firm = firm_fingerprints(column, as_recipe(recipe), threads=threads)
     limits = threshold(similarity, radius, recall, bits=made.recipe.bits, rows=len(column))

@@ -120,14 +120,19 @@ def pairs(
     import pyarrow as pa
 
     codes, settings = join_arguments(fingerprints, radius, recall, similarity, threads)
-    if equal not in ("all", "first"):
-        raise ValueError(f'equal is {equal!r}; it must be "all" or "first"')
+    check_equal(equal)
     if stream:
         found = _core.PairStream(codes.values, codes.signal, settings, equal, threads)
         schema = _schema(found.plan)
         return pa.RecordBatchReader.from_batches(schema, _batches(found, schema))
     *columns, plan = _core.pairs(codes.values, codes.signal, settings, equal, threads)
     return pa.Table.from_arrays([numbers(column) for column in columns], schema=_schema(plan))
+
+
+def check_equal(equal: object) -> None:
+    """Refuses what is no way to pair repeats."""
+    if equal not in ("all", "first"):
+        raise ValueError(f'equal is {equal!r}; it must be "all" or "first"')
 
 
 def pairs_plan(

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neardup.cli import console
-from neardup.cli.options import BitsOption, JsonOption, RecipeOption, recipe_of
+from neardup.cli.options import (
+    BitsOption,
+    JsonOption,
+    LinesOption,
+    RecipeOption,
+    ThreadsOption,
+    recipe_of,
+)
 from neardup.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -47,9 +54,7 @@ def command(
             readable=False,
         ),
     ] = None,
-    lines: Annotated[
-        bool, typer.Option("--lines", help="Text files hold a document in every line.")
-    ] = False,
+    lines: LinesOption = False,
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help="Read every input as JSON lines, whatever its name.")
     ] = False,
@@ -66,10 +71,7 @@ def command(
     ] = None,
     recipe: RecipeOption = None,
     bits: BitsOption = None,
-    threads: Annotated[
-        int | None,
-        typer.Option("--threads", metavar="N", min=1, help="Cores to use. [default: all]"),
-    ] = None,
+    threads: ThreadsOption = None,
     as_json: JsonOption = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No summary, notes or progress on standard error.")

@@ -139,7 +139,8 @@ ThreadsOption = Annotated[
     typer.Option("--threads", metavar="N", min=1, help="Cores to use. [default: all]"),
 ]
 QuietOption = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No summary, notes or progress on standard error.")
+    bool,
+    typer.Option("--quiet", "-q", help="Nothing on standard error but why a job failed."),
 ]
 SummaryOption = Annotated[
     bool, typer.Option("--json", help="Print the summary as one JSON object on standard output.")

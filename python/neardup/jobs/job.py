@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar
 
 from neardup import _core
-from neardup.clusters import Linkage
+from neardup.clusters import Linkage, check_linkage
 from neardup.fingerprint import RecipeLike, firm_fingerprints
 from neardup.jobs.spool import FILES, Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.summary import Summary, peak_memory
@@ -130,8 +130,7 @@ class Job:
         from neardup import sources
 
         inputs = [inputs] if isinstance(inputs, str) else inputs
-        if options.linkage not in ("connected", "star"):
-            raise ValueError(f'linkage is {options.linkage!r}; it must be "connected" or "star"')
+        check_linkage(options.linkage)
         if options.resume and options.work_dir is None:
             raise ValueError("resume needs a work_dir: the one the earlier run was given")
         if options.resume and "-" in (*inputs, *options.against):

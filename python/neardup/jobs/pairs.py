@@ -11,6 +11,7 @@ from neardup.columns import numbers
 from neardup.engines.local import Matcher, Pairs
 from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
+from neardup.pairs import check_equal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,8 +41,7 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
 
     job = Job("pairs", inputs, out, options or Options())
     with asked():
-        if job.options.equal not in ("all", "first"):
-            raise ValueError(f'equal is {job.options.equal!r}; it must be "all" or "first"')
+        check_equal(job.options.equal)
         sinks.check(job.out, job.inputs)
     with ExitStack() as stack:
         if "-" in job.inputs:
