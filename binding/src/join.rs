@@ -73,6 +73,34 @@ fn join_plan<'py>(
     describe(py, &plan.map_err(refuse)?)
 }
 
+/// For each pair of rows whether they differ in no more than `most` bits that are firm in both.
+#[pyfunction]
+fn firm_alike<'py>(
+    py: Python<'py>,
+    values: Values<'py>,
+    firm: Values<'py>,
+    left: PyReadonlyArray1<'py, i64>,
+    right: PyReadonlyArray1<'py, i64>,
+    most: u32,
+) -> PyResult<Bound<'py, PyArray1<bool>>> {
+    let words = values.shape()[1];
+    let (values, firm, left, right) = (values.as_slice()?, firm.as_slice()?, left.as_slice()?, right.as_slice()?);
+    if firm.len() != values.len() || left.len() != right.len() {
+        return Err(PyValueError::new_err("values and firm bits, and left and right rows, are of the same number"));
+    }
+    let row = |at: i64| usize::try_from(at).ok().map(|at| at * words..(at + 1) * words);
+    let alike = |(&left, &right): (&i64, &i64)| {
+        let (left, right) = (row(left)?, row(right)?);
+        let (a, b) = (values.get(left.clone())?, values.get(right.clone())?);
+        let (firm_a, firm_b) = (firm.get(left)?, firm.get(right)?);
+        let differing = (0..words).map(|at| ((a[at] ^ b[at]) & firm_a[at] & firm_b[at]).count_ones());
+        Some(differing.sum::<u32>() <= most)
+    };
+    let found: Option<Vec<bool>> = py.detach(|| left.iter().zip(right).map(alike).collect());
+    let found = found.ok_or_else(|| PyValueError::new_err("there is no such row"))?;
+    Ok(PyArray1::from_vec(py, found))
+}
+
 /// All pairs, sorted, and the plan.
 #[pyfunction]
 fn pairs<'py>(
@@ -233,6 +261,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyComponents>()?;
     module.add_class::<PyPairStream>()?;
     module.add_function(wrap_pyfunction!(join_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(firm_alike, module)?)?;
     module.add_function(wrap_pyfunction!(pairs, module)?)?;
     module.add_function(wrap_pyfunction!(clusters, module)?)
 }

@@ -83,7 +83,15 @@ fn read_json_lines(
     read(py, &data, columns, (name, first), threads, None)
 }
 
+/// How many line ends there are.
+#[pyfunction]
+fn count_lines(py: Python<'_>, data: PyBuffer<u8>) -> PyResult<usize> {
+    let bytes = bytes_of(&data)?;
+    Ok(py.detach(|| jsonl::count_lines(bytes)))
+}
+
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<JsonLines>()?;
+    module.add_function(wrap_pyfunction!(count_lines, module)?)?;
     module.add_function(wrap_pyfunction!(read_json_lines, module)?)
 }

@@ -135,10 +135,12 @@ impl<'a> Reader<'a> {
                 let changed = |problem: String| format!("{}: {problem}; the file was changed meanwhile", stored.path);
                 let mut bytes = vec![0; size];
                 stored.file.read_exact_at(&mut bytes, place[1] as u64).map_err(|error| changed(error.to_string()))?;
-                if stored.lines {
-                    bytes = jsonl::read(&bytes, columns, "", 0, None).texts;
-                }
-                String::from_utf8(bytes).map(Cow::Owned).map_err(|error| changed(error.to_string()))
+                let text = if stored.lines {
+                    jsonl::text_of(&bytes, columns).ok_or_else(|| "not the line that was read".to_owned())
+                } else {
+                    String::from_utf8(bytes).map_err(|error| error.to_string())
+                };
+                text.map(Cow::Owned).map_err(changed)
             }
         }
     }

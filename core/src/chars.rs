@@ -4,8 +4,8 @@ use icu_casemap::CaseMapper;
 use icu_normalizer::ComposingNormalizer;
 use icu_normalizer::properties::{CanonicalDecomposition, Decomposed};
 use icu_properties::props::{
-    CanonicalCombiningClass, DefaultIgnorableCodePoint, ExtendedPictographic, GeneralCategory, GeneralCategoryGroup,
-    Script, WordBreak,
+    CanonicalCombiningClass, ChangesWhenNfkcCasefolded, DefaultIgnorableCodePoint, ExtendedPictographic,
+    GeneralCategory, GeneralCategoryGroup, Script, WordBreak,
 };
 use icu_properties::{CodePointMapData, CodePointSetData};
 
@@ -112,7 +112,7 @@ static TABLE: Once<Table> = Once::new(Table::build);
 
 const PAGE: usize = 256;
 
-/// Two-stage table: equal pages are stored once. Built in about two milliseconds at first use,
+/// Two-stage table: equal pages are stored once. Built in some milliseconds at first use,
 /// so that the Unicode data has one source, the ICU crates, and none of it is generated code.
 struct Table {
     pages: Vec<u16>,
@@ -226,9 +226,11 @@ impl Properties {
         let Some(c) = char::from_u32(code) else { return false };
         let mut buffer = [0; 4];
         let text: &str = c.encode_utf8(&mut buffer);
+        // The property does not tell of characters that fold to what is composed to them again, as ǰ does.
         self.composes(code)
-            || CaseMapper::new().fold_string(text) != text
-            || !ComposingNormalizer::new_nfkc().is_normalized(text)
+            || CodePointSetData::new::<ChangesWhenNfkcCasefolded>().contains32(code)
+            || CanonicalDecomposition::new().decompose(c) != Decomposed::Default
+                && CaseMapper::new().fold_string(text) != text
     }
 }
 
@@ -253,6 +255,19 @@ fn break_of(word_break: WordBreak) -> Break {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unstable_is_what_folding_or_composing_changes() {
+        let properties = Properties::new();
+        let nfkc = ComposingNormalizer::new_nfkc();
+        for c in '\0'..=char::MAX {
+            let mut buffer = [0; 4];
+            let text: &str = c.encode_utf8(&mut buffer);
+            let changes = CaseMapper::new().fold_string(text) != text || !nfkc.is_normalized(text);
+            let expected = changes || properties.composes(c as u32) || class(c).is_ignorable();
+            assert_eq!(class(c).is_unstable(), expected, "{c:?}");
+        }
+    }
 
     #[test]
     fn classes_of_known_characters() {

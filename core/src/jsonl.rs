@@ -1,7 +1,7 @@
 //! JSON lines → the texts and ids in them, many lines at a time.
 //!
 //! A fast path: what it cannot take (broken JSON, a column of another kind, numbers beyond 64 bits) it hands back line
-//! by line, and a slower reader decides.
+//! by line, and a slower reader decides. Plain records are scanned, the rest is left to serde_json.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,6 +11,8 @@ use rayon::prelude::*;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use crate::Pipeline;
+
+mod scan;
 
 /// Bytes one thread takes at a time.
 const PART: usize = 1 << 18;
@@ -60,8 +62,7 @@ pub struct Records {
 /// handed over: `text_ends` then only tells their lengths.
 pub fn read(data: &[u8], columns: &Columns, name: &str, first: i64, pipeline: Option<&Pipeline>) -> Records {
     let parts = parts(data);
-    let counts: Vec<i64> =
-        parts.par_iter().map(|part| memchr_iter(b'\n', &data[part.clone()]).count() as i64).collect();
+    let counts: Vec<i64> = parts.par_iter().map(|part| count_lines(&data[part.clone()]) as i64).collect();
     let lines: Vec<i64> = (0..parts.len()).map(|part| counts[..part].iter().sum()).collect();
     let read: Vec<Records> = parts
         .into_par_iter()
@@ -77,6 +78,21 @@ pub fn read(data: &[u8], columns: &Columns, name: &str, first: i64, pipeline: Op
     all.texts.reserve_exact(read.iter().map(|part| part.texts.len()).sum());
     read.into_iter().for_each(|part| all.append(part));
     all
+}
+
+/// The text of one line that `read` has taken before; None if it is no longer such a line.
+pub fn text_of(line: &[u8], columns: &Columns) -> Option<String> {
+    let mut reader = Reader::new(columns, "", 0, None);
+    let mut fields = Fields::new(columns);
+    reader.fill(line, &mut fields).then(|| {
+        reader.join(&mut fields);
+        reader.text
+    })
+}
+
+/// How many line ends there are.
+pub fn count_lines(data: &[u8]) -> usize {
+    memchr_iter(b'\n', data).count()
 }
 
 /// The data cut at line ends.
@@ -133,6 +149,21 @@ struct Fields {
     has_id: bool,
 }
 
+impl Fields {
+    fn new(columns: &Columns) -> Self {
+        Fields { texts: columns.texts.iter().map(|_| Default::default()).collect(), ..Default::default() }
+    }
+
+    fn clear(&mut self) {
+        self.has_id = false;
+        self.texts.iter_mut().for_each(|(there, _)| *there = false);
+    }
+
+    fn is_complete(&self, columns: &Columns) -> bool {
+        self.texts.iter().any(|(there, _)| *there) && (self.has_id || !columns.id_required)
+    }
+}
+
 impl<'a> Reader<'a> {
     fn new(
         columns: &'a Columns,
@@ -144,8 +175,7 @@ impl<'a> Reader<'a> {
     }
 
     fn read(mut self, data: &[u8], part: Range<usize>, mut line: i64) -> Records {
-        let mut fields =
-            Fields { texts: self.columns.texts.iter().map(|_| Default::default()).collect(), ..Default::default() };
+        let mut fields = Fields::new(self.columns);
         if self.fingerprint.is_none() {
             self.records.texts.reserve_exact(part.len());
         }
@@ -155,7 +185,7 @@ impl<'a> Reader<'a> {
             let record = &data[start..end];
             if !record.trim_ascii().is_empty() {
                 if self.fill(record, &mut fields) {
-                    self.push(&fields, start..end, line);
+                    self.push(&mut fields, start..end, line);
                 } else {
                     self.records.refused.push((line, start..end));
                 }
@@ -169,14 +199,21 @@ impl<'a> Reader<'a> {
 
     /// Whether the line is a record with a text, and an id where one is required.
     fn fill(&self, line: &[u8], fields: &mut Fields) -> bool {
-        fields.has_id = false;
-        fields.texts.iter_mut().for_each(|(there, _)| *there = false);
+        fields.clear();
+        if scan::record(line, self.columns, fields).is_some() && fields.is_complete(self.columns) {
+            return true;
+        }
+        fields.clear();
         let mut json = serde_json::Deserializer::from_slice(line);
         let read = Record { columns: self.columns, fields }.deserialize(&mut json).and_then(|()| json.end());
-        read.is_ok() && fields.texts.iter().any(|(there, _)| *there) && (fields.has_id || !self.columns.id_required)
+        read.is_ok() && fields.is_complete(self.columns)
     }
 
-    fn push(&mut self, fields: &Fields, span: Range<usize>, line: i64) {
+    /// Puts the text together.
+    fn join(&mut self, fields: &mut Fields) {
+        if let [(true, only)] = fields.texts.as_mut_slice() {
+            return std::mem::swap(&mut self.text, only);
+        }
         self.text.clear();
         for (at, (there, text)) in fields.texts.iter().enumerate() {
             if at > 0 {
@@ -186,6 +223,10 @@ impl<'a> Reader<'a> {
                 self.text.push_str(text);
             }
         }
+    }
+
+    fn push(&mut self, fields: &mut Fields, span: Range<usize>, line: i64) {
+        self.join(fields);
         let records = &mut self.records;
         let start = records.text_ends.last().copied().unwrap_or(0);
         records.text_ends.push(start + self.text.len() as i64);

@@ -14,7 +14,7 @@ use crate::normalize::Normalize;
 use crate::tokens::{TokenScratch, Tokenizer};
 use crate::vote::{Planes, Tie, Votes, columns};
 use crate::weights::{STEPS, SmallWeights, Weights};
-use crate::{MAX_BITS, MIN_BITS};
+use crate::{MAX_BITS, MIN_BITS, words};
 
 /// All settings of a recipe, in the core's own terms.
 #[derive(Debug)]
@@ -273,6 +273,73 @@ fn choose_features(settings: &Settings, mut features: Vec<Feature>) -> Vec<Featu
     features
 }
 
+/// Calls `sink` with the XXH3 and the shortness of every token, in no order.
+#[inline(always)]
+fn each_xxh3<const W: usize>(
+    tokenizer: &Tokenizer,
+    (bits, weights): (usize, SmallWeights),
+    text: &str,
+    (scratch, roads): (&mut TokenScratch, &mut Roads),
+    mut sink: impl FnMut([u64; W], u8),
+) {
+    if tokenizer.is_words() {
+        words::cut(text, &mut HashedWords { bits, weights, roads, sink });
+    } else {
+        tokenizer.each(text, scratch, |token| sink(xxh3(token, bits), weights.shortness(token)));
+    }
+}
+
+/// Hashes words where they are cut.
+struct HashedWords<'r, const W: usize, F: FnMut([u64; W], u8)> {
+    bits: usize,
+    weights: SmallWeights,
+    roads: &'r mut Roads,
+    sink: F,
+}
+
+/// XXH3 takes another road for words longer than these. Nobody can foresee the length of the next word, but that of a
+/// list of short ones is short.
+const ROADS: [usize; 3] = [3, 8, 16];
+
+/// The places of words by their road.
+type Roads = [[[usize; 2]; words::WORDS]; ROADS.len() + 1];
+
+/// The road for a word of so many bytes.
+const ROAD_OF: [u8; 32] = {
+    let mut table = [ROADS.len() as u8; 32];
+    let mut length = 0;
+    while length <= ROADS[2] {
+        table[length] = (length > ROADS[0]) as u8 + (length > ROADS[1]) as u8;
+        length += 1;
+    }
+    table
+};
+
+impl<'a, const W: usize, F: FnMut([u64; W], u8)> words::Sink<'a> for HashedWords<'_, W, F> {
+    #[inline]
+    fn piece(&mut self, piece: words::Piece<'a>) {
+        piece.each_word(&mut |word| (self.sink)(xxh3(word, self.bits), self.weights.shortness(word)));
+    }
+
+    #[inline(always)]
+    fn ascii_words(&mut self, text: &'a str, places: &[[usize; 2]]) {
+        let mut counts = [0; ROADS.len() + 1];
+        for &[start, end] in places {
+            let road = usize::from(ROAD_OF[(end - start).min(ROAD_OF.len() - 1)]) % counts.len();
+            self.roads[road][counts[road] % words::WORDS] = [start, end];
+            counts[road] += 1;
+        }
+        for (number, (road, &count)) in self.roads.iter().zip(&counts).enumerate() {
+            for &[start, end] in &road[..count] {
+                // SAFETY: the places are of this text, and every byte there is a character of ASCII.
+                let word = unsafe { text.get_unchecked(start..end) };
+                let shortness = if number < 2 { self.weights.shortness_of_ascii(word) } else { 0 };
+                (self.sink)(xxh3(word, self.bits), shortness);
+            }
+        }
+    }
+}
+
 /// One thread's buffers, for one width.
 trait Work: Send {
     /// `firm` stays as it is where a recipe cannot tell.
@@ -286,6 +353,7 @@ trait Work: Send {
 struct Worker<const W: usize> {
     normalized: String,
     tokens: TokenScratch,
+    roads: Box<Roads>,
     bag: Bag<W>,
     planes: Planes<W>,
     memory: HashMemory<W>,
@@ -296,6 +364,7 @@ impl<const W: usize> Worker<W> {
         Worker {
             normalized: String::new(),
             tokens: TokenScratch::default(),
+            roads: Box::new([[[0; 2]; words::WORDS]; ROADS.len() + 1]),
             bag: Bag::default(),
             planes: Planes::new(),
             memory: HashMemory::default(),
@@ -310,10 +379,12 @@ impl<const W: usize> Worker<W> {
         bag.start((text.len() / 4).min(KEPT_BYTES / 64));
         match hash {
             // The vote's hash is as good a key as any: one hash instead of two.
-            TokenHash::Xxh3 if bits >= 64 => settings.tokenizer.each(text, &mut self.tokens, |token| {
-                let hash = xxh3::<W>(token, bits);
-                bag.add(hash[0], hash, weights.shortness(token));
-            }),
+            TokenHash::Xxh3 if bits >= 64 => {
+                let scratch = (&mut self.tokens, &mut *self.roads);
+                each_xxh3(&settings.tokenizer, (bits, weights), text, scratch, |hash: [u64; W], shortness| {
+                    bag.add(hash[0], hash, shortness);
+                });
+            }
             _ => settings.tokenizer.each(text, &mut self.tokens, |token| {
                 let key = token_key(token);
                 if bag.add(key, [0; W], weights.shortness(token)) {
@@ -449,8 +520,10 @@ impl<const W: usize> Work for Worker<W> {
                 let text = settings.normalize.apply(text, &mut self.normalized);
                 let bag = &mut self.bag;
                 bag.start((text.len() / 4).min(KEPT_BYTES / 64));
-                settings.tokenizer.each(text, &mut self.tokens, |token| {
-                    bag.add(token_key(token), [0; W], weights.shortness(token));
+                let scratch = (&mut self.tokens, &mut *self.roads);
+                // The key of a token is its XXH3 of 64 bits.
+                each_xxh3(&settings.tokenizer, (64, weights), text, scratch, |[key]: [u64; 1], shortness| {
+                    bag.add(key, [0; W], shortness);
                 });
                 let weight = |steps: u32| f64::from(steps) / weights.steps();
                 bag.entries()

@@ -125,6 +125,11 @@ impl Tokenizer {
         }
     }
 
+    /// Whether the tokens are all words of a text, and nothing else.
+    pub(crate) fn is_words(&self) -> bool {
+        matches!(self.kind, Kind::Words) && self.ngram == 1 && self.stopwords.is_empty()
+    }
+
     #[inline]
     fn each_kept(&self, text: &str, mut sink: impl FnMut(&str)) {
         if self.stopwords.is_empty() {

@@ -144,6 +144,9 @@ class JsonLines:
     refused: list[tuple[int, int, int]]
     line_count: int
 
+def count_lines(data: Any) -> int:
+    """How many line ends there are."""
+
 def read_json_lines(
     data: Any,
     columns: tuple[Sequence[str], str, bool],
@@ -214,6 +217,15 @@ def join_plan(
     values: NDArray[np.uint64], signal: NDArray[np.bool_] | None, settings: JoinSettings
 ) -> dict[str, Any]:
     """What a join of these rows would do; the fields of `neardup.pairs.Plan`."""
+
+def firm_alike(
+    values: NDArray[np.uint64],
+    firm: NDArray[np.uint64],
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    most: int,
+) -> NDArray[np.bool_]:
+    """For each pair of rows whether they differ in at most so many bits that are firm in both."""
 
 def pairs(
     values: NDArray[np.uint64],

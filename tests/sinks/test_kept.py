@@ -101,7 +101,8 @@ def test_lines_are_byte_for_byte_the_chosen_ones(
         found += (batch.lines - 1).tolist()
     chosen = [at for at in range(len(found)) if random.random() < 0.6]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("neardup.sinks.kept.LONG_RUN", random.choice([1, 8, 1 << 20]))
+        for name in ("LONG_RUN", "WINDOW", "SHARE", "MOST_VIEWS"):
+            patch.setattr(f"neardup.sinks.new_file.{name}", random.choice([1, 8, 512]))
         patch.setattr("neardup.sinks.kept.PIECE", random.choice([1, 5, 1 << 20]))
         keep(out, [path], [chosen], lines=True)
     assert unpack(out) == b"".join(records[found[at]] for at in chosen)
@@ -280,7 +281,8 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str)
     with monkeypatch.context() as patch:
         patch.setattr("os.write", full)
         patch.setattr("os.copy_file_range", full, raising=False)
-        patch.setattr("neardup.sinks.kept.LONG_RUN", 10)
+        patch.setattr("os.pwritev", full)
+        patch.setattr("neardup.sinks.new_file.LONG_RUN", 10)
         with pytest.raises(OSError, match="No space left on device") as caught:
             keep(out, [path], [range(10)])
     assert caught.value.filename == str(out)

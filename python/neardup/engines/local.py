@@ -121,16 +121,6 @@ class Matcher:
         )
         return differing
 
-    def _firm_distances(self, left: Rows, right: Rows) -> Rows:
-        """Firm bits in which rows differ. Strangers, however near by chance, differ in many."""
-        import numpy as np
-
-        assert self.firm is not None  # noqa: S101
-        values = self.fingerprints.values
-        differing = (values[left] ^ values[right]) & self.firm[left] & self.firm[right]
-        count: Rows = np.bitwise_count(differing).sum(axis=-1, dtype=np.int64)
-        return count
-
     def _twins(self) -> Rows:
         """For each row the first that says the same."""
         import numpy as np
@@ -200,8 +190,10 @@ class Matcher:
             self.counts.add(distance, None)
             return Pairs(left, right, distance, None)
         if self.firm is not None and self.threshold.firm is not None:
-            apart = self._firm_distances(left, right) <= self.threshold.firm
-            left, right, distance = left[apart], right[apart], distance[apart]
+            # Strangers, however near by chance, differ in many firm bits.
+            values = self.fingerprints.values
+            alike = _core.firm_alike(values, self.firm, left, right, self.threshold.firm)
+            left, right, distance = left[alike], right[alike], distance[alike]
         # Pairs that share their left text lie side by side: its features are made once.
         order = np.argsort(left, kind="stable")
         left, right, distance = left[order], right[order], distance[order]

@@ -11,10 +11,10 @@ from neardup.sinks.new_file import Raw, check, open_packed
 from neardup.sinks.tables import WriteTable, open_groups, open_tables
 from neardup.sources import Reading, format_of
 from neardup.sources.document import STDIN, Unreadable, name_of
-from neardup.sources.formats import DELIMITERS, ENDINGS, ending, is_url, packing
+from neardup.sources.formats import DELIMITERS, ENDINGS, ending
 from neardup.sources.parquet import NotReadError, open_parquet, rows_at_once
 from neardup.sources.separated import header_of
-from neardup.sources.stored import DamagedError, can_reread, open_stored
+from neardup.sources.stored import DamagedError, can_reread, is_plain_file, open_stored
 from neardup.sources.text import read_text_batches
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-# From here on the kernel copies faster than we read and write.
-LONG_RUN = 1 << 20
 PIECE = 8 << 20
 TABLES = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 
@@ -146,29 +144,25 @@ class _Bytes:
         runs = _runs(spans, keep)
         if not runs:
             return
+        if not self._ended:
+            self._write(b"\n")
+        raw = getattr(self._stream, "raw", None)
+        if isinstance(raw, Raw) and is_plain_file(path):
+            self._stream.flush()
+            with open(path, "rb") as plain:
+                raw.copy_runs(plain.fileno(), runs, name_of(path))
+                plain.seek(runs[-1][1] - 1)
+                self._ended = plain.read(1) == b"\n"
+            return
         with open_stored(path) as file:
             source = _Forward(path, file.read)
             for start, end in runs:
-                if not self._ended:
-                    self._write(b"\n")
-                if end - start >= LONG_RUN:
-                    start += self._copy_long(path, start, end)
                 for data in source.pieces(start, end):
                     self._write(data)
 
     def _write(self, data: bytes | memoryview) -> None:
         self._stream.write(data)
         self._ended = data[-1:] == b"\n"
-
-    def _copy_long(self, path: str, start: int, end: int) -> int:
-        """Let the kernel copy all but the end of a run; how much it did."""
-        raw = getattr(self._stream, "raw", None)
-        if not isinstance(raw, Raw) or packing(path) or path == STDIN or is_url(path):
-            return 0
-        self._stream.flush()
-        with open(path, "rb") as file:
-            # The last byte is written by us, who have to know whether it ends a line.
-            return raw.copy_from(file.fileno(), start, end - 1 - start)
 
 
 def _runs(spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
 ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 GZIP_LEVEL = 6
 BUFFER = 1 << 20
+# Copying: threads, the least worth a thread, and what is read at a time.
+WRITERS = 2
+SHARE = 8 << 20
+WINDOW = 1 << 18
+# From here on the kernel copies faster than we read and write.
+LONG_RUN = 1 << 18
+# The system takes so many pieces at a time.
+MOST_VIEWS = 512
 # Complete files and what they are to be called, while `together` holds them back.
 _waiting: ContextVar[list[tuple[str, Path]] | None] = ContextVar("_waiting", default=None)
 
@@ -122,6 +131,96 @@ def open_packed(path: Path) -> Iterator[BinaryIO]:
             raise
 
 
+def _shared(
+    runs: Sequence[tuple[int, int]], at: int
+) -> Iterator[tuple[list[tuple[int, int]], int]]:
+    """The runs in parts of about equal size, one for each thread, and where each part goes."""
+    size = sum(end - start for start, end in runs)
+    share = max(-(-size // WRITERS), SHARE)
+    part, first, filled = list[tuple[int, int]](), at, 0
+    for start, end in runs:
+        while start < end:
+            stop = min(end, start + share - filled)
+            part.append((start, stop))
+            filled += stop - start
+            start = stop
+            if filled == share:
+                yield part, first
+                part, first, filled = [], first + filled, 0
+    if part:
+        yield part, first
+
+
+def copy_runs(
+    source: int, target: int, runs: Sequence[tuple[int, int]], to: int, names: tuple[str, Path]
+) -> None:
+    """Copies stretches of a file to `to` and on. Long ones the kernel copies, without a look at
+    them; short ones are read together, and written together without what lies between them."""
+    window = memoryview(bytearray(WINDOW))
+    waiting: list[tuple[int, int]] = []
+
+    def write() -> None:
+        nonlocal to
+        if not waiting:
+            return
+        first, last = waiting[0][0], waiting[-1][1]
+        _fill(source, window[: last - first], first, names[0])
+        views = [window[start - first : end - first] for start, end in waiting]
+        to += _write_all(target, views, to, names[1])
+        waiting.clear()
+
+    for start, end in runs:
+        if end - start >= LONG_RUN:
+            write()
+            done = _copy_by_kernel(source, target, start, end - start, to)
+            start, to = start + done, to + done
+        while start < end:
+            if waiting and (start - waiting[0][0] >= WINDOW or len(waiting) == MOST_VIEWS):
+                write()
+            stop = min(end, (waiting[0][0] if waiting else start) + WINDOW)
+            waiting.append((start, stop))
+            start = stop
+    write()
+
+
+def _copy_by_kernel(source: int, target: int, start: int, size: int, to: int) -> int:
+    """How many bytes were copied, which may be none."""
+    done = 0
+    if hasattr(os, "copy_file_range"):
+        # Another file system, or no room: plain writing will tell.
+        with suppress(OSError):
+            while done < size:
+                count = os.copy_file_range(source, target, size - done, start + done, to + done)
+                if not count:
+                    break
+                done += count
+    return done
+
+
+def _fill(source: int, window: memoryview, start: int, name: str) -> None:
+    done = 0
+    while done < len(window):
+        count = os.preadv(source, [window[done:]], start + done)
+        if not count:
+            raise OSError(f"{name}: is shorter than when it was read; run again")
+        done += count
+
+
+def _write_all(target: int, views: list[memoryview], to: int, path: Path) -> int:
+    """Writes all of them, however little the system takes at a time; how much that was."""
+    size = sum(map(len, views))
+    with named(path):
+        done = 0
+        while done < size:
+            count = os.pwritev(target, views, to + done)
+            done += count
+            while views and count >= len(views[0]):
+                count -= len(views.pop(0))
+            if count:
+                views[0] = views[0][count:]
+    return size
+
+
 class Raw(io.RawIOBase):
     """Unbuffered writing. Errors name the user's file, not the temporary one.
 
@@ -144,20 +243,22 @@ class Raw(io.RawIOBase):
                 done += os.write(self._handle, view[done:])
         return len(view)
 
-    def copy_from(self, source: int, start: int, size: int) -> int:
-        """Bytes of another file, by the kernel; how many were copied, which may be none."""
-        if self._handle is None or not hasattr(os, "copy_file_range"):
-            return 0
-        done = 0
-        while done < size:
-            try:
-                count = os.copy_file_range(source, self._handle, size - done, start + done)
-            except OSError:  # another file system, or no room: plain writing will tell
-                break
-            if not count:
-                break
-            done += count
-        return done
+    def copy_runs(self, source: int, runs: Sequence[tuple[int, int]], name: str) -> None:
+        """Stretches of another file, one after the other, on some threads at once.
+
+        name  of the other file, for errors
+        """
+        if self._handle is None:
+            return
+        at = os.lseek(self._handle, 0, os.SEEK_CUR)
+        parts = list(_shared(runs, at))
+        with ThreadPoolExecutor(len(parts), "neardup-writer") as pool:
+            for ended in [
+                pool.submit(copy_runs, source, self._handle, part, to, (name, self._path))
+                for part, to in parts
+            ]:
+                ended.result()
+        os.lseek(self._handle, at + sum(end - start for start, end in runs), os.SEEK_SET)
 
     def finish(self) -> None:
         handle, self._handle = self._handle, None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from neardup import _core
 from neardup.sources import document
 from neardup.sources.document import BOM, GZIP, STDIN, ZSTD, Report, Unreadable, name_of
 from neardup.sources.stored import DamagedError, Stored
 
-BLOCK_BYTES = 8 << 20
+# Little enough to stay in a cache between reading and parsing.
+BLOCK_BYTES = 2 << 20
 PACKED = ((GZIP, "gzip", ".gz", "zcat"), (ZSTD, "zstd", ".zst", "zstdcat"))
 
 
@@ -47,7 +49,7 @@ def blocks(file: Stored, report: Report) -> Iterator[tuple[int, int, bytes]]:
         if cut := data.rfind(b"\n") + 1:
             block = b"".join((*held, data[:cut]))
             yield line, start, block
-            line, start = line + block.count(b"\n"), start + len(block)
+            line, start = line + _core.count_lines(block), start + len(block)
             held, size, data = [], 0, data[cut:]
         if data:
             held.append(data)

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from neardup import _core
 from neardup.sources import document
 from neardup.sources.batch import Batch, Made, Reading, make
 from neardup.sources.blocks import blocks
 from neardup.sources.document import Document, Report, Unreadable, name_of, open_binary
-from neardup.sources.stored import Progress, is_plain_file, open_stored
+from neardup.sources.stored import Progress, Stored, is_plain_file, open_stored
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
+T = TypeVar("T")
+R = TypeVar("R")
+
 DEFAULT_ID = "id"
+# Blocks parsed at the same time.
+AT_A_TIME = 2
 
 
 class Records(NamedTuple):
@@ -58,34 +65,71 @@ def read_jsonl_batches(
     """
     if pipeline is not None and not is_plain_file(path):
         pipeline = None
+
+    # What was reported while the next block was read comes before what is in that block.
+    waiting: list[Unreadable] = []
+
+    def with_problems(file: Stored) -> Iterator[tuple[list[Unreadable], tuple[int, int, bytes]]]:
+        for block in blocks(file, waiting.append):
+            before = waiting.copy()
+            waiting.clear()
+            yield before, block
+
+    def parse(
+        item: tuple[list[Unreadable], tuple[int, int, bytes]],
+    ) -> tuple[list[Unreadable], Batch]:
+        before, block = item
+        batch, problems = parse_block(*block, path, reading, pipeline)
+        return before + problems, batch
+
     with open_stored(path, progress) as file:
-        for first, start, block in blocks(file, report):
-            batch = parse_block(block, first, start, path, reading, report, pipeline)
+        for problems, batch in in_order(parse, with_problems(file)):
+            for problem in problems:
+                report(problem)
             if len(batch.ids):
                 yield batch
+        for problem in waiting:
+            report(problem)
+
+
+def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """What the work makes of each item, in order, and of some at a time.
+
+    It runs outside the GIL, on threads of its own, which have enough to do only if the next item is
+    there when one is done.
+    """
+    with ThreadPoolExecutor(AT_A_TIME, "neardup-parser") as pool:
+        coming: deque[Future[R]] = deque()
+        for item in items:
+            coming.append(pool.submit(work, item))
+            if len(coming) > AT_A_TIME:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
 
 
 def parse_block(
-    block: bytes,
     first: int,
     start: int,
+    block: bytes,
     path: str,
     reading: Reading,
-    report: Report,
     pipeline: _core.Pipeline | None = None,
-) -> Batch:
-    """The documents of whole lines, of which the first has this number and offset."""
+) -> tuple[Batch, list[Unreadable]]:
+    """The documents of whole lines, of which the first has this number and offset; and the rest."""
+    problems: list[Unreadable] = []
     if reading.key_column is None:
-        quick = _parse_quickly(block, first, start, path, reading, report, pipeline)
+        quick = _parse_quickly(first, start, block, path, reading, problems.append, pipeline)
         if quick is not None:
-            return quick
-    return _parse_slowly(block, first, start, path, reading, report)
+            return quick, problems
+        problems.clear()
+    return _parse_slowly(first, start, block, path, reading, problems.append), problems
 
 
 def _parse_quickly(
-    block: bytes,
     first: int,
     start: int,
+    block: bytes,
     path: str,
     reading: Reading,
     report: Report,
@@ -97,13 +141,10 @@ def _parse_quickly(
     columns = (reading.text_columns, id_column or DEFAULT_ID, id_column is not None)
     read = _core.read_json_lines if pipeline is None else pipeline.fingerprint_json_lines
     found = read(block, columns, name_of(path), first, None)
-    problems: list[Unreadable] = []
     for line, begin, end in found.refused:
         rest = block[begin:end].removesuffix(b"\n")
-        if parse_lines([rest], [first + line], path, reading, problems.append).rows:
+        if parse_lines([rest], [first + line], path, reading, report).rows:
             return None
-    for problem in problems:
-        report(problem)
     made = None if found.fingerprints is None else Made(*found.fingerprints, found.lengths)
     return Batch(
         _column(*found.ids),
@@ -124,7 +165,7 @@ def _column(data: bytes, bounds: NDArray[np.int64]) -> pa.LargeStringArray:
 
 
 def _parse_slowly(
-    block: bytes, first: int, start: int, path: str, reading: Reading, report: Report
+    first: int, start: int, block: bytes, path: str, reading: Reading, report: Report
 ) -> Batch:
     import numpy as np
 
