@@ -3,6 +3,14 @@
 # These modules load neither NumPy nor Arrow: `neardup --help` has to start at once.
 from neardup._core import CorruptIndexError, __version__
 from neardup.clusters import clusters
+from neardup.collection import (
+    Collection,
+    CollectionError,
+    CorruptCollectionError,
+    LockedCollectionError,
+    Near,
+    Outcome,
+)
 from neardup.dedup import Deduplication, dedup, dedup_frame
 from neardup.explain import Explanation, explain
 from neardup.features import Feature
@@ -13,7 +21,10 @@ from neardup.recipe import Recipe
 from neardup.similarity import Comparison, Passage, compare, similarity
 
 __all__ = [
+    "Collection",
+    "CollectionError",
     "Comparison",
+    "CorruptCollectionError",
     "CorruptIndexError",
     "Deduplication",
     "Explanation",
@@ -21,7 +32,10 @@ __all__ = [
     "Fingerprints",
     "Index",
     "JoinPlan",
+    "LockedCollectionError",
     "Match",
+    "Near",
+    "Outcome",
     "Passage",
     "Recipe",
     "__version__",

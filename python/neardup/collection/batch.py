@@ -1,0 +1,187 @@
+"""A batch that is to be added: fingerprinted, judged, and made into rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from neardup import _core
+from neardup.collection.documents import Documents
+from neardup.collection.matching import cosines, digest_of, near
+from neardup.collection.results import Outcome
+from neardup.collection.store import Row, Store, checksum, packed
+from neardup.unicode import check_unicode
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup.collection.segments import Segments
+    from neardup.recipe import Recipe
+    from neardup.threshold import Threshold
+
+# How good a match is (less is better: similarity, distance, age), whose it is, and how near.
+Match = tuple[tuple[float, float, int], str, int | None, float | None]
+
+
+class Batch:
+    """Documents and their fingerprints, of different ids."""
+
+    def __init__(self, documents: Documents, recipe: Recipe) -> None:
+        import numpy as np
+
+        self.documents = documents
+        self.recipe = recipe
+        try:
+            self.data = [text.encode() for text in documents.texts]
+            self.names = [id_.encode() for id_ in documents.ids]
+        except UnicodeEncodeError:
+            for at, (id_, text) in enumerate(zip(documents.ids, documents.texts, strict=True)):
+                check_unicode(id_, f"the id of documents[{at}]")
+                check_unicode(text, f"the text of documents[{at}]")
+            raise
+        values, signal = recipe.pipeline.fingerprints(documents.texts, None, None)
+        self.values: NDArray[np.uint64] = np.asarray(values)
+        self.signal: NDArray[np.bool_] = np.asarray(signal)
+        bits = recipe.bits
+        rows = self.values.astype("<u8", copy=False).tobytes()
+        step = (bits + 63) // 64 * 8
+        self.codes = [
+            rows[at * step : at * step + bits // 8] if there else None
+            for at, there in enumerate(self.signal.tolist())
+        ]
+        self.digests = [
+            None if code is not None else digest_of(text, data)
+            for code, text, data in zip(self.codes, documents.texts, self.data, strict=True)
+        ]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def rows(self, chosen: list[int] | range, first: int, *, texts: bool) -> list[tuple[Any, ...]]:
+        """The chosen documents as rows of the store, with keys from `first` on."""
+        ids, strings, metadata = self.documents
+        codes, digests, names, data = self.codes, self.digests, self.names, self.data
+        made = []
+        for key, at in enumerate(chosen, first):
+            code, digest, extra = codes[at], digests[at], metadata[at]
+            text: str | bytes | None = None
+            stored: bytes | None = None
+            if texts:
+                stored = data[at]
+                text = packed(strings[at], stored)
+                if type(text) is bytes:
+                    stored = text
+            sum_ = checksum(key, names[at], code, digest, extra, stored)
+            made.append((key, ids[at], code, digest, sum_, extra, text))
+        return made
+
+    def judge(
+        self, segments: Segments, known: Mapping[str, Row], wanted: Threshold
+    ) -> list[Outcome]:
+        """What becomes of each document if those near another are not stored.
+
+        As if they were added one after the other: a document is compared with what is stored by
+        then, and not with what it would replace itself.
+        """
+        judge = _Judge(self, segments, known, wanted)
+        return [judge.outcome(at) for at in range(len(self))]
+
+
+class _Judge:
+    def __init__(
+        self, batch: Batch, segments: Segments, known: Mapping[str, Row], wanted: Threshold
+    ) -> None:
+        import numpy as np
+
+        self.batch = batch
+        self.store: Store = segments.store
+        self.known = known
+        self.wanted = wanted
+        self.replaced: set[int] = set()
+        self.digests: dict[bytes, int] = {}
+        # Documents of this batch that are to be stored, by their place in it.
+        self.taken = _core.Index(batch.recipe.bits, batch.recipe.identity)
+        rows = np.flatnonzero(batch.signal)
+        texts = [batch.documents.texts[at] for at in rows.tolist()]
+        # What this batch replaces does not count; beyond that one match is enough.
+        found = near(batch.values[rows], texts, segments, wanted, 1 + len(known))
+        self.pairs: dict[int, list[tuple[int, int, float | None]]] = {}
+        similarities = (
+            [None] * len(found.keys) if found.similarities is None else found.similarities.tolist()
+        )
+        columns = (rows[found.queries].tolist(), found.keys.tolist(), found.distances.tolist())
+        for row, key, distance, similarity in zip(*columns, similarities, strict=True):
+            self.pairs.setdefault(row, []).append((key, distance, similarity))
+
+    def outcome(self, at: int) -> Outcome:
+        id_ = self.batch.documents.ids[at]
+        old = self.known.get(id_)
+        matches = [self._stored(at, old), self._taken(at)]
+        best = min((match for match in matches if match is not None), default=None)
+        if best is not None:
+            return Outcome(id_, "duplicate", *best[1:])
+        self._take(at)
+        if old is None:
+            return Outcome(id_, "added")
+        self.replaced.add(old.key)
+        return Outcome(id_, "updated")
+
+    def _take(self, at: int) -> None:
+        import numpy as np
+
+        batch = self.batch
+        digest = batch.digests[at]
+        if batch.codes[at] is not None:
+            one = batch.values[at : at + 1]
+            self.taken.add(one, np.array([at]), None, 1, batch.recipe.identity, None)
+        elif digest is not None:
+            self.digests.setdefault(digest, at)
+
+    def _stored(self, at: int, old: Row | None) -> Match | None:
+        """The best match among what was stored before this batch."""
+        out = self.replaced if old is None else {*self.replaced, old.key}
+        digest = self.batch.digests[at]
+        if digest is not None:
+            for row in self.store.by_digest(digest):
+                if row.key not in out:
+                    return (-1.0, 0, row.key), row.id, None, 1.0
+        for key, distance, similarity in self.pairs.get(at, ()):
+            if key not in out:
+                row = self.store.by_keys([key])[key]
+                return (-(similarity or 0.0), distance, key), row.id, distance, similarity
+        return None
+
+    def _taken(self, at: int) -> Match | None:
+        """The best match among what this batch stores."""
+        import numpy as np
+
+        batch, wanted = self.batch, self.wanted
+        ids, texts = batch.documents.ids, batch.documents.texts
+        digest = batch.digests[at]
+        # Later than all that was stored before.
+        age = 1 << 62
+        if batch.codes[at] is None:
+            first = None if digest is None else self.digests.get(digest)
+            return None if first is None else ((-1.0, 0, age + first), ids[first], None, 1.0)
+        one = batch.values[at : at + 1]
+        if wanted.similarity is None:
+            _, rows, distances = self.taken.nearest(
+                one, 1, wanted.radius, batch.recipe.identity, None
+            )
+            if not len(rows):
+                return None
+            row, distance = int(rows[0]), int(distances[0])
+            return (0.0, distance, age + row), ids[row], distance, None
+        _, rows, distances = self.taken.search(one, wanted.radius, batch.recipe.identity, None)
+        if not len(rows):
+            return None
+        places = [int(row) for row in rows]
+        others = [texts[row] for row in places]
+        right = np.arange(1, len(others) + 1)
+        found = cosines([texts[at], *others], np.zeros_like(right), right, batch.recipe)
+        closeness = zip((-found).tolist(), distances.tolist(), places, strict=True)
+        value, distance, row = min(closeness)
+        if -value < wanted.similarity:
+            return None
+        return (value, distance, age + row), ids[row], distance, -value

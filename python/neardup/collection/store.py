@@ -1,0 +1,411 @@
+"""The truth of a collection: an SQLite file in WAL mode, a row a document.
+
+A key is given once. A document that is updated gets a new one, so that a key always means the same
+fingerprint, and whoever knows all documents up to a key needs only those after it, and which keys
+were removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import quote
+
+from neardup.collection.errors import CollectionError, corrupt, told
+
+if TYPE_CHECKING:
+    import sqlite3
+
+Durability = Literal["full", "normal"]
+
+DATABASE = "collection.sqlite"
+# In the header of the file, for `file` and for us: "nrdp".
+APPLICATION = 0x6E726470
+FORMAT = 1
+# Shorter texts do not get smaller, and stay readable for whoever opens the file.
+LEAST_PACKED = 200
+PACKING_LEVEL = 4
+# Keys asked for in one statement.
+ASKED = 500
+# Milliseconds to wait while another process tidies up.
+PATIENCE = 10_000
+WAL_BYTES = 64 << 20
+
+SCHEMA = """
+CREATE TABLE documents (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    fingerprint BLOB,
+    digest BLOB,
+    checksum INTEGER NOT NULL,
+    metadata TEXT,
+    text
+);
+CREATE INDEX digests ON documents (digest) WHERE digest IS NOT NULL;
+CREATE TABLE removed (number INTEGER PRIMARY KEY, key INTEGER NOT NULL);
+CREATE TABLE segments (
+    number INTEGER PRIMARY KEY,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    checksum BLOB NOT NULL
+);
+CREATE TABLE counts (
+    documents INTEGER NOT NULL,
+    without_signal INTEGER NOT NULL,
+    next_key INTEGER NOT NULL,
+    next_removal INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
+);
+CREATE TABLE settings (value TEXT NOT NULL, checksum INTEGER NOT NULL);
+"""
+
+SHORT = "key, id, fingerprint, digest, checksum, metadata"
+WHOLE = f"{SHORT}, text"
+INSERT = f"INSERT INTO documents ({WHOLE}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+
+
+class Counts(NamedTuple):
+    """What a transaction leaves behind; by it a reader knows what is new.
+
+    next_key, next_removal  numbers never given before
+    generation              grows when segments change
+    """
+
+    documents: int = 0
+    without_signal: int = 0
+    next_key: int = 1
+    next_removal: int = 1
+    generation: int = 0
+
+
+class Settings(NamedTuple):
+    """What is decided when a collection is made."""
+
+    recipe: str
+    recipe_toml: str
+    texts: bool
+
+
+class Row(NamedTuple):
+    """A document as it is stored. `text` is itself, or packed, or None."""
+
+    key: int
+    id: str
+    fingerprint: bytes | None
+    digest: bytes | None
+    checksum: int
+    metadata: str | None
+    text: str | bytes | None = None
+
+
+class SegmentRow(NamedTuple):
+    """A derived file: the fingerprints of keys from `first` to `last`, as of when it was made."""
+
+    number: int
+    first: int
+    last: int
+    entries: int
+    size: int
+    checksum: bytes
+
+
+def packed(text: str, data: bytes) -> str | bytes:
+    """The text to be stored, never longer than it is."""
+    if len(data) < LEAST_PACKED:
+        return text
+    small = zlib.compress(data, PACKING_LEVEL)
+    return small if len(small) < len(data) else text
+
+
+def unpacked(text: str | bytes | None) -> str | None:
+    return zlib.decompress(text).decode() if isinstance(text, bytes) else text
+
+
+def checksum(
+    key: int,
+    id_: bytes,
+    fingerprint: bytes | None,
+    digest: bytes | None,
+    metadata: str | None,
+    text: bytes | None,
+) -> int:
+    """Of a row: low half all but the text, high half the text, so that either can be read alone."""
+    parts = b"%d\0%b\0%b\0%b\0" % (key, id_, fingerprint or b"", digest or b"")
+    low = zlib.crc32(parts if metadata is None else parts + metadata.encode())
+    return low if text is None else low | (zlib.crc32(text) & 0x7FFFFFFF) << 32
+
+
+class Store:
+    """An open SQLite file. Callers see to it that one thread at a time uses it."""
+
+    def __init__(
+        self, folder: Path, *, read_only: bool = False, durability: Durability = "full"
+    ) -> None:
+        self.folder = folder
+        self.path = folder / DATABASE
+        with told(folder):
+            self.connection = self._connect(read_only)
+            self._execute = self.connection.execute
+            self._execute(f"PRAGMA synchronous = {durability}")
+            # Pages whose cells cannot be are told before they are read.
+            self._execute("PRAGMA cell_size_check = ON")
+
+    def _connect(self, read_only: bool) -> sqlite3.Connection:
+        import sqlite3
+
+        name = f"file:{quote(str(self.path.absolute()))}"
+        options: dict[str, Any] = {
+            "uri": True,
+            "isolation_level": None,
+            "check_same_thread": False,
+            "timeout": PATIENCE / 1000,
+        }
+        if not read_only:
+            connection: sqlite3.Connection = sqlite3.connect(f"{name}?mode=rwc", **options)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
+            return connection
+        connection = sqlite3.connect(f"{name}?mode=ro", **options)
+        try:
+            connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.OperationalError:
+            connection.close()
+            log = self.folder / f"{DATABASE}-wal"
+            if os.access(self.folder, os.W_OK) or (log.exists() and log.stat().st_size):
+                raise
+            # Nobody can write here, so nothing can change: SQLite need not write either.
+            connection = sqlite3.connect(f"{name}?mode=ro&immutable=1", **options)
+        return connection
+
+    def close(self) -> None:
+        with told(self.folder):
+            self.connection.close()
+
+    # ------------------------------------------------------------------------------------- the file
+
+    def version(self) -> int | None:
+        """The format, None for a file without anything in it; refuses what is no collection."""
+        with told(self.folder):
+            (application,) = self._execute("PRAGMA application_id").fetchone()
+            (version,) = self._execute("PRAGMA user_version").fetchone()
+            (tables,) = self._execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables:
+            return None
+        if application != APPLICATION:
+            raise CollectionError(f"{self.path}: not the database of a neardup collection")
+        return int(version)
+
+    def check_version(self) -> bool:
+        """Whether there is a collection of a version that can be read."""
+        version = self.version()
+        if version is None:
+            return False
+        if version > FORMAT:
+            raise CollectionError(
+                f"{self.folder}: written by a newer neardup (format {version}, this one reads "
+                f"{FORMAT}); update neardup"
+            )
+        if version < FORMAT:
+            raise CollectionError(
+                f"{self.folder}: of format {version}, which no neardup has written; this one "
+                f"reads {FORMAT}"
+            )
+        return True
+
+    def create(self, settings: Settings) -> None:
+        """Makes the tables, all at once."""
+        value = json.dumps(settings._asdict(), ensure_ascii=False)
+        with self.transaction():
+            for statement in filter(str.strip, SCHEMA.split(";")):
+                self._execute(statement)
+            self._execute("INSERT INTO settings VALUES (?, ?)", (value, zlib.crc32(value.encode())))
+            empty = Counts()
+            self._execute("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?)", (*empty, _sum(empty)))
+            self._execute(f"PRAGMA application_id = {APPLICATION}")
+            self._execute(f"PRAGMA user_version = {FORMAT}")
+
+    def settings(self) -> Settings:
+        with told(self.folder):
+            found = self._execute("SELECT value, checksum FROM settings").fetchall()
+        if len(found) != 1 or zlib.crc32(found[0][0].encode()) != found[0][1]:
+            raise corrupt(self.folder, "the settings are not what was written")
+        return Settings(**json.loads(found[0][0]))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written in here is stored, or nothing of it."""
+        with told(self.folder):
+            self._execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    self._execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read in here is of one moment."""
+        with told(self.folder):
+            if self.connection.in_transaction:
+                yield
+                return
+            self._execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self.connection.in_transaction:
+                    self._execute("COMMIT")
+
+    def renew(self) -> None:
+        """The snapshot becomes one of this moment."""
+        self._execute("COMMIT")
+        self._execute("BEGIN")
+
+    def data_version(self) -> int:
+        """Another number whenever another connection has changed something."""
+        found: int = self._execute("PRAGMA data_version").fetchone()[0]
+        return found
+
+    def counts(self) -> Counts:
+        found = self._execute("SELECT * FROM counts").fetchall()
+        counts = Counts(*found[0][:-1]) if len(found) == 1 else None
+        if counts is None or _sum(counts) != found[0][-1]:
+            raise corrupt(self.folder, "the counts are not what was written")
+        return counts
+
+    def set_counts(self, counts: Counts) -> None:
+        self._execute(
+            "UPDATE counts SET documents = ?, without_signal = ?, next_key = ?, next_removal = ?, "
+            "generation = ?, checksum = ?",
+            (*counts, _sum(counts)),
+        )
+
+    def vacuum(self) -> None:
+        """Gives free pages back, and empties the log."""
+        with told(self.folder):
+            self._execute("VACUUM")
+            self._execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def problems(self) -> list[str]:
+        """What SQLite itself finds wrong."""
+        with told(self.folder):
+            found = [row[0] for row in self._execute("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found
+
+    # ------------------------------------------------------------------------------------ documents
+
+    def insert(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        self.connection.executemany(INSERT, rows)
+
+    def delete(self, keys: Sequence[int], next_removal: int) -> None:
+        """Takes rows out and notes that they are gone."""
+        self.connection.executemany("DELETE FROM documents WHERE key = ?", [(key,) for key in keys])
+        self.connection.executemany(
+            "INSERT INTO removed VALUES (?, ?)", enumerate(keys, next_removal)
+        )
+
+    def by_id(self, id_: str, *, whole: bool = False) -> Row | None:
+        found = self._execute(
+            f"SELECT {WHOLE if whole else SHORT} FROM documents WHERE id = ?",  # noqa: S608
+            (id_,),
+        ).fetchone()
+        return None if found is None else self._checked(found)
+
+    def by_ids(self, ids: Iterable[str]) -> dict[str, Row]:
+        rows = (self.by_id(id_) for id_ in ids)
+        return {row.id: row for row in rows if row is not None}
+
+    def by_keys(self, keys: Sequence[int], *, whole: bool = False) -> dict[int, Row]:
+        """The rows of keys that are known to be there."""
+        columns = WHOLE if whole else SHORT
+        rows: dict[int, Row] = {}
+        if len(keys) < 8:
+            statement = f"SELECT {columns} FROM documents WHERE key = ?"  # noqa: S608
+            for key in keys:
+                for found in self._execute(statement, (key,)):
+                    rows[key] = self._checked(found)
+        else:
+            places = ", ".join("?" * ASKED)
+            statement = f"SELECT {columns} FROM documents WHERE key IN ({places})"  # noqa: S608
+            for start in range(0, len(keys), ASKED):
+                part = [*keys[start : start + ASKED]]
+                # Always as many, so that the statement is made ready once.
+                part += [-1] * (ASKED - len(part))
+                for found in self._execute(statement, part):
+                    rows[found[0]] = self._checked(found)
+        if len(rows) != len(keys):
+            missing = next(key for key in keys if key not in rows)
+            raise corrupt(self.folder, f"the document with the key {missing} cannot be found")
+        return rows
+
+    def by_digest(self, digest: bytes) -> list[Row]:
+        found = self._execute(
+            f"SELECT {SHORT} FROM documents WHERE digest = ? ORDER BY key",  # noqa: S608
+            (digest,),
+        )
+        return [self._checked(row) for row in found]
+
+    def scan(self, first: int, last: int, most: int = -1, *, whole: bool = True) -> Iterator[Row]:
+        """Rows with keys in this range, in order."""
+        found = self._execute(
+            f"SELECT {WHOLE if whole else SHORT} FROM documents "  # noqa: S608
+            "WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
+            (first, last, most),
+        )
+        return map(self._checked, found)
+
+    def _checked(self, found: tuple[Any, ...]) -> Row:
+        row = Row._make(found) if len(found) == 7 else Row(*found)
+        try:
+            sum_ = checksum(*row[:1], row.id.encode(), *row[2:4], row.metadata, None)
+            sound = sum_ == row.checksum & 0xFFFFFFFF
+            if sound and row.text is not None:
+                data = row.text.encode() if isinstance(row.text, str) else row.text
+                sound = row.checksum >> 32 == zlib.crc32(data) & 0x7FFFFFFF
+        except (AttributeError, TypeError, ValueError):
+            sound = False
+        if not sound:
+            raise corrupt(self.folder, f"the row with the key {row.key} is not what was written")
+        return row
+
+    # ----------------------------------------------------------------------------- what was derived
+
+    def removed(self, since: int) -> list[int]:
+        """Keys that were removed, from this number of removal on."""
+        rows = self._execute("SELECT key FROM removed WHERE number >= ? ORDER BY number", (since,))
+        return [row[0] for row in rows]
+
+    def segments(self) -> list[SegmentRow]:
+        rows = self._execute("SELECT * FROM segments ORDER BY first")
+        return [SegmentRow(*row) for row in rows]
+
+    def set_segments(self, gone: Sequence[SegmentRow], made: SegmentRow, counts: Counts) -> None:
+        """In place of some segments another, which does not hold what was removed before."""
+        with self.transaction():
+            self.connection.executemany(
+                "DELETE FROM segments WHERE number = ?", [(row.number,) for row in gone]
+            )
+            self._execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)", made)
+            self._execute("DELETE FROM removed WHERE key BETWEEN ? AND ?", (made.first, made.last))
+            self.set_counts(counts)
+
+
+def _sum(counts: Counts) -> int:
+    return zlib.crc32(repr(tuple(counts)).encode())
+
+
+def batched(rows: Iterator[Row], most: int) -> Iterator[list[Row]]:
+    """Rows in lists of so many."""
+    while part := list(islice(rows, most)):
+        yield part
