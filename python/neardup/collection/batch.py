@@ -9,7 +9,7 @@ from neardup import _core
 from neardup.collection.documents import Documents
 from neardup.collection.matching import cosines, digest_of, near
 from neardup.collection.results import Outcome
-from neardup.collection.store import Row, Store, checksum, packed
+from neardup.collection.store import LEAST_PACKED, Row, Store, checksum, packed
 from neardup.unicode import check_unicode
 
 if TYPE_CHECKING:
@@ -40,20 +40,16 @@ class Batch:
                 check_unicode(id_, f"the id of documents[{at}]")
                 check_unicode(text, f"the text of documents[{at}]")
             raise
-        values, signal = recipe.pipeline.fingerprints(documents.texts, None, None)
-        self.values: NDArray[np.uint64] = np.asarray(values)
-        self.signal: NDArray[np.bool_] = np.asarray(signal)
-        bits = recipe.bits
+        self.values: NDArray[np.uint64]
+        self.signal: NDArray[np.bool_]
+        self.values, self.signal = fingerprints_of(documents.texts, recipe)
         rows = self.values.astype("<u8", copy=False).tobytes()
-        step = (bits + 63) // 64 * 8
-        self.codes = [
-            rows[at * step : at * step + bits // 8] if there else None
-            for at, there in enumerate(self.signal.tolist())
-        ]
-        self.digests = [
-            None if code is not None else digest_of(text, data)
-            for code, text, data in zip(self.codes, documents.texts, self.data, strict=True)
-        ]
+        step, width = (recipe.bits + 63) // 64 * 8, recipe.bits // 8
+        self.codes: list[bytes | None] = [rows[at : at + width] for at in range(0, len(rows), step)]
+        self.digests: list[bytes | None] = [None] * len(self.codes)
+        for at in np.flatnonzero(~self.signal).tolist():
+            self.codes[at] = None
+            self.digests[at] = digest_of(documents.texts[at], self.data[at])
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -61,19 +57,19 @@ class Batch:
     def rows(self, chosen: list[int] | range, first: int, *, texts: bool) -> list[tuple[Any, ...]]:
         """The chosen documents as rows of the store, with keys from `first` on."""
         ids, strings, metadata = self.documents
-        codes, digests, names, data = self.codes, self.digests, self.names, self.data
+        columns = (ids, self.names, self.codes, self.digests, metadata, strings, self.data)
+        if len(chosen) < len(self):
+            columns = tuple([column[at] for at in chosen] for column in columns)  # type: ignore[assignment]
         made = []
-        for key, at in enumerate(chosen, first):
-            code, digest, extra = codes[at], digests[at], metadata[at]
-            text: str | bytes | None = None
-            stored: bytes | None = None
+        for key, (id_, name, code, digest, extra, text, data) in enumerate(
+            zip(*columns, strict=True), first
+        ):
+            stored: str | bytes | None = None
             if texts:
-                stored = data[at]
-                text = packed(strings[at], stored)
-                if type(text) is bytes:
-                    stored = text
-            sum_ = checksum(key, names[at], code, digest, extra, stored)
-            made.append((key, ids[at], code, digest, sum_, extra, text))
+                stored = text if len(data) < LEAST_PACKED else packed(text, data)
+            data = stored if type(stored) is bytes else data
+            sum_ = checksum(key, name, code, digest, extra, data if texts else None)
+            made.append((key, id_, code, digest, sum_, extra, stored))
         return made
 
     def judge(
@@ -86,6 +82,21 @@ class Batch:
         """
         judge = _Judge(self, segments, known, wanted)
         return [judge.outcome(at) for at in range(len(self))]
+
+
+def fingerprints_of(
+    texts: list[str], recipe: Recipe
+) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """Values and signal; a single text is done at once, and not handed to other threads."""
+    if len(texts) != 1:
+        return recipe.pipeline.fingerprints(texts, None, None)
+    import numpy as np
+
+    code = recipe.pipeline.fingerprint(texts[0])
+    values = np.zeros((1, (recipe.bits + 63) // 64), dtype=np.uint64)
+    if code is not None:
+        values[0] = np.frombuffer(code, dtype="<u8")
+    return values, np.array([code is not None])
 
 
 class _Judge:

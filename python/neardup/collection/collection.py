@@ -6,17 +6,24 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from neardup import _core
 from neardup.codes import whole
 from neardup.collection.batch import Batch
 from neardup.collection.documents import as_documents
-from neardup.collection.errors import CollectionError, corrupt, foreign, told
+from neardup.collection.errors import (
+    CollectionError,
+    CorruptCollectionError,
+    corrupt,
+    foreign,
+    told,
+)
 from neardup.collection.lock import WriterLock
 from neardup.collection.matching import digest_of, limits, near
 from neardup.collection.results import Near, Outcome, Stats, Stored
@@ -39,6 +46,8 @@ from neardup.unicode import check_unicode
 if TYPE_CHECKING:
     import pyarrow as pa
 
+T = TypeVar("T")
+R = TypeVar("R")
 SUFFIX = ".neardup"
 MOST = 2**31
 
@@ -212,7 +221,7 @@ class Collection:
             if not self._updates:
                 try:
                     self._put(batch, every, [])
-                    return [Outcome(id_, "added") for id_ in given.ids]
+                    return [*map(Outcome._make, zip(given.ids, *ADDED, strict=False))]
                 except _KnownError:
                     pass
             known = self._known(given.ids)
@@ -338,14 +347,31 @@ class Collection:
         equals, without a letter or digit to none; such a match has no distance.
         """
         most = None if n is None else whole("n", n, 1, MOST)
+        asked = (similarity, radius, recall)
         if isinstance(texts, str):
-            with self._reading():
-                wanted = self._limits(similarity, radius, recall, self._segments.counts.documents)
-                return self._check_one(texts, wanted, most)
-        given = _texts(texts)
-        with self._reading():
-            wanted = self._limits(similarity, radius, recall, self._segments.counts.documents)
-            return self._check_many(given, wanted, most)
+            return self._looked(self._check_one, texts, asked, most)
+        return self._looked(self._check_many, _texts(texts), asked, most)
+
+    def _looked(
+        self,
+        check: Callable[[T, Threshold, int | None], R],
+        texts: T,
+        asked: tuple[float | None, int | None, float | None],
+        most: int | None,
+    ) -> R:
+        """An answer as of one moment. What a key stands for never changes, it can only go; so it is
+        looked up outside of a snapshot, which takes longer, and within one if something has gone.
+        """
+        with self._lock:
+            self._sync()
+            try:
+                with told(self.path):
+                    wanted = self._limits(*asked, self._segments.counts.documents)
+                    return check(texts, wanted, most)
+            except CorruptCollectionError:
+                with self._reading():
+                    wanted = self._limits(*asked, self._segments.counts.documents)
+                    return check(texts, wanted, most)
 
     def _check_one(self, text: str, wanted: Threshold, most: int | None) -> list[Near]:
         import numpy as np
@@ -354,14 +380,14 @@ class Collection:
         if code is None:
             return self._equals(text, most)
         values = np.frombuffer(code, dtype="<u8").astype(np.uint64, copy=False)[None, :]
+        if wanted.similarity is None:
+            pairs = self._segments.search_one(values, wanted.radius, most)
+            rows = self._store.by_keys([key for _, key in pairs]) if pairs else {}
+            return [Near(rows[key].id, distance, None) for distance, key in pairs]
         found = near(values, [text], self._segments, wanted, most)
-        if not len(found.keys):
-            return []
         keys = found.keys.tolist()
-        rows = self._store.by_keys(keys)
-        if found.similarities is None:
-            pairs = zip(keys, found.distances.tolist(), strict=True)
-            return [Near(rows[key].id, distance, None) for key, distance in pairs]
+        rows = self._store.by_keys(keys) if keys else {}
+        assert found.similarities is not None  # noqa: S101
         return [
             Near(rows[key].id, distance, similarity)
             for key, distance, similarity in zip(
@@ -448,7 +474,8 @@ class Collection:
             return self._store.by_id(id_) is not None
 
     def __len__(self) -> int:
-        with self._reading():
+        with self._lock:
+            self._sync()
             return self._segments.counts.documents
 
     def __iter__(self) -> Iterator[str]:
@@ -543,6 +570,16 @@ class Collection:
         if self._closed:
             raise CollectionError(f"{self.path}: is closed; open it again")
 
+    def _sync(self) -> None:
+        """What is in memory is as of now. Nobody else writes while this process may."""
+        self._check_open()
+        if not self._writer.held:
+            with told(self.path):
+                version = self._store.data_version()
+            if version != self._version:
+                with self._reading():
+                    pass
+
     @contextmanager
     def _reading(self) -> Iterator[None]:
         """In here all is as of one moment, which is now."""
@@ -592,6 +629,8 @@ class _KnownError(Exception):
     """An id of the batch is there already."""
 
 
+# The rest of an outcome, for as many as there are.
+ADDED = (repeat("added"), repeat(None), repeat(None), repeat(None))
 EXPORTED = ("id", "text", "metadata", "fingerprint")
 _OPEN: weakref.WeakSet[Collection] = weakref.WeakSet()
 

@@ -36,11 +36,20 @@ def as_documents(documents: Any) -> Documents:
 
 
 def _from_rows(documents: Iterable[Any]) -> Documents:
-    ids, texts, metadata = [], [], []
     try:
-        given = documents if isinstance(documents, Sequence) else list(documents)
+        given = documents if isinstance(documents, list) else list(documents)
     except TypeError:
         raise TypeError(f"documents is of type {type(documents).__name__}; {FORMS}") from None
+    if set(map(type, given)) == {tuple} and set(map(len, given)) == {2}:
+        # What most callers pass, without a look at each.
+        ids, texts = [row[0] for row in given], [row[1] for row in given]
+        if set(map(type, ids)) == {str} == set(map(type, texts)):
+            return Documents(ids, texts, [None] * len(ids))
+    return _from_mixed(given)
+
+
+def _from_mixed(given: list[Any]) -> Documents:
+    ids, texts, metadata = [], [], []
     for at, document in enumerate(given):
         extra: Any = None
         if isinstance(document, Mapping):

@@ -33,6 +33,8 @@ NOT_MUCH_LARGER = 1.5
 REMOVED = 0.25
 # Fingerprints the writer keeps at hand, so that it need not read them again to merge segments.
 RECENT = 1 << 20
+# Pieces they may be in before they are put together.
+PIECES = 256
 # Rows read at a time.
 READ = 1 << 14
 # Times a reader looks again for files that a writer has just replaced.
@@ -181,20 +183,22 @@ class Segments:
 
     # ------------------------------------------------------------------------------------ searching
 
+    def search_one(
+        self, values: NDArray[np.uint64], radius: int, most: int | None
+    ) -> list[tuple[int, int]]:
+        """Distance and key of what is near a single row, as `search` but with less ado."""
+        pairs: list[tuple[int, int]] = []
+        for _, keys, distances in self._found(values, radius, most):
+            if len(keys):
+                pairs += zip(distances.tolist(), keys.tolist(), strict=True)
+        pairs.sort()
+        return pairs if most is None else pairs[:most]
+
     def search(self, values: NDArray[np.uint64], radius: int, most: int | None) -> Candidates:
         """Keys at most `radius` bits from each row; of each the `most` nearest."""
         import numpy as np
 
-        found = []
-        for part in self.parts:
-            if part.row.entries:
-                try:
-                    found.append(self._ask(part.index, values, radius, most))
-                except _core.CorruptIndexError:
-                    part.index, part.sound = self._made(part.row.first, part.row.last), False
-                    found.append(self._ask(part.index, values, radius, most))
-        if len(self.tail):
-            found.append(self._ask(self.tail, values, radius, most))
+        found = list(self._found(values, radius, most))
         if not found:
             none = np.zeros(0, dtype=np.int64)
             return Candidates(none, none, none)
@@ -213,6 +217,19 @@ class Segments:
                 kept = np.arange(len(queries)) - starts < most
                 queries, keys, distances = queries[kept], keys[kept], distances[kept]
         return Candidates(queries, keys, distances)
+
+    def _found(
+        self, values: NDArray[np.uint64], radius: int, most: int | None
+    ) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint16]]]:
+        for part in self.parts:
+            if part.row.entries:
+                try:
+                    yield self._ask(part.index, values, radius, most)
+                except _core.CorruptIndexError:
+                    part.index, part.sound = self._made(part.row.first, part.row.last), False
+                    yield self._ask(part.index, values, radius, most)
+        if len(self.tail):
+            yield self._ask(self.tail, values, radius, most)
 
     def _ask(
         self, index: _core.Index, values: NDArray[np.uint64], radius: int, most: int | None
@@ -243,8 +260,13 @@ class Segments:
     def _add(self, keys: NDArray[np.int64], values: NDArray[np.uint64]) -> None:
         self.tail.add(values, keys, None, len(keys), self.recipe.identity, None)
         self._recent.append((keys, values))
-        if sum(len(known) for known, _ in self._recent) > RECENT:
-            self._recent, self._gone, self._recent_from = [], [], int(keys[-1]) + 1
+        if len(self._recent) > PIECES:
+            import numpy as np
+
+            every = list(zip(*self._recent, strict=True))
+            self._recent = [(np.concatenate(every[0]), np.concatenate(every[1]))]
+            if len(self._recent[0][0]) > RECENT:
+                self._recent, self._gone, self._recent_from = [], [], int(keys[-1]) + 1
 
     def _remove(self, keys: Sequence[int]) -> None:
         import numpy as np

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import quote
+from zlib import crc32
 
 from neardup.collection.errors import CollectionError, corrupt, told
 
@@ -36,6 +37,8 @@ ASKED = 500
 # Milliseconds to wait while another process tidies up.
 PATIENCE = 10_000
 WAL_BYTES = 64 << 20
+# Ids come in any order, and each has its place among all of them.
+CACHE_KILOBYTES = 16 << 10
 
 SCHEMA = """
 CREATE TABLE documents (
@@ -119,9 +122,7 @@ class SegmentRow(NamedTuple):
 
 
 def packed(text: str, data: bytes) -> str | bytes:
-    """The text to be stored, never longer than it is."""
-    if len(data) < LEAST_PACKED:
-        return text
+    """A text of LEAST_PACKED bytes or more as it is stored, never longer than it is."""
     small = zlib.compress(data, PACKING_LEVEL)
     return small if len(small) < len(data) else text
 
@@ -140,8 +141,8 @@ def checksum(
 ) -> int:
     """Of a row: low half all but the text, high half the text, so that either can be read alone."""
     parts = b"%d\0%b\0%b\0%b\0" % (key, id_, fingerprint or b"", digest or b"")
-    low = zlib.crc32(parts if metadata is None else parts + metadata.encode())
-    return low if text is None else low | (zlib.crc32(text) & 0x7FFFFFFF) << 32
+    low = crc32(parts if metadata is None else parts + metadata.encode())
+    return low if text is None else low | (crc32(text) & 0x7FFFFFFF) << 32
 
 
 class Store:
@@ -158,6 +159,7 @@ class Store:
             self._execute(f"PRAGMA synchronous = {durability}")
             # Pages whose cells cannot be are told before they are read.
             self._execute("PRAGMA cell_size_check = ON")
+            self._execute(f"PRAGMA cache_size = {-CACHE_KILOBYTES}")
 
     def _connect(self, read_only: bool) -> sqlite3.Connection:
         import sqlite3
@@ -227,7 +229,7 @@ class Store:
         with self.transaction():
             for statement in filter(str.strip, SCHEMA.split(";")):
                 self._execute(statement)
-            self._execute("INSERT INTO settings VALUES (?, ?)", (value, zlib.crc32(value.encode())))
+            self._execute("INSERT INTO settings VALUES (?, ?)", (value, crc32(value.encode())))
             empty = Counts()
             self._execute("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?)", (*empty, _sum(empty)))
             self._execute(f"PRAGMA application_id = {APPLICATION}")
@@ -236,7 +238,7 @@ class Store:
     def settings(self) -> Settings:
         with told(self.folder):
             found = self._execute("SELECT value, checksum FROM settings").fetchall()
-        if len(found) != 1 or zlib.crc32(found[0][0].encode()) != found[0][1]:
+        if len(found) != 1 or crc32(found[0][0].encode()) != found[0][1]:
             raise corrupt(self.folder, "the settings are not what was written")
         return Settings(**json.loads(found[0][0]))
 
@@ -372,7 +374,7 @@ class Store:
             sound = sum_ == row.checksum & 0xFFFFFFFF
             if sound and row.text is not None:
                 data = row.text.encode() if isinstance(row.text, str) else row.text
-                sound = row.checksum >> 32 == zlib.crc32(data) & 0x7FFFFFFF
+                sound = row.checksum >> 32 == crc32(data) & 0x7FFFFFFF
         except (AttributeError, TypeError, ValueError):
             sound = False
         if not sound:
@@ -402,7 +404,7 @@ class Store:
 
 
 def _sum(counts: Counts) -> int:
-    return zlib.crc32(repr(tuple(counts)).encode())
+    return crc32(repr(tuple(counts)).encode())
 
 
 def batched(rows: Iterator[Row], most: int) -> Iterator[list[Row]]:
