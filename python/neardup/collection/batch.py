@@ -46,10 +46,13 @@ class Batch:
         rows = self.values.astype("<u8", copy=False).tobytes()
         step, width = (recipe.bits + 63) // 64 * 8, recipe.bits // 8
         self.codes: list[bytes | None] = [rows[at : at + width] for at in range(0, len(rows), step)]
-        self.digests: list[bytes | None] = [None] * len(self.codes)
+        # Of texts without a signal, by their place.
+        self.digests: dict[int, bytes] = {}
         for at in np.flatnonzero(~self.signal).tolist():
             self.codes[at] = None
-            self.digests[at] = digest_of(documents.texts[at], self.data[at])
+            digest = digest_of(documents.texts[at], self.data[at])
+            if digest is not None:
+                self.digests[at] = digest
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -57,19 +60,22 @@ class Batch:
     def rows(self, chosen: list[int] | range, first: int, *, texts: bool) -> list[tuple[Any, ...]]:
         """The chosen documents as rows of the store, with keys from `first` on."""
         ids, strings, metadata = self.documents
-        columns = (ids, self.names, self.codes, self.digests, metadata, strings, self.data)
+        columns: tuple[list[Any], ...]
+        columns = (ids, self.names, self.codes, metadata, strings, self.data)
         if len(chosen) < len(self):
-            columns = tuple([column[at] for at in chosen] for column in columns)  # type: ignore[assignment]
+            columns = tuple([column[at] for at in chosen] for column in columns)
         made = []
-        for key, (id_, name, code, digest, extra, text, data) in enumerate(
+        for key, (id_, name, code, extra, text, data) in enumerate(
             zip(*columns, strict=True), first
         ):
-            stored: str | bytes | None = None
-            if texts:
-                stored = text if len(data) < LEAST_PACKED else packed(text, data)
-            data = stored if type(stored) is bytes else data
-            sum_ = checksum(key, name, code, digest, extra, data if texts else None)
-            made.append((key, id_, code, digest, sum_, extra, stored))
+            stored: str | bytes | None = text
+            if not texts:
+                stored = data = None
+            elif len(data) >= LEAST_PACKED:
+                stored = packed(text, data)
+                data = stored if type(stored) is bytes else data
+            sum_ = checksum(key, name, code, extra, data)
+            made.append((key, id_, code, sum_, extra, stored))
         return made
 
     def judge(
@@ -142,7 +148,7 @@ class _Judge:
         import numpy as np
 
         batch = self.batch
-        digest = batch.digests[at]
+        digest = batch.digests.get(at)
         if batch.codes[at] is not None:
             one = batch.values[at : at + 1]
             self.taken.add(one, np.array([at]), None, 1, batch.recipe.identity, None)
@@ -152,7 +158,7 @@ class _Judge:
     def _stored(self, at: int, old: Row | None) -> Match | None:
         """The best match among what was stored before this batch."""
         out = self.replaced if old is None else {*self.replaced, old.key}
-        digest = self.batch.digests[at]
+        digest = self.batch.digests.get(at)
         if digest is not None:
             for row in self.store.by_digest(digest):
                 if row.key not in out:
@@ -169,7 +175,7 @@ class _Judge:
 
         batch, wanted = self.batch, self.wanted
         ids, texts = batch.documents.ids, batch.documents.texts
-        digest = batch.digests[at]
+        digest = batch.digests.get(at)
         # Later than all that was stored before.
         age = 1 << 62
         if batch.codes[at] is None:

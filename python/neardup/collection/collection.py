@@ -242,6 +242,15 @@ class Collection:
         counts = self._segments.counts
         first = counts.next_key
         rows = batch.rows(chosen, first, texts=self.stores_text)
+        digests = (
+            [
+                (key, batch.digests[at])
+                for key, at in enumerate(chosen, first)
+                if at in batch.digests
+            ]
+            if batch.digests
+            else []
+        )
         gone = [row.key for row in replaced]
         after = Counts(
             documents=counts.documents + len(rows) - len(gone),
@@ -254,9 +263,9 @@ class Collection:
         )
         with self._store.transaction():
             if gone:
-                self._store.delete(gone, counts.next_removal)
+                self._store.delete(replaced, counts.next_removal)
             try:
-                self._store.insert(rows)
+                self._store.insert(rows, digests)
             except sqlite3.IntegrityError as error:
                 raise _KnownError from error
             self._store.set_counts(after)
@@ -285,7 +294,7 @@ class Collection:
                 next_removal=counts.next_removal + len(keys),
             )
             with self._store.transaction():
-                self._store.delete(keys, counts.next_removal)
+                self._store.delete(list(known.values()), counts.next_removal)
                 self._store.set_counts(after)
             import numpy as np
 

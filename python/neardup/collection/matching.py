@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 TWIN = 1 - 1e-9
 # Candidates looked at beyond those asked for, before all are.
 SPARE = 32
+# So many pairs are compared at once: to hand them to other threads would take longer.
+FEW = 64
 # Pairs whose texts are in memory at a time.
 PAIRS = 4096
 
@@ -118,12 +120,16 @@ def cosines(
     """The exact cosine of pairs of texts; those without features are alike if equal."""
     import numpy as np
 
-    data = [text.encode() for text in texts]
-    ends = np.cumsum([len(part) for part in data], dtype=np.int64)
-    stored = _core.Texts.in_memory(b"".join(data), ends)
-    found = np.asarray(
-        recipe.pipeline.similarities(stored, left.astype(np.int64), right.astype(np.int64), None)
-    )
+    if len(left) <= FEW:
+        similarity = recipe.pipeline.similarity
+        pairs = zip(left.tolist(), right.tolist(), strict=True)
+        found = np.array([similarity(texts[a], texts[b]) for a, b in pairs], dtype=np.float64)
+    else:
+        data = [text.encode() for text in texts]
+        ends = np.cumsum([len(part) for part in data], dtype=np.int64)
+        stored = _core.Texts.in_memory(b"".join(data), ends)
+        left, right = left.astype(np.int64), right.astype(np.int64)
+        found = recipe.pipeline.similarities(stored, left, right, None)
     for row in np.flatnonzero(np.isnan(found)).tolist():
         found[row] = texts[left[row]] == texts[right[row]]
     found[found >= TWIN] = 1.0

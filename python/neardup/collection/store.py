@@ -45,12 +45,16 @@ CREATE TABLE documents (
     key INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
     fingerprint BLOB,
-    digest BLOB,
     checksum INTEGER NOT NULL,
     metadata TEXT,
     text
 );
-CREATE INDEX digests ON documents (digest) WHERE digest IS NOT NULL;
+CREATE TABLE digests (
+    key INTEGER PRIMARY KEY,
+    digest BLOB NOT NULL,
+    checksum INTEGER NOT NULL
+);
+CREATE INDEX digests_by_digest ON digests (digest);
 CREATE TABLE removed (number INTEGER PRIMARY KEY, key INTEGER NOT NULL);
 CREATE TABLE segments (
     number INTEGER PRIMARY KEY,
@@ -71,9 +75,9 @@ CREATE TABLE counts (
 CREATE TABLE settings (value TEXT NOT NULL, checksum INTEGER NOT NULL);
 """
 
-SHORT = "key, id, fingerprint, digest, checksum, metadata"
+SHORT = "key, id, fingerprint, checksum, metadata"
 WHOLE = f"{SHORT}, text"
-INSERT = f"INSERT INTO documents ({WHOLE}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+INSERT = f"INSERT INTO documents ({WHOLE}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
 
 
 class Counts(NamedTuple):
@@ -104,7 +108,6 @@ class Row(NamedTuple):
     key: int
     id: str
     fingerprint: bytes | None
-    digest: bytes | None
     checksum: int
     metadata: str | None
     text: str | bytes | None = None
@@ -132,16 +135,11 @@ def unpacked(text: str | bytes | None) -> str | None:
 
 
 def checksum(
-    key: int,
-    id_: bytes,
-    fingerprint: bytes | None,
-    digest: bytes | None,
-    metadata: str | None,
-    text: bytes | None,
+    key: int, id_: bytes, fingerprint: bytes | None, metadata: str | None, text: bytes | None
 ) -> int:
     """Of a row: low half all but the text, high half the text, so that either can be read alone."""
-    parts = b"%d\0%b\0%b\0%b\0" % (key, id_, fingerprint or b"", digest or b"")
-    low = crc32(parts if metadata is None else parts + metadata.encode())
+    parts = id_ if fingerprint is None else id_ + fingerprint
+    low = crc32(parts if metadata is None else parts + metadata.encode(), key)
     return low if text is None else low | (crc32(text) & 0x7FFFFFFF) << 32
 
 
@@ -307,15 +305,23 @@ class Store:
 
     # ------------------------------------------------------------------------------------ documents
 
-    def insert(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def insert(self, rows: Iterable[tuple[Any, ...]], digests: Sequence[tuple[int, bytes]]) -> None:
+        """Adds rows; digests are those of texts without a signal, by key."""
         self.connection.executemany(INSERT, rows)
+        if digests:
+            self.connection.executemany(
+                "INSERT INTO digests VALUES (?, ?, ?)",
+                [(key, digest, crc32(digest, key)) for key, digest in digests],
+            )
 
-    def delete(self, keys: Sequence[int], next_removal: int) -> None:
+    def delete(self, rows: Sequence[Row], next_removal: int) -> None:
         """Takes rows out and notes that they are gone."""
-        self.connection.executemany("DELETE FROM documents WHERE key = ?", [(key,) for key in keys])
-        self.connection.executemany(
-            "INSERT INTO removed VALUES (?, ?)", enumerate(keys, next_removal)
-        )
+        many = self.connection.executemany
+        keys = [row.key for row in rows]
+        many("DELETE FROM documents WHERE key = ?", [(key,) for key in keys])
+        without = [(row.key,) for row in rows if row.fingerprint is None]
+        many("DELETE FROM digests WHERE key = ?", without)
+        many("INSERT INTO removed VALUES (?, ?)", enumerate(keys, next_removal))
 
     def by_id(self, id_: str, *, whole: bool = False) -> Row | None:
         found = self._execute(
@@ -352,11 +358,19 @@ class Store:
         return rows
 
     def by_digest(self, digest: bytes) -> list[Row]:
+        """Documents without a signal whose texts are equal, in order."""
         found = self._execute(
-            f"SELECT {SHORT} FROM documents WHERE digest = ? ORDER BY key",  # noqa: S608
-            (digest,),
-        )
-        return [self._checked(row) for row in found]
+            "SELECT key, digest, checksum FROM digests WHERE digest = ? ORDER BY key", (digest,)
+        ).fetchall()
+        for key, stored, sum_ in found:
+            if crc32(stored, key) != sum_:
+                raise corrupt(self.folder, f"the digest with the key {key} is not what was written")
+        rows = self.by_keys([key for key, _, _ in found])
+        return [rows[key] for key, _, _ in found]
+
+    def digests(self) -> Iterator[tuple[int, bytes, int]]:
+        """All of them: key, digest, checksum."""
+        return iter(self._execute("SELECT key, digest, checksum FROM digests"))
 
     def scan(self, first: int, last: int, most: int = -1, *, whole: bool = True) -> Iterator[Row]:
         """Rows with keys in this range, in order."""
@@ -368,9 +382,9 @@ class Store:
         return map(self._checked, found)
 
     def _checked(self, found: tuple[Any, ...]) -> Row:
-        row = Row._make(found) if len(found) == 7 else Row(*found)
+        row = Row(*found)
         try:
-            sum_ = checksum(*row[:1], row.id.encode(), *row[2:4], row.metadata, None)
+            sum_ = checksum(row.key, row.id.encode(), row.fingerprint, row.metadata, None)
             sound = sum_ == row.checksum & 0xFFFFFFFF
             if sound and row.text is not None:
                 data = row.text.encode() if isinstance(row.text, str) else row.text

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 from neardup import _core
 from neardup.collection.errors import CorruptCollectionError
+from neardup.collection.matching import digest_of
 from neardup.collection.segments import path_of, stamp
-from neardup.collection.store import Counts, SegmentRow, Store
+from neardup.collection.store import Counts, SegmentRow, Store, unpacked
 from neardup.recipe import Recipe
 
 # Of one kind of problem, so many are named.
@@ -35,10 +38,18 @@ def problems(store: Store, recipe: Recipe) -> list[str]:
 def _counted(store: Store, counts: Counts) -> list[str]:
     """Every row, read and counted."""
     documents = without = 0
+    digests = {key: crc32(digest, key) == sum_ for key, digest, sum_ in store.digests()}
+    found = [f"database: the digest with the key {x} is wrong" for x in digests if not digests[x]]
     for row in store.scan(1, counts.next_key - 1):
         documents += 1
-        without += row.fingerprint is None
-    found = []
+        if row.fingerprint is None:
+            without += 1
+            text = unpacked(row.text)
+            expected = row.key in digests if text is None else digest_of(text, text.encode())
+            if (row.key in digests) != bool(expected):
+                found.append(f"database: {row.id!r} has no digest, or should not have one")
+            digests.pop(row.key, None)
+    found += [f"database: the digest with the key {x} is of no document" for x in digests]
     if (documents, without) != (counts.documents, counts.without_signal):
         found.append(
             f"database: {documents:,} documents ({without:,} without a signal) are there, "
