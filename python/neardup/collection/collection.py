@@ -142,8 +142,8 @@ class Collection:
     def _check_same(self, recipe: Recipe | None, store_text: bool | None) -> None:
         if recipe is not None and recipe.identity != self.recipe.identity:
             raise CollectionError(
-                f"{self.path}: made with the recipe {self.recipe.identity!r}, and asked for with "
-                f"{recipe.identity!r}; open it without a recipe, or make another collection"
+                f"{self.path}: made with the recipe {self.recipe.identity}, and asked for with "
+                f"{recipe.identity}; open it without a recipe, or make another collection"
             )
         if store_text is not None and store_text != self.stores_text:
             keeps = "keeps" if self.stores_text else "does not keep"
@@ -158,6 +158,7 @@ class Collection:
             return
         with self._lock:
             self._closed = True
+            self._segments.close()
             self._release()
 
     def __enter__(self) -> Self:
@@ -690,7 +691,7 @@ def _recorded(folder: Path, settings: Settings) -> Recipe:
         raise corrupt(folder, f"its recipe cannot be read: {error}") from error
     if recipe.identity != settings.recipe:
         raise CollectionError(
-            f"{folder}: made with the recipe {settings.recipe!r}, which is {recipe.identity!r} "
+            f"{folder}: made with the recipe {settings.recipe}, which is {recipe.identity} "
             "in this version of neardup; use the version it was made with"
         )
     return recipe

@@ -375,6 +375,10 @@ class Segments:
             if inside.any():
                 yield keys[inside], values[inside]
 
+    def close(self) -> None:
+        """Lets go of the mapped files."""
+        self.parts, self.tail, self._recent = [], self._new(), []
+
     def clean(self) -> None:
         """Deletes what an interrupted writer has left: segments nobody knows, unfinished files."""
         known = {path_of(self.store.folder, part.row.number).name for part in self.parts}
