@@ -470,7 +470,10 @@ class Collection:
             return None
         with self._reading():
             row = self._store.by_id(id, whole=True)
-            return None if row is None else self._as_stored(row)
+            if row is None:
+                self._store.check_absent(id)
+                return None
+            return self._as_stored(row)
 
     def _as_stored(self, row: Row) -> Stored:
         code = None if row.fingerprint is None else int.from_bytes(row.fingerprint, "little")
@@ -481,7 +484,10 @@ class Collection:
         if not isinstance(id_, str) or not _is_text(id_):
             return False
         with self._reading():
-            return self._store.by_id(id_) is not None
+            found = self._store.by_id(id_) is not None
+            if not found:
+                self._store.check_absent(id_)
+            return found
 
     def __len__(self) -> int:
         with self._lock:

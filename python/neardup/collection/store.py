@@ -330,6 +330,17 @@ class Store:
         ).fetchone()
         return None if found is None else self._checked(found)
 
+    def check_absent(self, id_: str) -> None:
+        """Raises if an id may have been missed: SQLite does not notice all damage in the order of
+        ids, so the neighbours of one that was not found have to be what they seem."""
+        for which in ("id > ? ORDER BY id", "id < ? ORDER BY id DESC"):
+            found = self._execute(
+                f"SELECT id, key FROM documents WHERE {which} LIMIT 1",  # noqa: S608
+                (id_,),
+            ).fetchone()
+            if found is not None and self.by_keys([found[1]])[found[1]].id != found[0]:
+                raise corrupt(self.folder, f"the order of ids near {id_!r} is not what was written")
+
     def by_ids(self, ids: Iterable[str]) -> dict[str, Row]:
         rows = (self.by_id(id_) for id_ in ids)
         return {row.id: row for row in rows if row is not None}
