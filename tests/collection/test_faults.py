@@ -19,8 +19,7 @@ import pytest
 
 import neardup as nd
 from neardup import _core
-from neardup.collection import collection as module
-from neardup.collection import segments
+from neardup.collection import segments, session
 from neardup.collection.store import DATABASE, Store
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
@@ -212,7 +211,7 @@ def test_a_segment_that_cannot_be_written_is_no_error(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segments, "TAIL", 50)
-    monkeypatch.setattr(module, "TAIL", 50)
+    monkeypatch.setattr(session, "TAIL", 50)
     with nd.Collection.open(path) as collection:
         with monkeypatch.context() as patched:
 
@@ -229,6 +228,27 @@ def test_a_segment_that_cannot_be_written_is_no_error(
         assert whole_batches(collection) == set(range(7))
         assert collection.verify() == []
         assert len(list(path.glob("segment-*"))) == 1
+
+
+@pytest.mark.parametrize("step", ["apply", "_add", "_remove"])
+def test_an_interruption_between_the_disk_and_the_memory(
+    seen: nd.Collection, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was committed is committed; the next call knows it."""
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(segments.Segments, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            seen.add([("new", CAT), ("cat", "new text for an old id")])
+    assert list(seen) == ["dog", "word", "new", "cat"]
+    assert [match.id for match in seen.check("new text for an old id")] == ["cat"]
+    assert [match.id for match in seen.check(CAT)] == ["new"]
+    seen.add([("more", CAT)])
+    assert len(seen) == 5
+    assert seen.verify() == []
 
 
 # --------------------------------------------------------------------------------- files that rot
@@ -433,8 +453,8 @@ def test_what_verify_finds_in_a_segment(path: Path, monkeypatch: pytest.MonkeyPa
         wrong.add(77, 99)
         wrong.save(file)
         size, sum_ = segments.stamp(file)
-        with collection._store.transaction():
-            collection._store.connection.execute(
+        with collection._session.store.transaction():
+            collection._session.store.connection.execute(
                 "UPDATE segments SET size = ?, checksum = ?", (size, sum_)
             )
         found = collection.verify()
@@ -449,14 +469,14 @@ def test_what_verify_finds_in_the_database(path: Path) -> None:
     with nd.Collection.open(path) as collection:
         collection.add(batch(0))
         collection.add([("word", "hello")])
-        execute = collection._store.connection.execute
-        with collection._store.transaction():
+        execute = collection._session.store.connection.execute
+        with collection._session.store.transaction():
             execute("DELETE FROM documents WHERE id = '0-3'")
             execute("UPDATE digests SET digest = x'00'")
         problems = " ".join(collection.verify())
         assert "20 documents (1 without a signal) are there, 21 (1) were written" in problems
         assert "the digest with the key 21 is wrong" in problems
-        with collection._store.transaction():
+        with collection._session.store.transaction():
             execute("UPDATE documents SET text = 'other' WHERE id = '0-7'")
         with pytest.raises(nd.CorruptCollectionError, match="the row with the key 8 is not what"):
             collection.get("0-7")

@@ -78,6 +78,23 @@ class Batch:
             made.append((key, id_, code, sum_, extra, stored))
         return made
 
+    def digests_of(self, chosen: list[int] | range, first: int) -> list[tuple[int, bytes]]:
+        """The digests of the chosen documents that have no signal, with the same keys."""
+        if not self.digests:
+            return []
+        keys = enumerate(chosen, first)
+        return [(key, self.digests[at]) for key, at in keys if at in self.digests]
+
+    def coded(
+        self, chosen: list[int] | range, first: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """Keys and fingerprints of the chosen documents that have one."""
+        import numpy as np
+
+        places = np.asarray(chosen, dtype=np.int64)
+        there = self.signal[places]
+        return first + np.flatnonzero(there), self.values[places[there]]
+
     def judge(
         self, segments: Segments, known: Mapping[str, Row], wanted: Threshold
     ) -> list[Outcome]:

@@ -25,6 +25,10 @@ class LockedCollectionError(CollectionError):
     """Another process, or another object of this one, is writing to the collection."""
 
 
+class KnownIdError(Exception):
+    """Between the parts of a collection: an id that was thought to be new is there already."""
+
+
 @contextmanager
 def told(folder: Path) -> Iterator[None]:
     """Errors of SQLite become errors that name the collection and say what happened."""

@@ -245,17 +245,20 @@ class Segments:
 
     def apply(
         self,
-        keys: NDArray[np.int64],
-        values: NDArray[np.uint64],
+        keys: NDArray[np.int64] | None,
+        values: NDArray[np.uint64] | None,
         gone: Sequence[int],
         counts: Counts,
     ) -> None:
         """What this process has just committed."""
-        if len(keys):
+        if keys is not None and values is not None and len(keys):
             self._add(keys, values)
-        if gone:
-            self._remove(gone)
+        self._remove(gone)
         self.counts = counts
+
+    def forget(self) -> None:
+        """What is in memory may not be what is stored: all of it is looked at again."""
+        self.counts = Counts(generation=-1)
 
     def _add(self, keys: NDArray[np.int64], values: NDArray[np.uint64]) -> None:
         self.tail.add(values, keys, None, len(keys), self.recipe.identity, None)

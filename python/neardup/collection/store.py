@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import quote
 from zlib import crc32
 
-from neardup.collection.errors import CollectionError, corrupt, told
+from neardup.collection.errors import CollectionError, KnownIdError, corrupt, told
 
 if TYPE_CHECKING:
     import sqlite3
@@ -307,7 +307,12 @@ class Store:
 
     def insert(self, rows: Iterable[tuple[Any, ...]], digests: Sequence[tuple[int, bytes]]) -> None:
         """Adds rows; digests are those of texts without a signal, by key."""
-        self.connection.executemany(INSERT, rows)
+        import sqlite3
+
+        try:
+            self.connection.executemany(INSERT, rows)
+        except sqlite3.IntegrityError as error:
+            raise KnownIdError from error
         if digests:
             self.connection.executemany(
                 "INSERT INTO digests VALUES (?, ?, ?)",
