@@ -16,7 +16,7 @@ from neardup.collection.checking import check_many, check_one
 from neardup.collection.documents import as_documents
 from neardup.collection.errors import CollectionError, CorruptCollectionError, KnownIdError, told
 from neardup.collection.matching import limits
-from neardup.collection.opening import check_folder, open_store, recorded
+from neardup.collection.opening import check_folder, make_store, recorded
 from neardup.collection.results import Near, Outcome, Stats, Stored
 from neardup.collection.segments import Segments
 from neardup.collection.session import Session
@@ -88,8 +88,11 @@ class Collection:
             raise ValueError(f'durability is {durability!r}; it must be "full" or "normal"')
         check_folder(folder, read_only=read_only)
         chosen = None if recipe is None else as_recipe(recipe)
-        store = open_store(folder, chosen, store_text, read_only=read_only, durability=durability)
+        if not (folder / DATABASE).exists():
+            make_store(folder, chosen or as_recipe(None), texts=store_text is not False)
+        store = Store(folder, read_only=read_only, durability=durability)
         try:
+            store.check_version()
             found = cls(folder, store, read_only=read_only)
             found._check_same(chosen, store_text)
             with found._session.reading():

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from neardup.collection.errors import CollectionError, corrupt
+from neardup.collection.lock import NAME as LOCK
 from neardup.collection.lock import WriterLock
-from neardup.collection.store import DATABASE, Durability, Settings, Store
-from neardup.recipe import Recipe, as_recipe
+from neardup.collection.store import DATABASE, Settings, Store
+from neardup.recipe import Recipe
 
 SUFFIX = ".neardup"
+UNFINISHED = f"{DATABASE}.new"
 
 
 def check_folder(folder: Path, *, read_only: bool) -> None:
@@ -26,48 +29,36 @@ def check_folder(folder: Path, *, read_only: bool) -> None:
     if read_only:
         raise FileNotFoundError(f"{folder}: no such collection")
     for name in sorted(os.listdir(folder)) if folder.exists() else ():
-        if name != "lock":
+        if name != LOCK and not name.startswith(UNFINISHED):
             raise CollectionError(
                 f"{folder}: holds {name!r} and no {DATABASE}, so it is no collection; "
                 "name another folder"
             )
 
 
-def open_store(
-    folder: Path,
-    recipe: Recipe | None,
-    store_text: bool | None,
-    *,
-    read_only: bool,
-    durability: Durability,
-) -> Store:
-    """The store, made if there is none. Whoever makes it is its writer meanwhile."""
-    if (folder / DATABASE).exists():
-        store = Store(folder, read_only=read_only, durability=durability)
-        try:
-            if store.check_version():
-                return store
-            if read_only:
-                raise FileNotFoundError(f"{folder}: no such collection")
-        except BaseException:
-            store.close()
-            raise
-        store.close()
-    chosen = as_recipe(recipe)
-    settings = Settings(chosen.identity, chosen.to_toml(), store_text is not False)
+def make_store(folder: Path, recipe: Recipe, *, texts: bool) -> None:
+    """An empty collection in the folder, whole or not at all, unless someone else is quicker.
+
+    The database gets its name when it is complete: under that name there is never half of one.
+    """
+    settings = Settings(recipe.identity, recipe.to_toml(), texts)
     folder.mkdir(exist_ok=True)
     lock = WriterLock(folder)
     lock.acquire()
     try:
-        store = Store(folder, durability=durability)
+        if (folder / DATABASE).exists():
+            return
+        for stray in folder.glob(f"{UNFINISHED}*"):
+            stray.unlink()
+        store = Store(folder, UNFINISHED)
         try:
-            # Someone else may have been quicker.
-            if not store.check_version():
-                store.create(settings)
-        except BaseException:
+            store.create(settings)
+        finally:
             store.close()
-            raise
-        return store
+        os.rename(folder / UNFINISHED, folder / DATABASE)
+        # The names themselves are on the disk only when their folders are.
+        for place in (folder, folder.absolute().parent):
+            _flush(place)
     finally:
         lock.release()
 
@@ -83,3 +74,13 @@ def recorded(folder: Path, settings: Settings) -> Recipe:
             "in this version of neardup; use the version it was made with"
         )
     return recipe
+
+
+def _flush(folder: Path) -> None:
+    # Not all file systems can do that, and not everyone may; the files are there in any case.
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

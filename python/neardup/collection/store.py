@@ -147,10 +147,15 @@ class Store:
     """An open SQLite file. Callers see to it that one thread at a time uses it."""
 
     def __init__(
-        self, folder: Path, *, read_only: bool = False, durability: Durability = "full"
+        self,
+        folder: Path,
+        name: str = DATABASE,
+        *,
+        read_only: bool = False,
+        durability: Durability = "full",
     ) -> None:
         self.folder = folder
-        self.path = folder / DATABASE
+        self.path = folder / name
         with told(folder):
             self.connection = self._connect(read_only)
             self._execute = self.connection.execute
@@ -179,7 +184,7 @@ class Store:
             connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.OperationalError:
             connection.close()
-            log = self.folder / f"{DATABASE}-wal"
+            log = Path(f"{self.path}-wal")
             if os.access(self.folder, os.W_OK) or (log.exists() and log.stat().st_size):
                 raise
             # Nobody can write here, so nothing can change: SQLite need not write either.
@@ -192,23 +197,16 @@ class Store:
 
     # ------------------------------------------------------------------------------------- the file
 
-    def version(self) -> int | None:
-        """The format, None for a file without anything in it; refuses what is no collection."""
+    def check_version(self) -> None:
+        """Refuses what is no collection, or one of a format that cannot be read."""
         with told(self.folder):
             (application,) = self._execute("PRAGMA application_id").fetchone()
             (version,) = self._execute("PRAGMA user_version").fetchone()
             (tables,) = self._execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not tables:
-            return None
+            raise corrupt(self.folder, f"{self.path.name} is empty")
         if application != APPLICATION:
             raise CollectionError(f"{self.path}: not the database of a neardup collection")
-        return int(version)
-
-    def check_version(self) -> bool:
-        """Whether there is a collection of a version that can be read."""
-        version = self.version()
-        if version is None:
-            return False
         if version > FORMAT:
             raise CollectionError(
                 f"{self.folder}: written by a newer neardup (format {version}, this one reads "
@@ -219,7 +217,6 @@ class Store:
                 f"{self.folder}: of format {version}, which no neardup has written; this one "
                 f"reads {FORMAT}"
             )
-        return True
 
     def create(self, settings: Settings) -> None:
         """Makes the tables, all at once."""
