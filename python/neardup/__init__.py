@@ -1,16 +1,10 @@
 """neardup finds texts that are the same but for small changes."""
 
+from typing import TYPE_CHECKING, Any
+
 # These modules load neither NumPy nor Arrow: `neardup --help` has to start at once.
 from neardup._core import CorruptIndexError, __version__
 from neardup.clusters import clusters
-from neardup.collection import (
-    Collection,
-    CollectionError,
-    CorruptCollectionError,
-    LockedCollectionError,
-    Near,
-    Outcome,
-)
 from neardup.dedup import Deduplication, dedup, dedup_frame
 from neardup.explain import Explanation, explain
 from neardup.features import Feature
@@ -19,6 +13,16 @@ from neardup.index import Index, Match
 from neardup.pairs import JoinPlan, pairs, pairs_plan
 from neardup.recipe import Recipe
 from neardup.similarity import Comparison, Passage, compare, similarity
+
+if TYPE_CHECKING:
+    from neardup.collection import (
+        Collection,
+        CollectionError,
+        CorruptCollectionError,
+        LockedCollectionError,
+        Near,
+        Outcome,
+    )
 
 __all__ = [
     "Collection",
@@ -51,3 +55,12 @@ __all__ = [
     "pairs_plan",
     "similarity",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What only those need who keep a collection is loaded when they ask for it."""
+    if name not in __all__:
+        raise AttributeError(f"module 'neardup' has no attribute {name!r}")
+    import neardup.collection
+
+    return getattr(neardup.collection, name)

@@ -162,11 +162,13 @@ def test_check(seen: nd.Collection) -> None:
         ({"radius": 129}, "radius is 129; it must be a whole number from 0 to 128"),
         ({"n": 0}, "n is 0"),
         ({"recall": 2}, "recall is 2"),
+        ({"texts": "\ud800 and more"}, "text has a lone surrogate"),
+        ({"texts": [5]}, r"texts\[0\] is of type int"),
     ],
 )
 def test_wrong_limits(seen: nd.Collection, options: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        seen.check(CAT, **options)
+    with pytest.raises((TypeError, ValueError), match=message):
+        seen.check(**{"texts": CAT, **options})
 
 
 def test_get_remove_and_iteration(seen: nd.Collection) -> None:

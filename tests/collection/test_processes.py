@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,19 @@ def test_readers_go_on_during_compaction(path: Path, monkeypatch: pytest.MonkeyP
         assert not errors, errors
         assert counts
         assert writer.verify() == []
+
+
+def test_compaction_does_not_wait_for_a_reader_in_the_middle(path: Path) -> None:
+    with nd.Collection.open(path) as collection:
+        collection.add([(f"{at}", f"{CAT} number {at}") for at in range(300)])
+        ids = iter(collection)
+        assert next(ids) == "0"
+        started = time.monotonic()
+        collection.remove("7")
+        collection.compact()
+        assert time.monotonic() - started < 5
+        assert len(list(ids)) == 299
+        assert len(collection) == 299
 
 
 def test_many_threads_use_one_collection(path: Path) -> None:

@@ -177,7 +177,7 @@ class _Judge:
         out = self.replaced if old is None else {*self.replaced, old.key}
         digest = self.batch.digests.get(at)
         if digest is not None:
-            for row in self.store.by_digest(digest):
+            for row in self.store.by_digest(digest, 1 + len(out)):
                 if row.key not in out:
                     return (-1.0, 0, row.key), row.id, None, 1.0
         for key, distance, similarity in self.pairs.get(at, ()):

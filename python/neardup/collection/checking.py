@@ -25,14 +25,14 @@ def check_one(segments: Segments, text: str, wanted: Threshold, most: int | None
     values = np.frombuffer(code, dtype="<u8").astype(np.uint64, copy=False)[None, :]
     if wanted.similarity is None:
         pairs = segments.search_one(values, wanted.radius, most)
-        rows = segments.store.by_keys([key for _, key in pairs]) if pairs else {}
-        return [Near(rows[key].id, distance, None) for distance, key in pairs]
+        ids = segments.store.ids([key for _, key in pairs]) if pairs else {}
+        return [Near(ids[key], distance, None) for distance, key in pairs]
     found = near(values, [text], segments, wanted, most)
     keys = found.keys.tolist()
-    rows = segments.store.by_keys(keys) if keys else {}
+    ids = segments.store.ids(keys) if keys else {}
     assert found.similarities is not None  # noqa: S101
     return [
-        Near(rows[key].id, distance, similarity)
+        Near(ids[key], distance, similarity)
         for key, distance, similarity in zip(
             keys, found.distances.tolist(), found.similarities.tolist(), strict=True
         )
@@ -57,8 +57,8 @@ def check_many(
         wanted,
         most,
     )
-    rows = segments.store.by_keys(np.unique(found.keys).tolist())
-    ids = [rows[key].id for key in found.keys.tolist()]
+    names = segments.store.ids(np.unique(found.keys).tolist())
+    ids = [names[key] for key in found.keys.tolist()]
     queries, distances = coded[found.queries], found.distances
     similarities = np.full(len(ids), np.nan) if found.similarities is None else found.similarities
     equals = [
@@ -88,5 +88,5 @@ def check_many(
 def _equals(store: Store, text: str, most: int | None) -> list[Near]:
     """A text without a signal is near its equals only."""
     digest = digest_of(text, check_unicode(text, "the text").encode())
-    rows = [] if digest is None else store.by_digest(digest)
-    return [Near(row.id, None, 1.0) for row in rows[:most]]
+    rows = [] if digest is None else store.by_digest(digest, most)
+    return [Near(row.id, None, 1.0) for row in rows]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import quote
 from zlib import crc32
 
-from neardup.collection.errors import CollectionError, KnownIdError, corrupt, told
+from neardup.collection.errors import (
+    CollectionError,
+    CorruptCollectionError,
+    KnownIdError,
+    corrupt,
+    told,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,8 +38,8 @@ FORMAT = 1
 # Shorter texts do not get smaller, and stay readable for whoever opens the file.
 LEAST_PACKED = 200
 PACKING_LEVEL = 4
-# Keys asked for in one statement.
-ASKED = 500
+# Keys asked for in one statement, and how many are asked for one by one.
+ASKED, FEW = 500, 8
 # Milliseconds to wait while another process tidies up.
 PATIENCE = 10_000
 WAL_BYTES = 64 << 20
@@ -292,7 +298,10 @@ class Store:
         """Gives free pages back, and empties the log."""
         with told(self.folder):
             self._execute("VACUUM")
+            # A reader in the middle of something is not waited for: it can be done later.
+            self._execute("PRAGMA busy_timeout = 0")
             self._execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._execute(f"PRAGMA busy_timeout = {PATIENCE}")
 
     def problems(self) -> list[str]:
         """What SQLite itself finds wrong."""
@@ -349,31 +358,47 @@ class Store:
 
     def by_keys(self, keys: Sequence[int], *, whole: bool = False) -> dict[int, Row]:
         """The rows of keys that are known to be there."""
-        columns = WHOLE if whole else SHORT
-        rows: dict[int, Row] = {}
-        if len(keys) < 8:
-            statement = f"SELECT {columns} FROM documents WHERE key = ?"  # noqa: S608
-            for key in keys:
-                for found in self._execute(statement, (key,)):
-                    rows[key] = self._checked(found)
-        else:
-            places = ", ".join("?" * ASKED)
-            statement = f"SELECT {columns} FROM documents WHERE key IN ({places})"  # noqa: S608
-            for start in range(0, len(keys), ASKED):
-                part = [*keys[start : start + ASKED]]
-                # Always as many, so that the statement is made ready once.
-                part += [-1] * (ASKED - len(part))
-                for found in self._execute(statement, part):
-                    rows[found[0]] = self._checked(found)
-        if len(rows) != len(keys):
-            missing = next(key for key in keys if key not in rows)
-            raise corrupt(self.folder, f"the document with the key {missing} cannot be found")
+        rows = {found[0]: self._checked(found) for found in self._found(keys, whole=whole)}
+        self._check_all(keys, rows)
         return rows
 
-    def by_digest(self, digest: bytes) -> list[Row]:
-        """Documents without a signal whose texts are equal, in order."""
+    def ids(self, keys: Sequence[int]) -> dict[int, str]:
+        """Only the ids of the same: it is asked for every match."""
+        ids: dict[int, str] = {}
+        for key, id_, fingerprint, sum_, metadata in self._found(keys, whole=False):
+            if fingerprint is None or metadata is not None or type(id_) is not str:
+                id_ = self._checked((key, id_, fingerprint, sum_, metadata)).id
+            elif crc32(id_.encode() + fingerprint, key) != sum_ & 0xFFFFFFFF:
+                raise self._wrong(key)
+            ids[key] = id_
+        self._check_all(keys, ids)
+        return ids
+
+    def _found(self, keys: Sequence[int], *, whole: bool) -> Iterator[tuple[Any, ...]]:
+        columns = WHOLE if whole else SHORT
+        if len(keys) < FEW:
+            statement = f"SELECT {columns} FROM documents WHERE key = ?"  # noqa: S608
+            for key in keys:
+                yield from self._execute(statement, (key,))
+            return
+        places = ", ".join("?" * ASKED)
+        statement = f"SELECT {columns} FROM documents WHERE key IN ({places})"  # noqa: S608
+        for start in range(0, len(keys), ASKED):
+            part = [*keys[start : start + ASKED]]
+            # Always as many, so that the statement is made ready once.
+            part += [-1] * (ASKED - len(part))
+            yield from self._execute(statement, part)
+
+    def _check_all(self, keys: Sequence[int], found: Mapping[int, object]) -> None:
+        if len(found) != len(keys):
+            missing = next(key for key in keys if key not in found)
+            raise corrupt(self.folder, f"the document with the key {missing} cannot be found")
+
+    def by_digest(self, digest: bytes, most: int | None = None) -> list[Row]:
+        """Documents without a signal whose texts are equal, in order; the first `most` of them."""
         found = self._execute(
-            "SELECT key, digest, checksum FROM digests WHERE digest = ? ORDER BY key", (digest,)
+            "SELECT key, digest, checksum FROM digests WHERE digest = ? ORDER BY key LIMIT ?",
+            (digest, -1 if most is None else most),
         ).fetchall()
         for key, stored, sum_ in found:
             if crc32(stored, key) != sum_:
@@ -405,8 +430,11 @@ class Store:
         except (AttributeError, TypeError, ValueError):
             sound = False
         if not sound:
-            raise corrupt(self.folder, f"the row with the key {row.key} is not what was written")
+            raise self._wrong(row.key)
         return row
+
+    def _wrong(self, key: int) -> CorruptCollectionError:
+        return corrupt(self.folder, f"the row with the key {key} is not what was written")
 
     # ----------------------------------------------------------------------------- what was derived
 
