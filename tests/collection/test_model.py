@@ -126,7 +126,7 @@ class Life(RuleBasedStateMachine):
         assert not problems or (self.lost and all(x.startswith("segment ") for x in problems))
 
 
-@pytest.mark.parametrize("tail", [3, 1 << 15])
+@pytest.mark.parametrize("tail", [3, segments.TAIL])
 def test_life(tail: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # So small that segments are written and merged all the time; and as it is.
     monkeypatch.setattr(segments, "TAIL", tail)

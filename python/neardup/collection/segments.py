@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from neardup import _core
 from neardup.collection.errors import corrupt
-from neardup.collection.store import Counts, SegmentRow, Store, batched
+from neardup.collection.store import Counts, SegmentRow, Store
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from neardup.recipe import Recipe
 
 # Fingerprints in the tail, about: they are read again whenever the collection is opened.
-TAIL = 1 << 15
+TAIL = 1 << 14
 # A segment is written anew together with later ones that have this share of its fingerprints.
 NOT_MUCH_LARGER = 1.5
-# Of all fingerprints in segments, the share that may be removed before all is written anew.
-REMOVED = 0.25
+# Of all fingerprints in segments, the share that may be removed before all is written anew, and how
+# many at most: they are read at each opening as well.
+REMOVED, MOST_REMOVED = 0.25, 1 << 17
 # Fingerprints the writer keeps at hand, so that it need not read them again to merge segments.
 RECENT = 1 << 20
 # Pieces they may be in before they are put together.
@@ -147,21 +148,13 @@ class Segments:
         """Keys and fingerprints of a range, from the truth."""
         import numpy as np
 
-        for rows in batched(self.store.scan(first, last, whole=False), READ):
-            coded = [(row.key, row.fingerprint) for row in rows if row.fingerprint is not None]
-            keys = np.array([key for key, _ in coded], dtype=np.int64)
-            yield keys, self.values_of([code for _, code in coded])
-
-    def values_of(self, codes: Sequence[bytes]) -> NDArray[np.uint64]:
-        """Stored fingerprints as rows of words."""
-        import numpy as np
-
         width, words = self.recipe.bits // 8, (self.recipe.bits + 63) // 64
-        if any(len(code) != width for code in codes):
-            raise corrupt(self.store.folder, f"a fingerprint is not of {self.recipe.bits} bits")
-        rows = np.zeros((len(codes), words * 8), dtype=np.uint8)
-        rows[:, :width] = np.frombuffer(b"".join(codes), dtype=np.uint8).reshape(-1, width)
-        return rows.view("<u8").astype(np.uint64, copy=False)
+        for keys, codes in self.store.fingerprints(first, last, READ):
+            if len(codes) != width * len(keys):
+                raise corrupt(self.store.folder, f"a fingerprint is not of {self.recipe.bits} bits")
+            rows = np.zeros((len(keys), words * 8), dtype=np.uint8)
+            rows[:, :width] = np.frombuffer(codes, dtype=np.uint8).reshape(-1, width)
+            yield np.array(keys, dtype=np.int64), rows.view("<u8").astype(np.uint64, copy=False)
 
     def _made(self, first: int, last: int) -> _core.Index:
         """The fingerprints of a range, from the truth."""
@@ -290,14 +283,15 @@ class Segments:
                     part.index, part.sound = self._made(part.row.first, part.row.last), False
 
     @property
+    def _is_worn(self) -> bool:
+        """Whether so much was removed that all should be written anew."""
+        entries = sum(part.row.entries for part in self.parts)
+        return self.removed > max(TAIL, min(REMOVED * entries, MOST_REMOVED))
+
+    @property
     def is_due(self) -> bool:
         """Whether there is enough in memory, or removed, to write a segment."""
-        entries = sum(part.row.entries for part in self.parts)
-        return (
-            len(self.tail) >= TAIL
-            or self.removed > max(TAIL, REMOVED * entries)
-            or not all(part.sound for part in self.parts)
-        )
+        return len(self.tail) >= TAIL or self._is_worn or not all(part.sound for part in self.parts)
 
     def write(self, *, whole: bool = False) -> None:
         """Makes a segment of the tail and what should be merged with it; `whole`: one of all, from
@@ -331,8 +325,7 @@ class Segments:
 
     def _kept(self) -> list[Segment]:
         """The segments that stay as they are: the first ones, up to the first that is merged."""
-        entries = sum(part.row.entries for part in self.parts)
-        if self.removed > max(TAIL, REMOVED * entries):
+        if self._is_worn:
             return []
         size, rest = len(self.tail), list(self.parts)
         while rest and rest[-1].row.entries <= NOT_MUCH_LARGER * size:

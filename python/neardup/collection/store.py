@@ -12,7 +12,6 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import quote
@@ -419,6 +418,26 @@ class Store:
         )
         return map(self._checked, found)
 
+    def fingerprints(self, first: int, last: int, most: int) -> Iterator[tuple[list[int], bytes]]:
+        """Keys in this range that have one, and their fingerprints one after the other; of `most`
+        rows at a time. This is what opening waits for."""
+        found = self._execute(
+            f"SELECT {SHORT} FROM documents WHERE key BETWEEN ? AND ? ORDER BY key",  # noqa: S608
+            (first, last),
+        )
+        while rows := found.fetchmany(most):
+            keys: list[int] = []
+            codes: list[bytes] = []
+            for key, id_, code, sum_, metadata in rows:
+                if type(id_) is not str or type(code) is not bytes or metadata is not None:
+                    self._checked((key, id_, code, sum_, metadata))
+                elif crc32(id_.encode() + code, key) != sum_ & 0xFFFFFFFF:
+                    raise self._wrong(key)
+                if code is not None:
+                    keys.append(key)
+                    codes.append(code)
+            yield keys, b"".join(codes)
+
     def _checked(self, found: tuple[Any, ...]) -> Row:
         row = Row(*found)
         try:
@@ -460,9 +479,3 @@ class Store:
 
 def _sum(counts: Counts) -> int:
     return crc32(repr(tuple(counts)).encode())
-
-
-def batched(rows: Iterator[Row], most: int) -> Iterator[list[Row]]:
-    """Rows in lists of so many."""
-    while part := list(islice(rows, most)):
-        yield part
