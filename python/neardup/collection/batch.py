@@ -9,7 +9,8 @@ from neardup import _core
 from neardup.collection.documents import Documents
 from neardup.collection.matching import cosines, digest_of, near
 from neardup.collection.results import Outcome
-from neardup.collection.store import LEAST_PACKED, Row, Store, checksum, packed
+from neardup.collection.rows import LEAST_PACKED, Row, checksum, packed
+from neardup.collection.store import Store
 from neardup.unicode import check_unicode
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ from neardup.collection.errors import CollectionError, CorruptCollectionError, K
 from neardup.collection.matching import limits
 from neardup.collection.opening import check_folder, make_store, recorded
 from neardup.collection.results import Near, Outcome, Stats, Stored
+from neardup.collection.rows import Row, unpacked
 from neardup.collection.segments import Segments
 from neardup.collection.session import Session
-from neardup.collection.store import DATABASE, FORMAT, Durability, Row, Store, unpacked
+from neardup.collection.store import DATABASE, FORMAT, Durability, Store
 from neardup.fingerprint import RecipeLike
 from neardup.recipe import Recipe, as_recipe
 from neardup.threshold import Threshold

@@ -104,7 +104,7 @@ def _cosines(
 ) -> NDArray[np.float64]:
     import numpy as np
 
-    from neardup.collection.store import unpacked
+    from neardup.collection.rows import unpacked
 
     asked, left = np.unique(queries, return_inverse=True)
     stored, right = np.unique(keys, return_inverse=True)

@@ -9,7 +9,8 @@ from pathlib import Path
 from neardup.collection.errors import CollectionError, corrupt
 from neardup.collection.lock import NAME as LOCK
 from neardup.collection.lock import WriterLock
-from neardup.collection.store import DATABASE, Settings, Store
+from neardup.collection.rows import Settings
+from neardup.collection.store import DATABASE, Store
 from neardup.recipe import Recipe
 
 SUFFIX = ".neardup"

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from neardup import _core
 from neardup.collection.errors import corrupt
-from neardup.collection.store import Counts, SegmentRow, Store
+from neardup.collection.rows import Counts, SegmentRow
+from neardup.collection.store import Store
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from neardup import _core
 from neardup.collection.errors import CollectionError, foreign, told
 from neardup.collection.lock import WriterLock
+from neardup.collection.rows import Row
 from neardup.collection.segments import TAIL, Segments
-from neardup.collection.store import Row, Store
+from neardup.collection.store import Store
 from neardup.recipe import Recipe
 
 if TYPE_CHECKING:

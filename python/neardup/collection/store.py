@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 from zlib import crc32
 
@@ -24,6 +23,7 @@ from neardup.collection.errors import (
     corrupt,
     told,
 )
+from neardup.collection.rows import Counts, Row, SegmentRow, Settings, checksum
 
 if TYPE_CHECKING:
     import sqlite3
@@ -34,9 +34,6 @@ DATABASE = "collection.sqlite"
 # In the header of the file, for `file` and for us: "nrdp".
 APPLICATION = 0x6E726470
 FORMAT = 1
-# Shorter texts do not get smaller, and stay readable for whoever opens the file.
-LEAST_PACKED = 200
-PACKING_LEVEL = 4
 # Keys asked for in one statement, and how many are asked for one by one.
 ASKED, FEW = 500, 8
 # Milliseconds to wait while another process tidies up.
@@ -83,69 +80,6 @@ CREATE TABLE settings (value TEXT NOT NULL, checksum INTEGER NOT NULL);
 SHORT = "key, id, fingerprint, checksum, metadata"
 WHOLE = f"{SHORT}, text"
 INSERT = f"INSERT INTO documents ({WHOLE}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
-
-
-class Counts(NamedTuple):
-    """What a transaction leaves behind; by it a reader knows what is new.
-
-    next_key, next_removal  numbers never given before
-    generation              grows when segments change
-    """
-
-    documents: int = 0
-    without_signal: int = 0
-    next_key: int = 1
-    next_removal: int = 1
-    generation: int = 0
-
-
-class Settings(NamedTuple):
-    """What is decided when a collection is made."""
-
-    recipe: str
-    recipe_toml: str
-    texts: bool
-
-
-class Row(NamedTuple):
-    """A document as it is stored. `text` is itself, or packed, or None."""
-
-    key: int
-    id: str
-    fingerprint: bytes | None
-    checksum: int
-    metadata: str | None
-    text: str | bytes | None = None
-
-
-class SegmentRow(NamedTuple):
-    """A derived file: the fingerprints of keys from `first` to `last`, as of when it was made."""
-
-    number: int
-    first: int
-    last: int
-    entries: int
-    size: int
-    checksum: bytes
-
-
-def packed(text: str, data: bytes) -> str | bytes:
-    """A text of LEAST_PACKED bytes or more as it is stored, never longer than it is."""
-    small = zlib.compress(data, PACKING_LEVEL)
-    return small if len(small) < len(data) else text
-
-
-def unpacked(text: str | bytes | None) -> str | None:
-    return zlib.decompress(text).decode() if isinstance(text, bytes) else text
-
-
-def checksum(
-    key: int, id_: bytes, fingerprint: bytes | None, metadata: str | None, text: bytes | None
-) -> int:
-    """Of a row: low half all but the text, high half the text, so that either can be read alone."""
-    parts = id_ if fingerprint is None else id_ + fingerprint
-    low = crc32(parts if metadata is None else parts + metadata.encode(), key)
-    return low if text is None else low | (crc32(text) & 0x7FFFFFFF) << 32
 
 
 class Store:

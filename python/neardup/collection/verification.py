@@ -7,8 +7,9 @@ from zlib import crc32
 from neardup import _core
 from neardup.collection.errors import CorruptCollectionError
 from neardup.collection.matching import digest_of
+from neardup.collection.rows import Counts, SegmentRow, unpacked
 from neardup.collection.segments import path_of, stamp
-from neardup.collection.store import Counts, SegmentRow, Store, unpacked
+from neardup.collection.store import Store
 from neardup.recipe import Recipe
 
 # Of one kind of problem, so many are named.
