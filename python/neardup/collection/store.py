@@ -115,8 +115,12 @@ class Store:
         }
         if not read_only:
             connection: sqlite3.Connection = sqlite3.connect(f"{name}?mode=rwc", **options)
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
+            except sqlite3.Error:
+                connection.close()
+                raise
             return connection
         connection = sqlite3.connect(f"{name}?mode=ro", **options)
         try:
