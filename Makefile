@@ -1,5 +1,5 @@
-# The entry points: make demo, make test, make check, make bench, make fuzz,
-# make sanitize.
+# The entry points: make demo, make test, make check, make bench, make nightly,
+# make fuzz, make sanitize.
 # Each sets up what it needs in .venv; nothing outside this folder is touched.
 
 PYTHON ?= python3
@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find core/src binding/src -name '*.rs' 2>/dev/null) Cargo.toml Cargo.lock core/Cargo.toml binding/Cargo.toml
 
-.PHONY: demo test check format bench fuzz sanitize clean tools
+.PHONY: demo test check format bench nightly fuzz sanitize clean tools
 
 demo: $(VENV)/core
 	@$(BIN)/python examples/demo.py
@@ -32,6 +32,10 @@ format: $(VENV)/check-tools
 # LARGE=1 adds a self-join of a hundred million codes and a job on ten million records.
 bench: $(VENV)/core
 	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA)) $(if $(LARGE),--large)
+
+# The long forms of tests: hundreds of killed processes, junk in every place of a file.
+nightly: $(VENV)/core $(VENV)/test-tools
+	$(BIN)/python -m pytest -m nightly
 
 # Needs a nightly toolchain and cargo-fuzz (cargo install cargo-fuzz).
 fuzz:

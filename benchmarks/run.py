@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
+import collection
 import corpora
 import footprint
 import jobs
@@ -55,6 +56,7 @@ CODES: dict[str, Callable[[neighbours.Scale], Iterator[Row]]] = {
 }
 # Measured on files, by the command.
 JOBS = "jobs"
+COLLECTION = "collection"
 QUALITY = "quality"
 # The recipes worth a look at every run; recipes.py compares more, on more texts.
 COMPARED = ("default", "words, 1 + ln tf", "words, no stop words", "word 3-grams")
@@ -119,6 +121,10 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
         note(f"{JOBS}, after {time.monotonic() - started:.0f} s")
         records = Records(data, folder, quick=options.quick)
         yield from (row.markdown() for row in jobs.rows(records, large=options.large))
+    if COLLECTION in options.only:
+        note(f"{COLLECTION}, after {time.monotonic() - started:.0f} s")
+        records = Records(data, folder, quick=options.quick)
+        yield from (row.markdown() for row in collection.rows(records, large=options.large))
     if QUALITY in options.only:
         note(f"{QUALITY}, after {time.monotonic() - started:.0f} s")
         yield "\n# Quality of recipes"
@@ -126,14 +132,14 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    names = [*SECTIONS, *CODES, JOBS, QUALITY]
+    names = [*SECTIONS, *CODES, JOBS, COLLECTION, QUALITY]
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, help="folder with the .jsonl.gz files of real text")
     parser.add_argument("--quick", action="store_true", help="fewer texts and rounds")
     parser.add_argument(
         "--large",
         action="store_true",
-        help="a self-join of 1e8 codes and a job on 1e7 records as well",
+        help="a self-join of 1e8 codes, a job on 1e7 records and a collection of 1e7 as well",
     )
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=names)
     options = parser.parse_args()

@@ -6,7 +6,10 @@ import importlib
 import pytest
 
 
-@pytest.mark.parametrize("name", ["clusters", "dedup", "fingerprint", "pairs", "similarity"])
+@pytest.mark.parametrize(
+    "name",
+    ["clusters", "collection.collection", "dedup", "fingerprint", "pairs", "similarity"],
+)
 def test_examples(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"neardup.{name}"))
     assert result.attempted > 0

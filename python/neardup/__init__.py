@@ -1,5 +1,7 @@
 """neardup finds texts that are the same but for small changes."""
 
+from typing import TYPE_CHECKING, Any
+
 # These modules load neither NumPy nor Arrow: `neardup --help` has to start at once.
 from neardup._core import CorruptIndexError, __version__
 from neardup.clusters import clusters
@@ -12,8 +14,21 @@ from neardup.pairs import JoinPlan, pairs, pairs_plan
 from neardup.recipe import Recipe
 from neardup.similarity import Comparison, Passage, compare, similarity
 
+if TYPE_CHECKING:
+    from neardup.collection import (
+        Collection,
+        CollectionError,
+        CorruptCollectionError,
+        LockedCollectionError,
+        Near,
+        Outcome,
+    )
+
 __all__ = [
+    "Collection",
+    "CollectionError",
     "Comparison",
+    "CorruptCollectionError",
     "CorruptIndexError",
     "Deduplication",
     "Explanation",
@@ -21,7 +36,10 @@ __all__ = [
     "Fingerprints",
     "Index",
     "JoinPlan",
+    "LockedCollectionError",
     "Match",
+    "Near",
+    "Outcome",
     "Passage",
     "Recipe",
     "__version__",
@@ -37,3 +55,12 @@ __all__ = [
     "pairs_plan",
     "similarity",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What only those need who keep a collection is loaded when they ask for it."""
+    if name not in __all__:
+        raise AttributeError(f"module 'neardup' has no attribute {name!r}")
+    import neardup.collection
+
+    return getattr(neardup.collection, name)

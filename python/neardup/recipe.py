@@ -241,6 +241,16 @@ class Recipe:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the recipe to a TOML file, its word lists and tables included."""
+        path, content = Path(path), self.to_toml()
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            temporary.write_text(content, encoding="utf-8")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def to_toml(self) -> str:
+        """What `save` writes."""
         if callable(self.hash):
             raise ValueError(
                 f"hash is the function {_identify(self.hash)}; a function cannot be saved, "
@@ -257,22 +267,25 @@ class Recipe:
                 value = {"documents": value.documents, "counts": dict(sorted(value.counts.items()))}
             if value is not None:
                 settings[field.name] = value
-        path = Path(path)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        try:
-            temporary.write_text(tomli_w.dumps(settings), encoding="utf-8")
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        return tomli_w.dumps(settings)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Reads a recipe from a TOML file: fields of Recipe, and `preset` to start from one."""
+        try:
+            content = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{os.fspath(path)} is not a TOML file: {error}") from None
+        return cls.from_toml(content, path)
+
+    @classmethod
+    def from_toml(cls, content: str, path: str | os.PathLike[str]) -> Self:
+        """What `load` reads; `path` is where it comes from, for a message."""
         import tomllib
 
         try:
-            settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            settings = tomllib.loads(content)
+        except tomllib.TOMLDecodeError as error:
             raise ValueError(f"{os.fspath(path)} is not a TOML file: {error}") from None
         version = settings.pop("version", VERSION)
         if version != VERSION:

@@ -15,6 +15,7 @@ from neardup.cli import (
     dedup,
     explain,
     fingerprint,
+    index,
     pairs,
     recipes,
 )
@@ -30,6 +31,7 @@ app = typer.Typer(
 app.command("dedup")(dedup.command)
 app.command("pairs")(pairs.command)
 app.command("cluster")(cluster.command)
+app.add_typer(index.app, name="index")
 app.command("fingerprint")(fingerprint.command)
 app.command("compare")(compare.command)
 app.command("explain")(explain.command)
@@ -49,6 +51,7 @@ def root(
     \b
     Examples:
       neardup dedup documents.jsonl -o kept.jsonl --report report.html
+      neardup index add seen.neardup documents.jsonl --unless-duplicate
       neardup compare a.txt b.txt
       neardup fingerprint documents.jsonl -o fingerprints.csv
       neardup explain --bits 8 --text "the quick brown fox"

@@ -27,9 +27,9 @@ def command(
         list[str] | None,
         typer.Option(
             "--against",
-            metavar="FILE",
-            help="Remove only what is near a record of these files, and nothing else; may be given "
-            "several times.",
+            metavar="FILE|COLLECTION",
+            help="Remove only what is near a record of these files, or a document of a collection "
+            "(.neardup), and nothing else; may be given several times.",
         ),
     ] = None,
     removed: Annotated[
@@ -67,6 +67,7 @@ def command(
       neardup dedup documents.jsonl -o kept.jsonl --removed removed.csv --report report.html
       neardup dedup "crawl/*.jsonl.gz" -o kept.jsonl.zst --similarity 0.9 --keep longest
       neardup dedup new.parquet -o fresh.parquet --against old.parquet --text-column body
+      neardup dedup new.jsonl -o fresh.jsonl --against seen.neardup
     """
     from neardup import jobs
     from neardup.cli.job import run

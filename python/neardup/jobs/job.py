@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar
 from neardup import _core
 from neardup.clusters import Linkage, check_linkage
 from neardup.fingerprint import RecipeLike, firm_fingerprints
+from neardup.jobs import reference
 from neardup.jobs.spool import FILES, Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.summary import Summary, peak_memory
 from neardup.keep import Keep
@@ -78,7 +79,8 @@ class Options:
 
     similarity, radius, recall, recipe, keep, linkage, threads   as for `neardup.dedup`; newest:NAME
                 and best:NAME look at a column of the inputs
-    against     dedup: files to compare with; only what is near a record of them is removed
+    against     dedup: files or collections to compare with; only what is near a record of them is
+                removed
     removed     dedup: a file to write what was removed to, and for which record
     report      dedup, cluster: an HTML page to write
     quarantine  where to list what could not be read [default: named after the output, if anything]
@@ -140,7 +142,7 @@ class Job:
         self.keep = Keep.parse(options.keep)
         self.recipe = as_recipe(options.recipe)
         self.inputs = sources.expand(list(inputs))
-        self.against = sources.expand(list(options.against)) if options.against else []
+        self.against = reference.expand(list(options.against))
         self.summary = Summary(name, recipe=self.recipe.identity)
         # Complains before any work is done.
         self.threshold(2)
@@ -278,13 +280,16 @@ class Job:
             for number, path in enumerate(files):
                 if number == len(self.against):
                     spool.end_reference()
-                batches = sources.read_batches(
-                    path,
-                    self._reading(),
-                    report,
-                    progress=progress.advance,
-                    pipeline=self._pipeline(spool),
-                )
+                if number < len(self.against) and reference.is_collection(path):
+                    batches = reference.batches(path)
+                else:
+                    batches = sources.read_batches(
+                        path,
+                        self._reading(),
+                        report,
+                        progress=progress.advance,
+                        pipeline=self._pipeline(spool),
+                    )
                 with ahead(batches) as coming:
                     for batch in coming:
                         self._add(spool, batch)
@@ -493,11 +498,13 @@ def _empty(folder: Path) -> None:
 
 
 def _size(path: str) -> int | None:
-    return _stamp(path)[0]
+    return None if reference.is_collection(path) else _stamp(path)[0]
 
 
 def _stamp(path: str) -> tuple[int | None, int | None]:
     """Size and time of a file, by which a change is noticed; nothing for what is no file."""
+    if reference.is_collection(path):
+        return reference.stamp(path)
     with suppress(OSError):
         found = os.stat(path)
         return found.st_size, found.st_mtime_ns

@@ -1,0 +1,429 @@
+"""Collection: documents under ids, found again by what they say; in a folder, for years."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+
+from neardup.codes import whole
+from neardup.collection.batch import Batch
+from neardup.collection.checking import check_many, check_one
+from neardup.collection.documents import as_documents
+from neardup.collection.errors import CollectionError, CorruptCollectionError, KnownIdError, told
+from neardup.collection.matching import limits
+from neardup.collection.opening import check_folder, make_store, recorded
+from neardup.collection.results import Near, Outcome, Stats, Stored
+from neardup.collection.rows import Row, unpacked
+from neardup.collection.segments import Segments
+from neardup.collection.session import Session
+from neardup.collection.store import DATABASE, FORMAT, Durability, Store
+from neardup.fingerprint import RecipeLike
+from neardup.recipe import Recipe, as_recipe
+from neardup.threshold import Threshold
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+R = TypeVar("R")
+MOST = 2**31
+
+
+class Collection:
+    """Documents (id, text, metadata) in a folder, and which of them a text is near to.
+
+    Open one with `Collection.open`; close it, or use it in a `with` statement. There is one writer
+    at a time, which is whoever has called `add`, `remove` or `compact` and not yet `close`; anyone
+    may read meanwhile, and sees at each call what was committed before it. All methods may be
+    called from many threads. After a fork the child has to open it again.
+
+    >>> import tempfile, neardup as nd
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with nd.Collection.open(f"{folder.name}/seen.neardup") as seen:
+    ...     added = seen.add([("a", "the cat sat on the mat"), ("b", "we all scream")])
+    ...     found = seen.check("The cat sat on the mat!")
+    >>> found
+    [Near(id='a', distance=0, similarity=1.0)]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, folder: Path, store: Store, *, read_only: bool) -> None:
+        """Use `Collection.open`."""
+        settings = store.settings()
+        self.path = folder
+        self.stores_text = settings.texts
+        self.recipe = recorded(folder, settings)
+        self._session = Session(folder, store, self.recipe, read_only=read_only)
+        # What was added last were updates: then it is quicker to look ids up before.
+        self._updates = False
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        recipe: RecipeLike = None,
+        *,
+        store_text: bool | None = None,
+        read_only: bool = False,
+        durability: Durability = "full",
+    ) -> Self:
+        """Opens a collection, or makes one where there is none.
+
+        path        a folder whose name ends in .neardup
+        recipe      how texts become fingerprints, decided when the collection is made [default:
+                    the default recipe]; later it may be left out, and another one is refused
+        store_text  whether texts are kept, decided when it is made [default: yes]. Without them
+                    documents can be found by radius only.
+        read_only   never write, nor make anything; works in a folder that cannot be written to
+        durability  "full": what `add` has stored survives a power cut; "normal": it survives the
+                    end of the process, and a power cut may take the last calls back, whole ones.
+                    Nothing is ever half stored.
+        """
+        folder = Path(path)
+        if durability not in ("full", "normal"):
+            raise ValueError(f'durability is {durability!r}; it must be "full" or "normal"')
+        check_folder(folder, read_only=read_only)
+        chosen = None if recipe is None else as_recipe(recipe)
+        if not (folder / DATABASE).exists():
+            make_store(folder, chosen or as_recipe(None), texts=store_text is not False)
+        store = Store(folder, read_only=read_only, durability=durability)
+        try:
+            store.check_version()
+            found = cls(folder, store, read_only=read_only)
+            found._check_same(chosen, store_text)
+            with found._session.reading():
+                pass
+        except BaseException:
+            store.close()
+            raise
+        return found
+
+    def _check_same(self, recipe: Recipe | None, store_text: bool | None) -> None:
+        if recipe is not None and recipe.identity != self.recipe.identity:
+            raise CollectionError(
+                f"{self.path}: made with the recipe {self.recipe.identity}, and asked for with "
+                f"{recipe.identity}; open it without a recipe, or make another collection"
+            )
+        if store_text is not None and store_text != self.stores_text:
+            keeps = "keeps" if self.stores_text else "does not keep"
+            raise CollectionError(
+                f"{self.path}: {keeps} texts, and store_text is {store_text}; leave it out, or "
+                "make another collection"
+            )
+
+    def close(self) -> None:
+        """Lets go of the files, and of the writer's place. A second time does nothing."""
+        self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Collection({str(self.path)!r}, {self.recipe.bits} bits)"
+
+    # -------------------------------------------------------------------------------- what comes in
+
+    def add(
+        self,
+        documents: Any,
+        *,
+        unless_duplicate: bool = False,
+        similarity: float | None = None,
+        radius: int | None = None,
+        recall: float | None = None,
+    ) -> list[Outcome]:
+        """Stores documents: all of them, or none if something is refused or fails.
+
+        documents         (id, text) or (id, text, metadata); dicts with "id" and "text", whose
+                          other values are metadata; or an Arrow table with such columns. An id that
+                          is there already gets the new text. An id given twice is refused.
+        unless_duplicate  leave out what is near a document that is there, or that comes before it
+                          in the batch. If its id was there, the old text stays.
+        similarity, radius, recall   what is near, as in `check`
+
+        When this returns, the documents are on the disk. Returns an `Outcome` for each.
+        """
+        if not unless_duplicate and not similarity is radius is recall is None:
+            raise ValueError(
+                "similarity, radius and recall say what a duplicate is; "
+                "they need unless_duplicate=True"
+            )
+        given = as_documents(documents)
+        if unless_duplicate:
+            self._limits(similarity, radius, recall, 1)
+        if not given.ids:
+            return []
+        batch = Batch(given, self.recipe)
+        with self._session.writing():
+            if unless_duplicate:
+                known = self._known(given.ids)
+                wanted = self._limits(
+                    similarity, radius, recall, self._session.segments.counts.documents
+                )
+                outcomes = batch.judge(self._session.segments, known, wanted)
+                chosen = [at for at, x in enumerate(outcomes) if x.status != "duplicate"]
+                replaced = [known[x.id] for x in outcomes if x.status == "updated"]
+                if chosen:
+                    self._put(batch, chosen, replaced)
+                return outcomes
+            every = range(len(batch))
+            if not self._updates:
+                try:
+                    self._put(batch, every, [])
+                    return [*map(Outcome._make, zip(given.ids, *ADDED, strict=False))]
+                except KnownIdError:
+                    pass
+            known = self._known(given.ids)
+            self._updates = bool(known)
+            self._put(batch, every, list(known.values()))
+            return [Outcome(id_, "updated" if id_ in known else "added") for id_ in given.ids]
+
+    def _known(self, ids: Sequence[str]) -> dict[str, Row]:
+        with told(self.path):
+            return self._session.store.by_ids(ids)
+
+    def _put(self, batch: Batch, chosen: list[int] | range, replaced: list[Row]) -> None:
+        first = self._session.segments.counts.next_key
+        rows = batch.rows(chosen, first, texts=self.stores_text)
+        digests = batch.digests_of(chosen, first)
+        self._session.change(rows, digests, replaced, *batch.coded(chosen, first))
+
+    def remove(self, ids: str | Iterable[str]) -> int:
+        """Takes documents out, all at once; returns how many were there."""
+        names = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
+        for name in names:
+            if not isinstance(name, str):
+                raise TypeError(f"an id is {name!r}; ids are strings")
+        with self._session.writing():
+            known = self._known([name for name in names if _is_text(name)])
+            if not known:
+                return 0
+            self._session.change([], [], list(known.values()))
+            return len(known)
+
+    def compact(self) -> None:
+        """Writes all fingerprints anew, from the truth, in one segment, and gives free space back.
+
+        Readers go on meanwhile. It needs as much free space as the collection takes.
+        """
+        with self._session.writing():
+            self._session.segments.write(whole=True)
+            self._session.store.vacuum()
+
+    # ------------------------------------------------------------------------------- what comes out
+
+    @overload
+    def check(
+        self,
+        texts: str,
+        similarity: float | None = None,
+        *,
+        radius: int | None = None,
+        recall: float | None = None,
+        n: int | None = None,
+    ) -> list[Near]: ...
+    @overload
+    def check(
+        self,
+        texts: Iterable[str | None],
+        similarity: float | None = None,
+        *,
+        radius: int | None = None,
+        recall: float | None = None,
+        n: int | None = None,
+    ) -> pa.Table: ...
+    def check(
+        self,
+        texts: str | Iterable[str | None],
+        similarity: float | None = None,
+        *,
+        radius: int | None = None,
+        recall: float | None = None,
+        n: int | None = None,
+    ) -> list[Near] | pa.Table:
+        """The documents that are near a text, or each of many, the best first.
+
+        similarity  the cosine from which a document is near [default: 0.85]; each is verified with
+                    the text that is stored
+        radius      instead: the bits in which fingerprints may differ, not verified
+        recall      the share of documents of just that similarity to be found [default: 0.99]
+        n           at most so many for a text
+
+        One text gives a list of `Near`. Many give an Arrow table: query (the row of the text), id,
+        distance, similarity. A text with too few words for a fingerprint is near only to its
+        equals, without a letter or digit to none; such a match has no distance.
+        """
+        most = None if n is None else whole("n", n, 1, MOST)
+        asked = (similarity, radius, recall)
+        if isinstance(texts, str):
+            return self._looked(check_one, texts, asked, most)
+        return self._looked(check_many, _texts(texts), asked, most)
+
+    def _looked(
+        self,
+        check: Callable[[Segments, T, Threshold, int | None], R],
+        texts: T,
+        asked: tuple[float | None, int | None, float | None],
+        most: int | None,
+    ) -> R:
+        """An answer as of one moment. What a key stands for never changes, it can only go; so it is
+        looked up outside of a snapshot, which takes longer, and within one if something has gone.
+        """
+        with self._session.current() as segments:
+            try:
+                with told(self.path):
+                    wanted = self._limits(*asked, segments.counts.documents)
+                    return check(segments, texts, wanted, most)
+            except CorruptCollectionError:
+                with self._session.reading():
+                    wanted = self._limits(*asked, segments.counts.documents)
+                    return check(segments, texts, wanted, most)
+
+    def _limits(
+        self, similarity: float | None, radius: int | None, recall: float | None, rows: int
+    ) -> Threshold:
+        if radius is None and not self.stores_text:
+            raise CollectionError(
+                f"{self.path}: keeps no texts, so that no similarity can be computed; "
+                "give a radius in bits"
+            )
+        return limits(similarity, radius, recall, self.recipe.bits, rows.bit_length())
+
+    def get(self, id: str) -> Stored | None:  # noqa: A002
+        """The document of this id, or None."""
+        if not isinstance(id, str) or not _is_text(id):
+            return None
+        with self._session.reading():
+            row = self._session.store.by_id(id, whole=True)
+            if row is None:
+                self._session.store.check_absent(id)
+                return None
+            return self._as_stored(row)
+
+    def _as_stored(self, row: Row) -> Stored:
+        code = None if row.fingerprint is None else int.from_bytes(row.fingerprint, "little")
+        metadata = {} if row.metadata is None else json.loads(row.metadata)
+        return Stored(row.id, unpacked(row.text), metadata, code)
+
+    def __contains__(self, id_: object) -> bool:
+        if not isinstance(id_, str) or not _is_text(id_):
+            return False
+        with self._session.reading():
+            found = self._session.store.by_id(id_) is not None
+            if not found:
+                self._session.store.check_absent(id_)
+            return found
+
+    def __len__(self) -> int:
+        with self._session.current() as segments:
+            return segments.counts.documents
+
+    def __iter__(self) -> Iterator[str]:
+        """All ids as of this moment, in the order in which they were last added."""
+        return (row.id for row in self._scan(whole=False))
+
+    def documents(self) -> Iterator[Stored]:
+        """All documents as of this moment, in the order in which they were last added."""
+        return (self._as_stored(row) for row in self._scan(whole=True))
+
+    def _scan(self, *, whole: bool) -> Iterator[Row]:
+        self._session.check_open()
+        # A connection of its own: nobody has to wait for a long read, nor does it see changes.
+        store = Store(self.path, read_only=True)
+        try:
+            with store.snapshot():
+                yield from store.scan(1, store.counts().next_key - 1, whole=whole)
+        finally:
+            store.close()
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Writes all documents to a file, by its ending .jsonl, .csv, .tsv or .parquet (the first
+        three also with .gz or .zst): id, text, metadata, fingerprint in hexadecimal digits.
+
+        Metadata is an object in JSON lines and JSON elsewhere. Returns the number of documents.
+        """
+        from neardup.collection.exporting import export
+
+        return export(self.documents(), Path(path), self.recipe.bits, texts=self.stores_text)
+
+    def stats(self) -> Stats:
+        """Numbers: how many documents, and how they lie."""
+        with self._session.reading():
+            segments, counts = self._session.segments, self._session.segments.counts
+            return Stats(
+                path=str(self.path),
+                documents=counts.documents,
+                without_signal=counts.without_signal,
+                texts=self.stores_text,
+                recipe=self.recipe.identity,
+                bits=self.recipe.bits,
+                format=FORMAT,
+                segments=len(segments.parts),
+                segment_entries=sum(len(part.index) for part in segments.parts),
+                tail=len(segments.tail),
+                removed=segments.removed,
+                database_bytes=sum(
+                    file.stat().st_size for file in self.path.glob(f"{DATABASE}*") if file.exists()
+                ),
+                segment_bytes=segments.bytes(),
+            )
+
+    @property
+    def moment(self) -> tuple[int, int]:
+        """Two numbers that grow with what was added and what was removed: as long as they are the
+        same, so are the documents."""
+        with self._session.current() as segments:
+            return segments.counts.next_key, segments.counts.next_removal
+
+    def verify(self) -> list[str]:
+        """Reads everything and compares it: what is wrong, in words; nothing if all is well.
+
+        What is wrong with a segment `compact` mends. What is wrong with the database it cannot:
+        restore a backup.
+        """
+        from neardup.collection.verification import problems
+
+        self._session.check_open()
+        store = Store(self.path, read_only=True)
+        try:
+            return problems(store, self.recipe)
+        finally:
+            store.close()
+
+
+# The rest of an outcome, for as many as there are.
+ADDED = (repeat("added"), repeat(None), repeat(None), repeat(None))
+
+
+def _texts(texts: Any) -> list[str]:
+    from neardup.columns import as_column, is_arrow
+
+    column = as_column(texts)
+    listed = column.to_pylist() if is_arrow(column) else column
+    for at, text in enumerate(listed):
+        if not isinstance(text, str | None):
+            raise TypeError(f"texts[{at}] is of type {type(text).__name__}; it must be a str")
+    # A missing text is near nothing, as is an empty one.
+    return [text or "" for text in listed]
+
+
+def _is_text(name: str) -> bool:
+    """What is no Unicode text is no id of anything."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,138 @@
+"""Documents as callers hand them over: tuples, dicts, Arrow tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from neardup.unicode import check_unicode
+
+FORMS = 'pass (id, text), (id, text, metadata), {"id": …, "text": …}, or an Arrow table of them'
+
+
+class Documents(NamedTuple):
+    """One list for each: ids, texts, and metadata as JSON."""
+
+    ids: list[str]
+    texts: list[str]
+    metadata: list[str | None]
+
+
+def as_documents(documents: Any) -> Documents:
+    """What was passed, checked: ids are different strings, texts are strings, all of them Unicode.
+
+    Of dicts and tables, all but id and text is metadata.
+    """
+    if isinstance(documents, str | bytes | Mapping):
+        raise TypeError(f"documents is one {type(documents).__name__}; {FORMS}, in a list")
+    if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
+        found = _from_table(documents)
+    else:
+        found = _from_rows(documents)
+    if len(set(found.ids)) != len(found.ids):
+        _refuse_repeats(found.ids)
+    return found
+
+
+def _from_rows(documents: Iterable[Any]) -> Documents:
+    try:
+        given = documents if isinstance(documents, list) else list(documents)
+    except TypeError:
+        raise TypeError(f"documents is of type {type(documents).__name__}; {FORMS}") from None
+    if set(map(type, given)) == {tuple} and set(map(len, given)) == {2}:
+        # What most callers pass, without a look at each.
+        ids, texts = [row[0] for row in given], [row[1] for row in given]
+        if set(map(type, ids)) == {str} == set(map(type, texts)):
+            return Documents(ids, texts, [None] * len(ids))
+    return _from_mixed(given)
+
+
+def _from_mixed(given: list[Any]) -> Documents:
+    ids, texts, metadata = [], [], []
+    for at, document in enumerate(given):
+        extra: Any = None
+        if isinstance(document, Mapping):
+            if "id" not in document or "text" not in document:
+                missing = "id" if "id" not in document else "text"
+                raise ValueError(f"documents[{at}] has no {missing!r}; {FORMS}")
+            id_, text = document["id"], document["text"]
+            if len(document) > 2:
+                extra = {x: y for x, y in document.items() if x not in ("id", "text")}
+        elif isinstance(document, tuple | list) and len(document) == 2:
+            id_, text = document
+        elif isinstance(document, tuple | list) and len(document) == 3:
+            id_, text, extra = document
+        else:
+            raise TypeError(f"documents[{at}] is {_short(document)}; {FORMS}")
+        if type(id_) is not str or type(text) is not str:
+            id_, text = (
+                _string(id_, f"the id of documents[{at}]"),
+                _string(text, f"the text of documents[{at}]"),
+            )
+        ids.append(id_)
+        texts.append(text)
+        metadata.append(as_json(extra, at) if extra else None)
+    return Documents(ids, texts, metadata)
+
+
+def _from_table(documents: Any) -> Documents:
+    import pyarrow as pa
+
+    table = documents if isinstance(documents, pa.Table) else pa.table(documents)
+    for name in ("id", "text"):
+        if name not in table.column_names:
+            there = ", ".join(map(repr, table.column_names)) or "none"
+            raise ValueError(f"the table has no column {name!r} (there is {there}); rename one")
+    ids, texts = (table.column(name).to_pylist() for name in ("id", "text"))
+    for name, values in (("id", ids), ("text", texts)):
+        for at, value in enumerate(values):
+            if not isinstance(value, str):
+                _string(value, f"row {at} of the column {name!r}")
+    rest = table.drop_columns(["id", "text"])
+    metadata: list[str | None] = [None] * len(ids)
+    if rest.num_columns:
+        metadata = [as_json(row, at) for at, row in enumerate(rest.to_pylist())]
+    return Documents(ids, texts, metadata)
+
+
+def as_json(metadata: Any, at: int) -> str | None:
+    """Metadata as it is stored."""
+    if not isinstance(metadata, Mapping):
+        raise TypeError(
+            f"the metadata of documents[{at}] is {_short(metadata)}; it must be a dict, or None"
+        )
+    if not metadata:
+        return None
+    try:
+        found = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"the metadata of documents[{at}] cannot be stored as JSON: {error}; "
+            "convert its values to strings, numbers, lists or dicts"
+        ) from None
+    return check_unicode(found, f"the metadata of documents[{at}]")
+
+
+def _string(value: Any, name: str) -> str:
+    if isinstance(value, str):
+        return str(value)
+    raise TypeError(
+        f"{name} is {_short(value)}; it must be a str"
+        + (": str(…) makes one of a number" if isinstance(value, int) else "")
+    )
+
+
+def _refuse_repeats(ids: Sequence[str]) -> None:
+    first: dict[str, int] = {}
+    for at, id_ in enumerate(ids):
+        if (before := first.setdefault(id_, at)) != at:
+            raise ValueError(
+                f"the id {id_!r} is given twice, by documents[{before}] and documents[{at}]; "
+                "a batch is stored at once, so give each id once, or add the two one by one"
+            )
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 80 else f"{shown[:77]}…"

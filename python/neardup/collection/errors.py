@@ -1,0 +1,75 @@
+"""What can be wrong with a collection, in its user's words."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class CollectionError(ValueError):
+    """A collection cannot do what it is asked for; the message says why and what helps."""
+
+
+class CorruptCollectionError(CollectionError):
+    """The truth of a collection is damaged. What can be read safely still is."""
+
+
+class LockedCollectionError(CollectionError):
+    """Another process, or another object of this one, is writing to the collection."""
+
+
+class KnownIdError(Exception):
+    """Between the parts of a collection: an id that was thought to be new is there already."""
+
+
+@contextmanager
+def told(folder: Path) -> Iterator[None]:
+    """Errors of SQLite become errors that name the collection and say what happened."""
+    import sqlite3
+
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise translated(error, folder) from error
+
+
+def translated(error: sqlite3.Error, folder: Path) -> Exception:
+    """The same error for a person; of the class Python has for its kind."""
+    import sqlite3
+
+    # The low byte is the kind, what is above it the circumstances.
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return OSError(errno.ENOSPC, "disk full; nothing of this call was stored", str(folder))
+    if code == sqlite3.SQLITE_IOERR:
+        return OSError(
+            errno.EIO, f"the disk refused ({error}); nothing of this call was stored", str(folder)
+        )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return LockedCollectionError(f"{folder}: in use by another program ({error}); try again")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return PermissionError(
+            errno.EACCES, f"cannot be opened or written to ({error})", str(folder)
+        )
+    return corrupt(folder, str(error))
+
+
+def corrupt(folder: Path, what: str) -> CorruptCollectionError:
+    return CorruptCollectionError(
+        f"{folder}: damaged: {what}; restore it from a backup, "
+        "or save what can be read with `export`"
+    )
+
+
+def foreign(folder: Path, pid: int) -> RuntimeError:
+    return RuntimeError(
+        f"{folder}: opened by process {pid}, and this is process {os.getpid()}, forked from it; "
+        "open the collection again in this process"
+    )

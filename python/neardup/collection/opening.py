@@ -1,0 +1,87 @@
+"""A folder becomes an open collection, or it is said why not."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from neardup.collection.errors import CollectionError, corrupt
+from neardup.collection.lock import NAME as LOCK
+from neardup.collection.lock import WriterLock
+from neardup.collection.rows import Settings
+from neardup.collection.store import DATABASE, Store
+from neardup.recipe import Recipe
+
+SUFFIX = ".neardup"
+UNFINISHED = f"{DATABASE}.new"
+
+
+def check_folder(folder: Path, *, read_only: bool) -> None:
+    """Refuses what is not, and cannot become, the folder of a collection."""
+    if not folder.name.endswith(SUFFIX):
+        raise CollectionError(
+            f"{folder}: the name of a collection ends in {SUFFIX}; use {folder}{SUFFIX}"
+        )
+    if folder.exists() and not folder.is_dir():
+        raise CollectionError(f"{folder}: a file; a collection is a folder")
+    if (folder / DATABASE).exists():
+        return
+    if read_only:
+        raise FileNotFoundError(f"{folder}: no such collection")
+    for name in sorted(os.listdir(folder)) if folder.exists() else ():
+        if name != LOCK and not name.startswith(UNFINISHED):
+            raise CollectionError(
+                f"{folder}: holds {name!r} and no {DATABASE}, so it is no collection; "
+                "name another folder"
+            )
+
+
+def make_store(folder: Path, recipe: Recipe, *, texts: bool) -> None:
+    """An empty collection in the folder, whole or not at all, unless someone else is quicker.
+
+    The database gets its name when it is complete: under that name there is never half of one.
+    """
+    settings = Settings(recipe.identity, recipe.to_toml(), texts)
+    folder.mkdir(exist_ok=True)
+    lock = WriterLock(folder)
+    lock.acquire()
+    try:
+        if (folder / DATABASE).exists():
+            return
+        for stray in folder.glob(f"{UNFINISHED}*"):
+            stray.unlink()
+        store = Store(folder, UNFINISHED)
+        try:
+            store.create(settings)
+        finally:
+            store.close()
+        os.rename(folder / UNFINISHED, folder / DATABASE)
+        # The names themselves are on the disk only when their folders are.
+        for place in (folder, folder.absolute().parent):
+            _flush(place)
+    finally:
+        lock.release()
+
+
+def recorded(folder: Path, settings: Settings) -> Recipe:
+    try:
+        recipe = Recipe.from_toml(settings.recipe_toml, folder)
+    except (ValueError, TypeError) as error:
+        raise corrupt(folder, f"its recipe cannot be read: {error}") from error
+    if recipe.identity != settings.recipe:
+        raise CollectionError(
+            f"{folder}: made with the recipe {settings.recipe}, which is {recipe.identity} "
+            "in this version of neardup; use the version it was made with"
+        )
+    return recipe
+
+
+def _flush(folder: Path) -> None:
+    # Not all file systems can do that, and not everyone may; the files are there in any case.
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

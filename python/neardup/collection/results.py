@@ -1,0 +1,75 @@
+"""What a collection answers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
+
+
+class Near(NamedTuple):
+    """A document that is near a text.
+
+    distance    bits in which the fingerprints differ; None for equal texts without a signal
+    similarity  exact cosine; None where it was not asked for
+    """
+
+    id: str
+    distance: int | None
+    similarity: float | None
+
+
+class Outcome(NamedTuple):
+    """What became of a document that was to be added.
+
+    status        "added"; "updated": the id was there, and now has this text; "duplicate": not
+                  stored, because a document near it is there
+    duplicate_of  the id of the nearest of these, with its distance and similarity as in `Near`
+    """
+
+    id: str
+    status: Literal["added", "updated", "duplicate"]
+    duplicate_of: str | None = None
+    distance: int | None = None
+    similarity: float | None = None
+
+
+class Stored(NamedTuple):
+    """A document of a collection.
+
+    text         None where the collection keeps no texts
+    fingerprint  None when the text has no signal
+    """
+
+    id: str
+    text: str | None
+    metadata: dict[str, Any]
+    fingerprint: int | None
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Numbers of a collection.
+
+    documents       all of them; `without_signal` have too few words for a fingerprint
+    segments        mapped files, and the fingerprints in them
+    tail            fingerprints that are only in memory and in SQLite, since the last segment
+    removed         fingerprints in segments that are no longer valid
+    database_bytes, segment_bytes   on disk
+    """
+
+    path: str
+    documents: int
+    without_signal: int
+    texts: bool
+    recipe: str
+    bits: int
+    format: int
+    segments: int
+    segment_entries: int
+    tail: int
+    removed: int
+    database_bytes: int
+    segment_bytes: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,74 @@
+"""What is in the tables of a collection: documents, counts, settings, segments."""
+
+from __future__ import annotations
+
+import zlib
+from typing import NamedTuple
+from zlib import crc32
+
+# Shorter texts do not get smaller, and stay readable for whoever opens the file.
+LEAST_PACKED = 200
+PACKING_LEVEL = 4
+
+
+class Counts(NamedTuple):
+    """What a transaction leaves behind; by it a reader knows what is new.
+
+    next_key, next_removal  numbers never given before
+    generation              grows when segments change
+    """
+
+    documents: int = 0
+    without_signal: int = 0
+    next_key: int = 1
+    next_removal: int = 1
+    generation: int = 0
+
+
+class Settings(NamedTuple):
+    """What is decided when a collection is made."""
+
+    recipe: str
+    recipe_toml: str
+    texts: bool
+
+
+class Row(NamedTuple):
+    """A document as it is stored. `text` is itself, or packed, or None."""
+
+    key: int
+    id: str
+    fingerprint: bytes | None
+    checksum: int
+    metadata: str | None
+    text: str | bytes | None = None
+
+
+class SegmentRow(NamedTuple):
+    """A derived file: the fingerprints of keys from `first` to `last`, as of when it was made."""
+
+    number: int
+    first: int
+    last: int
+    entries: int
+    size: int
+    checksum: bytes
+
+
+def packed(text: str, data: bytes) -> str | bytes:
+    """A text of LEAST_PACKED bytes or more as it is stored, never longer than it is."""
+    small = zlib.compress(data, PACKING_LEVEL)
+    return small if len(small) < len(data) else text
+
+
+def unpacked(text: str | bytes | None) -> str | None:
+    return zlib.decompress(text).decode() if isinstance(text, bytes) else text
+
+
+def checksum(
+    key: int, id_: bytes, fingerprint: bytes | None, metadata: str | None, text: bytes | None
+) -> int:
+    """Of a row: low half all but the text, high half the text, so that either can be read alone."""
+    parts = id_ if fingerprint is None else id_ + fingerprint
+    low = crc32(parts if metadata is None else parts + metadata.encode(), key)
+    return low if text is None else low | (crc32(text) & 0x7FFFFFFF) << 32

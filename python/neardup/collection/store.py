@@ -1,0 +1,419 @@
+"""The truth of a collection: an SQLite file in WAL mode, a row a document.
+
+A key is given once. A document that is updated gets a new one, so that a key always means the same
+fingerprint, and whoever knows all documents up to a key needs only those after it, and which keys
+were removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+from zlib import crc32
+
+from neardup.collection.errors import (
+    CollectionError,
+    CorruptCollectionError,
+    KnownIdError,
+    corrupt,
+    told,
+)
+from neardup.collection.rows import Counts, Row, SegmentRow, Settings, checksum
+
+if TYPE_CHECKING:
+    import sqlite3
+
+Durability = Literal["full", "normal"]
+
+DATABASE = "collection.sqlite"
+# In the header of the file, for `file` and for us: "nrdp".
+APPLICATION = 0x6E726470
+FORMAT = 1
+# Keys asked for in one statement, and how many are asked for one by one.
+ASKED, FEW = 500, 8
+# Milliseconds to wait while another process tidies up.
+PATIENCE = 10_000
+WAL_BYTES = 64 << 20
+# Ids come in any order, and each has its place among all of them.
+CACHE_KILOBYTES = 16 << 10
+
+SCHEMA = """
+CREATE TABLE documents (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    fingerprint BLOB,
+    checksum INTEGER NOT NULL,
+    metadata TEXT,
+    text
+);
+CREATE TABLE digests (
+    key INTEGER PRIMARY KEY,
+    digest BLOB NOT NULL,
+    checksum INTEGER NOT NULL
+);
+CREATE INDEX digests_by_digest ON digests (digest);
+CREATE TABLE removed (number INTEGER PRIMARY KEY, key INTEGER NOT NULL);
+CREATE TABLE segments (
+    number INTEGER PRIMARY KEY,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    entries INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    checksum BLOB NOT NULL
+);
+CREATE TABLE counts (
+    documents INTEGER NOT NULL,
+    without_signal INTEGER NOT NULL,
+    next_key INTEGER NOT NULL,
+    next_removal INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
+);
+CREATE TABLE settings (value TEXT NOT NULL, checksum INTEGER NOT NULL);
+"""
+
+SHORT = "key, id, fingerprint, checksum, metadata"
+WHOLE = f"{SHORT}, text"
+INSERT = f"INSERT INTO documents ({WHOLE}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+
+
+class Store:
+    """An open SQLite file. Callers see to it that one thread at a time uses it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        name: str = DATABASE,
+        *,
+        read_only: bool = False,
+        durability: Durability = "full",
+    ) -> None:
+        self.folder = folder
+        self.path = folder / name
+        with told(folder):
+            self.connection = self._connect(read_only)
+            self._execute = self.connection.execute
+            self._execute(f"PRAGMA synchronous = {durability}")
+            # Pages whose cells cannot be are told before they are read.
+            self._execute("PRAGMA cell_size_check = ON")
+            self._execute(f"PRAGMA cache_size = {-CACHE_KILOBYTES}")
+
+    def _connect(self, read_only: bool) -> sqlite3.Connection:
+        import sqlite3
+
+        name = f"file:{quote(str(self.path.absolute()))}"
+        options: dict[str, Any] = {
+            "uri": True,
+            "isolation_level": None,
+            "check_same_thread": False,
+            "timeout": PATIENCE / 1000,
+        }
+        if not read_only:
+            connection: sqlite3.Connection = sqlite3.connect(f"{name}?mode=rwc", **options)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
+            except sqlite3.Error:
+                connection.close()
+                raise
+            return connection
+        connection = sqlite3.connect(f"{name}?mode=ro", **options)
+        try:
+            connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.OperationalError:
+            connection.close()
+            log = Path(f"{self.path}-wal")
+            if os.access(self.folder, os.W_OK) or (log.exists() and log.stat().st_size):
+                raise
+            # Nobody can write here, so nothing can change: SQLite need not write either.
+            connection = sqlite3.connect(f"{name}?mode=ro&immutable=1", **options)
+        return connection
+
+    def close(self) -> None:
+        with told(self.folder):
+            self.connection.close()
+
+    # ------------------------------------------------------------------------------------- the file
+
+    def check_version(self) -> None:
+        """Refuses what is no collection, or one of a format that cannot be read."""
+        with told(self.folder):
+            (application,) = self._execute("PRAGMA application_id").fetchone()
+            (version,) = self._execute("PRAGMA user_version").fetchone()
+            (tables,) = self._execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables:
+            raise corrupt(self.folder, f"{self.path.name} is empty")
+        if application != APPLICATION:
+            raise CollectionError(f"{self.path}: not the database of a neardup collection")
+        if version > FORMAT:
+            raise CollectionError(
+                f"{self.folder}: written by a newer neardup (format {version}, this one reads "
+                f"{FORMAT}); update neardup"
+            )
+        if version < FORMAT:
+            raise CollectionError(
+                f"{self.folder}: of format {version}, which no neardup has written; this one "
+                f"reads {FORMAT}"
+            )
+
+    def create(self, settings: Settings) -> None:
+        """Makes the tables, all at once."""
+        value = json.dumps(settings._asdict(), ensure_ascii=False)
+        with self.transaction():
+            for statement in filter(str.strip, SCHEMA.split(";")):
+                self._execute(statement)
+            self._execute("INSERT INTO settings VALUES (?, ?)", (value, crc32(value.encode())))
+            empty = Counts()
+            self._execute("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?)", (*empty, _sum(empty)))
+            self._execute(f"PRAGMA application_id = {APPLICATION}")
+            self._execute(f"PRAGMA user_version = {FORMAT}")
+
+    def settings(self) -> Settings:
+        with told(self.folder):
+            found = self._execute("SELECT value, checksum FROM settings").fetchall()
+        if len(found) != 1 or crc32(found[0][0].encode()) != found[0][1]:
+            raise corrupt(self.folder, "the settings are not what was written")
+        return Settings(**json.loads(found[0][0]))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written in here is stored, or nothing of it."""
+        with told(self.folder):
+            self._execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    self._execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read in here is of one moment."""
+        with told(self.folder):
+            if self.connection.in_transaction:
+                yield
+                return
+            self._execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self.connection.in_transaction:
+                    self._execute("COMMIT")
+
+    def renew(self) -> None:
+        """The snapshot becomes one of this moment."""
+        self._execute("COMMIT")
+        self._execute("BEGIN")
+
+    def data_version(self) -> int:
+        """Another number whenever another connection has changed something."""
+        found: int = self._execute("PRAGMA data_version").fetchone()[0]
+        return found
+
+    def counts(self) -> Counts:
+        found = self._execute("SELECT * FROM counts").fetchall()
+        counts = Counts(*found[0][:-1]) if len(found) == 1 else None
+        if counts is None or _sum(counts) != found[0][-1]:
+            raise corrupt(self.folder, "the counts are not what was written")
+        return counts
+
+    def set_counts(self, counts: Counts) -> None:
+        self._execute(
+            "UPDATE counts SET documents = ?, without_signal = ?, next_key = ?, next_removal = ?, "
+            "generation = ?, checksum = ?",
+            (*counts, _sum(counts)),
+        )
+
+    def vacuum(self) -> None:
+        """Gives free pages back, and empties the log."""
+        with told(self.folder):
+            self._execute("VACUUM")
+            # A reader in the middle of something is not waited for: it can be done later.
+            self._execute("PRAGMA busy_timeout = 0")
+            self._execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._execute(f"PRAGMA busy_timeout = {PATIENCE}")
+
+    def problems(self) -> list[str]:
+        """What SQLite itself finds wrong."""
+        with told(self.folder):
+            found = [row[0] for row in self._execute("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found
+
+    # ------------------------------------------------------------------------------------ documents
+
+    def insert(self, rows: Iterable[tuple[Any, ...]], digests: Sequence[tuple[int, bytes]]) -> None:
+        """Adds rows; digests are those of texts without a signal, by key."""
+        import sqlite3
+
+        try:
+            self.connection.executemany(INSERT, rows)
+        except sqlite3.IntegrityError as error:
+            raise KnownIdError from error
+        if digests:
+            self.connection.executemany(
+                "INSERT INTO digests VALUES (?, ?, ?)",
+                [(key, digest, crc32(digest, key)) for key, digest in digests],
+            )
+
+    def delete(self, rows: Sequence[Row], next_removal: int) -> None:
+        """Takes rows out and notes that they are gone."""
+        many = self.connection.executemany
+        keys = [row.key for row in rows]
+        many("DELETE FROM documents WHERE key = ?", [(key,) for key in keys])
+        without = [(row.key,) for row in rows if row.fingerprint is None]
+        many("DELETE FROM digests WHERE key = ?", without)
+        many("INSERT INTO removed VALUES (?, ?)", enumerate(keys, next_removal))
+
+    def by_id(self, id_: str, *, whole: bool = False) -> Row | None:
+        found = self._execute(
+            f"SELECT {WHOLE if whole else SHORT} FROM documents WHERE id = ?",  # noqa: S608
+            (id_,),
+        ).fetchone()
+        return None if found is None else self._checked(found)
+
+    def check_absent(self, id_: str) -> None:
+        """Raises if an id may have been missed: SQLite does not notice all damage in the order of
+        ids, so the neighbours of one that was not found have to be what they seem."""
+        for which in ("id > ? ORDER BY id", "id < ? ORDER BY id DESC"):
+            found = self._execute(
+                f"SELECT id, key FROM documents WHERE {which} LIMIT 1",  # noqa: S608
+                (id_,),
+            ).fetchone()
+            if found is not None and self.by_keys([found[1]])[found[1]].id != found[0]:
+                raise corrupt(self.folder, f"the order of ids near {id_!r} is not what was written")
+
+    def by_ids(self, ids: Iterable[str]) -> dict[str, Row]:
+        rows = (self.by_id(id_) for id_ in ids)
+        return {row.id: row for row in rows if row is not None}
+
+    def by_keys(self, keys: Sequence[int], *, whole: bool = False) -> dict[int, Row]:
+        """The rows of keys that are known to be there."""
+        rows = {found[0]: self._checked(found) for found in self._found(keys, whole=whole)}
+        self._check_all(keys, rows)
+        return rows
+
+    def ids(self, keys: Sequence[int]) -> dict[int, str]:
+        """Only the ids of the same: it is asked for every match."""
+        ids: dict[int, str] = {}
+        for key, id_, fingerprint, sum_, metadata in self._found(keys, whole=False):
+            if fingerprint is None or metadata is not None or type(id_) is not str:
+                id_ = self._checked((key, id_, fingerprint, sum_, metadata)).id
+            elif crc32(id_.encode() + fingerprint, key) != sum_ & 0xFFFFFFFF:
+                raise self._wrong(key)
+            ids[key] = id_
+        self._check_all(keys, ids)
+        return ids
+
+    def _found(self, keys: Sequence[int], *, whole: bool) -> Iterator[tuple[Any, ...]]:
+        columns = WHOLE if whole else SHORT
+        if len(keys) < FEW:
+            statement = f"SELECT {columns} FROM documents WHERE key = ?"  # noqa: S608
+            for key in keys:
+                yield from self._execute(statement, (key,))
+            return
+        places = ", ".join("?" * ASKED)
+        statement = f"SELECT {columns} FROM documents WHERE key IN ({places})"  # noqa: S608
+        for start in range(0, len(keys), ASKED):
+            part = [*keys[start : start + ASKED]]
+            # Always as many, so that the statement is made ready once.
+            part += [-1] * (ASKED - len(part))
+            yield from self._execute(statement, part)
+
+    def _check_all(self, keys: Sequence[int], found: Mapping[int, object]) -> None:
+        if len(found) != len(keys):
+            missing = next(key for key in keys if key not in found)
+            raise corrupt(self.folder, f"the document with the key {missing} cannot be found")
+
+    def by_digest(self, digest: bytes, most: int | None = None) -> list[Row]:
+        """Documents without a signal whose texts are equal, in order; the first `most` of them."""
+        found = self._execute(
+            "SELECT key, digest, checksum FROM digests WHERE digest = ? ORDER BY key LIMIT ?",
+            (digest, -1 if most is None else most),
+        ).fetchall()
+        for key, stored, sum_ in found:
+            if crc32(stored, key) != sum_:
+                raise corrupt(self.folder, f"the digest with the key {key} is not what was written")
+        rows = self.by_keys([key for key, _, _ in found])
+        return [rows[key] for key, _, _ in found]
+
+    def digests(self) -> Iterator[tuple[int, bytes, int]]:
+        """All of them: key, digest, checksum."""
+        return iter(self._execute("SELECT key, digest, checksum FROM digests"))
+
+    def scan(self, first: int, last: int, most: int = -1, *, whole: bool = True) -> Iterator[Row]:
+        """Rows with keys in this range, in order."""
+        found = self._execute(
+            f"SELECT {WHOLE if whole else SHORT} FROM documents "  # noqa: S608
+            "WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
+            (first, last, most),
+        )
+        return map(self._checked, found)
+
+    def fingerprints(self, first: int, last: int, most: int) -> Iterator[tuple[list[int], bytes]]:
+        """Keys in this range that have one, and their fingerprints one after the other; of `most`
+        rows at a time. This is what opening waits for."""
+        found = self._execute(
+            f"SELECT {SHORT} FROM documents WHERE key BETWEEN ? AND ? ORDER BY key",  # noqa: S608
+            (first, last),
+        )
+        while rows := found.fetchmany(most):
+            keys: list[int] = []
+            codes: list[bytes] = []
+            for key, id_, code, sum_, metadata in rows:
+                if type(id_) is not str or type(code) is not bytes or metadata is not None:
+                    self._checked((key, id_, code, sum_, metadata))
+                elif crc32(id_.encode() + code, key) != sum_ & 0xFFFFFFFF:
+                    raise self._wrong(key)
+                if code is not None:
+                    keys.append(key)
+                    codes.append(code)
+            yield keys, b"".join(codes)
+
+    def _checked(self, found: tuple[Any, ...]) -> Row:
+        row = Row(*found)
+        try:
+            sum_ = checksum(row.key, row.id.encode(), row.fingerprint, row.metadata, None)
+            sound = sum_ == row.checksum & 0xFFFFFFFF
+            if sound and row.text is not None:
+                data = row.text.encode() if isinstance(row.text, str) else row.text
+                sound = row.checksum >> 32 == crc32(data) & 0x7FFFFFFF
+        except (AttributeError, TypeError, ValueError):
+            sound = False
+        if not sound:
+            raise self._wrong(row.key)
+        return row
+
+    def _wrong(self, key: int) -> CorruptCollectionError:
+        return corrupt(self.folder, f"the row with the key {key} is not what was written")
+
+    # ----------------------------------------------------------------------------- what was derived
+
+    def removed(self, since: int) -> list[int]:
+        """Keys that were removed, from this number of removal on."""
+        rows = self._execute("SELECT key FROM removed WHERE number >= ? ORDER BY number", (since,))
+        return [row[0] for row in rows]
+
+    def segments(self) -> list[SegmentRow]:
+        rows = self._execute("SELECT * FROM segments ORDER BY first")
+        return [SegmentRow(*row) for row in rows]
+
+    def set_segments(self, gone: Sequence[SegmentRow], made: SegmentRow, counts: Counts) -> None:
+        """In place of some segments another, which does not hold what was removed before."""
+        with self.transaction():
+            self.connection.executemany(
+                "DELETE FROM segments WHERE number = ?", [(row.number,) for row in gone]
+            )
+            self._execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)", made)
+            self._execute("DELETE FROM removed WHERE key BETWEEN ? AND ?", (made.first, made.last))
+            self.set_counts(counts)
+
+
+def _sum(counts: Counts) -> int:
+    return crc32(repr(tuple(counts)).encode())

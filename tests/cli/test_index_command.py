@@ -1,0 +1,199 @@
+"""neardup index: the collection on the command line."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup as nd
+
+CAT = "the cat sat on the mat and looked at the moon over the harbour"
+DOG = "a dog barked all night at nothing in particular, says the neighbour"
+COMMANDS = ["create", "add", "check", "remove", "stats", "verify", "compact", "export"]
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    return jsonl(tmp_path / "old.jsonl", [("cat", CAT), ("dog", DOG)])
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Path:
+    documents = [("cat 2", CAT.upper()), ("fish", "fish do not say very much, as is well known")]
+    return jsonl(tmp_path / "new.jsonl", documents)
+
+
+@pytest.fixture
+def seen(run: Run, tmp_path: Path, old: Path) -> Path:
+    path = tmp_path / "seen.neardup"
+    assert run("index", "create", path, "--quiet").code == 0
+    assert run("index", "add", path, old, "--quiet").code == 0
+    return path
+
+
+def jsonl(path: Path, documents: list[tuple[str, str]]) -> Path:
+    lines = [json.dumps({"id": id_, "text": text}) + "\n" for id_, text in documents]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(run: Run, command: str) -> None:
+    ran = run("index", command, "--help")
+    assert ran.code == 0
+    assert ran.out.startswith(f"Usage: neardup index {command} ")
+    assert "--json" in ran.out
+    assert f"  {command} " in run("index", "--help").out
+
+
+def test_create(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "x.neardup"
+    ran = run("index", "create", path, "--bits", "64", "--no-text", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert json.loads(ran.out)["bits"] == 64
+    assert json.loads(ran.out)["texts"] is False
+    again = run("index", "create", path)
+    assert again.code == 2
+    assert "is there already" in again.err
+    wrong = run("index", "create", tmp_path / "x")
+    assert wrong.code == 2
+    assert "ends in .neardup" in wrong.err
+    made = run("index", "create", tmp_path / "y.neardup")
+    assert "with texts, 128 bits: neardup1" in made.err
+
+
+def test_add(run: Run, seen: Path, old: Path, new: Path, tmp_path: Path) -> None:
+    ran = run("index", "add", seen, old, new, "--json")
+    assert ran.code == 0
+    found = json.loads(ran.out)
+    del found["seconds"]
+    assert found == {"added": 2, "updated": 2, "duplicates": 0, "documents": 4, "unreadable": 0}
+    assert "added 2, updated 2, duplicates 0, unreadable 0, documents now 4" in ran.err
+    missing = run("index", "add", tmp_path / "none.neardup", new)
+    assert missing.code == 1
+    assert "no such collection; make it with: neardup index create" in missing.err
+
+
+def test_add_unless_duplicate(run: Run, seen: Path, new: Path, tmp_path: Path) -> None:
+    out = tmp_path / "duplicates.csv"
+    ran = run("index", "add", seen, new, "--unless-duplicate", "--duplicates", out)
+    assert ran.code == 0
+    assert "added 1, updated 0, duplicates 1" in ran.err
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows == [
+        ["id", "dup_of", "distance", "similarity", "source"],
+        ["cat 2", "cat", "0", "1.0", str(new)],
+    ]
+    for options in (["--radius", "3"], ["--similarity", "0.9"], ["--duplicates", out]):
+        refused = run("index", "add", seen, new, *options)
+        assert refused.code == 2
+        assert "needs --unless-duplicate" in refused.err
+    wrong = run("index", "add", seen, new, "--unless-duplicate", "--similarity", "3")
+    assert wrong.code == 2
+    assert "similarity is 3.0" in wrong.err
+
+
+def test_an_id_given_twice_is_an_update(run: Run, seen: Path, tmp_path: Path) -> None:
+    twice = jsonl(tmp_path / "twice.jsonl", [("a", CAT), ("b", DOG), ("a", DOG)])
+    ran = run("index", "add", seen, twice)
+    assert "added 2, updated 1" in ran.err
+    with nd.Collection.open(seen, read_only=True) as collection:
+        stored = collection.get("a")
+        assert stored is not None
+        assert stored.text == DOG
+
+
+def test_unreadable_records_are_told(run: Run, seen: Path, tmp_path: Path) -> None:
+    path = tmp_path / "dirty.jsonl"
+    path.write_text('{"id": "a", "text": "fine words these are"}\nnot JSON\n', encoding="utf-8")
+    for command in (["add"], ["check"]):
+        ran = run("index", *command, seen, path)
+        assert ran.code == 3
+        assert f"{path}:2: not JSON" in ran.err
+        assert "unreadable 1" in ran.err
+
+
+def test_other_formats(run: Run, seen: Path, tmp_path: Path) -> None:
+    table = tmp_path / "more.csv"
+    table.write_text("name,body\nx,some words of a table\n", encoding="utf-8")
+    ran = run("index", "add", seen, table, "--text-column", "body", "--id-column", "name")
+    assert "added 1" in ran.err
+    ran = run("index", "add", seen, "-", "--lines", stdin=b"a line of text\nand another line\n")
+    assert "added 2" in ran.err
+    assert run("index", "stats", seen, "--json").out.startswith("{")
+
+
+def test_check(run: Run, seen: Path, new: Path, tmp_path: Path) -> None:
+    out = tmp_path / "matches.jsonl"
+    ran = run("index", "check", seen, new, "-o", out, "--json")
+    assert ran.code == 0
+    assert json.loads(ran.out) == {"documents": 2, "near": 1, "matches": 1, "unreadable": 0}
+    row = {"query": "cat 2", "id": "cat", "distance": 0, "similarity": 1.0}
+    assert json.loads(out.read_text("utf-8")) == row
+    printed = run("index", "check", seen, new, "--radius", "3", "-n", "1")
+    assert printed.out == "cat 2\tcat\t0\t-\n"
+    assert "documents 2, near one in the collection 1, matches 1" in printed.err
+    as_json = run("index", "check", seen, new, "--json", "--quiet")
+    assert (json.loads(as_json.out), as_json.err) == (row, "")
+    for options, message in (
+        (["-o", new], "is also an input"),
+        (["-o", "x.txt"], "unknown ending"),
+        (["--radius", "999"], "radius is 999"),
+        (["--radius", "3", "--similarity", "0.9"], "exclude each other"),
+    ):
+        refused = run("index", "check", seen, new, *options)
+        assert refused.code == 2
+        assert message in refused.err
+
+
+def test_check_without_texts_says_what_helps(run: Run, new: Path, tmp_path: Path) -> None:
+    path = tmp_path / "codes.neardup"
+    run("index", "create", path, "--no-text")
+    ran = run("index", "check", path, new)
+    assert ran.code == 2
+    assert "keeps no texts" in ran.err
+
+
+def test_remove(run: Run, seen: Path, tmp_path: Path) -> None:
+    ids = tmp_path / "ids.txt"
+    ids.write_text("dog\nnobody\n", encoding="utf-8")
+    ran = run("index", "remove", seen, "cat", "--from", ids, "--json")
+    assert json.loads(ran.out) == {"removed": 2, "not_found": 1, "documents": 0}
+    assert run("index", "remove", seen).code == 2
+
+
+def test_stats_verify_compact_export(run: Run, seen: Path, tmp_path: Path) -> None:
+    shown = run("index", "stats", seen)
+    assert shown.code == 0
+    assert "documents        2" in shown.out
+    assert run("index", "compact", seen).err.endswith("MB now\n")
+    assert json.loads(run("index", "compact", seen, "--json").out)["after"] > 0
+    well = run("index", "verify", seen)
+    assert (well.code, well.err) == (0, "neardup: all is well\n")
+    out = tmp_path / "all.parquet"
+    ran = run("index", "export", seen, "-o", out)
+    assert (ran.code, ran.err) == (0, f"neardup: wrote 2 documents to {out}\n")
+    assert run("index", "export", seen, "-o", tmp_path / "x.doc").code == 2
+    (segment,) = seen.glob("segment-*")
+    segment.write_bytes(b"junk")
+    broken = run("index", "verify", seen)
+    assert broken.code == 1
+    assert "is not the file that was written" in broken.err
+    assert json.loads(run("index", "verify", seen, "--json").out)["problems"]
+    assert run("index", "compact", seen, "--quiet").code == 0
+    assert run("index", "verify", seen, "--quiet").code == 0
+
+
+def test_a_second_writer_is_refused(run: Run, seen: Path, new: Path) -> None:
+    with nd.Collection.open(seen) as writer:
+        writer.add([("x", DOG)])
+        ran = run("index", "add", seen, new)
+        assert ran.code == 1
+        assert "is writing to it" in ran.err
+        assert run("index", "check", seen, new, "--quiet").code == 0

@@ -1,0 +1,371 @@
+"""What a collection does, and what it refuses."""
+
+import json
+import sqlite3
+import zlib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup as nd
+from neardup.collection import Near, Outcome, segments, store
+
+CAT = "the cat sat on the mat and looked at the moon over the harbour"
+CAT_AGAIN = "The cat sat on the mat, and looked at the moon over the harbour!"
+DOG = "a dog barked all night at nothing in particular, says the neighbour"
+
+
+# --------------------------------------------------------------------------------- what comes in
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        [("a", CAT), ("b", DOG, {"n": 1})],
+        [["a", CAT, None], ["b", DOG, {"n": 1}]],
+        [{"id": "a", "text": CAT}, {"id": "b", "text": DOG, "n": 1}],
+        ((id_, text, extra) for id_, text, extra in [("a", CAT, {}), ("b", DOG, {"n": 1})]),
+    ],
+)
+def test_documents_in_all_forms(path: Path, documents: Any) -> None:
+    with nd.Collection.open(path) as collection:
+        assert collection.add(documents) == [Outcome("a", "added"), Outcome("b", "added")]
+        stored = collection.get("a")
+        assert stored is not None
+        assert (stored.id, stored.text, stored.metadata) == ("a", CAT, {})
+        assert stored.fingerprint == nd.fingerprint(CAT)
+        other = collection.get("b")
+        assert other is not None
+        assert other.metadata == {"n": 1}
+
+
+def test_tables(path: Path) -> None:
+    columns = {"id": ["a", "b"], "text": [CAT, DOG], "n": [1, 2]}
+    with nd.Collection.open(path) as collection:
+        assert [x.status for x in collection.add(pa.table(columns))] == ["added", "added"]
+        assert [x.status for x in collection.add(pl.DataFrame(columns))] == ["updated", "updated"]
+        stored = collection.get("b")
+        assert stored is not None
+        assert stored.metadata == {"n": 2}
+        with pytest.raises(ValueError, match=r"no column 'text' \(there is 'id'\)"):
+            collection.add(pa.table({"id": ["a"]}))
+        with pytest.raises(TypeError, match="row 1 of the column 'text' is None"):
+            collection.add(pa.table({"id": ["a", "b"], "text": ["x", None]}))
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ("text", "documents is one str"),
+        ({"id": "a", "text": "b"}, "documents is one dict"),
+        (5, "documents is of type int"),
+        ([("a",)], r"documents\[0\] is \('a',\)"),
+        (["ab"], r"documents\[0\] is 'ab'"),
+        ([("a", "x"), (5, "x")], r"the id of documents\[1\] is 5; it must be a str: str\(…\)"),
+        ([("a", None)], r"the text of documents\[0\] is None"),
+        ([{"id": "a"}], r"documents\[0\] has no 'text'"),
+        (
+            [("a", "x"), ("b", "x"), ("a", "y")],
+            r"'a' is given twice, by documents\[0\] and .*\[2\]",
+        ),
+        ([("a", "x", "meta")], r"the metadata of documents\[0\] is 'meta'"),
+        ([("a", "x", {"n": float("nan")})], "cannot be stored as JSON"),
+        ([("a", "x", {"n": object()})], "cannot be stored as JSON"),
+        ([("a", "\ud800")], r"the text of documents\[0\] has a lone surrogate"),
+        ([("\ud800", "a")], r"the id of documents\[0\] has a lone surrogate"),
+        ([("a", "x", {"n": "\ud800"})], r"the metadata of documents\[0\] has a lone surrogate"),
+    ],
+)
+def test_wrong_documents_are_refused_and_nothing_is_stored(
+    path: Path, documents: Any, message: str
+) -> None:
+    with nd.Collection.open(path) as collection:
+        with pytest.raises((TypeError, ValueError), match=message):
+            collection.add(documents)
+        assert len(collection) == 0
+
+
+def test_an_update_takes_the_place_of_the_old_text(seen: nd.Collection) -> None:
+    assert seen.add([("cat", DOG), ("new", CAT)]) == [
+        Outcome("cat", "updated"),
+        Outcome("new", "added"),
+    ]
+    assert [match.id for match in seen.check(CAT)] == ["new"]
+    assert [match.id for match in seen.check(DOG)] == ["dog", "cat"]
+    assert seen.add([("word", "bye")]) == [Outcome("word", "updated")]
+    assert seen.check("hello") == []
+    assert seen.check("bye") == [Near("word", None, 1.0)]
+    assert seen.verify() == []
+
+
+def test_unless_duplicate(seen: nd.Collection) -> None:
+    batch = [("again", CAT_AGAIN), ("fresh", "something else altogether, of another kind")]
+    batch += [("echo", batch[1][1].upper()), ("word2", "hello"), ("odd", "!"), ("odd2", "!")]
+    found = seen.add(batch, unless_duplicate=True, similarity=0.9)
+    assert found[0] == Outcome("again", "duplicate", "cat", 0, 1.0)
+    assert found[1] == Outcome("fresh", "added")
+    assert found[2] == Outcome("echo", "duplicate", "fresh", 0, 1.0)
+    assert found[3] == Outcome("word2", "duplicate", "word", None, 1.0)
+    # Without a letter or digit a text is nobody's duplicate.
+    assert [x.status for x in found[4:]] == ["added", "added"]
+    assert "again" not in seen
+    assert len(seen) == 6
+    by_radius = seen.add([("again", CAT_AGAIN)], unless_duplicate=True, radius=3)
+    assert by_radius == [Outcome("again", "duplicate", "cat", 0, None)]
+
+
+def test_a_document_is_no_duplicate_of_itself(seen: nd.Collection) -> None:
+    assert seen.add([("cat", CAT_AGAIN)], unless_duplicate=True) == [Outcome("cat", "updated")]
+    # But of another: then the old text stays.
+    found = seen.add([("cat", DOG)], unless_duplicate=True)
+    assert found == [Outcome("cat", "duplicate", "dog", 0, 1.0)]
+    stored = seen.get("cat")
+    assert stored is not None
+    assert stored.text == CAT_AGAIN
+
+
+def test_limits_need_unless_duplicate(seen: nd.Collection) -> None:
+    with pytest.raises(ValueError, match="they need unless_duplicate=True"):
+        seen.add([("a", CAT)], radius=3)
+
+
+# -------------------------------------------------------------------------------- what comes out
+
+
+def test_check(seen: nd.Collection) -> None:
+    assert seen.check(CAT_AGAIN) == [Near("cat", 0, 1.0)]
+    assert seen.check(CAT_AGAIN, radius=0) == [Near("cat", 0, None)]
+    assert seen.check("nothing of that kind has been seen here") == []
+    assert seen.check("hello") == [Near("word", None, 1.0)]
+    assert seen.check("hello", radius=3) == [Near("word", None, 1.0)]
+    assert seen.check("Hello") == []
+    found = seen.check([CAT_AGAIN, "hello", None, "…", DOG])
+    assert found.column_names == ["query", "id", "distance", "similarity"]
+    assert found.to_pylist() == [
+        {"query": 0, "id": "cat", "distance": 0, "similarity": 1.0},
+        {"query": 1, "id": "word", "distance": None, "similarity": 1.0},
+        {"query": 4, "id": "dog", "distance": 0, "similarity": 1.0},
+    ]
+    assert seen.check([], radius=3).num_rows == 0
+    assert seen.check(pa.array([DOG]), n=1).column("id").to_pylist() == ["dog"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"similarity": 0.9, "radius": 3}, "exclude each other"),
+        ({"similarity": 1.5}, "similarity is 1.5"),
+        ({"radius": 129}, "radius is 129; it must be a whole number from 0 to 128"),
+        ({"n": 0}, "n is 0"),
+        ({"recall": 2}, "recall is 2"),
+        ({"texts": "\ud800 and more"}, "text has a lone surrogate"),
+        ({"texts": [5]}, r"texts\[0\] is of type int"),
+    ],
+)
+def test_wrong_limits(seen: nd.Collection, options: Any, message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        seen.check(**{"texts": CAT, **options})
+
+
+def test_get_remove_and_iteration(seen: nd.Collection) -> None:
+    assert list(seen) == ["cat", "dog", "word"]
+    assert "cat" in seen
+    assert "\ud800" not in seen
+    assert 5 not in seen
+    assert seen.get("nobody") is None
+    assert [stored.text for stored in seen.documents()] == [CAT, DOG, "hello"]
+    assert seen.remove("nobody") == 0
+    assert seen.remove(["cat", "cat", "word", "nobody"]) == 2
+    assert len(seen) == 1
+    assert seen.check("hello") == seen.check(CAT) == []
+    with pytest.raises(TypeError, match="an id is 5"):
+        seen.remove([5])  # type: ignore[list-item]
+    assert seen.verify() == []
+
+
+def test_iteration_sees_one_moment(seen: nd.Collection) -> None:
+    ids = iter(seen)
+    assert next(ids) == "cat"
+    seen.add([("later", DOG), ("dog", CAT)])
+    assert list(ids) == ["dog", "word"]
+    assert list(seen) == ["cat", "word", "later", "dog"]
+
+
+def test_without_texts(path: Path) -> None:
+    with nd.Collection.open(path, nd.Recipe(bits=64), store_text=False) as collection:
+        collection.add([("cat", CAT), ("word", "hello")])
+        for call in (
+            lambda: collection.check(CAT),
+            lambda: collection.check([CAT], similarity=0.9),
+            lambda: collection.add([("x", CAT)], unless_duplicate=True),
+        ):
+            with pytest.raises(nd.CollectionError, match=r"keeps no texts.*give a radius"):
+                call()
+        assert collection.check(CAT_AGAIN, radius=3) == [Near("cat", 0, None)]
+        assert collection.check("hello", radius=3) == [Near("word", None, 1.0)]
+        stored = collection.get("cat")
+        assert stored is not None
+        assert stored.text is None
+        assert collection.verify() == []
+    with nd.Collection.open(path) as again:
+        assert not again.stores_text
+    with pytest.raises(nd.CollectionError, match="does not keep texts, and store_text is True"):
+        nd.Collection.open(path, store_text=True)
+
+
+def test_long_texts_are_packed_and_short_ones_are_not_longer(path: Path) -> None:
+    texts = {"short": "hello you", "long": CAT * 50, "noise": "".join(map(chr, range(300, 900)))}
+    with nd.Collection.open(path) as collection:
+        collection.add(list(texts.items()))
+        assert {x.id: x.text for x in collection.documents()} == texts
+    with sqlite3.connect(path / store.DATABASE) as database:
+        sizes = dict(database.execute("SELECT id, length(CAST(text AS BLOB)) FROM documents"))
+    database.close()
+    assert sizes["long"] < len(texts["long"]) / 10
+    assert all(sizes[id_] <= len(text.encode()) for id_, text in texts.items())
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.parquet", "out.jsonl.gz"])
+def test_export(seen: nd.Collection, tmp_path: Path, name: str) -> None:
+    out = tmp_path / name
+    assert seen.export(out) == 3
+    if name == "out.jsonl":
+        rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+        code = f"{nd.fingerprint(CAT):032x}"
+        assert rows[0] == {
+            "id": "cat",
+            "text": CAT,
+            "metadata": {"year": 2020},
+            "fingerprint": code,
+        }
+        assert rows[2]["fingerprint"] is None
+    if name == "out.parquet":
+        assert pq.read_table(out).column("metadata").to_pylist() == ['{"year": 2020}', "{}", "{}"]
+    with pytest.raises(ValueError, match="unknown ending"):
+        seen.export(tmp_path / "out.txt")
+
+
+def test_stats(seen: nd.Collection) -> None:
+    found = seen.stats()
+    assert (found.documents, found.without_signal, found.tail, found.segments) == (3, 1, 2, 0)
+    assert found.recipe == seen.recipe.identity
+    seen.compact()
+    found = seen.stats()
+    assert (found.tail, found.segments, found.segment_entries) == (0, 1, 2)
+    assert found.segment_bytes > 0
+
+
+def test_a_million_equal_texts_cost_no_more_than_a_few(path: Path) -> None:
+    """In small: with n, or to see whether it is a duplicate, the first match is enough."""
+    with nd.Collection.open(path, durability="normal") as collection:
+        collection.add([(str(number), CAT) for number in range(20_000)])
+        assert collection.check(CAT, n=2) == [Near("0", 0, 1.0), Near("1", 0, 1.0)]
+        found = collection.add([("x", CAT_AGAIN)] * 1, unless_duplicate=True)
+        assert found == [Outcome("x", "duplicate", "0", 0, 1.0)]
+        assert len(collection.check(CAT)) == 20_000
+
+
+# ------------------------------------------------------------------------------ opening and recipes
+
+
+def test_the_recipe_is_recorded_and_another_one_refused(path: Path) -> None:
+    recipe = nd.Recipe(stopwords=["the", "a"], bits=64).fit([CAT, DOG])
+    with nd.Collection.open(path, recipe) as collection:
+        collection.add([("cat", CAT)])
+    for given in (None, recipe):
+        with nd.Collection.open(path, given) as collection:
+            assert collection.recipe == recipe
+            assert collection.check(CAT, radius=0) == [Near("cat", 0, None)]
+    with pytest.raises(nd.CollectionError) as refused:
+        nd.Collection.open(path, "simhash")
+    assert recipe.identity in str(refused.value)
+    assert nd.Recipe.preset("simhash").identity in str(refused.value)
+
+
+def test_a_recipe_with_a_function_cannot_be_recorded(path: Path) -> None:
+    with pytest.raises(ValueError, match="a function cannot be saved"):
+        nd.Collection.open(path, nd.Recipe(hash=lambda token: zlib.crc32(token.encode()), bits=32))
+    assert not path.exists()
+
+
+def test_names_and_places(tmp_path: Path) -> None:
+    with pytest.raises(nd.CollectionError, match=r"ends in \.neardup; use .*seen\.neardup"):
+        nd.Collection.open(tmp_path / "seen")
+    file = tmp_path / "file.neardup"
+    file.write_text("x", encoding="utf-8")
+    with pytest.raises(nd.CollectionError, match="a file; a collection is a folder"):
+        nd.Collection.open(file)
+    folder = tmp_path / "other.neardup"
+    folder.mkdir()
+    (folder / "thesis.docx").touch()
+    with pytest.raises(nd.CollectionError, match=r"holds 'thesis\.docx'"):
+        nd.Collection.open(folder)
+    with pytest.raises(FileNotFoundError, match="no such collection"):
+        nd.Collection.open(tmp_path / "none.neardup", read_only=True)
+    with pytest.raises(FileNotFoundError):
+        nd.Collection.open(tmp_path / "no" / "folder.neardup")
+    with pytest.raises(ValueError, match='durability is \'high\'; it must be "full" or "normal"'):
+        nd.Collection.open(tmp_path / "x.neardup", durability="high")  # type: ignore[arg-type]
+    odd = tmp_path / "a folder? 100%25 #1.neardup"
+    with nd.Collection.open(odd) as collection:
+        collection.add([("a", CAT)])
+    with nd.Collection.open(odd, read_only=True) as collection:
+        assert len(collection) == 1
+        with pytest.raises(nd.CollectionError, match="opened to read only"):
+            collection.add([("b", CAT)])
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [(99, "written by a newer neardup .format 99, this one reads 1"), (0, "of format 0")],
+)
+def test_other_versions_are_refused(path: Path, version: int, message: str) -> None:
+    nd.Collection.open(path).close()
+    database = sqlite3.connect(path / store.DATABASE)
+    database.execute(f"PRAGMA user_version = {version}")
+    database.close()
+    with pytest.raises(nd.CollectionError, match=message):
+        nd.Collection.open(path)
+
+
+def test_another_database_is_refused(path: Path) -> None:
+    path.mkdir()
+    database = sqlite3.connect(path / store.DATABASE)
+    database.execute("CREATE TABLE t (x)")
+    database.close()
+    with pytest.raises(nd.CollectionError, match="not the database of a neardup collection"):
+        nd.Collection.open(path)
+
+
+def test_a_closed_collection_says_so(path: Path) -> None:
+    collection = nd.Collection.open(path)
+    collection.close()
+    collection.close()
+    for call in (lambda: len(collection), lambda: collection.add([("a", CAT)]), collection.verify):
+        with pytest.raises(nd.CollectionError, match="is closed; open it again"):
+            call()
+
+
+def test_segments_are_written_and_merged_as_it_grows(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "TAIL", 10)
+    with nd.Collection.open(path) as collection:
+        sizes = set()
+        for number in range(200):
+            collection.add([(f"{number}-{at}", f"text {number} of {at} {CAT}") for at in range(3)])
+            sizes.add(collection.stats().segments)
+        assert max(sizes) <= 7
+        assert collection.stats().tail < 10 + 3
+        assert collection.verify() == []
+        collection.remove([f"{number}-1" for number in range(200)])
+        assert collection.verify() == []
+        assert len(list(path.glob("segment-*"))) == collection.stats().segments
+    with nd.Collection.open(path) as again:
+        assert len(again) == 400
+        assert again.get("7-1") is None
+        assert len(again.check(f"text 7 of 2 {CAT}", 0.999, n=1)) == 1

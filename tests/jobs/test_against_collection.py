@@ -1,0 +1,77 @@
+"""neardup dedup --against a collection: the same as against the files it was made of."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import neardup as nd
+from neardup import jobs
+
+SAMPLE = Path(__file__).parents[2] / "examples" / "sample.jsonl"
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Old records in a file and in a collection, and new ones."""
+    lines = SAMPLE.read_text("utf-8").splitlines(keepends=True)
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    old.write_text("".join(lines[::2]), encoding="utf-8")
+    new.write_text("".join(lines[1::2]), encoding="utf-8")
+    collection = tmp_path / "old.neardup"
+    with nd.Collection.open(collection) as seen:
+        seen.add([json.loads(line) for line in lines[::2]])
+    return old, collection, new
+
+
+@pytest.mark.parametrize("limits", [{}, {"similarity": 0.95}, {"radius": 20}])
+def test_the_same_as_against_files(
+    parts: tuple[Path, Path, Path], tmp_path: Path, limits: dict[str, float]
+) -> None:
+    outputs = []
+    for against in parts[:2]:
+        out, removed = tmp_path / "kept.jsonl", tmp_path / "removed.jsonl"
+        options = jobs.Options(against=[str(against)], removed=removed, **limits)  # type: ignore[arg-type]
+        summary = jobs.dedup([str(parts[2])], out, options)
+        assert summary.reference == 21
+        assert summary.removed
+        outputs.append((out.read_bytes(), removed.read_bytes(), summary.removed))
+    assert outputs[0] == outputs[1]
+
+
+def test_a_collection_and_a_file_together(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    old, collection, new = parts
+    options = jobs.Options(against=[str(collection), str(new), str(old)])
+    summary = jobs.dedup([str(new)], tmp_path / "kept.jsonl", options)
+    assert summary.reference == 21 + 20 + 21
+    assert summary.kept == 0
+
+
+def test_a_collection_without_texts_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "codes.neardup"
+    nd.Collection.open(path, store_text=False).close()
+    options = jobs.Options(against=[str(path)], radius=3)
+    with pytest.raises(jobs.RefusedError, match=r"keeps no texts.*neardup index check"):
+        jobs.dedup([str(SAMPLE)], tmp_path / "kept.jsonl", options)
+
+
+def test_a_run_that_is_resumed_knows_a_changed_collection(
+    parts: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, collection, new = parts
+    work = tmp_path / "work"
+    options = {"against": [str(collection)], "work_dir": work}
+    with monkeypatch.context() as patched:
+
+        def stop(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        patched.setattr("neardup.jobs.job.Job.match", stop)
+        with pytest.raises(KeyboardInterrupt):
+            jobs.dedup([str(new)], tmp_path / "kept.jsonl", jobs.Options(**options))  # type: ignore[arg-type]
+    again = jobs.Options(**options, resume=True)  # type: ignore[arg-type]
+    with nd.Collection.open(collection) as seen:
+        seen.compact()
+        seen.add([("more", "a document that was not there before")])
+    with pytest.raises(ValueError, match="the earlier run differs in against"):
+        jobs.dedup([str(new)], tmp_path / "kept.jsonl", again)
