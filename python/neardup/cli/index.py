@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neardup.cli import console, options
+from neardup.cli.progress import Progress
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
@@ -124,7 +125,7 @@ def add(
         if unless_duplicate:
             _check_limits(collection, **limits)
         write = _table(stack, duplicates, DUPLICATES, files, "--duplicates")
-        progress = stack.enter_context(_progress(quiet))
+        progress = stack.enter_context(_progress("adding", quiet))
         try:
             for some in documents(files, reading, problems):
                 pairs = list(zip(some.ids, some.texts, strict=True))
@@ -133,7 +134,7 @@ def add(
                     counts[outcome.status] += 1
                     if write is not None and outcome.status == "duplicate":
                         write(_refused(outcome, some.source))
-                progress(sum(counts.values()))
+                progress.advance(len(found))
         except KeyboardInterrupt:
             stored = counts["added"] + counts["updated"]
             raise KeyboardInterrupt(f"{stored:,} documents were added and stay") from None
@@ -205,7 +206,7 @@ def check(
         write = _table(stack, out, MATCHES, files, "--out") or _printer(as_json=as_json)
         # Rows on a terminal show themselves how far the work is.
         shown = out is not None or not sys.stdout.isatty()
-        progress = stack.enter_context(_progress(quiet or not shown))
+        progress = stack.enter_context(_progress("checking", quiet or not shown))
         for some in documents(files, reading, problems):
             found = collection.check(some.texts, n=n, **limits)
             for row in found.to_pylist():
@@ -213,7 +214,7 @@ def check(
             counts["documents"] += len(some.ids)
             counts["near"] += len(set(found.column("query").to_pylist()))
             counts["matches"] += found.num_rows
-            progress(counts["documents"])
+            progress.advance(len(some.ids))
         sys.stdout.flush()
     problems.close()
     if out is not None and as_json:
@@ -400,10 +401,10 @@ def _printer(*, as_json: bool) -> Callable[[dict[str, Any]], object]:
     return write
 
 
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[int], None]]:
-    with console.Progress(shown=not quiet and sys.stderr.isatty()) as progress:
-        yield progress.show
+def _progress(doing: str, quiet: bool) -> Progress:
+    progress = Progress(shown=not quiet and sys.stderr.isatty())
+    progress.stage(doing, None, "documents")
+    return progress
 
 
 def _refused(outcome: Outcome, source: str) -> dict[str, Any]:
