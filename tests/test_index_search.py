@@ -164,3 +164,25 @@ def test_threads_change_nothing() -> None:
             with pytest.raises(error, match="threads is"):
                 call([1], threads=given)
     assert len(alone) == 5000
+
+
+def test_a_share_of_what_is_there() -> None:
+    random = np.random.default_rng(5)
+    codes = random.integers(0, 2**64, (50_000, 2), dtype=np.uint64)
+    flips = np.packbits(random.random((500, 128)) < 0.1436, axis=1).view(np.uint64)
+    index = nd.Index(bits=128)
+    index.add(codes)
+    index.compact()
+    every = index.search(codes[:500] ^ flips, radius=30).to_pylist()
+    some = index.search(codes[:500] ^ flips, radius=30, recall=0.95).to_pylist()
+    assert [row for row in every if row in some] == some
+    assert 0.94 * len(every) <= len(some) < len(every)
+    assert index.plan(30).method == "scan"
+    assert index.plan(30, recall=0.95).method == "tables"
+    assert index.plan(30, recall=0.95).cost < index.plan(30).cost / 3
+
+
+@pytest.mark.parametrize("recall", [0, 1.5, float("nan")])
+def test_no_such_share(recall: float) -> None:
+    with pytest.raises(ValueError, match="recall is"):
+        nd.Index().search(1, recall=recall)

@@ -211,12 +211,12 @@ impl PyIndex {
         &self,
         py: Python<'py>,
         values: PyReadonlyArray2<'py, u64>,
-        radius: usize,
+        reach: (usize, f64, Option<f64>),
         recipe: Option<String>,
         threads: Option<usize>,
     ) -> PyResult<Rows<'py>> {
         let search =
-            |index: &Index, codes: &[u64], stop: &AtomicBool| index.search(codes, radius, recipe.as_deref(), stop);
+            |index: &Index, codes: &[u64], stop: &AtomicBool| index.search_some(codes, reach, recipe.as_deref(), stop);
         rows(py, self.run(py, &values, threads, search)?)
     }
 
@@ -269,8 +269,8 @@ impl PyIndex {
     }
 
     /// For each part: entries, (key bits, bits probed) of each table or None for a scan, probes, candidates, nanoseconds.
-    fn plan(&self, py: Python<'_>, radius: usize) -> PyResult<Vec<Part>> {
-        let parts = py.detach(|| guard(|| self.0.plan(radius)))?.map_err(refuse)?;
+    fn plan(&self, py: Python<'_>, radius: usize, recall: f64) -> PyResult<Vec<Part>> {
+        let parts = py.detach(|| guard(|| self.0.plan(radius, recall)))?.map_err(refuse)?;
         Ok(parts.into_iter().map(|part| (part.entries, part.tables, part.probes, part.candidates, part.cost)).collect())
     }
 }

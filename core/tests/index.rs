@@ -194,3 +194,45 @@ fn the_highest_id_of_all_is_an_id_like_others() {
     index.add(&[2], last(), None, None, 1, None).unwrap();
     assert_eq!(index.ids().unwrap(), Ids::Int(vec![i64::MAX]));
 }
+
+/// Planted copies of which each bit differs with the chance `flip`: the share that is found, and that nothing else is.
+#[test]
+fn a_share_is_found_and_nothing_wrong() {
+    let bits = 128;
+    let mut seed = 7u64;
+    let mut next = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let codes: Vec<[u64; 2]> = (0..60_000)
+        .map(|_| [0; 2].map(|_: u64| (0..64).fold(0, |word, _| word << 1 | u64::from(next() < 0.5))))
+        .collect();
+    let index = Index::new(bits, None).unwrap();
+    index.add(codes.as_flattened(), None, None, None, codes.len(), None).unwrap();
+    index.compact(None).unwrap();
+
+    for (flip, radius, recall) in [(0.1436, 30, 0.99), (0.1436, 30, 0.9), (0.05, 14, 0.95)] {
+        let queries: Vec<[u64; 2]> = codes
+            .iter()
+            .step_by(20)
+            .map(|code| code.map(|word| (0..64).fold(word, |word, bit| word ^ u64::from(next() < flip) << bit)))
+            .collect();
+        let reach = (radius, recall, Some(flip));
+        let found = index.search_some(queries.as_flattened(), reach, None, &GO).unwrap();
+        let Ids::Int(ids) = &found.ids else { unreachable!("ids are numbers") };
+        let mut planted = 0;
+        for ((&query, &id), &apart) in found.queries.iter().zip(ids).zip(&found.distances) {
+            let exact = distance(&queries[query as usize], &codes[id as usize]);
+            assert_eq!(u32::from(apart), exact);
+            assert!(exact <= radius as u32);
+            planted += u32::from(id == 20 * i64::from(query));
+        }
+        let within = queries.iter().zip(codes.iter().step_by(20)).filter(|(a, b)| distance(*a, *b) <= radius as u32);
+        let share = f64::from(planted) / within.count() as f64;
+        assert!(share >= recall - 0.01, "{share} of {recall}");
+        let plan = index.plan(radius, recall).unwrap();
+        assert!(plan[0].tables.is_some() && plan[0].cost < index.plan(radius, 1.0).unwrap()[0].cost);
+    }
+    assert!(index.search_some(&[0, 0], (3, 1.5, None), None, &GO).is_err());
+    assert!(index.search_some(&[0, 0], (3, 0.5, Some(f64::NAN)), None, &GO).is_err());
+}

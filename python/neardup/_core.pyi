@@ -160,6 +160,9 @@ def read_json_lines(
 class CorruptIndexError(ValueError):
     """A saved index is damaged, cut short, or not an index."""
 
+# Radius, recall, and the chance that a bit of what is looked for differs, where it is known.
+Reach = tuple[int, float, float | None]
+
 class Index:
     """Codes of one width under ids. Rows are C-contiguous and `(bits + 63) // 64` words wide."""
 
@@ -185,7 +188,7 @@ class Index:
         among `rows` where some are left out."""
     def remove(self, ids: NDArray[np.int64] | list[str]) -> int: ...
     def search(
-        self, values: NDArray[np.uint64], radius: int, recipe: str | None, threads: int | None
+        self, values: NDArray[np.uint64], reach: Reach, recipe: str | None, threads: int | None
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64] | list[str], NDArray[np.uint16]]:
         """Queries, ids and distances, row by row."""
     def nearest(
@@ -205,16 +208,13 @@ class Index:
     def compact(self) -> None: ...
     def verify(self) -> None: ...
     def plan(
-        self, radius: int
+        self, radius: int, recall: float
     ) -> list[tuple[int, list[tuple[int, int | None]] | None, int, float, float]]:
         """For each part: entries, the tables' key bits and flips or None for a scan, probes,
         candidates, nanoseconds."""
 
-# Radius, recall, and the chance that a bit of a pair differs, where it is known.
-JoinSettings = tuple[int, float, float | None]
-
 def join_plan(
-    values: NDArray[np.uint64], signal: NDArray[np.bool_] | None, settings: JoinSettings
+    values: NDArray[np.uint64], signal: NDArray[np.bool_] | None, reach: Reach
 ) -> dict[str, Any]:
     """What a join of these rows would do; the fields of `neardup.pairs.Plan`."""
 
@@ -230,7 +230,7 @@ def firm_alike(
 def pairs(
     values: NDArray[np.uint64],
     signal: NDArray[np.bool_] | None,
-    settings: JoinSettings,
+    reach: Reach,
     equal: str,
     threads: int | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16], dict[str, Any]]:
@@ -245,7 +245,7 @@ class PairStream:
         self,
         values: NDArray[np.uint64],
         signal: NDArray[np.bool_] | None,
-        settings: JoinSettings,
+        reach: Reach,
         equal: str,
         threads: int | None,
     ) -> None: ...
@@ -255,7 +255,7 @@ class PairStream:
 def clusters(
     values: NDArray[np.uint64],
     signal: NDArray[np.bool_] | None,
-    settings: JoinSettings,
+    reach: Reach,
     linkage: str,
     threads: int | None,
 ) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard
 
 from neardup.fingerprint import Fingerprints
@@ -120,3 +121,13 @@ def whole(name: str, value: object, least: int, most: int) -> int:
     if not least <= number <= most:
         raise ValueError(f"{name} is {number}; {limits}")
     return number
+
+
+def share(name: str, value: object) -> float:
+    """The value as a number above 0 and at most 1, refused if it is none."""
+    limits = "it must be a number above 0 and at most 1"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} is {value!r}; {limits}")
+    if not 0 < float(value) <= 1:
+        raise ValueError(f"{name} is {value}; {limits}")
+    return float(value)

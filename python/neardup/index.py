@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 from neardup import _core
-from neardup.codes import Codes, as_codes, is_int, whole
+from neardup.codes import Codes, as_codes, is_int, share, whole
 from neardup.columns import numbers
 from neardup.fingerprint import Fingerprints
 from neardup.recipe import Recipe, as_recipe, check_threads
@@ -227,26 +227,36 @@ class Index:
 
     @overload
     def search(
-        self, values: int | None, radius: int = 3, *, threads: int | None = None
+        self,
+        values: int | None,
+        radius: int = 3,
+        recall: float = 1.0,
+        *,
+        threads: int | None = None,
     ) -> list[Match]: ...
     @overload
     def search(
         self,
         values: Fingerprints | NDArray[np.uint64] | Iterable[int | None],
         radius: int = 3,
+        recall: float = 1.0,
         *,
         threads: int | None = None,
     ) -> pa.Table: ...
-    def search(self, values: Any, radius: int = 3, *, threads: int | None = None) -> Any:
+    def search(
+        self, values: Any, radius: int = 3, recall: float = 1.0, *, threads: int | None = None
+    ) -> Any:
         """All ids at most `radius` bits from a fingerprint, the nearest first, then by id.
+
+        recall  below 1, only that share has to be found, of near-duplicates of which 99 in 100 lie
+                within the radius: much faster where the radius is large
 
         One fingerprint gives a list of `Match`. Many give an Arrow table: query (the row of the
         fingerprint), id, distance.
         """
         codes = as_codes(values, self.bits)
-        return self._answer(
-            codes, threads, self._core.search, whole("radius", radius, 0, self.bits)
-        )
+        reach = whole("radius", radius, 0, self.bits), share("recall", recall), None
+        return self._answer(codes, threads, self._core.search, reach)
 
     def contains(self, values: Any, radius: int = 0, *, threads: int | None = None) -> Any:
         """Whether anything is at most `radius` bits from a fingerprint; an array for many."""
@@ -297,7 +307,7 @@ class Index:
             reach = whole("max_distance", max_distance, 0, self.bits)
         return self._answer(codes, threads, self._core.nearest, count, reach)
 
-    def _answer(self, codes: Codes, threads: int | None, search: Any, *limits: int) -> Any:
+    def _answer(self, codes: Codes, threads: int | None, search: Any, *limits: Any) -> Any:
         check_threads(threads)
         rows, places = codes.values, None
         if codes.signal is not None:
@@ -317,11 +327,11 @@ class Index:
         columns = [numbers(queries.astype("i8")), found, numbers(distances)]
         return pa.table(columns, names=["query", "id", "distance"])
 
-    def plan(self, radius: int) -> Plan:
+    def plan(self, radius: int, recall: float = 1.0) -> Plan:
         """What a search at this radius would do, and what it is expected to cost."""
         parts = []
         for entries, tables, probes, candidates, nanoseconds in self._core.plan(
-            whole("radius", radius, 0, self.bits)
+            whole("radius", radius, 0, self.bits), share("recall", recall)
         ):
             keys, flips = zip(*tables, strict=True) if tables else ((), ())
             method = "scan" if tables is None else "tables"

@@ -6,11 +6,10 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from neardup import _core
-from neardup.codes import Codes, as_codes, whole
+from neardup.codes import Codes, as_codes, share, whole
 from neardup.columns import numbers
 from neardup.fingerprint import Fingerprints
 from neardup.recipe import check_threads
@@ -149,7 +148,7 @@ def join_arguments(
     recall: float,
     similarity: float | None,
     threads: int | None,
-) -> tuple[Codes, _core.JoinSettings]:
+) -> tuple[Codes, _core.Reach]:
     """The fingerprints as rows and what the core is told, all checked."""
     codes = as_codes(fingerprints)
     words = codes.values.shape[1] * 64
@@ -161,16 +160,6 @@ def join_arguments(
     flip = None if similarity is None else flip_chance(share("similarity", similarity))
     check_threads(threads)
     return codes, (min(radius, words), recall, flip)
-
-
-def share(name: str, value: object) -> float:
-    """The value as a number above 0 and at most 1, refused if it is none."""
-    limits = "it must be a number above 0 and at most 1"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} is {value!r}; {limits}")
-    if not 0 < float(value) <= 1:
-        raise ValueError(f"{name} is {value}; {limits}")
-    return float(value)
 
 
 def flip_chance(similarity: float) -> float:

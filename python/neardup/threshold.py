@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from neardup import _core
-from neardup.codes import whole
-from neardup.pairs import flip_chance, share
+from neardup.codes import share, whole
+from neardup.pairs import flip_chance
 from neardup.similarity import DEFAULT_SIMILARITY
 
 DEFAULT_RECALL = 0.99

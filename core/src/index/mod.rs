@@ -20,11 +20,12 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use crate::join::usual_flip;
 use crate::{Error, MAX_BITS};
 pub use file::FileError;
 use ids::Kind;
 pub use ids::{Id, Ids};
-use segment::Segment;
+use segment::{Reach, Segment};
 use state::{Rows, Slot, State};
 pub use store::Corrupt;
 
@@ -473,8 +474,8 @@ impl Index {
 
     /// Queries one thread takes at a time. Through the tables: the more there are, the more of them find a stretch in
     /// the cache; but all threads shall have work, and a batch ends before one who wants to stop loses patience.
-    fn batch(&self, state: &State, queries: usize, radius: u32) -> usize {
-        let methods: Vec<_> = state.slots.iter().map(|slot| slot.segment.method(radius)).collect();
+    fn batch(&self, state: &State, queries: usize, reach: Reach) -> usize {
+        let methods: Vec<_> = state.slots.iter().map(|slot| slot.segment.method(reach)).collect();
         if methods.iter().any(|method| method.flips.is_none()) {
             return BATCH;
         }
@@ -491,11 +492,44 @@ impl Index {
         recipe: Option<&str>,
         stop: &AtomicBool,
     ) -> Result<Matches, IndexError> {
+        self.search_some(codes, (radius, 1.0, None), recipe, stop)
+    }
+
+    /// As `search`, but only the given share of what is there has to be found: of codes each of whose bits differs
+    /// from the query's with the given chance, or such that 99 of 100 lie within the radius. What is found is exact.
+    pub fn search_some(
+        &self,
+        codes: &[u64],
+        (radius, recall, flip): (usize, f64, Option<f64>),
+        recipe: Option<&str>,
+        stop: &AtomicBool,
+    ) -> Result<Matches, IndexError> {
         let state = self.read();
-        let radius = self.check_query(&state, radius, recipe)?;
-        let batch = self.batch(&state, codes.len() / self.words, radius);
-        let search = |queries: &[&[u64]]| state.collect(&state.near(queries, radius)?, usize::MAX);
+        let reach = self.reach(&state, radius, recall, flip, recipe)?;
+        let batch = self.batch(&state, codes.len() / self.words, reach);
+        let search = |queries: &[&[u64]]| state.collect(&state.near(queries, reach)?, usize::MAX);
         Ok(joined(self.batches(codes, batch, stop, search)?, batch, state.kind))
+    }
+
+    fn reach(
+        &self,
+        state: &State,
+        radius: usize,
+        recall: f64,
+        flip: Option<f64>,
+        recipe: Option<&str>,
+    ) -> Result<Reach, Error> {
+        let radius = self.check_query(state, radius, recipe)?;
+        for (name, share) in [("recall", Some(recall)), ("flip", flip)] {
+            if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
+                return Err(Error(format!("{name} is {share}; it must be from 0 to 1")));
+            }
+        }
+        if recall >= 1.0 {
+            return Ok(Reach::all(radius));
+        }
+        let flip = flip.unwrap_or_else(|| usual_flip(self.bits as u32, radius)).clamp(1e-9, 1.0 - 1e-9);
+        Ok(Reach { radius, recall, flip })
     }
 
     /// Whether there is an id at most `radius` bits from each query.
@@ -508,19 +542,19 @@ impl Index {
     ) -> Result<Vec<bool>, IndexError> {
         let state = self.read();
         let radius = self.check_query(&state, radius, recipe)?;
-        let by_tables = state.slots.iter().all(|slot| slot.segment.method(radius).flips.is_some());
+        let by_tables = state.slots.iter().all(|slot| slot.segment.method(Reach::all(radius)).flips.is_some());
         let any = |queries: &[&[u64]]| {
             if !by_tables {
                 // Not all there are within a wide radius: the nearest is enough.
                 return queries.iter().map(|query| Ok(!state.nearest_by_scan(query, 1, radius)?.is_empty())).collect();
             }
             let mut any = vec![false; queries.len()];
-            for found in state.near(queries, radius)?.chunk_by(|a, b| a.query == b.query) {
+            for found in state.near(queries, Reach::all(radius))?.chunk_by(|a, b| a.query == b.query) {
                 any[found[0].query as usize] = state.count_live(found, 1)? > 0;
             }
             Ok(any)
         };
-        let batch = self.batch(&state, codes.len() / self.words, radius);
+        let batch = self.batch(&state, codes.len() / self.words, Reach::all(radius));
         Ok(self.batches(codes, batch, stop, any)?.concat())
     }
 
@@ -539,11 +573,11 @@ impl Index {
         Ok(joined(self.batches(codes, BATCH, stop, nearest)?, BATCH, state.kind))
     }
 
-    /// What a search at this radius would do in each part of the index; the last is the tail.
-    pub fn plan(&self, radius: usize) -> Result<Vec<PlannedPart>, Error> {
+    /// What a search would do in each part of the index; the last is the tail.
+    pub fn plan(&self, radius: usize, recall: f64) -> Result<Vec<PlannedPart>, Error> {
         let state = self.read();
-        let radius = self.check_query(&state, radius, None)?;
-        let mut parts: Vec<PlannedPart> = state.slots.iter().map(|slot| slot.segment.planned(radius)).collect();
+        let reach = self.reach(&state, radius, recall, None, None)?;
+        let mut parts: Vec<PlannedPart> = state.slots.iter().map(|slot| slot.segment.planned(reach)).collect();
         if state.tail.len() > 0 {
             let candidates = state.tail.len() as f64;
             let cost = candidates * self.words as f64;

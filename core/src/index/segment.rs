@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rayon::prelude::*;
 
@@ -21,6 +21,8 @@ use super::table::{Table, ball, masks, partition_point};
 const MAX_FLIPS: usize = 4;
 /// From this radius on the tables never pay: four tables, each probed to `MAX_FLIPS`, are exact below it.
 const MAX_PLANNED: usize = 4 * (MAX_FLIPS + 1);
+/// Methods that find only a share are kept for so many of what was asked last.
+const KEPT_METHODS: usize = 8;
 /// A bucket so large is sorted by all threads.
 const HEAVY_BUCKET: usize = 1 << 15;
 
@@ -41,6 +43,32 @@ pub(crate) struct Method {
     masks: Vec<Vec<u32>>,
 }
 
+/// How far a search goes, what share of what is there it has to find, and the chance that a bit of that differs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Reach {
+    pub(crate) radius: u32,
+    pub(crate) recall: f64,
+    pub(crate) flip: f64,
+}
+
+impl Reach {
+    /// All there is within the radius.
+    pub(crate) fn all(radius: u32) -> Reach {
+        Reach { radius, recall: 1.0, flip: 0.0 }
+    }
+}
+
+/// The chance that more than `most` of `bits` bits differ.
+fn chance_beyond(bits: u32, flip: f64, most: usize) -> f64 {
+    let mut chance = (1.0 - flip).powi(bits as i32);
+    let mut within = 0.0;
+    for differing in 0..=most.min(bits as usize) {
+        within += chance;
+        chance *= flip / (1.0 - flip) * (f64::from(bits) - differing as f64) / (differing as f64 + 1.0);
+    }
+    (1.0 - within).max(0.0)
+}
+
 /// Sealed codes with their ids.
 pub(crate) struct Segment {
     pub(crate) bits: usize,
@@ -52,7 +80,9 @@ pub(crate) struct Segment {
     /// Places of the ids, in ascending order of id.
     by_id: Store<u32>,
     /// The method for each small radius, and a scan for all others; made when first asked for.
-    methods: Vec<OnceLock<Method>>,
+    methods: Vec<OnceLock<Arc<Method>>>,
+    /// Methods that find only a share, the latest ones.
+    sampled: Mutex<Vec<(Reach, Arc<Method>)>>,
 }
 
 /// Rows in order of their codes, equal codes in order of rows; beside each row the highest 64 bits of its code.
@@ -158,7 +188,7 @@ impl Segment {
         by_id: Store<u32>,
     ) -> Segment {
         let methods = (0..=MAX_PLANNED).map(|_| OnceLock::new()).collect();
-        Segment { bits, tables, repeats, ids, by_id, methods }
+        Segment { bits, tables, repeats, ids, by_id, methods, sampled: Mutex::default() }
     }
 
     /// A segment of saved columns. Refuses directories whose buckets do not follow each other up to `unique`.
@@ -294,10 +324,25 @@ impl Segment {
         table.position(table.bucket(table.shape.key(code)), &table.shape.pack::<N>(code))
     }
 
-    /// How a search at this radius is done, and what it is expected to cost.
-    pub(crate) fn method(&self, radius: u32) -> &Method {
-        let at = (radius as usize).min(MAX_PLANNED);
-        self.methods[at].get_or_init(|| if at < MAX_PLANNED { self.plan(radius) } else { self.scan_method() })
+    /// How a search is done, and what it is expected to cost.
+    pub(crate) fn method(&self, reach: Reach) -> Arc<Method> {
+        let at = (reach.radius as usize).min(MAX_PLANNED);
+        let make = || Arc::new(if at < MAX_PLANNED { self.plan(reach.radius) } else { self.scan_method() });
+        let exact = self.methods[at].get_or_init(make);
+        if reach.recall >= 1.0 {
+            return Arc::clone(exact);
+        }
+        // Never waits: in a process forked while another thread held the lock, it stays locked for ever.
+        let mut known = self.sampled.try_lock().ok();
+        if let Some((_, method)) = known.iter().flat_map(|known| known.iter()).find(|(of, _)| *of == reach) {
+            return Arc::clone(method);
+        }
+        let method = self.sample(reach).filter(|method| method.cost < exact.cost).map_or(Arc::clone(exact), Arc::new);
+        if let Some(known) = &mut known {
+            known.truncate(KEPT_METHODS - 1);
+            known.insert(0, (reach, Arc::clone(&method)));
+        }
+        method
     }
 
     fn words_cost(&self) -> f64 {
@@ -350,6 +395,40 @@ impl Segment {
         let Some((cost, candidates, shares)) = best.pop().flatten().filter(|(cost, ..)| *cost < whole.cost) else {
             return whole;
         };
+        self.by_tables(&shares, candidates, cost)
+    }
+
+    /// The cheapest way to find the share that is asked for, of codes whose bits each differ with the same chance: a
+    /// code is missed if its key is too far away in every table, and their bits are not the same ones.
+    fn sample(&self, reach: Reach) -> Option<Method> {
+        let loss = 1.0 - reach.recall;
+        // (nanoseconds, records looked at, share missed, what each table has) for each choice so far.
+        let mut choices = vec![(0.0, 0.0, 1.0, Vec::new())];
+        for table in &self.tables {
+            let key_bits = table.shape.key_bits;
+            let mut shares = vec![(0.0, 0.0, 1.0)];
+            for flips in 0..=MAX_FLIPS.min(key_bits as usize) {
+                let candidates = table.surroundings(flips);
+                let probes = ball(key_bits, flips) as f64;
+                let cost = probes * PROBE_COST + candidates * COMPARE_COST * self.words_cost();
+                shares.push((cost, candidates, chance_beyond(key_bits, reach.flip, flips)));
+            }
+            let more = |(cost, candidates, missed, chosen): &(f64, f64, f64, Vec<usize>)| {
+                let with = |(share, more): (usize, &(f64, f64, f64))| {
+                    let chosen = chosen.iter().copied().chain([share]).collect();
+                    (cost + more.0, candidates + more.1, missed * more.2, chosen)
+                };
+                shares.iter().enumerate().map(with).collect::<Vec<_>>()
+            };
+            choices = choices.iter().flat_map(more).collect();
+        }
+        let enough = choices.into_iter().filter(|(_, _, missed, _)| *missed <= loss);
+        let (cost, candidates, _, shares) = enough.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some(self.by_tables(&shares, candidates, cost))
+    }
+
+    /// Each table probed to one bit less than its share.
+    fn by_tables(&self, shares: &[usize], candidates: f64, cost: f64) -> Method {
         let flips: Vec<Option<u32>> =
             shares.iter().map(|share| share.checked_sub(1).map(|flips| flips as u32)).collect();
         let masks: Vec<Vec<u32>> = self
@@ -361,9 +440,9 @@ impl Segment {
         Method { probes: masks.iter().map(Vec::len).sum(), flips: Some(flips), candidates, cost, masks }
     }
 
-    /// What a search at this radius would do.
-    pub(crate) fn planned(&self, radius: u32) -> PlannedPart {
-        let method = self.method(radius);
+    /// What such a search would do.
+    pub(crate) fn planned(&self, reach: Reach) -> PlannedPart {
+        let method = self.method(reach);
         let key_bits = self.tables.iter().map(|table| table.shape.key_bits);
         PlannedPart {
             entries: self.entries(),

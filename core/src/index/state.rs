@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Matches;
 use super::ids::{Id, Ids, Kind};
 use super::probe::Hit;
-use super::segment::Segment;
+use super::segment::{Reach, Segment};
 use super::store::Corrupt;
 
 /// A code near a query, anywhere in the index.
@@ -120,12 +120,13 @@ impl State {
     }
 
     /// The codes near each query, in all parts, query by query.
-    pub(super) fn near(&self, queries: &[&[u64]], radius: u32) -> Result<Vec<Found>, Corrupt> {
+    pub(super) fn near(&self, queries: &[&[u64]], reach: Reach) -> Result<Vec<Found>, Corrupt> {
+        let radius = reach.radius;
         let mut found = Vec::new();
         let mut hits: Vec<Hit> = Vec::new();
         for (part, slot) in self.slots.iter().enumerate() {
             hits.clear();
-            slot.segment.search(slot.segment.method(radius), queries, radius, &mut hits)?;
+            slot.segment.search(&slot.segment.method(reach), queries, radius, &mut hits)?;
             let of_part = |hit: &Hit| {
                 slot.segment.fetch_id(hit.unique as usize);
                 Found { query: hit.query, distance: hit.distance, part: part as u32, place: hit.unique }
@@ -171,12 +172,13 @@ impl State {
         // Wider and wider through the tables, as long as that is cheaper than to scan everything once.
         let mut reach = 3;
         let by_tables = |reach: u32| {
-            !self.slots.is_empty() && self.slots.iter().all(|slot| slot.segment.method(reach).flips.is_some())
+            !self.slots.is_empty()
+                && self.slots.iter().all(|slot| slot.segment.method(Reach::all(reach)).flips.is_some())
         };
         while !open.is_empty() && by_tables(reach.min(radius)) {
             let reached = reach.min(radius);
             let asked: Vec<&[u64]> = open.iter().map(|&query| queries[query as usize]).collect();
-            let mut found = self.near(&asked, reached)?;
+            let mut found = self.near(&asked, Reach::all(reached))?;
             let mut done = vec![reached == radius; open.len()];
             for found in found.chunk_by_mut(|a, b| a.query == b.query) {
                 let at = found[0].query as usize;

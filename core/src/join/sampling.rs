@@ -154,7 +154,7 @@ impl Distances {
 }
 
 /// The chance that a bit differs in pairs of which 99 in 100 lie within the radius.
-fn usual_flip(bits: u32, radius: u32) -> f64 {
+pub(crate) fn usual_flip(bits: u32, radius: u32) -> f64 {
     let (bits, radius) = (f64::from(bits), f64::from(radius));
     let (mut low, mut high) = (0.0, radius / bits);
     for _ in 0..60 {

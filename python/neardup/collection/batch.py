@@ -208,7 +208,8 @@ class _Judge:
                 return None
             row, distance = int(rows[0]), int(distances[0])
             return (0.0, distance, age + row), ids[row], distance, None
-        _, rows, distances = self.taken.search(one, wanted.radius, batch.recipe.identity, None)
+        reach = wanted.radius, 1.0, None
+        _, rows, distances = self.taken.search(one, reach, batch.recipe.identity, None)
         if not len(rows):
             return None
         places = [int(row) for row in rows]

@@ -24,7 +24,7 @@ def check_one(segments: Segments, text: str, wanted: Threshold, most: int | None
         return _equals(segments.store, text, most)
     values = np.frombuffer(code, dtype="<u8").astype(np.uint64, copy=False)[None, :]
     if wanted.similarity is None:
-        pairs = segments.search_one(values, wanted.radius, most)
+        pairs = segments.search_one(values, wanted, most)
         ids = segments.store.ids([key for _, key in pairs]) if pairs else {}
         return [Near(ids[key], distance, None) for distance, key in pairs]
     found = near(values, [text], segments, wanted, most)

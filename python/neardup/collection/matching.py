@@ -148,13 +148,13 @@ def near(
 
     store, recipe = segments.store, segments.recipe
     if wanted.similarity is None:
-        return Pairs(*segments.search(values, wanted.radius, most), None)
+        return Pairs(*segments.search(values, wanted, most), None)
     if most is None:
-        found = segments.search(values, wanted.radius, None)
+        found = segments.search(values, wanted, None)
         return verified(found, texts, store, recipe, wanted.similarity, None)
     # A few of the nearest are often enough. If not, and there are more, they have to be looked at.
     few = most + SPARE
-    found = segments.search(values, wanted.radius, few)
+    found = segments.search(values, wanted, few)
     first = verified(found, texts, store, recipe, wanted.similarity, most)
     assert first.similarities is not None  # noqa: S101
     enough = np.bincount(first.queries[first.similarities >= 1], minlength=len(texts)) >= most
@@ -165,7 +165,7 @@ def near(
     kept = ~np.isin(first.queries, again)
     parts = [Pairs(*(np.asarray(column)[kept] for column in first))]
     for query in again.tolist():
-        every = segments.search(values[query : query + 1], wanted.radius, None)
+        every = segments.search(values[query : query + 1], wanted, None)
         every = every._replace(queries=every.queries + query)
         parts.append(verified(every, texts, store, recipe, wanted.similarity, most))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]

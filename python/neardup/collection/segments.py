@@ -19,6 +19,8 @@ from neardup import _core
 from neardup.collection.errors import corrupt
 from neardup.collection.rows import Counts, SegmentRow
 from neardup.collection.store import Store
+from neardup.pairs import flip_chance
+from neardup.threshold import Threshold
 
 if TYPE_CHECKING:
     import numpy as np
@@ -178,61 +180,64 @@ class Segments:
     # ------------------------------------------------------------------------------------ searching
 
     def search_one(
-        self, values: NDArray[np.uint64], radius: int, most: int | None
+        self, values: NDArray[np.uint64], wanted: Threshold, most: int | None
     ) -> list[tuple[int, int]]:
         """Distance and key of what is near a single row, as `search` but with less ado."""
         pairs: list[tuple[int, int]] = []
-        for _, keys, distances in self._found(values, radius, most):
+        for _, keys, distances in self._found(values, wanted, most):
             if len(keys):
                 pairs += zip(distances.tolist(), keys.tolist(), strict=True)
         pairs.sort()
         return pairs if most is None else pairs[:most]
 
-    def search(self, values: NDArray[np.uint64], radius: int, most: int | None) -> Candidates:
-        """Keys at most `radius` bits from each row; of each the `most` nearest."""
+    def search(self, values: NDArray[np.uint64], wanted: Threshold, most: int | None) -> Candidates:
+        """Keys within the radius of each row, all or the share that is wanted; of each the `most`
+        nearest."""
         import numpy as np
 
-        found = list(self._found(values, radius, most))
+        found = list(self._found(values, wanted, most))
         if not found:
             none = np.zeros(0, dtype=np.int64)
             return Candidates(none, none, none)
-        if len(found) == 1:
-            one, keys, apart = found[0]
-            return Candidates(one.astype(np.int64), keys, apart.astype(np.int64))
         queries = np.concatenate([part[0] for part in found]).astype(np.int64)
         keys = np.concatenate([part[1] for part in found])
         distances = np.concatenate([part[2] for part in found]).astype(np.int64)
-        if len(keys) > 1:
+        if len(found) > 1 and len(keys) > 1:
             order = np.lexsort((keys, distances, queries))
             queries, keys, distances = queries[order], keys[order], distances[order]
-            if most is not None:
-                # The place of a row among those of its query.
-                starts = np.searchsorted(queries, queries)
-                kept = np.arange(len(queries)) - starts < most
-                queries, keys, distances = queries[kept], keys[kept], distances[kept]
+        if most is not None:
+            # The place of a row among those of its query.
+            kept = np.arange(len(queries)) - np.searchsorted(queries, queries) < most
+            queries, keys, distances = queries[kept], keys[kept], distances[kept]
         return Candidates(queries, keys, distances)
 
     def _found(
-        self, values: NDArray[np.uint64], radius: int, most: int | None
+        self, values: NDArray[np.uint64], wanted: Threshold, most: int | None
     ) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint16]]]:
+        flip = None if wanted.similarity is None else flip_chance(wanted.similarity)
+        reach = wanted.radius, wanted.recall, flip
         for part in self.parts:
             if part.row.entries:
                 try:
-                    yield self._ask(part.index, values, radius, most)
+                    yield self._ask(part.index, values, reach, most)
                 except _core.CorruptIndexError:
                     part.index, part.sound = self._made(part.row.first, part.row.last), False
-                    yield self._ask(part.index, values, radius, most)
+                    yield self._ask(part.index, values, reach, most)
         if len(self.tail):
-            yield self._ask(self.tail, values, radius, most)
+            yield self._ask(self.tail, values, reach, most)
 
     def _ask(
-        self, index: _core.Index, values: NDArray[np.uint64], radius: int, most: int | None
+        self,
+        index: _core.Index,
+        values: NDArray[np.uint64],
+        reach: _core.Reach,
+        most: int | None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint16]]:
         identity = self.recipe.identity
-        if most is None:
-            queries, keys, distances = index.search(values, radius, identity, None)
+        if most is None or reach[1] < 1:
+            queries, keys, distances = index.search(values, reach, identity, None)
         else:
-            queries, keys, distances = index.nearest(values, most, radius, identity, None)
+            queries, keys, distances = index.nearest(values, most, reach[0], identity, None)
         return queries, keys, distances  # type: ignore[return-value]
 
     # ------------------------------------------------------------------------------------- changing
