@@ -88,7 +88,10 @@ fn firm_alike<'py>(
     if firm.len() != values.len() || left.len() != right.len() {
         return Err(PyValueError::new_err("values and firm bits, and left and right rows, are of the same number"));
     }
-    let row = |at: i64| usize::try_from(at).ok().map(|at| at * words..(at + 1) * words);
+    let row = |at: i64| {
+        let start = usize::try_from(at).ok()?.checked_mul(words)?;
+        Some(start..start.checked_add(words)?)
+    };
     let alike = |(&left, &right): (&i64, &i64)| {
         let (left, right) = (row(left)?, row(right)?);
         let (a, b) = (values.get(left.clone())?, values.get(right.clone())?);

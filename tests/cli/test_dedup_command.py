@@ -179,7 +179,7 @@ def test_lists_in_the_file(run: Run, source: Path) -> None:
         ('out = "o.jsonl"\nthreads = 0', "'--threads'"),
         ('out = "o.jsonl"\nlines = "maybe"', "'--lines'"),
         ('out = "o.jsonl"\nkeep = 3', "keep is '3'"),
-        ("out = 3", "'--out'"),
+        ("out = 3", "'3': the inputs are JSON lines"),
     ],
 )
 def test_a_bad_file_of_options_is_wrong_usage(

@@ -229,6 +229,32 @@ def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert [line for batch in batches for line in batch.lines.tolist()] == list(range(2, 52))
 
 
+@pytest.mark.parametrize("failing", range(1, 7))
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_what_was_read_before_an_error_of_the_disk_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int, name: str
+) -> None:
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 170)
+    row = '{"text": "%03d"}\n' if name == "a.jsonl" else "%03d\n"
+    head = "" if name == "a.jsonl" else "text\n"
+    (tmp_path / name).write_text(head + "".join(row % n for n in range(500)))
+    whole, reads = stored.Stored.read, 0
+
+    def broken(self: stored.Stored, size: int) -> bytes:
+        nonlocal reads
+        reads += 1
+        if reads == failing:
+            raise OSError(5, "Input/output error")
+        return whole(self, size)
+
+    monkeypatch.setattr(stored.Stored, "read", broken)
+    batches, problems = read(tmp_path / name)
+    # A line that is not whole is lost, the others are not.
+    most = (failing - 1) * 170 // len(row % 0)
+    assert most - 2 <= len(texts(batches)) <= most or failing == 1
+    assert "Input/output error" in problems[-1]
+
+
 def test_wrong_settings() -> None:
     with pytest.raises(ValueError, match=r"format is 'xml'; use one of jsonl, csv"):
         Reading(format="xml")

@@ -206,7 +206,11 @@ def load_config(context: typer.Context, value: Path | None) -> Path | None:
                 f"{value}: no option {name!r}; there are {', '.join(choices)}",
                 param_hint="--config",
             )
-    chosen = {option: given[name] for option, name in named.items()}
+    # Numbers go the way of those on the command line, which are text.
+    chosen = {
+        option: str(given[name]) if type(given[name]) in (int, float) else given[name]
+        for option, name in named.items()
+    }
     for option in ("inputs", "text_column", "against"):
         if isinstance(chosen.get(option), str):
             chosen[option] = [chosen[option]]

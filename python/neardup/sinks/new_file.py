@@ -8,7 +8,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 GZIP_LEVEL = 6
 BUFFER = 1 << 20
-# Copying: threads, the least worth a thread, and what is read at a time.
-WRITERS = 2
-SHARE = 8 << 20
+# What is read at a time to be copied.
 WINDOW = 1 << 18
 # From here on the kernel copies faster than we read and write.
 LONG_RUN = 1 << 18
@@ -131,31 +128,14 @@ def open_packed(path: Path) -> Iterator[BinaryIO]:
             raise
 
 
-def _shared(
-    runs: Sequence[tuple[int, int]], at: int
-) -> Iterator[tuple[list[tuple[int, int]], int]]:
-    """The runs in parts of about equal size, one for each thread, and where each part goes."""
-    size = sum(end - start for start, end in runs)
-    share = max(-(-size // WRITERS), SHARE)
-    part, first, filled = list[tuple[int, int]](), at, 0
-    for start, end in runs:
-        while start < end:
-            stop = min(end, start + share - filled)
-            part.append((start, stop))
-            filled += stop - start
-            start = stop
-            if filled == share:
-                yield part, first
-                part, first, filled = [], first + filled, 0
-    if part:
-        yield part, first
-
-
 def copy_runs(
     source: int, target: int, runs: Sequence[tuple[int, int]], to: int, names: tuple[str, Path]
-) -> None:
-    """Copies stretches of a file to `to` and on. Long ones the kernel copies, without a look at
-    them; short ones are read together, and written together without what lies between them."""
+) -> int:
+    """Copies stretches of a file to `to` and on; returns where they end.
+
+    Long ones the kernel copies, without a look at them; short ones are read together, and written
+    together without what lies between them.
+    """
     window = memoryview(bytearray(WINDOW))
     waiting: list[tuple[int, int]] = []
 
@@ -181,6 +161,7 @@ def copy_runs(
             waiting.append((start, stop))
             start = stop
     write()
+    return to
 
 
 def _copy_by_kernel(source: int, target: int, start: int, size: int, to: int) -> int:
@@ -244,21 +225,15 @@ class Raw(io.RawIOBase):
         return len(view)
 
     def copy_runs(self, source: int, runs: Sequence[tuple[int, int]], name: str) -> None:
-        """Stretches of another file, one after the other, on some threads at once.
+        """Stretches of another file, one after the other.
 
         name  of the other file, for errors
         """
         if self._handle is None:
             return
         at = os.lseek(self._handle, 0, os.SEEK_CUR)
-        parts = list(_shared(runs, at))
-        with ThreadPoolExecutor(len(parts), "neardup-writer") as pool:
-            for ended in [
-                pool.submit(copy_runs, source, self._handle, part, to, (name, self._path))
-                for part, to in parts
-            ]:
-                ended.result()
-        os.lseek(self._handle, at + sum(end - start for start, end in runs), os.SEEK_SET)
+        end = copy_runs(source, self._handle, runs, at, (name, self._path))
+        os.lseek(self._handle, end, os.SEEK_SET)
 
     def finish(self) -> None:
         handle, self._handle = self._handle, None

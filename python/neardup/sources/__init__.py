@@ -88,7 +88,7 @@ def read_batches(
     progress: Progress | None = None,
     pipeline: _core.Pipeline | None = None,
 ) -> Iterator[Batch]:
-    """The documents of one file, URL or standard input ("-") in batches of about 8 MB of text.
+    """The documents of one file, URL or standard input ("-") in batches of a few megabytes.
 
     What cannot be read goes to `report`, and reading goes on. `progress` is called with the number
     of stored bytes read since its last call. A `pipeline` may be used to fingerprint texts while

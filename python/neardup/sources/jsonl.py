@@ -83,13 +83,15 @@ def read_jsonl_batches(
         return before + problems, batch
 
     with open_stored(path, progress) as file:
-        for problems, batch in in_order(parse, with_problems(file)):
-            for problem in problems:
+        try:
+            for problems, batch in in_order(parse, with_problems(file)):
+                for problem in problems:
+                    report(problem)
+                if len(batch.ids):
+                    yield batch
+        finally:
+            for problem in waiting:
                 report(problem)
-            if len(batch.ids):
-                yield batch
-        for problem in waiting:
-            report(problem)
 
 
 def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
@@ -100,10 +102,16 @@ def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """
     with ThreadPoolExecutor(AT_A_TIME, "neardup-parser") as pool:
         coming: deque[Future[R]] = deque()
-        for item in items:
-            coming.append(pool.submit(work, item))
-            if len(coming) > AT_A_TIME:
+        try:
+            for item in items:
+                coming.append(pool.submit(work, item))
+                if len(coming) > AT_A_TIME:
+                    yield coming.popleft().result()
+        except OSError:
+            # What came before the file could not be read any further is as good as ever.
+            while coming:
                 yield coming.popleft().result()
+            raise
         while coming:
             yield coming.popleft().result()
 

@@ -49,6 +49,14 @@ def header_of(path: str, kind: str, report: Report) -> Header | None:
         return None if names is None else Header(names, mark + rows.lines.record())
 
 
+def _until_error(records: Iterator[list[str]], failed: list[OSError]) -> Iterator[list[str]]:
+    """What comes before the file cannot be read any further is as good as ever."""
+    try:
+        yield from records
+    except OSError as error:
+        failed.append(error)
+
+
 def _batches(path: str, rows: _Rows, columns: _Columns, report: Report) -> Iterator[Batch]:
     source = name_of(path)
     ids: list[str] = []
@@ -61,7 +69,8 @@ def _batches(path: str, rows: _Rows, columns: _Columns, report: Report) -> Itera
         spans, lines = [place[:2] for place in places], [place[2] for place in places]
         return make(ids, texts, spans, lines, keys)
 
-    for cells in rows.records(columns.count):
+    failed: list[OSError] = []
+    for cells in _until_error(rows.records(columns.count), failed):
         line = rows.lines.first
         name = "" if columns.id is None else cells[columns.id]
         if not name:
@@ -81,6 +90,8 @@ def _batches(path: str, rows: _Rows, columns: _Columns, report: Report) -> Itera
             keys = None if keys is None else []
     if ids:
         yield batch()
+    for error in failed:
+        raise error
 
 
 class _Columns:
