@@ -5,6 +5,7 @@ Start-up and the writing of files count, for neardup and for the others.
 
 from __future__ import annotations
 
+import compileall
 import gzip
 import json
 import os
@@ -20,6 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
+import neardup
 import peers
 from measure import Row, at_least, megabytes, note
 from records import Records, planted
@@ -80,6 +82,8 @@ class Peer:
 
 def rows(records: Records, *, large: bool) -> Iterator[Row]:
     """All rows of the section."""
+    # As an installer does: who runs a command does not wait for it to be compiled.
+    compileall.compile_dir(Path(neardup.__file__).parent, quiet=1)
     yield from _large_file(records)
     yield from _corpora(records)
     for peer in PEERS:
