@@ -199,12 +199,14 @@ impl<'a> Reader<'a> {
 
     /// Whether the line is a record with a text, and an id where one is required.
     fn fill(&self, line: &[u8], fields: &mut Fields) -> bool {
+        // What is not UTF-8 in a column nobody wants is not UTF-8 all the same.
+        let Ok(line) = std::str::from_utf8(line) else { return false };
         fields.clear();
         if scan::record(line, self.columns, fields).is_some() && fields.is_complete(self.columns) {
             return true;
         }
         fields.clear();
-        let mut json = serde_json::Deserializer::from_slice(line);
+        let mut json = serde_json::Deserializer::from_str(line);
         let read = Record { columns: self.columns, fields }.deserialize(&mut json).and_then(|()| json.end());
         read.is_ok() && fields.is_complete(self.columns)
     }
@@ -397,10 +399,11 @@ mod tests {
     #[test]
     fn what_is_no_record_is_refused() {
         let data = "{\"text\": \"a\", \"id\": 7}\r\n\n[1]\n{\"text\": 1}\n{\"text\": \"\\ud800\"}\n{\"text\": null}\n{}\n{\"text\": \"b\"";
-        let records = read(data.as_bytes(), &columns(&["text"], false), "f", 1, None);
+        let data = [data.as_bytes(), b"\n{\"text\": \"a\", \"x\": \"\xFF\"}"].concat();
+        let records = read(&data, &columns(&["text"], false), "f", 1, None);
         assert_eq!(rows(&records), [("7".to_owned(), "a".to_owned())]);
         let refused: Vec<i64> = records.refused.iter().map(|(line, _)| *line).collect();
-        assert_eq!(refused, [2, 3, 4, 5, 6, 7]);
+        assert_eq!(refused, [2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(records.spans, [[0, 24]]);
     }
 

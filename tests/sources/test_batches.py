@@ -260,3 +260,5 @@ def test_wrong_settings() -> None:
         Reading(format="xml")
     with pytest.raises(ValueError, match="text_columns is empty"):
         Reading(text_columns=())
+    with pytest.raises(ValueError, match="text_columns has 'a' twice"):
+        Reading(text_columns=("a", "b", "a"))

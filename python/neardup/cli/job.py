@@ -38,14 +38,11 @@ def run(
 ) -> int:
     """Run a job and say what it did."""
     from neardup import jobs
-    from neardup.sources import Reading
+    from neardup.cli.inputs import reading_of
 
     if list(inputs).count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="INPUT")
-    try:
-        reading = Reading(tuple(text_column or ("text",)), id_column, None, lines, format_)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+    reading = reading_of(text_column, id_column, lines, format_)
     problems = console.Problems()
     with Progress(shown=not quiet and sys.stderr.isatty()) as progress:
         chosen = jobs.Options(

@@ -62,6 +62,9 @@ class Reading:
     def __post_init__(self) -> None:
         if not self.text_columns:
             raise ValueError("text_columns is empty; name at least one column")
+        for name in self.text_columns:
+            if self.text_columns.count(name) > 1:
+                raise ValueError(f"text_columns has {name!r} twice; name each column once")
         if self.format is not None and self.format not in FORMATS:
             raise ValueError(f"format is {self.format!r}; use one of {', '.join(FORMATS)}")
 
