@@ -57,6 +57,7 @@ class Collection:
         settings = store.settings()
         self.path = folder
         self.stores_text = settings.texts
+        self._identity = settings.identity
         self.recipe = recorded(folder, settings)
         self._session = Session(folder, store, self.recipe, read_only=read_only)
         # What was added last were updates: then it is quicker to look ids up before.
@@ -383,10 +384,10 @@ class Collection:
 
     @property
     def moment(self) -> tuple[int, int]:
-        """Two numbers that grow with what was added and what was removed: as long as they are the
-        same, so are the documents."""
+        """Which collection this is, by a random number, and how much was added to it and removed:
+        as long as they are the same, so are the documents."""
         with self._session.current() as segments:
-            return segments.counts.next_key, segments.counts.next_removal
+            return self._identity, segments.counts.next_key + segments.counts.next_removal
 
     def verify(self) -> list[str]:
         """Reads everything and compares it: what is wrong, in words; nothing if all is well.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def make_store(folder: Path, recipe: Recipe, *, texts: bool) -> None:
 
     The database gets its name when it is complete: under that name there is never half of one.
     """
-    settings = Settings(recipe.identity, recipe.to_toml(), texts)
+    settings = Settings(recipe.identity, recipe.to_toml(), texts, secrets.randbits(63))
     folder.mkdir(exist_ok=True)
     lock = WriterLock(folder)
     lock.acquire()

@@ -50,6 +50,6 @@ def batches(path: str) -> Iterator[Batch]:
 
 
 def stamp(path: str) -> tuple[int, int]:
-    """Other numbers whenever the documents of a collection have changed."""
+    """Other numbers whenever the documents of a collection have changed, or it is another one."""
     with Collection.open(path, read_only=True) as collection:
         return collection.moment
