@@ -7,11 +7,12 @@ import random
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -382,6 +383,31 @@ def test_a_damaged_segment_is_found_and_mended(path: Path, monkeypatch: pytest.M
         collection.compact()
         assert collection.verify() == []
     assert answers(path) == expected
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "UPDATE segments SET first = first + 1",
+        "UPDATE segments SET last = last + 1",
+        "UPDATE segments SET number = (SELECT generation + 1 FROM counts), first = 7",
+    ],
+)
+def test_a_wrong_table_of_segments_is_mended(
+    path: Path, wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grown(path, monkeypatch)
+    expected = answers(path)
+    with closing(sqlite3.connect(path / DATABASE)) as database, database:
+        database.execute(f"{wrong} WHERE number = (SELECT max(number) FROM segments)")  # noqa: S608
+    assert answers(path) == expected
+    with nd.Collection.open(path) as collection:
+        assert collection.verify()
+        collection.compact()
+        assert collection.verify() == []
+        assert collection.stats().segments == 1
+    assert answers(path) == expected
+    assert len(list(path.glob("segment-*"))) == 1
 
 
 @pytest.mark.parametrize("place", [0.1, 0.3, 0.5, 0.7, 0.9])

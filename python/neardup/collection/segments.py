@@ -317,7 +317,7 @@ class Segments:
         row = SegmentRow(number, first, last, entries, *stamp(path))
         counts = counts._replace(generation=number)
         try:
-            self.store.set_segments([part.row for part in merged], row, counts)
+            self.store.set_segments([part.row for part in rest], row, counts)
         except BaseException:
             with suppress(OSError):
                 path.unlink()

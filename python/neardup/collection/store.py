@@ -404,11 +404,14 @@ class Store:
         rows = self._execute("SELECT * FROM segments ORDER BY first")
         return [SegmentRow(*row) for row in rows]
 
-    def set_segments(self, gone: Sequence[SegmentRow], made: SegmentRow, counts: Counts) -> None:
-        """In place of some segments another, which does not hold what was removed before."""
+    def set_segments(self, kept: Sequence[SegmentRow], made: SegmentRow, counts: Counts) -> None:
+        """Beside some segments another, which does not hold what was removed before; no others."""
+        numbers = [row.number for row in kept]
+        places = ", ".join("?" * len(numbers))
         with self.transaction():
-            self.connection.executemany(
-                "DELETE FROM segments WHERE number = ?", [(row.number,) for row in gone]
+            self._execute(
+                f"DELETE FROM segments WHERE number NOT IN ({places})",  # noqa: S608
+                numbers,
             )
             self._execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)", made)
             self._execute("DELETE FROM removed WHERE key BETWEEN ? AND ?", (made.first, made.last))
