@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from neardup.collection import Near, Outcome, segments, store
+from neardup.collection import Near, Outcome, batch, matching, segments, store
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
 CAT_AGAIN = "The cat sat on the mat, and looked at the moon over the harbour!"
@@ -126,6 +126,36 @@ def test_a_document_is_no_duplicate_of_itself(seen: nd.Collection) -> None:
     stored = seen.get("cat")
     assert stored is not None
     assert stored.text == CAT_AGAIN
+
+
+@pytest.mark.parametrize("limits", [{}, {"radius": 3}])
+def test_what_a_batch_replaces_is_passed_over(path: Path, limits: dict[str, Any]) -> None:
+    with nd.Collection.open(path, durability="normal") as collection:
+        collection.add([(str(at), CAT) for at in range(50)])
+        fresh = [(str(at), f"{at * 7919} {at * 31} and {at * 17}") for at in range(49)]
+        found = collection.add([*fresh, ("x", CAT)], unless_duplicate=True, **limits)
+        assert [x.status for x in found[:49]] == ["updated"] * 49
+        assert (found[49].status, found[49].duplicate_of) == ("duplicate", "49")
+
+
+@pytest.mark.parametrize("limits", [{}, {"radius": 3}])
+def test_many_equal_updates_do_not_ask_for_each_other(
+    path: Path, limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def counting(*given: Any) -> Any:
+        found = matching.near(*given)
+        asked.append(len(found.keys))
+        return found
+
+    monkeypatch.setattr(batch, "near", counting)
+    with nd.Collection.open(path, durability="normal") as collection:
+        documents = [(str(at), CAT) for at in range(300)]
+        collection.add(documents)
+        found = collection.add(documents, unless_duplicate=True, **limits)
+        assert {x.status for x in found} == {"duplicate"}
+    assert sum(asked) <= 3 * len(documents)
 
 
 def test_limits_need_unless_duplicate(seen: nd.Collection) -> None:
