@@ -80,7 +80,8 @@ class Collection:
                     the default recipe]; later it may be left out, and another one is refused
         store_text  whether texts are kept, decided when it is made [default: yes]. Without them
                     documents can be found by radius only.
-        read_only   never write, nor make anything; works in a folder that cannot be written to
+        read_only   never write documents, nor make a collection; SQLite may leave its -wal and -shm
+                    files behind. Works in a folder that nobody may write to.
         durability  "full": what `add` has stored survives a power cut; "normal": it survives the
                     end of the process, and a power cut may take the last calls back, whole ones.
                     Nothing is ever half stored.

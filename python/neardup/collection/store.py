@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from neardup.collection.errors import (
     KnownIdError,
     corrupt,
     told,
+    unwritable,
 )
 from neardup.collection.rows import Counts, Row, SegmentRow, Settings, checksum
 
@@ -39,6 +41,7 @@ ASKED, FEW = 500, 8
 # Milliseconds to wait while another process tidies up.
 PATIENCE = 10_000
 WAL_BYTES = 64 << 20
+WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 # Ids come in any order, and each has its place among all of them.
 CACHE_KILOBYTES = 16 << 10
 
@@ -125,14 +128,24 @@ class Store:
         connection = sqlite3.connect(f"{name}?mode=ro", **options)
         try:
             connection.execute("PRAGMA user_version").fetchone()
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError as error:
             connection.close()
             log = Path(f"{self.path}-wal")
-            if os.access(self.folder, os.W_OK) or (log.exists() and log.stat().st_size):
+            if not self._is_frozen() or (log.exists() and log.stat().st_size):
+                kind = error.sqlite_errorcode & 0xFF
+                needs = kind in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+                if needs and os.access(self.path, os.R_OK) and not os.access(self.folder, os.W_OK):
+                    raise unwritable(self.folder) from error
                 raise
             # Nobody can write here, so nothing can change: SQLite need not write either.
             connection = sqlite3.connect(f"{name}?mode=ro&immutable=1", **options)
         return connection
+
+    def _is_frozen(self) -> bool:
+        """Whether nobody may write to it, not even another user."""
+        if os.statvfs(self.folder).f_flag & os.ST_RDONLY:
+            return True
+        return not any(path.stat().st_mode & WRITABLE for path in (self.folder, self.path))
 
     def close(self) -> None:
         with told(self.folder):
