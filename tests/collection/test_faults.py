@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -229,6 +229,52 @@ def test_a_segment_that_cannot_be_written_is_no_error(
         assert whole_batches(collection) == set(range(7))
         assert collection.verify() == []
         assert len(list(path.glob("segment-*"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("step", "call"),
+    [
+        ("by_digest", lambda seen: seen.add([("x", "hello")], unless_duplicate=True)),
+        ("fingerprints", lambda seen: seen.compact()),
+        ("data_version", lambda seen: seen.add([("x", CAT)])),
+    ],
+)
+def test_errors_of_the_database_name_the_collection(
+    seen: nd.Collection, step: str, call: Callable[[nd.Collection], Any], path: Path
+) -> None:
+    def fail(*_: Any) -> None:
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Store, step, fail)
+        with pytest.raises(nd.CorruptCollectionError, match=f"{path}: damaged: .*malformed"):
+            call(seen)
+    assert seen.verify() == []
+
+
+def test_trouble_with_a_segment_is_no_error_of_what_was_stored(
+    seen: nd.Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(segments, "TAIL", 3)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "removed", fail)
+        assert seen.add([("x", CAT)])[0].status == "added"
+    assert list(seen) == ["cat", "dog", "word", "x"]
+    assert seen.verify() == []
+
+
+@pytest.mark.parametrize("options", [{}, {"unless_duplicate": True}])
+def test_an_id_that_is_there_and_is_not_found(
+    seen: nd.Collection, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "by_ids", lambda *_: {})
+        with pytest.raises(nd.CorruptCollectionError, match="is there that was not found"):
+            seen.add([("cat", "something else altogether")], **options)
+    assert seen.verify() == []
 
 
 @pytest.mark.parametrize("step", ["apply", "_add", "_remove"])

@@ -14,7 +14,13 @@ from neardup.codes import whole
 from neardup.collection.batch import Batch
 from neardup.collection.checking import check_many, check_one
 from neardup.collection.documents import as_documents
-from neardup.collection.errors import CollectionError, CorruptCollectionError, KnownIdError, told
+from neardup.collection.errors import (
+    CollectionError,
+    CorruptCollectionError,
+    KnownIdError,
+    corrupt,
+    told,
+)
 from neardup.collection.matching import limits
 from neardup.collection.opening import check_folder, make_store, recorded
 from neardup.collection.results import Near, Outcome, Stats, Stored
@@ -179,7 +185,7 @@ class Collection:
                 chosen = [at for at, x in enumerate(outcomes) if x.status != "duplicate"]
                 replaced = [known[x.id] for x in outcomes if x.status == "updated"]
                 if chosen:
-                    self._put(batch, chosen, replaced)
+                    self._exchange(batch, chosen, replaced)
                 return outcomes
             every = range(len(batch))
             if not self._updates:
@@ -190,7 +196,7 @@ class Collection:
                     pass
             known = self._known(given.ids)
             self._updates = bool(known)
-            self._put(batch, every, list(known.values()))
+            self._exchange(batch, every, list(known.values()))
             return [Outcome(id_, "updated" if id_ in known else "added") for id_ in given.ids]
 
     def _known(self, ids: Sequence[str]) -> dict[str, Row]:
@@ -202,6 +208,13 @@ class Collection:
         rows = batch.rows(chosen, first, texts=self.stores_text)
         digests = batch.digests_of(chosen, first)
         self._session.change(rows, digests, replaced, *batch.coded(chosen, first))
+
+    def _exchange(self, batch: Batch, chosen: list[int] | range, replaced: list[Row]) -> None:
+        """As `_put`, where all ids were looked up before."""
+        try:
+            self._put(batch, chosen, replaced)
+        except KnownIdError as error:
+            raise corrupt(self.path, "an id or a key is there that was not found") from error
 
     def remove(self, ids: str | Iterable[str]) -> int:
         """Takes documents out, all at once; returns how many were there."""
