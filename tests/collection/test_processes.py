@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import neardup as nd
-from neardup.collection import segments
+from neardup.collection import lock, opening, segments
+from neardup.collection.store import DATABASE
 from process import run_alone
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
@@ -63,6 +64,28 @@ os.kill(os.getpid(), 9)
     with nd.Collection.open(path) as collection:
         assert collection.add([("b", CAT)])[0].status == "added"
         assert list(collection) == ["a", "b"]
+
+
+def test_opening_waits_while_another_process_makes_the_collection(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "made.neardup"
+    nd.Collection.open(made).close()
+    path.mkdir()
+    other = lock.WriterLock(path)
+    other.acquire()
+    finish = threading.Timer(0.3, os.rename, (made / DATABASE, path / DATABASE))
+    finish.start()
+    with nd.Collection.open(path) as collection:
+        assert len(collection) == 0
+    finish.join()
+    # If nothing comes of it, it is refused.
+    (path / DATABASE).unlink()
+    monkeypatch.setattr(opening, "PATIENCE", 0.05)
+    with pytest.raises(nd.LockedCollectionError, match=f"process {os.getpid()} is writing"):
+        nd.Collection.open(path)
+    other.release()
+    nd.Collection.open(path).close()
 
 
 def test_a_reader_in_another_process_sees_what_is_committed(path: Path) -> None:
