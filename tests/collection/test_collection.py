@@ -380,6 +380,29 @@ def test_a_closed_collection_says_so(path: Path) -> None:
             call()
 
 
+def test_documents_without_a_signal_are_not_read_at_each_opening(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "TAIL", 10)
+    with nd.Collection.open(path) as collection:
+        for number in range(30):
+            collection.add([(f"{number}-{at}", f"word{number}x{at}") for at in range(5)])
+        assert collection.stats().segments == 1
+        assert collection.stats().segment_entries == 0
+        assert 150 - collection._session.segments.covered < 40
+        assert collection.verify() == []
+        assert collection.check(CAT) == []
+        collection.compact()
+    with nd.Collection.open(path) as again:
+        assert again.verify() == []
+        assert [match.id for match in again.check("word7x2")] == ["7-2"]
+        for number in range(4):
+            again.add([(f"{number} of {at}", f"text {number} of {at} {CAT}") for at in range(5)])
+        assert again.stats().segment_entries == 20
+        assert again.verify() == []
+        assert len(again.check(CAT, 0.5)) == 20
+
+
 def test_segments_are_written_and_merged_as_it_grows(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

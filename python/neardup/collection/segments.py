@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # Fingerprints in the tail, about: they are read again whenever the collection is opened.
 TAIL = 1 << 14
+# So many times more documents are read then, at most: some may have no fingerprint.
+KEYS = 4
 # A segment is written anew together with later ones that have this share of its fingerprints.
 NOT_MUCH_LARGER = 1.5
 # Of all fingerprints in segments, the share that may be removed before all is written anew, and how
@@ -296,8 +298,12 @@ class Segments:
 
     @property
     def is_due(self) -> bool:
-        """Whether there is enough in memory, or removed, to write a segment."""
-        return len(self.tail) >= TAIL or self._is_worn or not all(part.sound for part in self.parts)
+        """Whether there is enough in memory, or removed, to write a segment; or so many documents
+        without a fingerprint that opening would read them for long."""
+        since = self.counts.next_key - 1 - self.covered
+        if len(self.tail) >= TAIL or since >= KEYS * TAIL or self._is_worn:
+            return True
+        return not all(part.sound for part in self.parts)
 
     def write(self, *, whole: bool = False) -> None:
         """Makes a segment of the tail and what should be merged with it; `whole`: one of all, from
