@@ -109,6 +109,18 @@ def test_an_id_given_twice_is_an_update(run: Run, seen: Path, tmp_path: Path) ->
         assert stored.text == DOG
 
 
+def test_documents_known_by_their_place_are_told_when_they_are_replaced(
+    run: Run, seen: Path, old: Path
+) -> None:
+    first = run("index", "add", seen, "-", "--lines", stdin=b"some words\nother words\n")
+    assert "note" not in first.err
+    again = run("index", "add", seen, "-", "--lines", stdin=b"a line of text\nand another line\n")
+    assert "updated 2" in again.err
+    assert "note: 2 of the updated have no id of their own, only a place ('stdin:1')" in again.err
+    assert "note" not in run("index", "add", seen, old).err
+    assert "takes its place" in " ".join(run("index", "add", "--help").out.split())
+
+
 def test_unreadable_records_are_told(run: Run, seen: Path, tmp_path: Path) -> None:
     path = tmp_path / "dirty.jsonl"
     path.write_text('{"id": "a", "text": "fine words these are"}\nnot JSON\n', encoding="utf-8")

@@ -103,6 +103,10 @@ def add(
     An id that is there already gets the new text. What was added stays, also if the command is
     stopped: some thousand documents at a time are on the disk before the next ones are read.
 
+    A document without an id of its own is called by its place: 'file:line', or 'file' for a whole
+    text file, or 'stdin'. Another document read from the same place takes its place, so give
+    documents ids (--id-column), above all those from standard input.
+
     \b
     Examples:
       neardup index add seen.neardup documents.jsonl
@@ -120,6 +124,7 @@ def add(
     started = time.perf_counter()
     problems = console.Problems()
     counts = {"added": 0, "updated": 0, "duplicate": 0}
+    replaced: list[str] = []
     with ExitStack() as stack:
         collection = stack.enter_context(_opened(path))
         if unless_duplicate:
@@ -132,6 +137,8 @@ def add(
                 found = collection.add(pairs, unless_duplicate=unless_duplicate, **limits)
                 for outcome in found:
                     counts[outcome.status] += 1
+                    if outcome.status == "updated" and _is_place(outcome.id, some.source):
+                        replaced.append(outcome.id)
                     if write is not None and outcome.status == "duplicate":
                         write(_refused(outcome, some.source))
                 progress.advance(len(found))
@@ -154,6 +161,12 @@ def add(
             f"duplicates {summary['duplicates']:,}, unreadable {problems.count:,}, "
             f"documents now {total:,}"
         )
+        if replaced:
+            console.error(
+                f"note: {len(replaced):,} of the updated have no id of their own, only a place "
+                f"({replaced[0]!r}), and what was read there before is gone; to keep both, give "
+                "documents ids (--id-column)"
+            )
     return UNREADABLE if problems.count else DONE
 
 
@@ -364,6 +377,12 @@ def _opened(path: Path, **how: Any) -> Iterator[Collection]:
         )
     with Collection.open(path, **how) as collection:
         yield collection
+
+
+def _is_place(id_: str, source: str) -> bool:
+    """Whether an id is one of those made up for documents that have none."""
+    rest = id_.removeprefix(source)
+    return rest != id_ and (not rest or (rest[0] == ":" and rest[1:].isdecimal()))
 
 
 def _check_limits(collection: Collection, **limits: Any) -> None:
