@@ -371,6 +371,16 @@ def test_another_database_is_refused(path: Path) -> None:
         nd.Collection.open(path)
 
 
+@pytest.mark.parametrize(("durability", "expected"), [("full", (2, 1)), ("normal", (1, 0))])
+def test_how_the_disk_is_flushed(
+    path: Path, durability: store.Durability, expected: tuple[int, int]
+) -> None:
+    with nd.Collection.open(path, durability=durability) as collection:
+        execute = collection._session.store.connection.execute
+        names = ("synchronous", "fullfsync")
+        assert tuple(execute(f"PRAGMA {x}").fetchone()[0] for x in names) == expected
+
+
 def test_a_closed_collection_says_so(path: Path) -> None:
     collection = nd.Collection.open(path)
     collection.close()
@@ -378,6 +388,21 @@ def test_a_closed_collection_says_so(path: Path) -> None:
     for call in (lambda: len(collection), lambda: collection.add([("a", CAT)]), collection.verify):
         with pytest.raises(nd.CollectionError, match="is closed; open it again"):
             call()
+
+
+def test_no_more_fingerprints_are_at_hand_than_said(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "TAIL", 40)
+    monkeypatch.setattr(segments, "RECENT", 50)
+    with nd.Collection.open(path) as collection:
+        for number in range(20):
+            collection.add([(f"{number}-{at}", f"text {number} of {at} {CAT}") for at in range(15)])
+            collection.remove([f"{number}-3"])
+            at_hand = collection._session.segments._recent
+            assert sum(len(keys) for keys, _ in at_hand) <= 50
+        assert len(collection) == 280
+        assert collection.verify() == []
 
 
 def test_documents_without_a_signal_are_not_read_at_each_opening(

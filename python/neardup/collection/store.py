@@ -102,6 +102,9 @@ class Store:
             self.connection = self._connect(read_only)
             self._execute = self.connection.execute
             self._execute(f"PRAGMA synchronous = {durability}")
+            if durability == "full":
+                # On macOS the disk is told to empty its own cache as well.
+                self._execute("PRAGMA fullfsync = ON")
             # Pages whose cells cannot be are told before they are read.
             self._execute("PRAGMA cell_size_check = ON")
             self._execute(f"PRAGMA cache_size = {-CACHE_KILOBYTES}")
