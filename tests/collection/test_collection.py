@@ -73,6 +73,11 @@ def test_tables(path: Path) -> None:
             r"'a' is given twice, by documents\[0\] and .*\[2\]",
         ),
         ([("a", "x", "meta")], r"the metadata of documents\[0\] is 'meta'"),
+        ([("a", "x", 0)], r"the metadata of documents\[0\] is 0; it must be a dict, or None"),
+        ([("a", "x", "")], r"the metadata of documents\[0\] is ''"),
+        ([("a", "x", [])], r"the metadata of documents\[0\] is \[\]"),
+        ([("a", "x", {5: "n"})], r"the metadata of documents\[0\] has the key 5; keys must be str"),
+        ([("a", "x", {"n": [{None: 1}]})], "has the key None"),
         ([("a", "x", {"n": float("nan")})], "cannot be stored as JSON"),
         ([("a", "x", {"n": object()})], "cannot be stored as JSON"),
         ([("a", "\ud800")], r"the text of documents\[0\] has a lone surrogate"),
@@ -189,6 +194,8 @@ def test_check(seen: nd.Collection) -> None:
     [
         ({"similarity": 0.9, "radius": 3}, "exclude each other"),
         ({"similarity": 1.5}, "similarity is 1.5"),
+        ({"similarity": [1]}, r"similarity is \[1\]; it must be a number"),
+        ({"radius": [1]}, r"radius is \[1\]; it must be a whole number"),
         ({"radius": 129}, "radius is 129; it must be a whole number from 0 to 128"),
         ({"n": 0}, "n is 0"),
         ({"recall": 2}, "recall is 2"),
@@ -223,6 +230,10 @@ def test_iteration_sees_one_moment(seen: nd.Collection) -> None:
     seen.add([("later", DOG), ("dog", CAT)])
     assert list(ids) == ["dog", "word"]
     assert list(seen) == ["cat", "word", "later", "dog"]
+    # It is the moment of the call, not that of the first document.
+    ids, documents = iter(seen), seen.documents()
+    seen.remove("cat")
+    assert list(ids) == [x.id for x in documents] == ["cat", "word", "later", "dog"]
 
 
 def test_without_texts(path: Path) -> None:
@@ -385,7 +396,13 @@ def test_a_closed_collection_says_so(path: Path) -> None:
     collection = nd.Collection.open(path)
     collection.close()
     collection.close()
-    for call in (lambda: len(collection), lambda: collection.add([("a", CAT)]), collection.verify):
+    for call in (
+        lambda: len(collection),
+        lambda: collection.add([("a", CAT)]),
+        lambda: iter(collection),
+        collection.documents,
+        collection.verify,
+    ):
         with pytest.raises(nd.CollectionError, match="is closed; open it again"):
             call()
 

@@ -49,6 +49,14 @@ def test_a_collection_and_a_file_together(parts: tuple[Path, Path, Path], tmp_pa
     assert summary.kept == 0
 
 
+def test_a_collection_named_twice_is_read_once(
+    parts: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    _, collection, new = parts
+    options = jobs.Options(against=[str(collection), f"{collection}/"])
+    assert jobs.dedup([str(new)], tmp_path / "kept.jsonl", options).reference == 21
+
+
 def test_a_collection_without_texts_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "codes.neardup"
     nd.Collection.open(path, store_text=False).close()

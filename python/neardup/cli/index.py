@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
 
 DONE, FAILED, UNREADABLE = 0, 1, 3
+# By it a folder is known as a collection; imports would take long.
+DATABASE = "collection.sqlite"
 DUPLICATES = ("id", "dup_of", "distance", "similarity", "source")
 MATCHES = ("query", "id", "distance", "similarity")
 
@@ -57,7 +59,7 @@ def create(
       neardup index create seen.neardup --bits 64 --no-text
     """
     chosen = options.recipe_of(recipe, bits)
-    if (path / "collection.sqlite").exists():
+    if (path / DATABASE).exists():
         raise typer.BadParameter(f"{path}: is there already", param_hint="COLLECTION")
     with _opened(path, recipe=chosen, store_text=not no_text) as collection:
         found = collection.stats().as_dict()
@@ -257,7 +259,9 @@ def remove(
     names = list(ids or ())
     if from_file is not None:
         try:
-            names += from_file.read_text(encoding="utf-8").splitlines()
+            # An id may hold any other character at which Python ends a line.
+            found = (line.rstrip("\r") for line in from_file.read_bytes().decode().split("\n"))
+            names += filter(None, found)
         except UnicodeDecodeError as error:
             raise ValueError(f"{from_file}: not UTF-8: {error}") from error
     if not names:
@@ -371,7 +375,7 @@ def _opened(path: Path, **how: Any) -> Iterator[Collection]:
         raise typer.BadParameter(
             f"{str(path)!r}: the name of a collection ends in .neardup", param_hint="COLLECTION"
         )
-    if "recipe" not in how and not path.exists():
+    if "recipe" not in how and not path.is_file() and not (path / DATABASE).exists():
         raise FileNotFoundError(
             f"{path}: no such collection; make it with: neardup index create {path}"
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from neardup.codes import whole
 from neardup.collection.batch import Batch
@@ -232,7 +232,8 @@ class Collection:
     def compact(self) -> None:
         """Writes all fingerprints anew, from the truth, in one segment, and gives free space back.
 
-        Readers go on meanwhile. It needs as much free space as the collection takes.
+        Readers go on meanwhile. It needs as much free space as the collection takes, and as much
+        again in the folder SQLite has for temporary files.
         """
         with self._session.writing():
             self._session.segments.write(whole=True)
@@ -356,11 +357,20 @@ class Collection:
 
     def _scan(self, *, whole: bool) -> Iterator[Row]:
         self._session.check_open()
+        rows = self._rows(whole=whole)
+        # The moment is now, and not when the first row is asked for.
+        next(rows)
+        return cast("Iterator[Row]", rows)
+
+    def _rows(self, *, whole: bool) -> Iterator[Row | None]:
+        """None when the moment is fixed, then the rows."""
         # A connection of its own: nobody has to wait for a long read, nor does it see changes.
         store = Store(self.path, read_only=True)
         try:
             with store.snapshot():
-                yield from store.scan(1, store.counts().next_key - 1, whole=whole)
+                last = store.counts().next_key - 1
+                yield None
+                yield from store.scan(1, last, whole=whole)
         finally:
             store.close()
 
