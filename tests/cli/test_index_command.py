@@ -77,6 +77,11 @@ def test_add(run: Run, seen: Path, old: Path, new: Path, tmp_path: Path) -> None
     missing = run("index", "add", tmp_path / "none.neardup", new)
     assert missing.code == 1
     assert "no such collection; make it with: neardup index create" in missing.err
+    (tmp_path / "none.neardup").mkdir()
+    empty = run("index", "add", tmp_path / "none.neardup", new)
+    assert empty.code == 1
+    assert "no such collection; make it with: neardup index create" in empty.err
+    assert not list((tmp_path / "none.neardup").iterdir())
 
 
 def test_add_unless_duplicate(run: Run, seen: Path, new: Path, tmp_path: Path) -> None:
@@ -107,6 +112,18 @@ def test_an_id_given_twice_is_an_update(run: Run, seen: Path, tmp_path: Path) ->
         stored = collection.get("a")
         assert stored is not None
         assert stored.text == DOG
+
+
+def test_documents_known_by_their_place_are_told_when_they_are_replaced(
+    run: Run, seen: Path, old: Path
+) -> None:
+    first = run("index", "add", seen, "-", "--lines", stdin=b"some words\nother words\n")
+    assert "note" not in first.err
+    again = run("index", "add", seen, "-", "--lines", stdin=b"a line of text\nand another line\n")
+    assert "updated 2" in again.err
+    assert "note: 2 of the updated have no id of their own, only a place ('stdin:1')" in again.err
+    assert "note" not in run("index", "add", seen, old).err
+    assert "takes its place" in " ".join(run("index", "add", "--help").out.split())
 
 
 def test_unreadable_records_are_told(run: Run, seen: Path, tmp_path: Path) -> None:
@@ -166,6 +183,15 @@ def test_remove(run: Run, seen: Path, tmp_path: Path) -> None:
     ran = run("index", "remove", seen, "cat", "--from", ids, "--json")
     assert json.loads(ran.out) == {"removed": 2, "not_found": 1, "documents": 0}
     assert run("index", "remove", seen).code == 2
+
+
+def test_remove_from_a_file_with_odd_ids(run: Run, seen: Path, tmp_path: Path) -> None:
+    odd = ["with\x0ca page", "with\u2028a line", "with\ra return", "plain"]
+    run("index", "add", seen, jsonl(tmp_path / "odd.jsonl", [(id_, CAT) for id_ in odd]))
+    ids = tmp_path / "ids.txt"
+    ids.write_bytes("\r\n\n".join([*odd, ""]).encode())
+    ran = run("index", "remove", seen, "--from", ids, "--json")
+    assert json.loads(ran.out) == {"removed": 4, "not_found": 0, "documents": 2}
 
 
 def test_stats_verify_compact_export(run: Run, seen: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from neardup.collection import Near, Outcome, segments, store
+from neardup.collection import Near, Outcome, batch, matching, segments, store
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
 CAT_AGAIN = "The cat sat on the mat, and looked at the moon over the harbour!"
@@ -73,6 +73,11 @@ def test_tables(path: Path) -> None:
             r"'a' is given twice, by documents\[0\] and .*\[2\]",
         ),
         ([("a", "x", "meta")], r"the metadata of documents\[0\] is 'meta'"),
+        ([("a", "x", 0)], r"the metadata of documents\[0\] is 0; it must be a dict, or None"),
+        ([("a", "x", "")], r"the metadata of documents\[0\] is ''"),
+        ([("a", "x", [])], r"the metadata of documents\[0\] is \[\]"),
+        ([("a", "x", {5: "n"})], r"the metadata of documents\[0\] has the key 5; keys must be str"),
+        ([("a", "x", {"n": [{None: 1}]})], "has the key None"),
         ([("a", "x", {"n": float("nan")})], "cannot be stored as JSON"),
         ([("a", "x", {"n": object()})], "cannot be stored as JSON"),
         ([("a", "\ud800")], r"the text of documents\[0\] has a lone surrogate"),
@@ -128,6 +133,36 @@ def test_a_document_is_no_duplicate_of_itself(seen: nd.Collection) -> None:
     assert stored.text == CAT_AGAIN
 
 
+@pytest.mark.parametrize("limits", [{}, {"radius": 3}])
+def test_what_a_batch_replaces_is_passed_over(path: Path, limits: dict[str, Any]) -> None:
+    with nd.Collection.open(path, durability="normal") as collection:
+        collection.add([(str(at), CAT) for at in range(50)])
+        fresh = [(str(at), f"{at * 7919} {at * 31} and {at * 17}") for at in range(49)]
+        found = collection.add([*fresh, ("x", CAT)], unless_duplicate=True, **limits)
+        assert [x.status for x in found[:49]] == ["updated"] * 49
+        assert (found[49].status, found[49].duplicate_of) == ("duplicate", "49")
+
+
+@pytest.mark.parametrize("limits", [{}, {"radius": 3}])
+def test_many_equal_updates_do_not_ask_for_each_other(
+    path: Path, limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def counting(*given: Any) -> Any:
+        found = matching.near(*given)
+        asked.append(len(found.keys))
+        return found
+
+    monkeypatch.setattr(batch, "near", counting)
+    with nd.Collection.open(path, durability="normal") as collection:
+        documents = [(str(at), CAT) for at in range(300)]
+        collection.add(documents)
+        found = collection.add(documents, unless_duplicate=True, **limits)
+        assert {x.status for x in found} == {"duplicate"}
+    assert sum(asked) <= 3 * len(documents)
+
+
 def test_limits_need_unless_duplicate(seen: nd.Collection) -> None:
     with pytest.raises(ValueError, match="they need unless_duplicate=True"):
         seen.add([("a", CAT)], radius=3)
@@ -159,6 +194,8 @@ def test_check(seen: nd.Collection) -> None:
     [
         ({"similarity": 0.9, "radius": 3}, "exclude each other"),
         ({"similarity": 1.5}, "similarity is 1.5"),
+        ({"similarity": [1]}, r"similarity is \[1\]; it must be a number"),
+        ({"radius": [1]}, r"radius is \[1\]; it must be a whole number"),
         ({"radius": 129}, "radius is 129; it must be a whole number from 0 to 128"),
         ({"n": 0}, "n is 0"),
         ({"recall": 2}, "recall is 2"),
@@ -193,6 +230,10 @@ def test_iteration_sees_one_moment(seen: nd.Collection) -> None:
     seen.add([("later", DOG), ("dog", CAT)])
     assert list(ids) == ["dog", "word"]
     assert list(seen) == ["cat", "word", "later", "dog"]
+    # It is the moment of the call, not that of the first document.
+    ids, documents = iter(seen), seen.documents()
+    seen.remove("cat")
+    assert list(ids) == [x.id for x in documents] == ["cat", "word", "later", "dog"]
 
 
 def test_without_texts(path: Path) -> None:
@@ -341,13 +382,67 @@ def test_another_database_is_refused(path: Path) -> None:
         nd.Collection.open(path)
 
 
+@pytest.mark.parametrize(("durability", "expected"), [("full", (2, 1)), ("normal", (1, 0))])
+def test_how_the_disk_is_flushed(
+    path: Path, durability: store.Durability, expected: tuple[int, int]
+) -> None:
+    with nd.Collection.open(path, durability=durability) as collection:
+        execute = collection._session.store.connection.execute
+        names = ("synchronous", "fullfsync")
+        assert tuple(execute(f"PRAGMA {x}").fetchone()[0] for x in names) == expected
+
+
 def test_a_closed_collection_says_so(path: Path) -> None:
     collection = nd.Collection.open(path)
     collection.close()
     collection.close()
-    for call in (lambda: len(collection), lambda: collection.add([("a", CAT)]), collection.verify):
+    for call in (
+        lambda: len(collection),
+        lambda: collection.add([("a", CAT)]),
+        lambda: iter(collection),
+        collection.documents,
+        collection.verify,
+    ):
         with pytest.raises(nd.CollectionError, match="is closed; open it again"):
             call()
+
+
+def test_no_more_fingerprints_are_at_hand_than_said(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "TAIL", 40)
+    monkeypatch.setattr(segments, "RECENT", 50)
+    with nd.Collection.open(path) as collection:
+        for number in range(20):
+            collection.add([(f"{number}-{at}", f"text {number} of {at} {CAT}") for at in range(15)])
+            collection.remove([f"{number}-3"])
+            at_hand = collection._session.segments._recent
+            assert sum(len(keys) for keys, _ in at_hand) <= 50
+        assert len(collection) == 280
+        assert collection.verify() == []
+
+
+def test_documents_without_a_signal_are_not_read_at_each_opening(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "TAIL", 10)
+    with nd.Collection.open(path) as collection:
+        for number in range(30):
+            collection.add([(f"{number}-{at}", f"word{number}x{at}") for at in range(5)])
+        assert collection.stats().segments == 1
+        assert collection.stats().segment_entries == 0
+        assert 150 - collection._session.segments.covered < 40
+        assert collection.verify() == []
+        assert collection.check(CAT) == []
+        collection.compact()
+    with nd.Collection.open(path) as again:
+        assert again.verify() == []
+        assert [match.id for match in again.check("word7x2")] == ["7-2"]
+        for number in range(4):
+            again.add([(f"{number} of {at}", f"text {number} of {at} {CAT}") for at in range(5)])
+        assert again.stats().segment_entries == 20
+        assert again.verify() == []
+        assert len(again.check(CAT, 0.5)) == 20
 
 
 def test_segments_are_written_and_merged_as_it_grows(

@@ -7,11 +7,12 @@ import random
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,52 @@ def test_a_segment_that_cannot_be_written_is_no_error(
         assert len(list(path.glob("segment-*"))) == 1
 
 
+@pytest.mark.parametrize(
+    ("step", "call"),
+    [
+        ("by_digest", lambda seen: seen.add([("x", "hello")], unless_duplicate=True)),
+        ("fingerprints", lambda seen: seen.compact()),
+        ("data_version", lambda seen: seen.add([("x", CAT)])),
+    ],
+)
+def test_errors_of_the_database_name_the_collection(
+    seen: nd.Collection, step: str, call: Callable[[nd.Collection], Any], path: Path
+) -> None:
+    def fail(*_: Any) -> None:
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Store, step, fail)
+        with pytest.raises(nd.CorruptCollectionError, match=f"{path}: damaged: .*malformed"):
+            call(seen)
+    assert seen.verify() == []
+
+
+def test_trouble_with_a_segment_is_no_error_of_what_was_stored(
+    seen: nd.Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(segments, "TAIL", 3)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "removed", fail)
+        assert seen.add([("x", CAT)])[0].status == "added"
+    assert list(seen) == ["cat", "dog", "word", "x"]
+    assert seen.verify() == []
+
+
+@pytest.mark.parametrize("options", [{}, {"unless_duplicate": True}])
+def test_an_id_that_is_there_and_is_not_found(
+    seen: nd.Collection, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "by_ids", lambda *_: {})
+        with pytest.raises(nd.CorruptCollectionError, match="is there that was not found"):
+            seen.add([("cat", "something else altogether")], **options)
+    assert seen.verify() == []
+
+
 @pytest.mark.parametrize("step", ["apply", "_add", "_remove"])
 def test_an_interruption_between_the_disk_and_the_memory(
     seen: nd.Collection, step: str, monkeypatch: pytest.MonkeyPatch
@@ -382,6 +429,31 @@ def test_a_damaged_segment_is_found_and_mended(path: Path, monkeypatch: pytest.M
         collection.compact()
         assert collection.verify() == []
     assert answers(path) == expected
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "UPDATE segments SET first = first + 1",
+        "UPDATE segments SET last = last + 1",
+        "UPDATE segments SET number = (SELECT generation + 1 FROM counts), first = 7",
+    ],
+)
+def test_a_wrong_table_of_segments_is_mended(
+    path: Path, wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grown(path, monkeypatch)
+    expected = answers(path)
+    with closing(sqlite3.connect(path / DATABASE)) as database, database:
+        database.execute(f"{wrong} WHERE number = (SELECT max(number) FROM segments)")  # noqa: S608
+    assert answers(path) == expected
+    with nd.Collection.open(path) as collection:
+        assert collection.verify()
+        collection.compact()
+        assert collection.verify() == []
+        assert collection.stats().segments == 1
+    assert answers(path) == expected
+    assert len(list(path.glob("segment-*"))) == 1
 
 
 @pytest.mark.parametrize("place", [0.1, 0.3, 0.5, 0.7, 0.9])

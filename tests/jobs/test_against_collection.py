@@ -1,6 +1,8 @@
 """neardup dedup --against a collection: the same as against the files it was made of."""
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,14 @@ def test_a_collection_and_a_file_together(parts: tuple[Path, Path, Path], tmp_pa
     assert summary.kept == 0
 
 
+def test_a_collection_named_twice_is_read_once(
+    parts: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    _, collection, new = parts
+    options = jobs.Options(against=[str(collection), f"{collection}/"])
+    assert jobs.dedup([str(new)], tmp_path / "kept.jsonl", options).reference == 21
+
+
 def test_a_collection_without_texts_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "codes.neardup"
     nd.Collection.open(path, store_text=False).close()
@@ -55,8 +65,27 @@ def test_a_collection_without_texts_is_refused(tmp_path: Path) -> None:
         jobs.dedup([str(SAMPLE)], tmp_path / "kept.jsonl", options)
 
 
+def compacted_and_added_to(path: Path) -> None:
+    with nd.Collection.open(path) as seen:
+        seen.compact()
+        seen.add([("more", "a document that was not there before")])
+
+
+def made_anew(path: Path) -> None:
+    """As many documents, with other texts."""
+    with nd.Collection.open(path) as seen:
+        ids = list(seen)
+    shutil.rmtree(path)
+    with nd.Collection.open(path) as seen:
+        seen.add([(id_, f"another text for {id_}") for id_ in ids])
+
+
+@pytest.mark.parametrize("change", [compacted_and_added_to, made_anew])
 def test_a_run_that_is_resumed_knows_a_changed_collection(
-    parts: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parts: tuple[Path, Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], None],
 ) -> None:
     _, collection, new = parts
     work = tmp_path / "work"
@@ -70,8 +99,6 @@ def test_a_run_that_is_resumed_knows_a_changed_collection(
         with pytest.raises(KeyboardInterrupt):
             jobs.dedup([str(new)], tmp_path / "kept.jsonl", jobs.Options(**options))  # type: ignore[arg-type]
     again = jobs.Options(**options, resume=True)  # type: ignore[arg-type]
-    with nd.Collection.open(collection) as seen:
-        seen.compact()
-        seen.add([("more", "a document that was not there before")])
+    change(collection)
     with pytest.raises(ValueError, match="the earlier run differs in against"):
         jobs.dedup([str(new)], tmp_path / "kept.jsonl", again)

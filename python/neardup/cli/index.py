@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
 
 DONE, FAILED, UNREADABLE = 0, 1, 3
+# By it a folder is known as a collection; imports would take long.
+DATABASE = "collection.sqlite"
 DUPLICATES = ("id", "dup_of", "distance", "similarity", "source")
 MATCHES = ("query", "id", "distance", "similarity")
 
@@ -57,7 +59,7 @@ def create(
       neardup index create seen.neardup --bits 64 --no-text
     """
     chosen = options.recipe_of(recipe, bits)
-    if (path / "collection.sqlite").exists():
+    if (path / DATABASE).exists():
         raise typer.BadParameter(f"{path}: is there already", param_hint="COLLECTION")
     with _opened(path, recipe=chosen, store_text=not no_text) as collection:
         found = collection.stats().as_dict()
@@ -103,6 +105,10 @@ def add(
     An id that is there already gets the new text. What was added stays, also if the command is
     stopped: some thousand documents at a time are on the disk before the next ones are read.
 
+    A document without an id of its own is called by its place: 'file:line', or 'file' for a whole
+    text file, or 'stdin'. Another document read from the same place takes its place, so give
+    documents ids (--id-column), above all those from standard input.
+
     \b
     Examples:
       neardup index add seen.neardup documents.jsonl
@@ -120,6 +126,7 @@ def add(
     started = time.perf_counter()
     problems = console.Problems()
     counts = {"added": 0, "updated": 0, "duplicate": 0}
+    replaced: list[str] = []
     with ExitStack() as stack:
         collection = stack.enter_context(_opened(path))
         if unless_duplicate:
@@ -132,6 +139,8 @@ def add(
                 found = collection.add(pairs, unless_duplicate=unless_duplicate, **limits)
                 for outcome in found:
                     counts[outcome.status] += 1
+                    if outcome.status == "updated" and _is_place(outcome.id, some.source):
+                        replaced.append(outcome.id)
                     if write is not None and outcome.status == "duplicate":
                         write(_refused(outcome, some.source))
                 progress.advance(len(found))
@@ -154,6 +163,12 @@ def add(
             f"duplicates {summary['duplicates']:,}, unreadable {problems.count:,}, "
             f"documents now {total:,}"
         )
+        if replaced:
+            console.error(
+                f"note: {len(replaced):,} of the updated have no id of their own, only a place "
+                f"({replaced[0]!r}), and what was read there before is gone; to keep both, give "
+                "documents ids (--id-column)"
+            )
     return UNREADABLE if problems.count else DONE
 
 
@@ -244,7 +259,9 @@ def remove(
     names = list(ids or ())
     if from_file is not None:
         try:
-            names += from_file.read_text(encoding="utf-8").splitlines()
+            # An id may hold any other character at which Python ends a line.
+            found = (line.rstrip("\r") for line in from_file.read_bytes().decode().split("\n"))
+            names += filter(None, found)
         except UnicodeDecodeError as error:
             raise ValueError(f"{from_file}: not UTF-8: {error}") from error
     if not names:
@@ -358,12 +375,18 @@ def _opened(path: Path, **how: Any) -> Iterator[Collection]:
         raise typer.BadParameter(
             f"{str(path)!r}: the name of a collection ends in .neardup", param_hint="COLLECTION"
         )
-    if "recipe" not in how and not path.exists():
+    if "recipe" not in how and not path.is_file() and not (path / DATABASE).exists():
         raise FileNotFoundError(
             f"{path}: no such collection; make it with: neardup index create {path}"
         )
     with Collection.open(path, **how) as collection:
         yield collection
+
+
+def _is_place(id_: str, source: str) -> bool:
+    """Whether an id is one of those made up for documents that have none."""
+    rest = id_.removeprefix(source)
+    return rest != id_ and (not rest or (rest[0] == ":" and rest[1:].isdecimal()))
 
 
 def _check_limits(collection: Collection, **limits: Any) -> None:

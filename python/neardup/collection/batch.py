@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup import _core
 from neardup.collection.documents import Documents
-from neardup.collection.matching import cosines, digest_of, near
+from neardup.collection.matching import Pairs, cosines, digest_of, near
 from neardup.collection.results import Outcome
 from neardup.collection.rows import LEAST_PACKED, Row, checksum, packed
 from neardup.collection.store import Store
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 # How good a match is (less is better: similarity, distance, age), whose it is, and how near.
 Match = tuple[tuple[float, float, int], str, int | None, float | None]
+# A key, its distance and its similarity.
+Pair = tuple[int, int, float | None]
+# Matches asked for at first: one is enough, unless this batch replaces it.
+ASKED = 2
 
 
 class Batch:
@@ -123,6 +127,13 @@ def fingerprints_of(
     return values, np.array([code is not None])
 
 
+def _listed(found: Pairs) -> list[Pair]:
+    keys, distances = found.keys.tolist(), found.distances.tolist()
+    if found.similarities is None:
+        return [(key, distance, None) for key, distance in zip(keys, distances, strict=True)]
+    return list(zip(keys, distances, found.similarities.tolist(), strict=True))
+
+
 class _Judge:
     def __init__(
         self, batch: Batch, segments: Segments, known: Mapping[str, Row], wanted: Threshold
@@ -133,21 +144,17 @@ class _Judge:
         self.store: Store = segments.store
         self.known = known
         self.wanted = wanted
+        self.segments = segments
         self.replaced: set[int] = set()
         self.digests: dict[bytes, int] = {}
         # Documents of this batch that are to be stored, by their place in it.
         self.taken = _core.Index(batch.recipe.bits, batch.recipe.identity)
         rows = np.flatnonzero(batch.signal)
         texts = [batch.documents.texts[at] for at in rows.tolist()]
-        # What this batch replaces does not count; beyond that one match is enough.
-        found = near(batch.values[rows], texts, segments, wanted, 1 + len(known))
-        self.pairs: dict[int, list[tuple[int, int, float | None]]] = {}
-        similarities = (
-            [None] * len(found.keys) if found.similarities is None else found.similarities.tolist()
-        )
-        columns = (rows[found.queries].tolist(), found.keys.tolist(), found.distances.tolist())
-        for row, key, distance, similarity in zip(*columns, similarities, strict=True):
-            self.pairs.setdefault(row, []).append((key, distance, similarity))
+        found = near(batch.values[rows], texts, segments, wanted, ASKED)
+        self.pairs: dict[int, list[Pair]] = {}
+        for row, pair in zip(rows[found.queries].tolist(), _listed(found), strict=True):
+            self.pairs.setdefault(row, []).append(pair)
 
     def outcome(self, at: int) -> Outcome:
         id_ = self.batch.documents.ids[at]
@@ -181,11 +188,17 @@ class _Judge:
             for row in self.store.by_digest(digest, 1 + len(out)):
                 if row.key not in out:
                     return (-1.0, 0, row.key), row.id, None, 1.0
-        for key, distance, similarity in self.pairs.get(at, ()):
-            if key not in out:
-                row = self.store.by_keys([key])[key]
-                return (-(similarity or 0.0), distance, key), row.id, distance, similarity
-        return None
+        pairs, asked = self.pairs.get(at, []), ASKED
+        while True:
+            for key, distance, similarity in pairs:
+                if key not in out:
+                    row = self.store.by_keys([key])[key]
+                    return (-(similarity or 0.0), distance, key), row.id, distance, similarity
+            if len(pairs) < asked:
+                return None
+            asked *= 2
+            values, text = self.batch.values[at : at + 1], self.batch.documents.texts[at]
+            pairs = _listed(near(values, [text], self.segments, self.wanted, asked))
 
     def _taken(self, at: int) -> Match | None:
         """The best match among what this batch stores."""

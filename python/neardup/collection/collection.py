@@ -8,13 +8,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from neardup.codes import whole
 from neardup.collection.batch import Batch
 from neardup.collection.checking import check_many, check_one
 from neardup.collection.documents import as_documents
-from neardup.collection.errors import CollectionError, CorruptCollectionError, KnownIdError, told
+from neardup.collection.errors import (
+    CollectionError,
+    CorruptCollectionError,
+    KnownIdError,
+    corrupt,
+    told,
+)
 from neardup.collection.matching import limits
 from neardup.collection.opening import check_folder, make_store, recorded
 from neardup.collection.results import Near, Outcome, Stats, Stored
@@ -57,6 +63,7 @@ class Collection:
         settings = store.settings()
         self.path = folder
         self.stores_text = settings.texts
+        self._identity = settings.identity
         self.recipe = recorded(folder, settings)
         self._session = Session(folder, store, self.recipe, read_only=read_only)
         # What was added last were updates: then it is quicker to look ids up before.
@@ -79,7 +86,8 @@ class Collection:
                     the default recipe]; later it may be left out, and another one is refused
         store_text  whether texts are kept, decided when it is made [default: yes]. Without them
                     documents can be found by radius only.
-        read_only   never write, nor make anything; works in a folder that cannot be written to
+        read_only   never write documents, nor make a collection; SQLite may leave its -wal and -shm
+                    files behind. Works in a folder that nobody may write to.
         durability  "full": what `add` has stored survives a power cut; "normal": it survives the
                     end of the process, and a power cut may take the last calls back, whole ones.
                     Nothing is ever half stored.
@@ -177,7 +185,7 @@ class Collection:
                 chosen = [at for at, x in enumerate(outcomes) if x.status != "duplicate"]
                 replaced = [known[x.id] for x in outcomes if x.status == "updated"]
                 if chosen:
-                    self._put(batch, chosen, replaced)
+                    self._exchange(batch, chosen, replaced)
                 return outcomes
             every = range(len(batch))
             if not self._updates:
@@ -188,7 +196,7 @@ class Collection:
                     pass
             known = self._known(given.ids)
             self._updates = bool(known)
-            self._put(batch, every, list(known.values()))
+            self._exchange(batch, every, list(known.values()))
             return [Outcome(id_, "updated" if id_ in known else "added") for id_ in given.ids]
 
     def _known(self, ids: Sequence[str]) -> dict[str, Row]:
@@ -200,6 +208,13 @@ class Collection:
         rows = batch.rows(chosen, first, texts=self.stores_text)
         digests = batch.digests_of(chosen, first)
         self._session.change(rows, digests, replaced, *batch.coded(chosen, first))
+
+    def _exchange(self, batch: Batch, chosen: list[int] | range, replaced: list[Row]) -> None:
+        """As `_put`, where all ids were looked up before."""
+        try:
+            self._put(batch, chosen, replaced)
+        except KnownIdError as error:
+            raise corrupt(self.path, "an id or a key is there that was not found") from error
 
     def remove(self, ids: str | Iterable[str]) -> int:
         """Takes documents out, all at once; returns how many were there."""
@@ -217,7 +232,8 @@ class Collection:
     def compact(self) -> None:
         """Writes all fingerprints anew, from the truth, in one segment, and gives free space back.
 
-        Readers go on meanwhile. It needs as much free space as the collection takes.
+        Readers go on meanwhile. It needs as much free space as the collection takes, and as much
+        again in the folder SQLite has for temporary files.
         """
         with self._session.writing():
             self._session.segments.write(whole=True)
@@ -341,11 +357,20 @@ class Collection:
 
     def _scan(self, *, whole: bool) -> Iterator[Row]:
         self._session.check_open()
+        rows = self._rows(whole=whole)
+        # The moment is now, and not when the first row is asked for.
+        next(rows)
+        return cast("Iterator[Row]", rows)
+
+    def _rows(self, *, whole: bool) -> Iterator[Row | None]:
+        """None when the moment is fixed, then the rows."""
         # A connection of its own: nobody has to wait for a long read, nor does it see changes.
         store = Store(self.path, read_only=True)
         try:
             with store.snapshot():
-                yield from store.scan(1, store.counts().next_key - 1, whole=whole)
+                last = store.counts().next_key - 1
+                yield None
+                yield from store.scan(1, last, whole=whole)
         finally:
             store.close()
 
@@ -383,10 +408,10 @@ class Collection:
 
     @property
     def moment(self) -> tuple[int, int]:
-        """Two numbers that grow with what was added and what was removed: as long as they are the
-        same, so are the documents."""
+        """Which collection this is, by a random number, and how much was added to it and removed:
+        as long as they are the same, so are the documents."""
         with self._session.current() as segments:
-            return segments.counts.next_key, segments.counts.next_removal
+            return self._identity, segments.counts.next_key + segments.counts.next_removal
 
     def verify(self) -> list[str]:
         """Reads everything and compares it: what is wrong, in words; nothing if all is well.

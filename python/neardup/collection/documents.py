@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from neardup.unicode import check_unicode
@@ -72,7 +72,7 @@ def _from_mixed(given: list[Any]) -> Documents:
             )
         ids.append(id_)
         texts.append(text)
-        metadata.append(as_json(extra, at) if extra else None)
+        metadata.append(None if extra is None else as_json(extra, at))
     return Documents(ids, texts, metadata)
 
 
@@ -111,7 +111,22 @@ def as_json(metadata: Any, at: int) -> str | None:
             f"the metadata of documents[{at}] cannot be stored as JSON: {error}; "
             "convert its values to strings, numbers, lists or dicts"
         ) from None
+    for key in _keys(metadata):
+        if not isinstance(key, str):
+            raise TypeError(
+                f"the metadata of documents[{at}] has the key {_short(key)}; keys must be strings"
+            )
     return check_unicode(found, f"the metadata of documents[{at}]")
+
+
+def _keys(value: Any) -> Iterator[Any]:
+    """All keys of what JSON can hold: it would turn numbers into strings."""
+    if isinstance(value, Mapping):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _keys(part)
 
 
 def _string(value: Any, name: str) -> str:

@@ -68,6 +68,16 @@ def corrupt(folder: Path, what: str) -> CorruptCollectionError:
     )
 
 
+def unwritable(folder: Path) -> PermissionError:
+    return PermissionError(
+        errno.EACCES,
+        "others may write to it and this user may not, who can read it only while it is open "
+        "there; let this user write to the folder, or take everybody's right to do so away "
+        "(chmod a-w, the folder and what is in it)",
+        str(folder),
+    )
+
+
 def foreign(folder: Path, pid: int) -> RuntimeError:
     return RuntimeError(
         f"{folder}: opened by process {pid}, and this is process {os.getpid()}, forked from it; "

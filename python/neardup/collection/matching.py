@@ -40,11 +40,21 @@ class Pairs(NamedTuple):
     similarities: NDArray[np.float64] | None
 
 
-@lru_cache(maxsize=256)
 def limits(
     similarity: float | None, radius: int | None, recall: float | None, bits: int, magnitude: int
 ) -> Threshold:
     """`threshold` for about 2 ** magnitude documents. It takes a while, and is asked each time."""
+    try:
+        return _limits(similarity, radius, recall, bits, magnitude)
+    except TypeError:
+        # What cannot be remembered is told by its name.
+        return threshold(similarity, radius, recall, bits=bits, rows=1 << magnitude)
+
+
+@lru_cache(maxsize=256)
+def _limits(
+    similarity: float | None, radius: int | None, recall: float | None, bits: int, magnitude: int
+) -> Threshold:
     return threshold(similarity, radius, recall, bits=bits, rows=1 << magnitude)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import secrets
+import time
 from contextlib import suppress
 from pathlib import Path
 
-from neardup.collection.errors import CollectionError, corrupt
+from neardup.collection.errors import CollectionError, LockedCollectionError, corrupt
 from neardup.collection.lock import NAME as LOCK
 from neardup.collection.lock import WriterLock
 from neardup.collection.rows import Settings
@@ -15,6 +17,8 @@ from neardup.recipe import Recipe
 
 SUFFIX = ".neardup"
 UNFINISHED = f"{DATABASE}.new"
+# Seconds to wait while another process makes the collection.
+PATIENCE = 10.0
 
 
 def check_folder(folder: Path, *, read_only: bool) -> None:
@@ -31,6 +35,8 @@ def check_folder(folder: Path, *, read_only: bool) -> None:
         raise FileNotFoundError(f"{folder}: no such collection")
     for name in sorted(os.listdir(folder)) if folder.exists() else ():
         if name != LOCK and not name.startswith(UNFINISHED):
+            if (folder / DATABASE).exists():
+                return  # since just now
             raise CollectionError(
                 f"{folder}: holds {name!r} and no {DATABASE}, so it is no collection; "
                 "name another folder"
@@ -42,10 +48,11 @@ def make_store(folder: Path, recipe: Recipe, *, texts: bool) -> None:
 
     The database gets its name when it is complete: under that name there is never half of one.
     """
-    settings = Settings(recipe.identity, recipe.to_toml(), texts)
+    settings = Settings(recipe.identity, recipe.to_toml(), texts, secrets.randbits(63))
     folder.mkdir(exist_ok=True)
     lock = WriterLock(folder)
-    lock.acquire()
+    if not _acquired(lock):
+        return
     try:
         if (folder / DATABASE).exists():
             return
@@ -62,6 +69,21 @@ def make_store(folder: Path, recipe: Recipe, *, texts: bool) -> None:
             _flush(place)
     finally:
         lock.release()
+
+
+def _acquired(lock: WriterLock) -> bool:
+    """Takes the lock, or waits until whoever has it has made the collection."""
+    deadline = time.monotonic() + PATIENCE
+    while not (lock.folder / DATABASE).exists():
+        try:
+            lock.acquire()
+        except LockedCollectionError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return True
+    return False
 
 
 def recorded(folder: Path, settings: Settings) -> Recipe:

@@ -26,11 +26,15 @@ class Counts(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What is decided when a collection is made."""
+    """What is decided when a collection is made.
+
+    identity  a random number: another collection in the same place has another
+    """
 
     recipe: str
     recipe_toml: str
     texts: bool
+    identity: int = 0
 
 
 class Row(NamedTuple):

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # Fingerprints in the tail, about: they are read again whenever the collection is opened.
 TAIL = 1 << 14
+# So many times more documents are read then, at most: some may have no fingerprint.
+KEYS = 4
 # A segment is written anew together with later ones that have this share of its fingerprints.
 NOT_MUCH_LARGER = 1.5
 # Of all fingerprints in segments, the share that may be removed before all is written anew, and how
@@ -80,8 +82,8 @@ class Segments:
         self.tail = self._new()
         self.removed = 0
         self._recent: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = []
-        self._recent_from = 1
         self._gone: list[int] = []
+        self._keep_from(1)
 
     def _new(self) -> _core.Index:
         return _core.Index(self.recipe.bits, self.recipe.identity)
@@ -121,13 +123,12 @@ class Segments:
             self.store.renew()
             counts, rows = self.store.counts(), self.store.segments()
         self.parts, self.tail, self.removed = [], self._new(), 0
-        self._recent, self._gone = [], []
         for row in rows:
             if row.first != self.covered + 1:
                 self.parts = []
                 break
             self.parts.append(known.get(row) or self._opened(row))
-        self._recent_from = self.covered + 1
+        self._keep_from(self.covered + 1)
         self._read(self.covered + 1, 0, counts)
         return counts
 
@@ -169,7 +170,7 @@ class Segments:
     def _remake(self, counts: Counts) -> None:
         """Segments that do not agree with the truth are no use."""
         self.parts, self.tail = [], self._made(1, counts.next_key - 1)
-        self._recent, self._gone, self._recent_from = [], [], counts.next_key
+        self._keep_from(counts.next_key)
         if self.live != counts.documents - counts.without_signal:
             raise corrupt(
                 self.store.folder,
@@ -260,15 +261,23 @@ class Segments:
         self.counts = Counts(generation=-1)
 
     def _add(self, keys: NDArray[np.int64], values: NDArray[np.uint64]) -> None:
+        if not len(keys):
+            return
         self.tail.add(values, keys, None, len(keys), self.recipe.identity, None)
         self._recent.append((keys, values))
-        if len(self._recent) > PIECES:
+        self._at_hand += len(keys)
+        if self._at_hand > RECENT:
+            self._keep_from(int(keys[-1]) + 1)
+        elif len(self._recent) > PIECES:
             import numpy as np
 
             every = list(zip(*self._recent, strict=True))
             self._recent = [(np.concatenate(every[0]), np.concatenate(every[1]))]
-            if len(self._recent[0][0]) > RECENT:
-                self._recent, self._gone, self._recent_from = [], [], int(keys[-1]) + 1
+
+    def _keep_from(self, key: int) -> None:
+        """Lets go of the fingerprints at hand; from this key on they are kept."""
+        self._recent, self._gone = [], []
+        self._recent_from, self._at_hand = key, 0
 
     def _remove(self, keys: Sequence[int]) -> None:
         import numpy as np
@@ -296,8 +305,12 @@ class Segments:
 
     @property
     def is_due(self) -> bool:
-        """Whether there is enough in memory, or removed, to write a segment."""
-        return len(self.tail) >= TAIL or self._is_worn or not all(part.sound for part in self.parts)
+        """Whether there is enough in memory, or removed, to write a segment; or so many documents
+        without a fingerprint that opening would read them for long."""
+        since = self.counts.next_key - 1 - self.covered
+        if len(self.tail) >= TAIL or since >= KEYS * TAIL or self._is_worn:
+            return True
+        return not all(part.sound for part in self.parts)
 
     def write(self, *, whole: bool = False) -> None:
         """Makes a segment of the tail and what should be merged with it; `whole`: one of all, from
@@ -317,7 +330,7 @@ class Segments:
         row = SegmentRow(number, first, last, entries, *stamp(path))
         counts = counts._replace(generation=number)
         try:
-            self.store.set_segments([part.row for part in merged], row, counts)
+            self.store.set_segments([part.row for part in rest], row, counts)
         except BaseException:
             with suppress(OSError):
                 path.unlink()

@@ -94,7 +94,7 @@ class Session:
         if self.read_only:
             raise CollectionError(f"{self.folder}: opened to read only; open it without read_only")
         self.check_open()
-        with self.lock:
+        with self.lock, told(self.folder):
             self.check_open()
             if not self._writer.held:
                 self._writer.acquire()
@@ -150,11 +150,13 @@ class Session:
     def _tidy(self) -> None:
         """A segment of its own for what has gathered in memory. What is stored is stored, so that
         no trouble with it is an error of whoever has added something: it is tried again later."""
+        import sqlite3
+
         key = self.segments.counts.next_key
         if key >= self._patience and self.segments.is_due:
             try:
                 self.segments.write()
-            except (OSError, CollectionError, _core.CorruptIndexError):
+            except (OSError, CollectionError, sqlite3.Error, _core.CorruptIndexError):
                 self._patience = key + TAIL
                 self._forget()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from neardup.collection.errors import (
     KnownIdError,
     corrupt,
     told,
+    unwritable,
 )
 from neardup.collection.rows import Counts, Row, SegmentRow, Settings, checksum
 
@@ -39,6 +41,7 @@ ASKED, FEW = 500, 8
 # Milliseconds to wait while another process tidies up.
 PATIENCE = 10_000
 WAL_BYTES = 64 << 20
+WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 # Ids come in any order, and each has its place among all of them.
 CACHE_KILOBYTES = 16 << 10
 
@@ -99,6 +102,9 @@ class Store:
             self.connection = self._connect(read_only)
             self._execute = self.connection.execute
             self._execute(f"PRAGMA synchronous = {durability}")
+            if durability == "full":
+                # On macOS the disk is told to empty its own cache as well.
+                self._execute("PRAGMA fullfsync = ON")
             # Pages whose cells cannot be are told before they are read.
             self._execute("PRAGMA cell_size_check = ON")
             self._execute(f"PRAGMA cache_size = {-CACHE_KILOBYTES}")
@@ -125,14 +131,24 @@ class Store:
         connection = sqlite3.connect(f"{name}?mode=ro", **options)
         try:
             connection.execute("PRAGMA user_version").fetchone()
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError as error:
             connection.close()
             log = Path(f"{self.path}-wal")
-            if os.access(self.folder, os.W_OK) or (log.exists() and log.stat().st_size):
+            if not self._is_frozen() or (log.exists() and log.stat().st_size):
+                kind = error.sqlite_errorcode & 0xFF
+                needs = kind in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+                if needs and os.access(self.path, os.R_OK) and not os.access(self.folder, os.W_OK):
+                    raise unwritable(self.folder) from error
                 raise
             # Nobody can write here, so nothing can change: SQLite need not write either.
             connection = sqlite3.connect(f"{name}?mode=ro&immutable=1", **options)
         return connection
+
+    def _is_frozen(self) -> bool:
+        """Whether nobody may write to it, not even another user."""
+        if os.statvfs(self.folder).f_flag & os.ST_RDONLY:
+            return True
+        return not any(path.stat().st_mode & WRITABLE for path in (self.folder, self.path))
 
     def close(self) -> None:
         with told(self.folder):
@@ -404,11 +420,14 @@ class Store:
         rows = self._execute("SELECT * FROM segments ORDER BY first")
         return [SegmentRow(*row) for row in rows]
 
-    def set_segments(self, gone: Sequence[SegmentRow], made: SegmentRow, counts: Counts) -> None:
-        """In place of some segments another, which does not hold what was removed before."""
+    def set_segments(self, kept: Sequence[SegmentRow], made: SegmentRow, counts: Counts) -> None:
+        """Beside some segments another, which does not hold what was removed before; no others."""
+        numbers = [row.number for row in kept]
+        places = ", ".join("?" * len(numbers))
         with self.transaction():
-            self.connection.executemany(
-                "DELETE FROM segments WHERE number = ?", [(row.number,) for row in gone]
+            self._execute(
+                f"DELETE FROM segments WHERE number NOT IN ({places})",  # noqa: S608
+                numbers,
             )
             self._execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)", made)
             self._execute("DELETE FROM removed WHERE key BETWEEN ? AND ?", (made.first, made.last))

@@ -29,7 +29,7 @@ def expand(names: Sequence[str]) -> list[str]:
                         f"{name}: keeps no texts, which a job has to read; look its documents up "
                         f"by radius instead: neardup index check {name} INPUT --radius K"
                     )
-            found.append(name)
+            found.append(name.rstrip("/"))
         else:
             found += sources.expand([name])
     return list(dict.fromkeys(found))
@@ -50,6 +50,6 @@ def batches(path: str) -> Iterator[Batch]:
 
 
 def stamp(path: str) -> tuple[int, int]:
-    """Other numbers whenever the documents of a collection have changed."""
+    """Other numbers whenever the documents of a collection have changed, or it is another one."""
     with Collection.open(path, read_only=True) as collection:
         return collection.moment
