@@ -325,3 +325,68 @@ except OSError as error:
         f"PermissionError {path}",
         "PermissionError",
     ]
+
+
+def test_what_is_gone_or_another_is_not_written_to(path: Path) -> None:
+    moved = path.with_name("moved.neardup")
+    with nd.Collection.open(path) as collection:
+        collection.add([("a", "one two three")])
+        path.rename(moved)
+        with pytest.raises(nd.CollectionError, match="was moved, removed or replaced"):
+            collection.add([("b", "four five six")])
+        with nd.Collection.open(path) as other:
+            other.add([("c", "seven eight nine")])
+            with pytest.raises(nd.CollectionError, match="open it where it is now"):
+                collection.compact()
+        moved.rename(path.with_name("again.neardup"))
+    with nd.Collection.open(path) as other:
+        assert (list(other), other.verify()) == (["c"], [])
+
+
+def test_rows_end_with_the_collection(path: Path) -> None:
+    collection = nd.Collection.open(path)
+    collection.add([(str(n), f"text number {n}") for n in range(20)])
+    ids = iter(collection)
+    assert next(ids) == "0"
+    child = os.fork()
+    if child == 0:
+        try:
+            next(ids)
+        except RuntimeError:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert next(ids) == "1"
+    collection.close()
+    with pytest.raises(nd.CollectionError, match="is closed"):
+        next(ids)
+
+
+def test_verifying_while_another_compacts(path: Path) -> None:
+    with nd.Collection.open(path) as writer, nd.Collection.open(path, read_only=True) as reader:
+        writer.add([(str(n), f"text number {n} and more") for n in range(3000)])
+        stop = threading.Event()
+
+        def compact() -> None:
+            while not stop.is_set():
+                writer.compact()
+
+        thread = threading.Thread(target=compact)
+        thread.start()
+        try:
+            assert [reader.verify() for _ in range(10)] == [[]] * 10
+        finally:
+            stop.set()
+            thread.join()
+
+
+def test_a_batch_is_compared_as_if_it_were_there_already(path: Path) -> None:
+    texts = [(str(n), f"alpha {n} beta {n % 7} gamma {n % 31} delta") for n in range(1000)]
+    with nd.Collection.open(path) as collection:
+        found = collection._limits(None, None, None, 1)
+        batched = collection.add(texts, unless_duplicate=True)
+        assert collection._limits(None, None, None, len(texts)).radius < found.radius
+    other = path.with_name("one.neardup")
+    with nd.Collection.open(other) as collection:
+        single = [collection.add([text], unless_duplicate=True)[0] for text in texts]
+    assert [x.status for x in batched] == [x.status for x in single]

@@ -178,9 +178,9 @@ class Collection:
         with self._session.writing():
             if unless_duplicate:
                 known = self._known(given.ids)
-                wanted = self._limits(
-                    similarity, radius, recall, self._session.segments.counts.documents
-                )
+                # Those of the batch are compared as well.
+                rows = self._session.segments.counts.documents + len(batch)
+                wanted = self._limits(similarity, radius, recall, rows)
                 outcomes = batch.judge(self._session.segments, known, wanted)
                 chosen = [at for at, x in enumerate(outcomes) if x.status != "duplicate"]
                 replaced = [known[x.id] for x in outcomes if x.status == "updated"]
@@ -365,14 +365,17 @@ class Collection:
     def _rows(self, *, whole: bool) -> Iterator[Row | None]:
         """None when the moment is fixed, then the rows."""
         # A connection of its own: nobody has to wait for a long read, nor does it see changes.
-        store = Store(self.path, read_only=True)
+        store, process = Store(self.path, read_only=True), os.getpid()
         try:
             with store.snapshot():
                 last = store.counts().next_key - 1
                 yield None
-                yield from store.scan(1, last, whole=whole)
+                for row in store.scan(1, last, whole=whole):
+                    self._session.check_open()
+                    yield row
         finally:
-            store.close()
+            if os.getpid() == process:
+                store.close()
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes all documents to a file, by its ending .jsonl, .csv, .tsv or .parquet (the first

@@ -89,7 +89,7 @@ def _acquired(lock: WriterLock) -> bool:
 def recorded(folder: Path, settings: Settings) -> Recipe:
     try:
         recipe = Recipe.from_toml(settings.recipe_toml, folder)
-    except (ValueError, TypeError) as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise corrupt(folder, f"its recipe cannot be read: {error}") from error
     if recipe.identity != settings.recipe:
         raise CollectionError(

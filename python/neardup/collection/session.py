@@ -15,7 +15,7 @@ from neardup.collection.errors import CollectionError, foreign, told
 from neardup.collection.lock import WriterLock
 from neardup.collection.rows import Row
 from neardup.collection.segments import TAIL, Segments
-from neardup.collection.store import Store
+from neardup.collection.store import DATABASE, Store
 from neardup.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Session:
         self.read_only = read_only
         self.lock = threading.RLock()
         self._writer = WriterLock(folder)
+        self._file = _identity(folder)
         self._pid = os.getpid()
         self._version = UNKNOWN
         self._closed = False
@@ -96,6 +97,11 @@ class Session:
         self.check_open()
         with self.lock, told(self.folder):
             self.check_open()
+            if _identity(self.folder) != self._file:
+                raise CollectionError(
+                    f"{self.folder}: was moved, removed or replaced since it was opened; "
+                    "open it where it is now"
+                )
             if not self._writer.held:
                 self._writer.acquire()
                 try:
@@ -168,6 +174,15 @@ class Session:
 
         self._writer.abandon()
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.store.connection))
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Which file the database is: what is written to another one under that name is lost."""
+    try:
+        found = os.stat(folder / DATABASE)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 _OPEN: weakref.WeakSet[Session] = weakref.WeakSet()

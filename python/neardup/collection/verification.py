@@ -19,6 +19,7 @@ SHOWN = 10
 def problems(store: Store, recipe: Recipe) -> list[str]:
     """What is wrong, in words."""
     found: list[str] = []
+    of_segments: dict[SegmentRow, list[str]] = {}
     try:
         with store.snapshot():
             found += [f"database: {what}" for what in store.problems()]
@@ -30,7 +31,11 @@ def problems(store: Store, recipe: Recipe) -> list[str]:
                 if row.first != last + 1 or row.last >= counts.next_key:
                     found.append(f"segment {row.number}: covers keys it should not")
                 last = row.last
-                found += [f"segment {row.number}: {what}" for what in _segment(store, row, removed)]
+                of_segments[row] = _segment(store, row, removed)
+        # A writer may have replaced some of them meanwhile, and taken their files away.
+        with store.snapshot():
+            for row in store.segments():
+                found += [f"segment {row.number}: {what}" for what in of_segments.get(row, [])]
     except CorruptCollectionError as error:
         found.append(f"database: {error}")
     return found

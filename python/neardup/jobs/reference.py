@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from neardup import sources
-from neardup.collection import Collection
 from neardup.sources.batch import make
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ def is_collection(path: str) -> bool:
 
 def expand(names: Sequence[str]) -> list[str]:
     """As `sources.expand`, but a collection stays what it is, and must be one to compare with."""
+    from neardup import Collection
+
     found: list[str] = []
     for name in names:
         if is_collection(name):
@@ -39,6 +40,8 @@ def batches(path: str) -> Iterator[Batch]:
     """All documents of a collection as of this moment."""
     import numpy as np
 
+    from neardup import Collection
+
     with Collection.open(path, read_only=True) as collection:
         documents = (
             sources.Document(found.id, found.text or "") for found in collection.documents()
@@ -51,5 +54,7 @@ def batches(path: str) -> Iterator[Batch]:
 
 def stamp(path: str) -> tuple[int, int]:
     """Other numbers whenever the documents of a collection have changed, or it is another one."""
+    from neardup import Collection
+
     with Collection.open(path, read_only=True) as collection:
         return collection.moment
