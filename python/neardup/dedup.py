@@ -99,13 +99,10 @@ def dedup(
 
 def removed_table(matcher: Any, rows: NDArray[np.int64], labels: NDArray[np.int64]) -> pa.Table:
     """The rows that are not kept, and how near they are to what is kept in their place."""
-    import numpy as np
     import pyarrow as pa
 
     kept = labels[rows]
-    order = np.argsort(kept, kind="stable")
-    similarity = np.empty(len(rows))
-    similarity[order] = matcher.similarities(kept[order], rows[order])
+    similarity = matcher.similarities_to(kept, rows)
     coded = matcher.fingerprints.signal[rows] & matcher.fingerprints.signal[kept]
     distance = matcher.distances(kept, rows)
     return pa.table(

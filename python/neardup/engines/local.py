@@ -95,6 +95,7 @@ class Matcher:
         self.counts = Counts()
         self.plan: dict[str, Any] = {}
         self._tick = tick or (lambda _: None)
+        self._linked: list[Pairs] = []
         self.twins = self._twins()
 
     def similarities(self, left: Rows, right: Rows) -> NDArray[np.float64]:
@@ -109,6 +110,31 @@ class Matcher:
             self._tick(len(found[part]))
         for row in np.flatnonzero(np.isnan(found)):
             found[row] = self.texts.get(left[row]) == self.texts.get(right[row])
+        return found
+
+    def similarities_to(self, kept: Rows, rows: Rows) -> NDArray[np.float64]:
+        """As `similarities` of rows and those that are kept for them, most of which were judged
+        when they were linked."""
+        import numpy as np
+
+        found = np.full(len(rows), np.nan)
+        if self._linked:
+            left, right = (
+                np.concatenate([getattr(pairs, side) for pairs in self._linked])
+                for side in ("left", "right")
+            )
+            cosine = np.concatenate([pairs.similarity for pairs in self._linked])
+            known = np.minimum(left, right) * len(self.twins) + np.maximum(left, right)
+            order = np.argsort(known)
+            wanted = np.minimum(kept, rows) * len(self.twins) + np.maximum(kept, rows)
+            at = np.searchsorted(known, wanted, sorter=order)
+            at = order[np.minimum(at, len(order) - 1)]
+            there = known[at] == wanted
+            found[there] = cosine[at[there]]
+        rest = np.flatnonzero(np.isnan(found))
+        # Pairs that share a text lie side by side.
+        rest = rest[np.argsort(kept[rest], kind="stable")]
+        found[rest] = self.similarities(kept[rest], rows[rest])
         return found
 
     def distances(self, left: Rows, right: Rows) -> NDArray[np.int64]:
@@ -223,6 +249,8 @@ class Matcher:
         # Pairs whose ends are connected already add nothing, however many they are.
         for found in self.pairs(forest.apart):
             forest.link(found.left, found.right)
+            if found.similarity is not None and len(found.left):
+                self._linked.append(found)
         return forest.labels()
 
     def _star(self, rank: Rows | None) -> Rows:
