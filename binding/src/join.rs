@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
-use neardup_core::{Equal, Forest, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream};
+use neardup_core::{Equal, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -71,37 +71,6 @@ fn join_plan<'py>(
     let input = input(&values, &signal)?;
     let plan = interruptible(py, None, |_| Join::new(input, settings.into()).map(|join| join.plan().clone()))?;
     describe(py, &plan.map_err(refuse)?)
-}
-
-/// For each pair of rows whether they differ in no more than `most` bits that are firm in both.
-#[pyfunction]
-fn firm_alike<'py>(
-    py: Python<'py>,
-    values: Values<'py>,
-    firm: Values<'py>,
-    left: PyReadonlyArray1<'py, i64>,
-    right: PyReadonlyArray1<'py, i64>,
-    most: u32,
-) -> PyResult<Bound<'py, PyArray1<bool>>> {
-    let words = values.shape()[1];
-    let (values, firm, left, right) = (values.as_slice()?, firm.as_slice()?, left.as_slice()?, right.as_slice()?);
-    if firm.len() != values.len() || left.len() != right.len() {
-        return Err(PyValueError::new_err("values and firm bits, and left and right rows, are of the same number"));
-    }
-    let row = |at: i64| {
-        let start = usize::try_from(at).ok()?.checked_mul(words)?;
-        Some(start..start.checked_add(words)?)
-    };
-    let alike = |(&left, &right): (&i64, &i64)| {
-        let (left, right) = (row(left)?, row(right)?);
-        let (a, b) = (values.get(left.clone())?, values.get(right.clone())?);
-        let (firm_a, firm_b) = (firm.get(left)?, firm.get(right)?);
-        let differing = (0..words).map(|at| ((a[at] ^ b[at]) & firm_a[at] & firm_b[at]).count_ones());
-        Some(differing.sum::<u32>() <= most)
-    };
-    let found: Option<Vec<bool>> = py.detach(|| left.iter().zip(right).map(alike).collect());
-    let found = found.ok_or_else(|| PyValueError::new_err("there is no such row"))?;
-    Ok(PyArray1::from_vec(py, found))
 }
 
 /// All pairs, sorted, and the plan.
@@ -207,64 +176,9 @@ impl Drop for PyPairStream {
     }
 }
 
-/// Rows that are connected, over pairs handed in.
-#[pyclass(name = "Components", module = "neardup._core", frozen)]
-struct PyComponents(Forest);
-
-#[pymethods]
-impl PyComponents {
-    #[new]
-    fn new(rows: u32) -> Self {
-        PyComponents(Forest::new(rows))
-    }
-
-    /// Which pairs are not connected yet.
-    fn apart<'py>(
-        &self,
-        py: Python<'py>,
-        left: PyReadonlyArray1<'py, i64>,
-        right: PyReadonlyArray1<'py, i64>,
-    ) -> PyResult<Bound<'py, PyArray1<bool>>> {
-        let mut apart = Vec::new();
-        self.each(&left, &right, |left, right| apart.push(self.0.root(left) != self.0.root(right)))?;
-        Ok(PyArray1::from_vec(py, apart))
-    }
-
-    fn link(&self, left: PyReadonlyArray1<'_, i64>, right: PyReadonlyArray1<'_, i64>) -> PyResult<()> {
-        self.each(&left, &right, |left, right| self.0.link(left, right))
-    }
-
-    /// For each row the first one it is connected with.
-    fn labels<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        PyArray1::from_iter(py, (0..self.0.len() as u32).map(|row| i64::from(self.0.root(row))))
-    }
-}
-
-impl PyComponents {
-    fn each(
-        &self,
-        left: &PyReadonlyArray1<'_, i64>,
-        right: &PyReadonlyArray1<'_, i64>,
-        mut visit: impl FnMut(u32, u32),
-    ) -> PyResult<()> {
-        let row = |row: i64| {
-            let known = usize::try_from(row).is_ok_and(|row| row < self.0.len());
-            known
-                .then_some(row as u32)
-                .ok_or_else(|| PyValueError::new_err(format!("row {row}: there are {}", self.0.len())))
-        };
-        for (&left, &right) in left.as_slice()?.iter().zip(right.as_slice()?) {
-            visit(row(left)?, row(right)?);
-        }
-        Ok(())
-    }
-}
-
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyComponents>()?;
     module.add_class::<PyPairStream>()?;
     module.add_function(wrap_pyfunction!(join_plan, module)?)?;
-    module.add_function(wrap_pyfunction!(firm_alike, module)?)?;
     module.add_function(wrap_pyfunction!(pairs, module)?)?;
     module.add_function(wrap_pyfunction!(clusters, module)?)
 }

@@ -1,7 +1,7 @@
 //! Lines of JSON → columns for Arrow.
 
-use neardup_core::Pipeline;
-use neardup_core::jsonl::{self, Columns};
+use neardup_core::jsonl::{self, Columns, Making};
+use neardup_core::near::SKETCH_BYTES;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
@@ -13,11 +13,11 @@ use crate::threads::Threads;
 /// What lines hold.
 #[pyclass(name = "JsonLines", module = "neardup._core", frozen, get_all)]
 pub(crate) struct JsonLines {
-    /// None if the texts were fingerprinted.
+    /// None if something was made of the texts.
     texts: Option<Py<PyAny>>,
     lengths: Py<PyAny>,
-    /// Values, signal and firm bits, if they were.
-    fingerprints: Option<Py<PyAny>>,
+    /// Signal, values and sketches, of which one has no columns or rows, if it was.
+    made: Option<Py<PyAny>>,
     ids: Py<PyAny>,
     spans: Py<PyAny>,
     lines: Py<PyAny>,
@@ -29,39 +29,41 @@ pub(crate) struct JsonLines {
 #[derive(FromPyObject)]
 pub(crate) struct Wanted(Vec<String>, String, bool);
 
-/// Reads whole lines on all cores; with a pipeline the texts are fingerprinted at once.
+/// Reads whole lines on all cores; texts of which something is made are not handed over.
 pub(crate) fn read(
     py: Python<'_>,
     data: &PyBuffer<u8>,
     Wanted(texts, id, id_required): Wanted,
     (name, first): (&str, i64),
     threads: Option<usize>,
-    pipeline: Option<&Pipeline>,
+    making: Option<Making<'_>>,
 ) -> PyResult<JsonLines> {
     let columns = Columns { texts, id, id_required };
     let (bytes, threads) = (bytes_of(data)?, Threads::new(threads)?);
-    let records = py.detach(|| threads.run(|| jsonl::read(bytes, &columns, name, first, pipeline)))?;
+    let records = py.detach(|| threads.run(|| jsonl::read(bytes, &columns, name, first, making)))?;
     let column = |data: &[u8], ends: &[i64]| -> PyResult<Py<PyAny>> {
         let bounds = PyArray1::from_iter(py, [0].into_iter().chain(ends.iter().copied()));
         Ok((PyBytes::new(py, data), bounds).into_pyobject(py)?.into_any().unbind())
     };
     let count = records.spans.len();
-    let table = |values: Vec<u64>, words: usize| PyArray1::from_vec(py, values).reshape([count, words]);
     let spans: Bound<'_, PyArray2<i64>> = PyArray1::from_vec(py, records.spans.into_flattened()).reshape([count, 2])?;
     let starts = [0].into_iter().chain(records.text_ends.iter().copied());
     let lengths = PyArray1::from_iter(py, records.text_ends.iter().zip(starts).map(|(end, start)| end - start));
-    let fingerprints = match pipeline {
+    let made = match making {
         None => None,
-        Some(pipeline) => {
-            let (values, firm) = (table(records.values, pipeline.words())?, table(records.firm, pipeline.words())?);
-            let made = (values, PyArray1::from_vec(py, records.signal), firm);
+        Some(making) => {
+            let words = if making.values { making.pipeline.words() } else { 0 };
+            let values = PyArray1::from_vec(py, records.values).reshape([count, words])?;
+            let sketched = records.sketches.len();
+            let sketches = PyArray1::from_vec(py, records.sketches.into_flattened()).reshape([sketched, SKETCH_BYTES])?;
+            let made = (PyArray1::from_vec(py, records.signal), values, sketches);
             Some(made.into_pyobject(py)?.into_any().unbind())
         }
     };
     Ok(JsonLines {
-        texts: if pipeline.is_none() { Some(column(&records.texts, &records.text_ends)?) } else { None },
+        texts: if making.is_none() { Some(column(&records.texts, &records.text_ends)?) } else { None },
         lengths: lengths.into_any().unbind(),
-        fingerprints,
+        made,
         ids: column(&records.ids, &records.id_ends)?,
         spans: spans.into_any().unbind(),
         lines: PyArray1::from_vec(py, records.lines).into_any().unbind(),

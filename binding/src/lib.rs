@@ -3,6 +3,7 @@
 mod index;
 mod join;
 mod jsonl;
+mod near;
 mod stored;
 mod texts;
 mod threads;
@@ -10,7 +11,8 @@ mod threads;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 
-use neardup_core::{Feature, Idf, IdfSource, Pipeline, Settings, Tokenizer, Weights};
+use neardup_core::near::SKETCH_BYTES;
+use neardup_core::{Feature, Idf, IdfSource, Made, Pipeline, Settings, Tokenizer, Weights};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -22,7 +24,15 @@ use texts::{ArrowChunk, Texts};
 use threads::{Threads, interruptible};
 
 type Fingerprints<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<bool>>);
-type FirmFingerprints<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<bool>>, Bound<'py, PyArray2<u64>>);
+type Sketched<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<bool>>, Bound<'py, PyArray2<u8>>);
+type Verdicts<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u16>>);
+
+/// What is wanted of texts.
+#[derive(Clone, Copy)]
+struct Wants {
+    values: bool,
+    sketches: bool,
+}
 
 fn refuse(error: neardup_core::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
@@ -138,7 +148,8 @@ impl PyPipeline {
         threads: Option<usize>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Fingerprints<'py>> {
-        self.run(py, Texts::List(texts), threads, progress, false).map(|(values, signal, _)| (values, signal))
+        let wants = Wants { values: true, sketches: false };
+        self.run(py, Texts::List(texts), threads, progress, wants).map(|(values, signal, _)| (values, signal))
     }
 
     fn fingerprints_arrow<'py>(
@@ -148,19 +159,41 @@ impl PyPipeline {
         threads: Option<usize>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Fingerprints<'py>> {
-        self.run(py, Texts::Arrow(chunks), threads, progress, false).map(|(values, signal, _)| (values, signal))
+        let wants = Wants { values: true, sketches: false };
+        self.run(py, Texts::Arrow(chunks), threads, progress, wants).map(|(values, signal, _)| (values, signal))
     }
 
-    fn firm_fingerprints<'py>(
+    fn sketch<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Option<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>> {
+        let py = text.py();
+        let text = texts::Text::new(text, "text", None)?;
+        let text = text.as_str();
+        let (mut value, mut sketch) = (vec![0; self.0.words()], [0; SKETCH_BYTES]);
+        let signal = py.detach(|| guard(|| self.0.make_one(text, &mut value, Some(&mut sketch))))?;
+        Ok(signal.then(|| (to_bytes(py, &value), PyBytes::new(py, &sketch))))
+    }
+
+    fn sketched<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Bound<'py, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<Sketched<'py>> {
+        self.run(py, Texts::List(texts), threads, None, Wants { values: true, sketches: true })
+    }
+
+    fn sketches_arrow<'py>(
         &self,
         py: Python<'py>,
         chunks: Vec<ArrowChunk>,
         threads: Option<usize>,
-    ) -> PyResult<FirmFingerprints<'py>> {
-        self.run(py, Texts::Arrow(chunks), threads, None, true)
+    ) -> PyResult<(Bound<'py, PyArray1<bool>>, Bound<'py, PyArray2<u8>>)> {
+        let wants = Wants { values: false, sketches: true };
+        self.run(py, Texts::Arrow(chunks), threads, None, wants).map(|(_, signal, sketches)| (signal, sketches))
     }
 
-    fn fingerprint_json_lines(
+    #[pyo3(signature = (data, columns, name, first, threads, *, sketches))]
+    #[allow(clippy::too_many_arguments)] // what there is to say of lines
+    fn make_json_lines(
         &self,
         py: Python<'_>,
         data: PyBuffer<u8>,
@@ -168,8 +201,10 @@ impl PyPipeline {
         name: &str,
         first: i64,
         threads: Option<usize>,
+        sketches: bool,
     ) -> PyResult<jsonl::JsonLines> {
-        jsonl::read(py, &data, columns, (name, first), threads, Some(&self.0))
+        let making = neardup_core::jsonl::Making { pipeline: &self.0, values: !sketches, sketches };
+        jsonl::read(py, &data, columns, (name, first), threads, Some(making))
     }
 
     fn features(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<(String, u32, f64)>> {
@@ -216,25 +251,23 @@ impl PyPipeline {
         py.detach(|| guard(|| self.0.similarity(left, right)))
     }
 
-    fn similarities<'py>(
+    fn judge<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyTexts>,
-        left: PyReadonlyArray1<'py, i64>,
-        right: PyReadonlyArray1<'py, i64>,
+        left: PyReadonlyArray1<'py, u32>,
+        right: PyReadonlyArray1<'py, u32>,
         threads: Option<usize>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let pairs: Vec<(usize, usize)> = left
-            .as_slice()?
-            .iter()
-            .zip(right.as_slice()?)
-            .map(|(&left, &right)| (left as usize, right as usize))
-            .collect();
+    ) -> PyResult<Verdicts<'py>> {
+        let pairs = near::pairs_of(&left, &right)?;
         let places = texts.get().places(py)?;
         let reader = texts.get().reader(&places)?;
-        let found = interruptible(py, threads, |stop| self.0.similarities(&pairs, |row| reader.get(row), stop))?;
+        let verdicts = interruptible(py, threads, |stop| self.0.judge(&pairs, &|row| reader.get(row), stop))?;
         reader.finish()?;
-        Ok(PyArray1::from_vec(py, found))
+        Ok((
+            PyArray1::from_iter(py, verdicts.iter().map(|verdict| verdict.similarity)),
+            PyArray1::from_iter(py, verdicts.iter().map(|verdict| verdict.distance)),
+        ))
     }
 
     fn document_frequencies<'py>(
@@ -269,20 +302,23 @@ impl PyPipeline {
         texts: Texts<'py>,
         threads: Option<usize>,
         progress: Option<Bound<'py, PyAny>>,
-        with_firm: bool,
-    ) -> PyResult<FirmFingerprints<'py>> {
+        wants: Wants,
+    ) -> PyResult<Sketched<'py>> {
         let threads = Threads::new(threads)?;
-        let (rows, words) = (texts.len(), self.0.words());
-        let firm_words = if with_firm { words } else { 0 };
+        let rows = texts.len();
+        let words = if wants.values { self.0.words() } else { 0 };
+        let sketched = if wants.sketches { rows } else { 0 };
         let mut values = vec![0u64; rows * words];
         let mut signal = vec![false; rows];
-        let mut firm = vec![0u64; rows * firm_words];
+        let mut sketches = vec![[0; SKETCH_BYTES]; sketched];
         texts.batches(py, |batch, start| {
             let end = start + batch.len();
-            let batch_values = &mut values[start * words..end * words];
+            let made = Made {
+                values: &mut values[start * words..end * words],
+                sketches: &mut sketches[start.min(sketched)..end.min(sketched)],
+            };
             let batch_signal = &mut signal[start..end];
-            let batch_firm = &mut firm[start * firm_words..end * firm_words];
-            py.detach(|| threads.run(|| self.0.fingerprints(batch, batch_values, batch_signal, batch_firm)))?;
+            py.detach(|| threads.run(|| self.0.make(batch, made, batch_signal)))?;
             // Ctrl-C, and a callback that raises, stop a long run here.
             py.check_signals()?;
             match &progress {
@@ -290,8 +326,9 @@ impl PyPipeline {
                 None => Ok(()),
             }
         })?;
-        let table = |values: Vec<u64>, words: usize| PyArray1::from_vec(py, values).reshape([rows, words]);
-        Ok((table(values, words)?, PyArray1::from_vec(py, signal), table(firm, firm_words)?))
+        let values = PyArray1::from_vec(py, values).reshape([rows, words])?;
+        let sketches = PyArray1::from_vec(py, sketches.into_flattened()).reshape([sketched, SKETCH_BYTES])?;
+        Ok((values, PyArray1::from_vec(py, signal), sketches))
     }
 }
 
@@ -362,7 +399,6 @@ fn passages(
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("FIRM", neardup_core::FIRM)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CorruptIndexError", module.py().get_type::<index::CorruptIndexError>())?;
     module.add_class::<PyPipeline>()?;
@@ -372,5 +408,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cosine, module)?)?;
     join::add_to(module)?;
     jsonl::add_to(module)?;
+    near::add_to(module)?;
     module.add_function(wrap_pyfunction!(passages, module)?)
 }

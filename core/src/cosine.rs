@@ -2,44 +2,50 @@
 
 use crate::vote::{exponent, times_power_of_two};
 
-/// Features as (key, weight), sorted by key: then sums do not depend on the order of the text.
-pub(crate) fn sorted(mut features: Vec<(u64, f64)>) -> Vec<(u64, f64)> {
-    features.sort_unstable_by_key(|&(key, _)| key);
-    features
+/// The features of a text as the judge sees them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Vector {
+    /// Key and weight, sorted by key: then sums do not depend on the order of the text. Only directions matter, so the
+    /// largest weight is brought near 1 by a power of two, which rounds nothing: no square leaves the range of f64.
+    pub(crate) features: Vec<(u64, f64)>,
+    /// The sum of squares.
+    pub(crate) norm: f64,
 }
 
-/// The cosine of two bags sorted by key, O(a + b); NaN when either has no weight.
-pub(crate) fn cosine(left: &[(u64, f64)], right: &[(u64, f64)]) -> f64 {
-    // Only directions matter: with the largest weight near 1, no square leaves the range of f64.
-    // The scales are powers of two, so nothing is rounded by them.
-    let scale_of = |bag: &[(u64, f64)]| {
-        let largest = bag.iter().map(|&(_, weight)| weight).fold(0.0, f64::max);
-        -exponent(largest)
-    };
-    let (left_scale, right_scale) = (scale_of(left), scale_of(right));
-    let norm = |bag: &[(u64, f64)], scale: i32| {
-        bag.iter().map(|&(_, weight)| times_power_of_two(weight, scale).powi(2)).sum::<f64>()
-    };
-    let mut dot = 0.0;
-    let mut rest = right;
-    for &(key, weight) in left {
-        while let Some(&(other, _)) = rest.first()
-            && other < key
-        {
-            rest = &rest[1..];
-        }
-        if let Some(&(other, other_weight)) = rest.first()
-            && other == key
-        {
-            dot += times_power_of_two(weight, left_scale) * times_power_of_two(other_weight, right_scale);
-        }
+/// Cosines above this are 1, but for rounding.
+const ONE: f64 = 1.0 - 1e-12;
+
+impl Vector {
+    /// Features with different keys, and weights that are finite and not negative.
+    pub(crate) fn new(mut features: Vec<(u64, f64)>) -> Vector {
+        features.retain(|&(_, weight)| weight > 0.0);
+        features.sort_unstable_by_key(|&(key, _)| key);
+        let largest = features.iter().map(|&(_, weight)| weight).fold(0.0, f64::max);
+        let scale = -exponent(largest);
+        features.iter_mut().for_each(|(_, weight)| *weight = times_power_of_two(*weight, scale));
+        let norm = features.iter().map(|(_, weight)| weight * weight).sum();
+        Vector { features, norm }
     }
-    let (left, right) = (norm(left, left_scale), norm(right, right_scale));
-    if left == 0.0 || right == 0.0 {
-        return f64::NAN;
+
+    /// The cosine with another, O(a + b); NaN when either has no weight.
+    pub(crate) fn cosine(&self, other: &Vector) -> f64 {
+        if self.norm == 0.0 || other.norm == 0.0 {
+            return f64::NAN;
+        }
+        let (left, right) = (&self.features[..], &other.features[..]);
+        let (mut dot, mut a, mut b) = (0.0, 0, 0);
+        while a < left.len() && b < right.len() {
+            let ((one, weight), (two, other_weight)) = (left[a], right[b]);
+            // Nobody can foresee which comes first, so nothing branches on it.
+            dot += if one == two { weight * other_weight } else { 0.0 };
+            a += usize::from(one <= two);
+            b += usize::from(two <= one);
+        }
+        // One root of the product: for equal bags it is exactly their dot product. Where one is a multiple of the other
+        // rounding may miss 1 by a hair, on either side; bags that differ are further from it.
+        let cosine = dot / (self.norm * other.norm).sqrt();
+        if cosine > ONE { 1.0 } else { cosine }
     }
-    // One root of the product: for equal bags it is exactly their dot product. Rounding may pass 1 by a hair.
-    (dot / (left * right).sqrt()).min(1.0)
 }
 
 #[cfg(test)]
@@ -47,6 +53,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+
+    fn cosine(left: &[(u64, f64)], right: &[(u64, f64)]) -> f64 {
+        Vector::new(left.to_vec()).cosine(&Vector::new(right.to_vec()))
+    }
 
     proptest! {
         #[test]
@@ -56,7 +66,7 @@ mod tests {
         ) {
             let norm = |bag: &BTreeMap<u64, f64>| bag.values().map(|w| w * w).sum::<f64>().sqrt();
             let dot: f64 = left.iter().map(|(key, w)| w * right.get(key).unwrap_or(&0.0)).sum();
-            let pairs = |bag: &BTreeMap<u64, f64>| bag.iter().map(|(&k, &w)| (k, w)).collect::<Vec<_>>();
+            let pairs = |bag: &BTreeMap<u64, f64>| bag.iter().rev().map(|(&k, &w)| (k, w)).collect::<Vec<_>>();
             let found = cosine(&pairs(&left), &pairs(&right));
             prop_assert!((found - dot / norm(&left) / norm(&right)).abs() < 1e-12);
             prop_assert_eq!(cosine(&pairs(&left), &pairs(&left)), 1.0);

@@ -11,6 +11,8 @@ use rayon::prelude::*;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use crate::Pipeline;
+use crate::near::{SKETCH_BYTES, Sketch};
+use crate::pipeline::Make;
 
 mod scan;
 
@@ -37,11 +39,11 @@ pub struct Records {
     pub texts: Vec<u8>,
     /// Where each text ends.
     pub text_ends: Vec<i64>,
-    /// Fingerprints of the texts, if a pipeline was given, with what `Pipeline::fingerprints` says of them.
+    /// Fingerprints of the texts, if they are wanted.
     pub values: Vec<u64>,
-    /// Which bits of them are firm.
-    pub firm: Vec<u64>,
-    /// Which texts have a fingerprint.
+    /// Sketches of the texts, if they are wanted.
+    pub sketches: Vec<Sketch>,
+    /// Which texts have a signal, if either was wanted.
     pub signal: Vec<bool>,
     /// The ids likewise.
     pub ids: Vec<u8>,
@@ -57,20 +59,32 @@ pub struct Records {
     pub line_count: i64,
 }
 
+/// What to make of texts while they are in the cache, instead of handing them over.
+#[derive(Clone, Copy, Debug)]
+pub struct Making<'a> {
+    /// With this.
+    pub pipeline: &'a Pipeline,
+    /// Fingerprints.
+    pub values: bool,
+    /// Sketches.
+    pub sketches: bool,
+}
+
 /// Reads whole lines, on the threads of the current rayon pool. A record without an id is called `name`:line, where
-/// the first line has the number `first`. With a pipeline texts are fingerprinted while they are in the cache, and not
-/// handed over: `text_ends` then only tells their lengths.
-pub fn read(data: &[u8], columns: &Columns, name: &str, first: i64, pipeline: Option<&Pipeline>) -> Records {
+/// the first line has the number `first`. If something is made of the texts, they are not handed over: `text_ends` then
+/// only tells their lengths.
+pub fn read(data: &[u8], columns: &Columns, name: &str, first: i64, making: Option<Making<'_>>) -> Records {
     let parts = parts(data);
     let counts: Vec<i64> = parts.par_iter().map(|part| count_lines(&data[part.clone()]) as i64).collect();
     let lines: Vec<i64> = (0..parts.len()).map(|part| counts[..part].iter().sum()).collect();
     let read: Vec<Records> = parts
         .into_par_iter()
         .zip(lines)
-        .map(|(part, line)| match pipeline {
+        .map(|(part, line)| match making {
             None => Reader::new(columns, name, first, None).read(data, part, line),
-            Some(pipeline) => pipeline.one_by_one(|fingerprint| {
-                Reader::new(columns, name, first, Some((fingerprint, pipeline.words()))).read(data, part, line)
+            Some(Making { pipeline, values, sketches }) => pipeline.one_by_one(|make| {
+                let words = if values { pipeline.words() } else { 0 };
+                Reader::new(columns, name, first, Some(Maker { make, words, sketches })).read(data, part, line)
             }),
         })
         .collect();
@@ -116,7 +130,7 @@ impl Records {
         self.ids.extend_from_slice(&other.ids);
         self.id_ends.extend(other.id_ends.iter().map(|end| end + ids));
         self.values.extend(other.values);
-        self.firm.extend(other.firm);
+        self.sketches.extend(other.sketches);
         self.signal.extend(other.signal);
         self.spans.extend(other.spans);
         self.lines.extend(other.lines);
@@ -125,16 +139,20 @@ impl Records {
     }
 }
 
-/// Text, value, firm bits → whether there is a signal.
-type Fingerprint<'a> = dyn FnMut(&str, &mut [u64], &mut [u64]) -> bool + 'a;
+/// Makes something of a text.
+struct Maker<'a> {
+    make: &'a mut Make<'a>,
+    /// Words of a fingerprint; none if it is not wanted.
+    words: usize,
+    sketches: bool,
+}
 
 /// Reads one part, record after record into the same buffers.
 struct Reader<'a> {
     columns: &'a Columns,
     name: &'a str,
     first: i64,
-    /// Fingerprints a text; and the words of a fingerprint.
-    fingerprint: Option<(&'a mut Fingerprint<'a>, usize)>,
+    maker: Option<Maker<'a>>,
     records: Records,
     /// The text at hand, where it is not handed over.
     text: String,
@@ -169,14 +187,14 @@ impl<'a> Reader<'a> {
         columns: &'a Columns,
         name: &'a str,
         first: i64,
-        fingerprint: Option<(&'a mut Fingerprint<'a>, usize)>,
+        maker: Option<Maker<'a>>,
     ) -> Self {
-        Reader { columns, name, first, fingerprint, records: Records::default(), text: String::new() }
+        Reader { columns, name, first, maker, records: Records::default(), text: String::new() }
     }
 
     fn read(mut self, data: &[u8], part: Range<usize>, mut line: i64) -> Records {
         let mut fields = Fields::new(self.columns);
-        if self.fingerprint.is_none() {
+        if self.maker.is_none() {
             self.records.texts.reserve_exact(part.len());
         }
         let mut start = part.start;
@@ -232,14 +250,21 @@ impl<'a> Reader<'a> {
         let records = &mut self.records;
         let start = records.text_ends.last().copied().unwrap_or(0);
         records.text_ends.push(start + self.text.len() as i64);
-        match &mut self.fingerprint {
+        match &mut self.maker {
             None => records.texts.extend_from_slice(self.text.as_bytes()),
-            Some((fingerprint, words)) => {
+            Some(Maker { make, words, sketches }) => {
                 let start = records.values.len();
                 records.values.resize(start + *words, 0);
-                records.firm.resize(start + *words, 0);
-                let (value, firm) = (&mut records.values[start..], &mut records.firm[start..]);
-                records.signal.push(fingerprint(&self.text, value, firm));
+                let value = &mut records.values[start..];
+                let signal = if *sketches {
+                    let mut sketch = [0; SKETCH_BYTES];
+                    let signal = make(&self.text, value, Some(&mut sketch));
+                    records.sketches.push(sketch);
+                    signal
+                } else {
+                    make(&self.text, value, None)
+                };
+                records.signal.push(signal);
             }
         }
         if fields.has_id {

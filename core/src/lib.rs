@@ -36,6 +36,7 @@ mod jieba;
 mod join;
 pub mod jsonl;
 mod memory;
+pub mod near;
 mod normalize;
 mod once;
 mod passages;
@@ -54,7 +55,7 @@ pub use join::{
 };
 pub use normalize::Normalize;
 pub use passages::{Passage, passages};
-pub use pipeline::{FIRM, Feature, Pipeline, Settings, cosine_of_features};
+pub use pipeline::{Feature, Made, Pipeline, Settings, cosine_of_features};
 pub use tokens::{TokenScratch, Tokenizer};
 pub use vote::{Tie, Votes};
 pub use weights::{Idf, IdfSource, Weights};

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use crate::bag::Bag;
-use crate::cosine;
+use crate::cosine::Vector;
 use crate::error::Error;
 use crate::hash::{TokenHash, keep_low, token_key, xxh3};
+use crate::near::{Race, Sketch, without_signal};
 use crate::normalize::Normalize;
 use crate::tokens::{TokenScratch, Tokenizer};
 use crate::vote::{Planes, Tie, Votes, columns};
@@ -64,10 +65,35 @@ impl std::fmt::Debug for Pipeline {
     }
 }
 
-/// A bit is firm if its votes differ by more than so many times the norm of the weights, their standard deviation.
-pub const FIRM: f64 = 0.5;
-/// Pairs one thread compares at a time.
-const TASK_PAIRS: usize = 64;
+/// What is made of texts. Either may be left out, by an empty slice.
+#[derive(Debug)]
+pub struct Made<'a> {
+    /// Fingerprints, `Pipeline::words` words each, least significant first.
+    pub values: &'a mut [u64],
+    /// Sketches.
+    pub sketches: &'a mut [Sketch],
+}
+
+impl<'a> Made<'a> {
+    /// The part for so many texts, and the rest; `words` is that of a fingerprint.
+    fn split(self, texts: usize, words: usize) -> (Made<'a>, Made<'a>) {
+        let (values, later_values) = self.values.split_at_mut((texts * words).min(self.values.len()));
+        let (sketches, later_sketches) = self.sketches.split_at_mut(texts.min(self.sketches.len()));
+        (Made { values, sketches }, Made { values: later_values, sketches: later_sketches })
+    }
+}
+
+/// What the judge needs of a text.
+pub(crate) struct Judged {
+    pub(crate) vector: Vector,
+    /// The fingerprint; zeros without a signal.
+    pub(crate) value: Vec<u64>,
+    /// Of a text without features, by which equal ones are known.
+    pub(crate) alone: Option<Sketch>,
+}
+
+/// Texts one thread cuts at a time for the judge.
+const TASK_TEXTS: usize = 16;
 /// Texts are handed to threads in tasks of about this many bytes.
 const TASK_BYTES: usize = 128 << 10;
 /// Hashes of occurrences are handed to the counters so many at a time.
@@ -101,25 +127,31 @@ impl Pipeline {
 
     /// Writes the fingerprint of `text` into `value`, least significant word first; false means no signal.
     pub fn fingerprint(&self, text: &str, value: &mut [u64]) -> bool {
-        self.with_worker(|worker| worker.fingerprint(&self.settings, text, value, &mut []))
+        self.make_one(text, value, None)
     }
 
-    /// Hands over a function that fingerprints one text after the other: value and firm bits, as `fingerprints` tells.
-    pub(crate) fn one_by_one<T>(
-        &self,
-        work: impl FnOnce(&mut dyn FnMut(&str, &mut [u64], &mut [u64]) -> bool) -> T,
-    ) -> T {
-        self.with_worker(|worker| work(&mut |text, value, firm| worker.fingerprint(&self.settings, text, value, firm)))
+    /// Writes what is wanted of a text: its fingerprint unless `value` is empty, its sketch. False means no signal.
+    pub fn make_one(&self, text: &str, value: &mut [u64], sketch: Option<&mut Sketch>) -> bool {
+        self.with_worker(|worker| worker.make(&self.settings, text, value, sketch))
+    }
+
+    /// Hands over a function that does what `make_one` does, for one text after the other.
+    pub(crate) fn one_by_one<T>(&self, work: impl FnOnce(&mut Make<'_>) -> T) -> T {
+        self.with_worker(|worker| work(&mut |text, value, sketch| worker.make(&self.settings, text, value, sketch)))
     }
 
     /// Fingerprints many texts, on the threads of the current rayon pool; a missing text has no signal.
-    /// `values` holds `words()` words a text. So does `firm`, or nothing: bits that are set there were voted for by a
-    /// clear majority, and seldom differ in texts that are alike. All are zero where a recipe cannot tell.
-    pub fn fingerprints(&self, texts: &[Option<&str>], values: &mut [u64], signal: &mut [bool], firm: &mut [u64]) {
+    /// `values` holds `words()` words a text.
+    pub fn fingerprints(&self, texts: &[Option<&str>], values: &mut [u64], signal: &mut [bool]) {
+        self.make(texts, Made { values, sketches: &mut [] }, signal);
+    }
+
+    /// Makes what is wanted of many texts, on the threads of the current rayon pool; a missing text has no signal and
+    /// is like no other.
+    pub fn make(&self, texts: &[Option<&str>], made: Made<'_>, signal: &mut [bool]) {
         let mut tasks = Vec::new();
         let words = self.words();
-        let firm_words = if firm.is_empty() { 0 } else { words };
-        let (mut texts, mut values, mut signal, mut firm) = (texts, values, signal, firm);
+        let (mut texts, mut made, mut signal) = (texts, made, signal);
         while !texts.is_empty() {
             let mut bytes = 0;
             let length = texts
@@ -130,19 +162,18 @@ impl Pipeline {
                     begun
                 })
                 .count();
-            let (task_texts, task_values, task_signal, task_firm);
+            let (task_texts, task_made, task_signal);
             (task_texts, texts) = texts.split_at(length);
-            (task_values, values) = values.split_at_mut(length * words);
+            (task_made, made) = made.split(length, words);
             (task_signal, signal) = signal.split_at_mut(length);
-            (task_firm, firm) = firm.split_at_mut(length * firm_words);
-            tasks.push((task_texts, task_values, task_signal, task_firm));
+            tasks.push((task_texts, task_made, task_signal));
         }
-        tasks.into_par_iter().for_each(|(texts, values, signal, firm)| {
+        tasks.into_par_iter().for_each(|(texts, Made { values, sketches }, signal)| {
             self.with_worker(|worker| {
                 for (at, text) in texts.iter().enumerate() {
-                    let value = &mut values[at * words..(at + 1) * words];
-                    let firm = &mut firm[at * firm_words..(at + 1) * firm_words];
-                    signal[at] = text.is_some_and(|text| worker.fingerprint(&self.settings, text, value, firm));
+                    let value = if values.is_empty() { &mut [] } else { &mut values[at * words..(at + 1) * words] };
+                    let sketch = sketches.get_mut(at);
+                    signal[at] = text.is_some_and(|text| worker.make(&self.settings, text, value, sketch));
                 }
             });
         });
@@ -176,45 +207,23 @@ impl Pipeline {
     /// The exact cosine of the features of two texts; NaN when either has none.
     pub fn similarity(&self, left: &str, right: &str) -> f64 {
         self.with_worker(|worker| {
-            let left = worker.vector(&self.settings, left);
-            let right = worker.vector(&self.settings, right);
-            cosine::cosine(&left, &right)
+            let left = worker.judged(&self.settings, left);
+            left.vector.cosine(&worker.judged(&self.settings, right).vector)
         })
     }
 
-    /// The exact cosine of many pairs of texts, on the threads of the current rayon pool; NaN where one has no
-    /// features. Pairs that share their left text and follow each other are quicker. What comes back is of no use once
-    /// `stop` was set.
-    pub fn similarities<'a>(
+    /// What the judge needs of texts, on the threads of the current rayon pool; nothing of use once `stop` was set.
+    pub(crate) fn judged<'a>(
         &self,
-        pairs: &[(usize, usize)],
-        text: impl Fn(usize) -> Cow<'a, str> + Sync,
+        rows: &[u32],
+        text: &(dyn Fn(usize) -> Cow<'a, str> + Sync),
         stop: &AtomicBool,
-    ) -> Vec<f64> {
-        let mut found = vec![f64::NAN; pairs.len()];
-        found.par_chunks_mut(TASK_PAIRS).zip(pairs.par_chunks(TASK_PAIRS)).for_each(|(found, pairs)| {
-            self.with_worker(|worker| {
-                let mut known = None;
-                for (found, &(left, right)) in found.iter_mut().zip(pairs) {
-                    if stop.load(Relaxed) {
-                        return;
-                    }
-                    let (_, left_text, vector) = known.take_if(|(row, _, _)| *row == left).unwrap_or_else(|| {
-                        let text = text(left);
-                        let vector = worker.vector(&self.settings, &text);
-                        (left, text, vector)
-                    });
-                    let right_text = text(right);
-                    *found = if left_text == right_text {
-                        cosine::cosine(&vector, &vector)
-                    } else {
-                        cosine::cosine(&vector, &worker.vector(&self.settings, &right_text))
-                    };
-                    known = Some((left, left_text, vector));
-                }
-            });
-        });
-        found
+    ) -> Vec<Judged> {
+        let one = |&row: &u32| {
+            let text = if stop.load(Relaxed) { Cow::Borrowed("") } else { text(row as usize) };
+            self.with_worker(|worker| worker.judged(&self.settings, &text))
+        };
+        rows.par_iter().with_min_len(TASK_TEXTS).map(one).collect()
     }
 
     /// How many of `texts` have each token, on the threads of the current rayon pool.
@@ -254,9 +263,9 @@ impl Pipeline {
 /// The cosine of two bags of distinct tokens with weights; NaN when either has no weight.
 pub fn cosine_of_features(left: &[Feature], right: &[Feature]) -> f64 {
     let vector = |features: &[Feature]| {
-        cosine::sorted(features.iter().map(|feature| (token_key(&feature.token), feature.weight)).collect())
+        Vector::new(features.iter().map(|feature| (token_key(&feature.token), feature.weight)).collect())
     };
-    cosine::cosine(&vector(left), &vector(right))
+    vector(left).cosine(&vector(right))
 }
 
 /// `top`, the heaviest, of equal ones those that came first; then `scale`.
@@ -340,13 +349,15 @@ impl<'a, const W: usize, F: FnMut([u64; W], u8)> words::Sink<'a> for HashedWords
     }
 }
 
+/// Text, value (empty if it is not wanted), sketch → whether there is a signal.
+pub(crate) type Make<'a> = dyn FnMut(&str, &mut [u64], Option<&mut Sketch>) -> bool + 'a;
+
 /// One thread's buffers, for one width.
 trait Work: Send {
-    /// `firm` stays as it is where a recipe cannot tell.
-    fn fingerprint(&mut self, settings: &Settings, text: &str, value: &mut [u64], firm: &mut [u64]) -> bool;
+    fn make(&mut self, settings: &Settings, text: &str, value: &mut [u64], sketch: Option<&mut Sketch>) -> bool;
     fn features(&mut self, settings: &Settings, text: &str) -> Vec<Feature>;
     fn vote_features(&mut self, settings: &Settings, features: &[Feature], value: &mut [u64]) -> bool;
-    fn vector(&mut self, settings: &Settings, text: &str) -> Vec<(u64, f64)>;
+    fn judged(&mut self, settings: &Settings, text: &str) -> Judged;
     fn counted(&mut self, settings: &Settings, text: &str) -> Vec<(String, u32)>;
 }
 
@@ -356,6 +367,7 @@ struct Worker<const W: usize> {
     roads: Box<Roads>,
     bag: Bag<W>,
     planes: Planes<W>,
+    race: Race,
     memory: HashMemory<W>,
 }
 
@@ -367,6 +379,7 @@ impl<const W: usize> Worker<W> {
             roads: Box::new([[[0; 2]; words::WORDS]; ROADS.len() + 1]),
             bag: Bag::default(),
             planes: Planes::new(),
+            race: Race::default(),
             memory: HashMemory::default(),
         }
     }
@@ -394,27 +407,32 @@ impl<const W: usize> Worker<W> {
         }
     }
 
-    /// Weights that take only count and length: no token needs to be kept.
-    fn vote_counts(
-        &mut self,
-        settings: &Settings,
-        weights: SmallWeights,
-        text: &str,
-        firm: bool,
-    ) -> Option<([u64; W], [u64; W])> {
-        self.fill_bag(settings, weights, text);
-        let entries = self.bag.entries();
-        if entries.len() < settings.min_features.max(1) {
-            return None;
+    /// The majority of what is in the bag.
+    fn vote_counts(&mut self, settings: &Settings, weights: SmallWeights) -> [u64; W] {
+        for entry in self.bag.entries() {
+            self.planes.push(entry.hash, weights.of(entry.count, entry.shortness));
         }
-        let mut squares = 0.0;
-        for entry in entries {
+        self.planes.finish(settings.tie)
+    }
+
+    /// The sketch of what is in the bag.
+    fn sketch_counts(&mut self, weights: SmallWeights) -> Sketch {
+        self.race.start();
+        for entry in self.bag.entries() {
             let weight = weights.of(entry.count, entry.shortness);
-            squares += f64::from(weight) * f64::from(weight);
-            self.planes.push(entry.hash, weight);
+            self.race.add(entry.key, weights.race_weight(entry.count, entry.shortness), u64::from(weight));
         }
-        let margin = if firm { (FIRM * squares.sqrt()) as u64 } else { u64::MAX };
-        Some(self.planes.finish_firm(settings.tie, margin))
+        self.race.finish()
+    }
+
+    /// As `sketch_counts`, of features with any weight above 0.
+    fn sketch_features(&mut self, features: &[&Feature]) -> Sketch {
+        let heaviest = features.iter().map(|feature| feature.weight).fold(0.0, f64::max);
+        self.race.start();
+        for feature in features {
+            self.race.add_weighted(token_key(&feature.token), feature.weight, heaviest);
+        }
+        self.race.finish()
     }
 
     /// The weight is the count: every occurrence votes at once, and nothing needs to be counted.
@@ -454,26 +472,46 @@ impl<const W: usize> Worker<W> {
 }
 
 impl<const W: usize> Work for Worker<W> {
-    fn fingerprint(&mut self, settings: &Settings, text: &str, value: &mut [u64], firm: &mut [u64]) -> bool {
-        let plain = settings.top.is_none() && settings.scale.is_none();
-        let voted = match settings.weights.small().filter(|_| plain) {
+    fn make(&mut self, settings: &Settings, text: &str, value: &mut [u64], sketch: Option<&mut Sketch>) -> bool {
+        let signal = match small_weights(settings) {
             // Narrower hashes may be equal for different tokens, which have to be told apart to be counted.
             Some(SmallWeights::Tf)
-                if settings.hash == TokenHash::Xxh3 && settings.bits >= 64 && settings.min_features <= 2 =>
+                if settings.hash == TokenHash::Xxh3
+                    && settings.bits >= 64
+                    && settings.min_features <= 2
+                    && sketch.is_none() =>
             {
-                self.vote_occurrences(settings, text)
+                let voted = self.vote_occurrences(settings, text);
+                self.release();
+                return write(settings, voted, value);
             }
-            Some(weights) => self.vote_counts(settings, weights, text, !firm.is_empty()).map(|(voted, firm_bits)| {
-                write(settings, Some(firm_bits), firm);
-                voted
-            }),
+            Some(weights) => {
+                self.fill_bag(settings, weights, text);
+                let signal = self.bag.entries().len() >= settings.min_features.max(1);
+                if !value.is_empty() {
+                    let voted = signal.then(|| self.vote_counts(settings, weights));
+                    write(settings, voted, value);
+                }
+                if let Some(sketch) = sketch {
+                    *sketch = if signal { self.sketch_counts(weights) } else { without_signal(text) };
+                }
+                signal
+            }
             None => {
                 let features = self.features(settings, text);
-                return self.vote_features(settings, &features, value);
+                let heavy: Vec<&Feature> = features.iter().filter(|feature| feature.weight > 0.0).collect();
+                let signal = heavy.len() >= settings.min_features.max(1);
+                if !value.is_empty() {
+                    self.vote_features(settings, &features, value);
+                }
+                if let Some(sketch) = sketch {
+                    *sketch = if signal { self.sketch_features(&heavy) } else { without_signal(text) };
+                }
+                signal
             }
         };
         self.release();
-        write(settings, voted, value)
+        signal
     }
 
     fn features(&mut self, settings: &Settings, text: &str) -> Vec<Feature> {
@@ -513,31 +551,29 @@ impl<const W: usize> Work for Worker<W> {
         write(settings, Some(voted), value)
     }
 
-    fn vector(&mut self, settings: &Settings, text: &str) -> Vec<(u64, f64)> {
-        let counts_suffice = settings.top.is_none() && settings.scale.is_none();
-        let vector = match settings.weights.small().filter(|_| counts_suffice) {
+    fn judged(&mut self, settings: &Settings, text: &str) -> Judged {
+        let mut value = vec![0; settings.bits.div_ceil(64)];
+        let features: Vec<(u64, f64)> = match small_weights(settings) {
             Some(weights) => {
-                let text = settings.normalize.apply(text, &mut self.normalized);
-                let bag = &mut self.bag;
-                bag.start((text.len() / 4).min(KEPT_BYTES / 64));
-                let scratch = (&mut self.tokens, &mut *self.roads);
-                // The key of a token is its XXH3 of 64 bits.
-                each_xxh3(&settings.tokenizer, (64, weights), text, scratch, |[key]: [u64; 1], shortness| {
-                    bag.add(key, [0; W], shortness);
-                });
+                self.fill_bag(settings, weights, text);
+                if self.bag.entries().len() >= settings.min_features.max(1) {
+                    let voted = self.vote_counts(settings, weights);
+                    write(settings, Some(voted), &mut value);
+                }
                 let weight = |steps: u32| f64::from(steps) / weights.steps();
-                bag.entries()
-                    .iter()
-                    .map(|entry| (entry.key, weight(weights.of(entry.count, entry.shortness))))
-                    .collect()
+                let entries = self.bag.entries().iter();
+                entries.map(|entry| (entry.key, weight(weights.of(entry.count, entry.shortness)))).collect()
             }
             None => {
                 let features = self.features(settings, text);
+                self.vote_features(settings, &features, &mut value);
                 features.iter().map(|feature| (token_key(&feature.token), feature.weight)).collect()
             }
         };
         self.release();
-        cosine::sorted(vector)
+        let vector = Vector::new(features);
+        let alone = (vector.norm == 0.0).then(|| without_signal(text));
+        Judged { vector, value, alone }
     }
 
     fn counted(&mut self, settings: &Settings, text: &str) -> Vec<(String, u32)> {
@@ -554,6 +590,11 @@ impl<const W: usize> Work for Worker<W> {
         self.release();
         counted
     }
+}
+
+/// Weights that take only count and length, where no feature is left out: then no token needs to be kept.
+fn small_weights(settings: &Settings) -> Option<SmallWeights> {
+    settings.weights.small().filter(|_| settings.top.is_none() && settings.scale.is_none())
 }
 
 fn write<const W: usize>(settings: &Settings, voted: Option<[u64; W]>, value: &mut [u64]) -> bool {

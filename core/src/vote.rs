@@ -263,18 +263,12 @@ impl<const W: usize> Planes<W> {
 
     /// The majority bits; leaves the counters empty.
     pub(crate) fn finish(&mut self, tie: Tie) -> Row<W> {
-        self.finish_firm(tie, u64::MAX).0
-    }
-
-    /// The majority bits, and which of them are firm: the votes on both sides differ by more than `margin`. Leaves the
-    /// counters empty.
-    pub(crate) fn finish_firm(&mut self, tie: Tie, margin: u64) -> (Row<W>, Row<W>) {
         for counter in &mut self.counters {
             counter.settle();
         }
         let total = std::mem::take(&mut self.total);
         let Some((Counter { sums: sum, .. }, others)) = self.counters.split_first_mut() else {
-            return ([tie.word(); W], [0; W]);
+            return [tie.word(); W];
         };
         for (at, Counter { sums: other, .. }) in others.iter_mut().enumerate() {
             for plane in 0..other.height {
@@ -284,16 +278,8 @@ impl<const W: usize> Planes<W> {
         }
         // A column's set-bit weight s is compared with half the total: s > total/2, all columns at once.
         let (greater, equal) = sum.above(total / 2);
-        let value = zip(greater, equal, |g, e| if total.is_multiple_of(2) { g | e & tie.word() } else { g });
-        let mut firm = [0; W];
-        if margin <= total {
-            // 2s > total + margin, or 2s < total - margin.
-            let (high, _) = sum.above((total + margin) / 2);
-            let (low, equal) = sum.above((total - margin).div_ceil(2));
-            firm = zip(high, zip(low, equal, |g, e| g | e), |high, low| high | !low);
-        }
         sum.clear();
-        (value, firm)
+        zip(greater, equal, |g, e| if total.is_multiple_of(2) { g | e & tie.word() } else { g })
     }
 }
 
@@ -453,22 +439,6 @@ mod tests {
             let (hashes, weights): (Vec<_>, Vec<_>) = features.iter().map(|&(h, w)| (h, f64::from(w))).unzip();
             for votes in [Votes::Exact, Votes::SignedFloat, Votes::HalfFloat] {
                 prop_assert_eq!(columns(&hashes, &weights, 128, tie, votes).0, expected);
-            }
-        }
-
-        #[test]
-        fn firm_bits_have_a_clear_majority(
-            features in prop::collection::vec(([any::<u64>(); 2], 0u32..40), 0..60), margin in 0u64..200,
-        ) {
-            let mut planes = Planes::<2>::new();
-            features.iter().for_each(|&(hash, weight)| planes.push(hash, weight));
-            let (value, firm) = planes.finish_firm(Tie::Zero, margin);
-            let (hashes, weights): (Vec<[u64; 2]>, Vec<f64>) =
-                features.iter().map(|&(hash, weight)| (hash, f64::from(weight))).unzip();
-            let (expected, sums) = columns(&hashes, &weights, 128, Tie::Zero, Votes::Exact);
-            prop_assert_eq!(value, expected);
-            for (column, sum) in sums.iter().enumerate() {
-                prop_assert_eq!(firm[column / 64] >> (column % 64) & 1 == 1, sum.abs() > margin as f64);
             }
         }
 

@@ -136,6 +136,27 @@ impl SmallWeights {
         }
     }
 
+    /// How fast a feature is in the race for the registers of a sketch. A cosine compares squares, and so it is the square
+    /// of what the length of a token makes of its weight. For the count the power is 1.5: with squares a repeated
+    /// passage, with less a text that is mostly one word, would agree in too few registers.
+    #[inline]
+    pub(crate) fn race_weight(self, count: u32, shortness: u8) -> f32 {
+        let powered = |weight: f64| weight * weight.sqrt();
+        match self {
+            SmallWeights::Log | SmallWeights::LogLength => {
+                static TABLE: Once<[[f32; FULL_LENGTH]; LOG_TABLE]> = Once::new(|| {
+                    std::array::from_fn(|count| std::array::from_fn(|short| race_steps(count.max(1) as u32, short as u8)))
+                });
+                match TABLE.get().get(count as usize).and_then(|row| row.get(usize::from(shortness))) {
+                    Some(&weight) => weight,
+                    None => race_steps(count, shortness),
+                }
+            }
+            SmallWeights::Tf => powered(f64::from(count)) as f32,
+            SmallWeights::Binary => 1.0,
+        }
+    }
+
     /// The units one whole weight has.
     pub(crate) fn steps(self) -> f64 {
         match self {
@@ -209,6 +230,12 @@ fn log_steps(count: u32, shortness: u8) -> u32 {
         Some(&steps) => steps,
         None => compute_log_steps(count, shortness),
     }
+}
+
+fn race_steps(count: u32, shortness: u8) -> f32 {
+    // In sixteenths, which all platforms round alike.
+    let weight = f64::from(log_steps(count, 0)) / STEPS;
+    (weight * weight.sqrt() / f64::from(1u32 << (2 * shortness))) as f32
 }
 
 fn compute_log_steps(count: u32, shortness: u8) -> u32 {

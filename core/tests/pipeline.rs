@@ -106,7 +106,7 @@ proptest! {
         let many = [Some(text.as_str()), None, Some("a b c"), Some(text.as_str())];
         let mut values = vec![0; many.len() * pipeline.words()];
         let mut signal = [false; 4];
-        pipeline.fingerprints(&many, &mut values, &mut signal, &mut []);
+        pipeline.fingerprints(&many, &mut values, &mut signal);
         let rows: Vec<&[u64]> = values.chunks(pipeline.words()).collect();
         for row in [0, 3] {
             prop_assert_eq!(signal[row].then(|| rows[row].to_vec()), expected.clone());

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 __version__: str
 
-# Times its standard deviation that the vote on a firm bit is away from a tie, at least.
-FIRM: float
+# A sketch: 32 registers of a weighted MinHash, then 16 bytes of a digest of all features.
+SKETCH_BYTES: int
 
 def stable_hash(data: bytes) -> int:
     """XXH3-64 of `data`, seed 0: names stop-word lists and tables inside a recipe's identity."""
@@ -61,22 +61,28 @@ class Pipeline:
 
         A chunk is (offset, length, validity | None, offsets, data, large).
         """
-    def firm_fingerprints(
+    def sketch(self, text: str) -> tuple[bytes, bytes] | None:
+        """Fingerprint and sketch of one text, or None when it has no signal."""
+    def sketched(
+        self, texts: Sequence[str | None], threads: int | None
+    ) -> tuple[NDArray[np.uint64], NDArray[np.bool_], NDArray[np.uint8]]:
+        """Values, signal and sketches of many texts. Without a signal a sketch holds the digest of
+        the text itself, or zeros if it has neither letter nor digit."""
+    def sketches_arrow(
         self, chunks: Sequence[tuple[int, int, Any, Any, Any, bool]], threads: int | None
-    ) -> tuple[NDArray[np.uint64], NDArray[np.bool_], NDArray[np.uint64]]:
-        """As `fingerprints_arrow`, and which bits are firm: voted for by a clear majority.
-
-        No bit is where a recipe cannot tell.
-        """
-    def fingerprint_json_lines(
+    ) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
+        """Signal and sketches, read in place as by `fingerprints_arrow`; no votes are cast."""
+    def make_json_lines(
         self,
         data: Any,
         columns: tuple[Sequence[str], str, bool],
         name: str,
         first: int,
         threads: int | None,
+        *,
+        sketches: bool,
     ) -> JsonLines:
-        """As `read_json_lines`, with fingerprints in place of the texts."""
+        """As `read_json_lines`, with sketches, or else fingerprints, in place of the texts."""
     def features(self, text: str) -> list[tuple[str, int, float]]:
         """The features of a text: (token, count, weight), in the order the vote takes them."""
     def hash(self, token: str) -> bytes:
@@ -85,14 +91,15 @@ class Pipeline:
         """The fingerprint and the column sums (bit 0 first) of hashed, weighted features."""
     def similarity(self, left: str, right: str) -> float:
         """The exact cosine of the features of two texts; NaN when either has none."""
-    def similarities(
+    def judge(
         self,
         texts: Texts,
-        left: NDArray[np.int64],
-        right: NDArray[np.int64],
+        left: NDArray[np.uint32],
+        right: NDArray[np.uint32],
         threads: int | None,
-    ) -> NDArray[np.float64]:
-        """The exact cosine of pairs of rows; NaN where a text has no features."""
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint16]]:
+        """Exact cosine and distance of pairs of rows. Each text is cut into words once, and all of
+        them are in memory meanwhile."""
     def document_frequencies(
         self, texts: Sequence[str], threads: int | None
     ) -> tuple[int, dict[str, int]]:
@@ -131,13 +138,13 @@ class JsonLines:
     """The records of lines. A column is its bytes and where each value begins and the last ends.
 
     lengths       bytes of each text
-    fingerprints  values, signal and firm bits, where they were asked for; then there are no texts
+    made          signal, values, sketches, where something was made; then there are no texts
     refused       lines that need a closer look: number from 0, start, end
     """
 
     texts: tuple[bytes, NDArray[np.int64]] | None
     lengths: NDArray[np.int64]
-    fingerprints: tuple[NDArray[np.uint64], NDArray[np.bool_], NDArray[np.uint64]] | None
+    made: tuple[NDArray[np.bool_], NDArray[np.uint64], NDArray[np.uint8]] | None
     ids: tuple[bytes, NDArray[np.int64]]
     spans: NDArray[np.int64]
     lines: NDArray[np.int64]
@@ -218,15 +225,6 @@ def join_plan(
 ) -> dict[str, Any]:
     """What a join of these rows would do; the fields of `neardup.pairs.Plan`."""
 
-def firm_alike(
-    values: NDArray[np.uint64],
-    firm: NDArray[np.uint64],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    most: int,
-) -> NDArray[np.bool_]:
-    """For each pair of rows whether they differ in at most so many bits that are firm in both."""
-
 def pairs(
     values: NDArray[np.uint64],
     signal: NDArray[np.bool_] | None,
@@ -261,12 +259,54 @@ def clusters(
 ) -> NDArray[np.int64]:
     """For each row the first row of its cluster."""
 
-class Components:
-    """Rows that are connected over pairs, which are handed in as they are found."""
+def near_plan(similarity: float, recall: float) -> dict[str, Any]:
+    """How pairs of a similarity are found: `key` registers in one of `tables`, `least` in all."""
 
-    def __init__(self, rows: int) -> None: ...
-    def apart(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which pairs are not connected yet."""
-    def link(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> None: ...
-    def labels(self) -> NDArray[np.int64]:
-        """For each row the first one it is connected with."""
+class NearJoin:
+    """Texts by their sketches, to be joined by similarity.
+
+    order  rows, those that are to stand for others first
+    first  rows before this one are compared only with those from it on
+    """
+
+    twins: NDArray[np.int64]
+    plan: dict[str, Any]
+    dense: list[int]
+
+    def __init__(
+        self,
+        sketches: NDArray[np.uint8],
+        signal: NDArray[np.bool_],
+        similarity: float,
+        recall: float,
+        *,
+        order: NDArray[np.uint32] | None = None,
+        first: int = 0,
+        threads: int | None = None,
+    ) -> None: ...
+    def candidates(self, threads: int | None) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Rows later and earlier in order; those that share texts lie side by side."""
+    def at_the_edge(self, similarities: NDArray[np.float64]) -> tuple[int, float]:
+        """Of the candidates, judged so: pairs just above the similarity, and how many there are."""
+    def clusters(
+        self,
+        linkage: str,
+        similarities: NDArray[np.float64],
+        distances: NDArray[np.uint16],
+        pipeline: Pipeline,
+        texts: Texts,
+        threads: int | None,
+    ) -> tuple[
+        NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint16]
+    ]:
+        """For each text that is linked the row, the row it is linked with, similarity (NaN if it
+        was not judged) and distance. The candidates are gone afterwards."""
+    def dense_pairs(
+        self,
+        pipeline: Pipeline,
+        texts: Texts,
+        take: Callable[..., object],
+        threads: int | None,
+    ) -> None:
+        """Calls `take` with the near pairs of dense buckets: later, earlier, similarity, distance.
+        The buckets are gone afterwards."""

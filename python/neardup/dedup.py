@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from neardup import _core
 from neardup.clusters import Linkage, check_linkage
 from neardup.columns import as_column, numbers
-from neardup.fingerprint import RecipeLike, firm_fingerprints
+from neardup.fingerprint import RecipeLike
 from neardup.keep import Keep
+from neardup.near.question import question
 from neardup.recipe import as_recipe, check_threads
-from neardup.threshold import threshold
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
+
+    from neardup.near.matches import Clusters, Matches
 
 Frame = TypeVar("Frame")
 
@@ -29,13 +30,14 @@ class Deduplication:
     removed   a table: row, dup_of (the row kept in its place), distance (null without a
               fingerprint), similarity (exact cosine with the row kept)
     clusters  for each row the one kept of its cluster; a row that is alone has its own number
-    radius    bits in which fingerprints could differ to be looked at
+    recall    the share of pairs just above the similarity that was found, estimated from those
+              found; None if there is none, or a radius decided
     """
 
     kept: NDArray[np.int64]
     removed: pa.Table
     clusters: NDArray[np.int64]
-    radius: int
+    recall: float | None
 
     def __repr__(self) -> str:
         return f"Deduplication({len(self.kept)} kept, {len(self.removed)} removed)"
@@ -48,7 +50,7 @@ def dedup(
     radius: int | None = None,
     recall: float | None = None,
     keep: str = "first",
-    linkage: Linkage = "connected",
+    linkage: Linkage = "star",
     recipe: RecipeLike = None,
     keys: Any = None,
     threads: int | None = None,
@@ -64,8 +66,8 @@ def dedup(
                 1, all pairs]
     keep        of a cluster: "first", "longest", "shortest"; "newest:NAME" and "best:NAME" keep the
                 one with the largest of `keys`
-    linkage     "connected": chains of pairs, whose ends may be less similar than asked for; "star":
-                each is near the one kept
+    linkage     "star": each text removed is near the one kept for it; "connected": chains of pairs,
+                whose ends may be less similar than asked for
     recipe      how a text becomes a fingerprint: a Recipe, the name of a preset, a .toml file
     keys        values for keep, one a text: numbers, dates or strings
     threads     cores to use [default: all]
@@ -79,37 +81,46 @@ def dedup(
     """
     import numpy as np
 
-    from neardup.engines.local import Matcher
+    from neardup.engines import engine
+    from neardup.near.corpus import texts_in_memory
 
     policy = Keep.parse(keep)
     check_threads(threads)
     check_linkage(linkage)
+    made = as_recipe(recipe)
+    asked = question(similarity, radius, recall, bits=made.bits)
     column = _strings(texts)
-    made, firm = firm_fingerprints(column, as_recipe(recipe), threads=threads)
-    limits = threshold(similarity, radius, recall, bits=made.recipe.bits, rows=len(column))
-    stored, lengths = _stored(column)
-    matcher = Matcher(made, stored, limits, firm=firm, threads=threads)
-    labels = matcher.clusters(linkage, policy.order(lengths, _keys(keys, policy, len(column))))
-    rows = np.arange(len(labels))
-    removed = rows[labels != rows]
+    corpus = texts_in_memory(column, made, asked, threads=threads)
+    order = policy.order(corpus.lengths, _keys(keys, policy, len(column)))
+    matches = engine().match(corpus, asked, order=order, threads=threads)
+    found = matches.clusters(linkage)
+    rows = np.arange(len(found.labels))
     return Deduplication(
-        rows[labels == rows], removed_table(matcher, removed, labels), labels, limits.radius
+        rows[found.labels == rows],
+        removed_table(matches, found),
+        found.labels,
+        matches.counts.estimated_recall,
     )
 
 
-def removed_table(matcher: Any, rows: NDArray[np.int64], labels: NDArray[np.int64]) -> pa.Table:
+def removed_table(matches: Matches, found: Clusters) -> pa.Table:
     """The rows that are not kept, and how near they are to what is kept in their place."""
+    import numpy as np
     import pyarrow as pa
 
-    kept = labels[rows]
-    similarity = matcher.similarities_to(kept, rows)
-    coded = matcher.fingerprints.signal[rows] & matcher.fingerprints.signal[kept]
-    distance = matcher.distances(kept, rows)
+    rows = np.flatnonzero(found.labels != np.arange(len(found.labels)))
+    kept, similarity, distance = found.labels[rows], found.similarity[rows], found.distance[rows]
+    unknown = np.flatnonzero(np.isnan(similarity))
+    # Pairs that share a text lie side by side.
+    unknown = unknown[np.argsort(kept[unknown], kind="stable")]
+    verdicts = matches.judge.verdicts(kept[unknown], rows[unknown])
+    similarity[unknown], distance[unknown] = verdicts
+    signal = matches.corpus.signal
     return pa.table(
         {
             "row": numbers(rows),
             "dup_of": numbers(kept),
-            "distance": numbers(distance, ~coded),
+            "distance": numbers(distance, ~(signal[rows] & signal[kept])),
             "similarity": numbers(similarity),
         }
     )
@@ -161,25 +172,6 @@ def _strings(texts: Any) -> pa.ChunkedArray:
 
     whole = [text if text is None else check_unicode(text, "a text") for text in column]
     return pa.chunked_array([pa.array(whole, pa.large_string())])
-
-
-def _stored(column: pa.ChunkedArray) -> tuple[_core.Texts, NDArray[np.int64]]:
-    """The texts by row, and the bytes of each."""
-    import numpy as np
-    import pyarrow as pa
-
-    array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    array = array.fill_null("") if array.null_count else array
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.concat_arrays(array.chunks)
-    _, offsets, data = array.buffers()
-    if offsets is None:
-        none = np.zeros(0, dtype=np.int64)
-        return _core.Texts.in_memory(b"", none), none
-    ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
-    view = memoryview(data or b"").cast("B")
-    texts = _core.Texts.in_memory(view[ends[0] : ends[-1]], ends[1:] - ends[0])
-    return texts, np.diff(ends)
 
 
 def _keys(keys: Any, policy: Keep, rows: int) -> Any:

@@ -112,23 +112,6 @@ def fingerprints(
     return Fingerprints(np.asarray(values), np.asarray(signal), recipe)
 
 
-def firm_fingerprints(
-    column: Any, recipe: Recipe, *, threads: int | None = None
-) -> tuple[Fingerprints, NDArray[np.uint64]]:
-    """The fingerprints of an Arrow column of strings, and which of their bits are firm.
-
-    Bits that a clear majority voted for seldom differ in texts that are alike. None is firm where
-    a recipe cannot tell.
-    """
-    import numpy as np
-
-    if callable(recipe.hash):
-        made = fingerprints(column, recipe, threads=threads)
-        return made, np.zeros_like(made.values)
-    values, signal, firm = recipe.pipeline.firm_fingerprints(chunks(as_column(column)), threads)
-    return Fingerprints(values, signal, recipe), firm
-
-
 def _in_slices(
     column: Any, recipe: Recipe, threads: int | None, progress: Progress | None
 ) -> Fingerprints:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from neardup import _core
 from neardup.codes import share, whole
 from neardup.pairs import flip_chance
 from neardup.similarity import DEFAULT_SIMILARITY
@@ -18,9 +17,8 @@ FREE_CANDIDATES = 0.25
 STRANGER_FLIP = 0.45
 
 
-# Of the share of pairs that may be lost, what each step may lose: beyond the radius, by sampling,
-# by bits that are firm and differ all the same.
-BEYOND, SAMPLED, FIRM = 0.45, 0.45, 0.1
+# Of the share of pairs that may be lost, what each step may lose: beyond the radius, by sampling.
+BEYOND, SAMPLED = 0.5, 0.5
 
 
 @dataclass(frozen=True)
@@ -30,13 +28,11 @@ class Threshold:
     similarity  the cosine they must reach, exactly; None: the radius alone decides
     radius      bits in which their fingerprints may differ
     recall      the share of such pairs a join has to find
-    firm        firm bits in which they may differ; None: not looked at
     """
 
     similarity: float | None
     radius: int
     recall: float
-    firm: int | None = None
 
 
 def threshold(
@@ -61,26 +57,7 @@ def threshold(
     loss = 1 - share("recall", DEFAULT_RECALL if recall is None else recall)
     reach = quantile(bits, flip_chance(cosine), 1 - loss * BEYOND)
     free = quantile(bits, STRANGER_FLIP, min(1.0, 2 * FREE_CANDIDATES / max(rows, 1)))
-    firm = quantile(bits, firm_flip_chance(cosine), 1 - loss * FIRM) if loss else None
-    return Threshold(cosine, max(reach, free), 1 - loss * SAMPLED, firm)
-
-
-def firm_flip_chance(cosine: float, steps: int = 1000) -> float:
-    """The chance that a bit is firm in both of two texts of this cosine, and differs.
-
-    The votes on a bit are two normal numbers whose correlation is the cosine; the bit is firm where
-    a number is more than `_core.FIRM` away from 0.
-    """
-    if cosine >= 1:
-        return 0.0
-    edge, spread = _core.FIRM, math.sqrt(1 - cosine * cosine)
-    width = 8.0 / steps
-    total = 0.0
-    for step in range(steps):
-        x = edge + (step + 0.5) * width
-        below = math.erfc((edge + cosine * x) / spread / math.sqrt(2)) / 2
-        total += math.exp(-x * x / 2) / math.sqrt(2 * math.pi) * below * width
-    return 2 * total
+    return Threshold(cosine, max(reach, free), 1 - loss * SAMPLED)
 
 
 def quantile(bits: int, chance: float, probability: float) -> int:

@@ -136,7 +136,11 @@ const REPEAT: u32 = u32::MAX;
 
 /// The rows with a signal, equal ones grouped; the work holds one code for each group.
 pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
-    let mut work = copy(input);
+    group_work(copy(input), input.rows())
+}
+
+/// The same, of codes and the number of each among so many rows.
+pub(crate) fn group_work<const W: usize>(mut work: Work<W>, all: usize) -> (Groups, Work<W>) {
     let rows = work.len();
     let log = usize::BITS - rows.leading_zeros();
     let high = log.saturating_sub(13).min(10);
@@ -228,7 +232,7 @@ pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
         work.items.shrink_to_fit();
     }
     let starts = starts.into_iter().map(AtomicU64::into_inner).collect();
-    (Groups { order, starts, count, rows: input.rows() }, work)
+    (Groups { order, starts, count, rows: all }, work)
 }
 
 /// Whether equal codes may lie apart: not if all are equal, nor if all of a few differ.

@@ -31,7 +31,8 @@ pub use stream::{Next, PairStream};
 
 use engine::{Engine, Pass, Region};
 use model::Model;
-use partition::Work;
+pub(crate) use groups::group_work;
+pub(crate) use partition::Work;
 pub(crate) use sampling::usual_flip;
 
 type Code<const W: usize> = [u64; W];

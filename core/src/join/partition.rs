@@ -19,9 +19,9 @@ const AHEAD: usize = 6;
 
 /// Codes and the number of each.
 #[derive(Default)]
-pub(super) struct Work<const W: usize> {
-    pub(super) codes: Vec<Code<W>>,
-    pub(super) items: Vec<u32>,
+pub(crate) struct Work<const W: usize> {
+    pub(crate) codes: Vec<Code<W>>,
+    pub(crate) items: Vec<u32>,
 }
 
 impl<const W: usize> Work<W> {

@@ -22,7 +22,7 @@ def command(
     radius: options.RadiusOption = None,
     recall: options.RecallOption = None,
     keep: options.KeepOption = "first",
-    linkage: options.LinkageOption = "connected",
+    linkage: options.LinkageOption = "star",
     against: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,9 +58,8 @@ def command(
 ) -> int:
     """Remove near-duplicates from files.
 
-    Writes the records that are kept, byte for byte and in order. Pairs are found by their
-    fingerprints and verified by the exact cosine of their words, so that no false pair removes a
-    record. What cannot be read is listed in a quarantine file, and the exit code is then 3.
+    Writes the records that are kept, byte for byte and in order. Every record removed reaches the
+    similarity with the one kept for it, by the exact cosine of their words. What cannot be read is listed in a quarantine file, and the exit code is then 3.
 
     \b
     Examples:

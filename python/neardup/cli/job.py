@@ -98,23 +98,33 @@ def lines_of(found: Summary) -> list[str]:
         lines = [lines[0].rpartition(",")[0]]
     if found.kept is not None and found.removed is not None:
         lines.append(f"kept {found.kept:,}, removed {found.removed:,}")
-    how = {
-        "equal": "equal fingerprints only",
-        "all-pairs": "each with each",
-        "blocks": "exact, by blocks",
-        "sampled": f"sampled, {found.plan.get('tables', 0)} sorts",
-    }.get(found.plan.get("method", ""), "")
-    verified = "not verified"
-    if found.similarity is not None:
-        verified = f"similarity {found.similarity:g}, {found.verified:,} verified"
-    lines.append(f"{verified}, radius {found.radius}, recall {found.recall:g} ({how})")
+    lines.append(_how(found))
     if (weak := found.weakest) is not None:
         lines.append(
-            f"warning: chaining made clusters whose members are far apart: {weak['below']:,} are "
-            f"less similar to what stands for them than {found.similarity:g}, the weakest "
-            f"{weak['id']!r} with {weak['similarity']:.2f} to {weak['kept']!r} in a cluster of "
-            f"{weak['size']:,}; --linkage star keeps each near its own"
+            f"{weak['below']:,} records are below {found.similarity:g} similarity to the one that "
+            f"stands for them (lowest {weak['similarity']:.2f}: {weak['id']!r} for {weak['kept']!r}, "
+            f"in a cluster of {weak['size']:,}); they were linked by a chain. Use --linkage star."
         )
     lines.append(f"{found.seconds:.1f} seconds, {found.peak_memory / 1e6:,.0f} MB of memory")
     lines.append(f"wrote {', '.join(found.files)}")
     return lines
+
+
+def _how(found: Summary) -> str:
+    """What was asked for, how it was looked for, and how much of it was found."""
+    plan = found.plan
+    if found.similarity is not None:
+        how = "each with each"
+        if plan.get("method") == "sketches":
+            how = f"{plan.get('tables', 0)} tables of sketches"
+        line = f"similarity {found.similarity:g}, {found.verified:,} verified, recall {found.recall:g}"
+        if found.estimated_recall is not None:
+            line += f", estimated {found.estimated_recall:.3f}"
+        return f"{line} ({how})"
+    how = {
+        "equal": "equal fingerprints only",
+        "all-pairs": "each with each",
+        "blocks": "exact, by blocks",
+        "sampled": f"sampled, {plan.get('tables', 0)} sorts",
+    }.get(plan.get("method", ""), "")
+    return f"not verified, radius {found.radius}, recall {found.recall:g} ({how})"

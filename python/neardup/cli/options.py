@@ -77,8 +77,8 @@ LinkageOption = Annotated[
     str,
     typer.Option(
         "--linkage",
-        metavar="connected|star",
-        help="connected: chains of pairs; star: each is near the one that stands for it.",
+        metavar="star|connected",
+        help="star: each is near the one that stands for it; connected: chains of pairs.",
     ),
 ]
 TextColumnOption = Annotated[

@@ -138,8 +138,8 @@ def cosines(
         data = [text.encode() for text in texts]
         ends = np.cumsum([len(part) for part in data], dtype=np.int64)
         stored = _core.Texts.in_memory(b"".join(data), ends)
-        left, right = left.astype(np.int64), right.astype(np.int64)
-        found = recipe.pipeline.similarities(stored, left, right, None)
+        rows = left.astype(np.uint32), right.astype(np.uint32)
+        found, _ = recipe.pipeline.judge(stored, *rows, None)
     for row in np.flatnonzero(np.isnan(found)).tolist():
         found[row] = texts[left[row]] == texts[right[row]]
     found[found >= TWIN] = 1.0

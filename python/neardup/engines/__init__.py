@@ -1,1 +1,46 @@
-"""Where the work of a job is done: on this machine."""
+"""Engines: where near-duplicates are looked for. All give the same pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup.near.corpus import Corpus
+    from neardup.near.matches import Matches
+    from neardup.near.question import Question
+
+NAMES = ("local",)
+
+
+class Engine(Protocol):
+    """Finds the near-duplicates of a corpus."""
+
+    def match(
+        self,
+        corpus: Corpus,
+        question: Question,
+        *,
+        order: NDArray[np.int64] | None = None,
+        first: int = 0,
+        threads: int | None = None,
+        tick: Callable[[int], object] | None = None,
+    ) -> Matches:
+        """The near-duplicates, ready to be asked for.
+
+        order  rows, those that are to stand for others first [default: as they come]
+        first  compare rows before this one only with those from it on [default: all with all]
+        tick   is called with the number of pairs judged since its last call
+        """
+
+
+def engine(name: str = "local") -> Engine:
+    """The engine of this name."""
+    if name not in NAMES:
+        raise ValueError(f"engine is {name!r}; use one of {', '.join(NAMES)}")
+    from neardup.engines.local import Local
+
+    return Local()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from neardup.clusters import numbered
 from neardup.columns import numbers
 from neardup.dedup import removed_table
-from neardup.jobs.dedup import BATCH, note_weakest, within
+from neardup.jobs.dedup import BATCH, note_weakest, order_of
 from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.engines.local import Matcher
     from neardup.jobs.spool import Corpus
+    from neardup.near.matches import Matches
 
 COLUMNS = ("id", "cluster", "size", "representative")
 
@@ -44,18 +44,18 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
         if "-" in job.inputs:
             stack.enter_context(sources.spooled_stdin())
         corpus = job.read(stack.enter_context(job.work()))
-        matcher = job.match(corpus)
-        labels = within(job, matcher, corpus)
-        job.matched(matcher)
+        matches = job.match(corpus, order_of(job, corpus))
+        found = matches.clusters(job.linkage)
+        job.matched(matches)
+        labels = found.labels
         own = np.arange(len(labels))
-        removed = own[labels != own]
-        job.summary.clusters = len(np.unique(labels[removed]))
-        note_weakest(job, corpus, removed_table(matcher, removed, labels), labels)
-        _write(job, corpus, matcher, labels)
+        job.summary.clusters = len(np.unique(labels[labels != own]))
+        note_weakest(job, corpus, removed_table(matches, found), labels)
+        _write(job, corpus, matches, labels)
         return job.finish()
 
 
-def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: NDArray[np.int64]) -> None:
+def _write(job: Job, corpus: Corpus, matches: Matches, labels: NDArray[np.int64]) -> None:
     import numpy as np
     import pyarrow as pa
 
@@ -77,4 +77,4 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: NDArray[np.int64]
         if job.options.report is not None:
             from neardup.jobs.reporting import write_report
 
-            write_report(job, corpus, matcher, labels)
+            write_report(job, corpus, matches, labels)

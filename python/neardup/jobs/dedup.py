@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.engines.local import Matcher
     from neardup.jobs.spool import Corpus
+    from neardup.near.matches import Clusters, Matches
 
     Rows = NDArray[np.int64]
 
@@ -49,51 +49,51 @@ def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None
             sinks.check_kept(job.out, job.inputs, job.options.reading, others=job.against)
         folder = stack.enter_context(job.work())
         corpus = job.read(folder)
-        matcher = job.match(corpus)
-        labels = against(matcher, corpus) if job.against else within(job, matcher, corpus)
-        job.matched(matcher)
-        _write(job, corpus, matcher, labels)
+        matches = job.match(corpus, None if job.against else order_of(job, corpus))
+        found = against(matches, corpus) if job.against else matches.clusters(job.linkage)
+        job.matched(matches)
+        _write(job, corpus, matches, found)
         return job.finish()
 
 
-def within(job: Job, matcher: Matcher, corpus: Corpus) -> Rows:
-    """For each row the one of its cluster that is kept."""
-    order, keys = None, corpus.keys
-    if len(corpus):
-        if job.keep.column is not None and keys is not None and len(keys) == keys.null_count:
-            raise ValueError(
-                f"keep is {job.keep}, but no record has a value in the column {job.keep.column!r}"
-            )
-        order = _order(job, corpus)
-    return matcher.clusters(job.options.linkage, order)
-
-
-def _order(job: Job, corpus: Corpus) -> Rows | None:
+def order_of(job: Job, corpus: Corpus) -> Rows | None:
+    """The rows, those to be kept first; None: as they come."""
     import pyarrow as pa
 
+    keys = corpus.keys
+    if not len(corpus):
+        return None
+    if job.keep.column is not None and keys is not None and len(keys) == keys.null_count:
+        raise ValueError(
+            f"keep is {job.keep}, but no record has a value in the column {job.keep.column!r}"
+        )
     try:
-        return job.keep.order(corpus.lengths, corpus.keys)
+        return job.keep.order(corpus.lengths, keys)
     except (pa.ArrowNotImplementedError, TypeError) as error:
-        kind = None if corpus.keys is None else corpus.keys.type
+        kind = None if keys is None else keys.type
         raise ValueError(
             f"keep is {job.keep}, but values of type {kind} have no order; "
             "name a column of numbers, dates or strings"
         ) from error
 
 
-def against(matcher: Matcher, corpus: Corpus) -> Rows:
+def against(matches: Matches, corpus: Corpus) -> Clusters:
     """For each row of the inputs the row it is removed for: the nearest of the reference."""
     import numpy as np
 
-    match, _, _ = matcher.nearest(corpus.reference)
-    return np.where(match < 0, np.arange(len(match)), match)
+    from neardup.near.matches import Clusters
+
+    found = matches.nearest(corpus.reference)
+    labels = np.where(found.match < 0, np.arange(len(found.match)), found.match)
+    return Clusters(labels, found.similarity, found.distance)
 
 
-def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
+def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
     import numpy as np
 
     from neardup import sinks
 
+    labels = found.labels
     own = np.arange(len(labels))
     kept = labels == own
     removed = own[~kept]
@@ -101,7 +101,7 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
     summary.removed = len(removed)
     summary.kept = len(labels) - corpus.reference - len(removed)
     summary.clusters = len(np.unique(labels[removed]))
-    table = removed_table(matcher, removed, labels)
+    table = removed_table(matches, found)
     if not job.against:
         note_weakest(job, corpus, table, labels)
     job.options.progress.stage("writing", None, "records")
@@ -124,7 +124,7 @@ def _write(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
         if job.options.report is not None:
             from neardup.jobs.reporting import write_report
 
-            write_report(job, corpus, matcher, labels)
+            write_report(job, corpus, matches, labels)
 
 
 def removed_schema() -> pa.Schema:
@@ -160,7 +160,7 @@ def note_weakest(job: Job, corpus: Corpus, table: pa.Table, labels: Rows) -> Non
     import numpy as np
 
     wanted = job.summary.similarity
-    if job.options.linkage == "star" or wanted is None or not len(table):
+    if job.linkage == "star" or wanted is None or not len(table):
         return
     similarity = values_of(table.column("similarity"))
     worst = int(similarity.argmin())

@@ -16,20 +16,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar
 
-from neardup import _core
 from neardup.clusters import Linkage, check_linkage
-from neardup.fingerprint import RecipeLike, firm_fingerprints
+from neardup.engines import engine
+from neardup.fingerprint import RecipeLike
 from neardup.jobs import reference
 from neardup.jobs.spool import FILES, Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.summary import Summary, peak_memory
 from neardup.keep import Keep
+from neardup.near.corpus import made_for
+from neardup.near.question import question
 from neardup.recipe import as_recipe
-from neardup.sources.batch import Made, Reading
+from neardup.sources.batch import Made, Making, Reading
 from neardup.sources.document import name_of
-from neardup.threshold import DEFAULT_RECALL, Threshold, threshold
 
 if TYPE_CHECKING:
-    from neardup.engines.local import Matcher
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup.near.matches import Matches
     from neardup.sources import Batch, Unreadable
 
 T = TypeVar("T")
@@ -37,7 +41,7 @@ STATE = "state.json"
 LOCK = "lock"
 # What a work folder holds, and nothing else.
 OWN = (*FILES, STATE, LOCK)
-VERSION = 1
+VERSION = 2
 # Batches read before they are asked for.
 AHEAD = 2
 # Seconds to wait for a reader that is no longer needed.
@@ -45,6 +49,8 @@ PATIENCE = 1.0
 # From so many records on, comparing each with each is more than one waits for.
 MANY = 100_000
 QUARANTINE = ("source", "line", "reason")
+# Nothing is removed by a chain of pairs, unless that is asked for.
+LINKAGES: dict[str, Linkage] = {"dedup": "star"}
 
 
 class RefusedError(ValueError):
@@ -77,8 +83,10 @@ class Silent:
 class Options:
     """What a job is asked to do.
 
-    similarity, radius, recall, recipe, keep, linkage, threads   as for `neardup.dedup`; newest:NAME
-                and best:NAME look at a column of the inputs
+    similarity, radius, recall, recipe, keep, threads   as for `neardup.dedup`; newest:NAME and
+                best:NAME look at a column of the inputs
+    linkage     as for `neardup.dedup` [default: star for dedup, connected for cluster]
+    engine      where pairs are looked for: "local"
     against     dedup: files or collections to compare with; only what is near a record of them is
                 removed
     removed     dedup: a file to write what was removed to, and for which record
@@ -99,7 +107,8 @@ class Options:
     recall: float | None = None
     recipe: RecipeLike = None
     keep: str = "first"
-    linkage: Linkage = "connected"
+    linkage: Linkage | None = None
+    engine: str = "local"
     against: Sequence[str] = ()
     removed: Path | None = None
     report: Path | None = None
@@ -132,7 +141,9 @@ class Job:
         from neardup import sources
 
         inputs = [inputs] if isinstance(inputs, str) else inputs
-        check_linkage(options.linkage)
+        self.linkage: Linkage = options.linkage or LINKAGES.get(name, "connected")
+        check_linkage(self.linkage)
+        self.engine = engine(options.engine)
         if options.resume and options.work_dir is None:
             raise ValueError("resume needs a work_dir: the one the earlier run was given")
         if options.resume and "-" in (*inputs, *options.against):
@@ -145,7 +156,8 @@ class Job:
         self.against = reference.expand(list(options.against))
         self.summary = Summary(name, recipe=self.recipe.identity)
         # Complains before any work is done.
-        self.threshold(2)
+        asked_for = options.similarity, options.radius, options.recall
+        self.question = question(*asked_for, bits=self.recipe.bits)
         self._check_outputs()
         if options.work_dir is not None:
             _check_work_dir(options.work_dir)
@@ -165,11 +177,10 @@ class Job:
         stem = name[: name.lower().rindex(ending(name))] if ending(name) else name
         return self.out.with_name(f"{stem}.quarantine.jsonl")
 
-    def threshold(self, rows: int) -> Threshold:
-        options = self.options
-        return threshold(
-            options.similarity, options.radius, options.recall, bits=self.recipe.bits, rows=rows
-        )
+    @property
+    def is_sketched(self) -> bool:
+        """Whether sketches are made of the texts, or else fingerprints."""
+        return self.question.similarity is not None
 
     def _check_outputs(self) -> None:
         from neardup import sinks
@@ -221,7 +232,8 @@ class Job:
         if not is_done:
             _empty(folder)
             self._read_all(folder)
-        corpus = open_corpus(folder, self.recipe, self.options.reading.text_columns)
+        columns = self.options.reading.text_columns
+        corpus = open_corpus(folder, self.recipe, columns, sketched=self.is_sketched)
         if is_done:
             self._tell_again(corpus)
         if self.options.strict and corpus.unreadable:
@@ -231,7 +243,7 @@ class Job:
         summary = self.summary
         summary.read, summary.reference = len(corpus), corpus.reference
         summary.unreadable = corpus.unreadable
-        summary.no_signal = int((~corpus.fingerprints.signal).sum())
+        summary.no_signal = int((~corpus.signal).sum())
         self.stage_done("read")
         return corpus
 
@@ -288,7 +300,7 @@ class Job:
                         self._reading(),
                         report,
                         progress=progress.advance,
-                        pipeline=self._pipeline(spool),
+                        making=self._making(spool),
                     )
                 with ahead(batches) as coming:
                     for batch in coming:
@@ -298,11 +310,13 @@ class Job:
                     break
             spool.close()
 
-    def _pipeline(self, spool: Spool) -> _core.Pipeline | None:
-        """What a source may fingerprint with: not with a hash that only Python can call, nor on
-        other threads than all, nor where the texts have to be spooled."""
-        simple = not callable(self.recipe.hash) and self.options.threads is None
-        return self.recipe.pipeline if simple and spool.has_room_in_place() else None
+    def _making(self, spool: Spool) -> Making | None:
+        """What a source may make of texts: not with a hash that only Python can call, nor on other
+        threads than all, nor where the texts have to be spooled."""
+        simple = self.is_sketched or not callable(self.recipe.hash)
+        if simple and self.options.threads is None and spool.has_room_in_place():
+            return Making(self.recipe.pipeline, self.is_sketched)
+        return None
 
     def _add(self, spool: Spool, batch: Batch) -> None:
         import numpy as np
@@ -311,45 +325,46 @@ class Job:
             assert batch.made is not None  # noqa: S101
             spool.add(batch, batch.made)
             return
-        made, firm = firm_fingerprints(batch.texts, self.recipe, threads=self.options.threads)
-        lengths = np.diff(bounds_of(batch.texts))
-        spool.add(batch, Made(made.values, made.signal, firm, lengths))
+        signal, sketches, values = made_for(
+            self.question, batch.texts, self.recipe, self.options.threads
+        )
+        spool.add(batch, Made(signal, values, sketches, np.diff(bounds_of(batch.texts))))
 
     def _reading(self) -> Reading:
         from dataclasses import replace
 
         return replace(self.options.reading, key_column=self.keep.column)
 
-    def match(self, corpus: Corpus) -> Matcher:
-        """The pairs of the corpus, ready to be looked for."""
-        from neardup.engines.local import Matcher
+    def match(self, corpus: Corpus, order: NDArray[np.int64] | None = None) -> Matches:
+        """The near-duplicates of the corpus, ready to be looked for.
 
-        limits = self.threshold(len(corpus))
-        self.summary.similarity, self.summary.radius = limits.similarity, limits.radius
-        self.summary.recall = self.options.recall or (
-            1.0 if limits.similarity is None else DEFAULT_RECALL
-        )
-        if limits.similarity is not None and self.summary.recall == 1 and len(corpus) > MANY:
+        order  rows, those that are to stand for others first
+        """
+        asked, summary = self.question, self.summary
+        summary.similarity, summary.radius = asked.similarity, asked.radius
+        summary.recall = asked.recall
+        if asked.similarity is not None and asked.recall == 1 and len(corpus) > MANY:
             self.options.on_warning(
                 f"recall is 1: each of {len(corpus):,} records is compared with each other, which "
                 "may take very long; with a recall of 0.999 few are"
             )
         self.options.progress.stage("comparing", None, "pairs")
-        return Matcher(
-            corpus.fingerprints,
-            corpus.texts,
-            limits,
-            firm=corpus.firm,
+        return self.engine.match(
+            corpus,
+            asked,
+            order=order,
+            first=corpus.reference,
             threads=self.options.threads,
             tick=self.options.progress.advance,
         )
 
-    def matched(self, matcher: Matcher) -> None:
-        """Notes what the matcher has seen."""
+    def matched(self, matches: Matches) -> None:
+        """Notes what was seen while matching."""
         self.check_unchanged()
-        counts, summary = matcher.counts, self.summary
+        counts, summary = matches.counts, self.summary
         summary.candidates, summary.verified = counts.candidates, counts.verified
-        summary.pairs, summary.plan = counts.pairs, matcher.plan
+        summary.pairs, summary.plan = counts.pairs, matches.plan
+        summary.estimated_recall = counts.estimated_recall
         self.stage_done("match")
 
     def stage_done(self, name: str) -> None:
@@ -383,6 +398,7 @@ class Job:
         return {
             "version": VERSION,
             "recipe": self.recipe.identity,
+            "compared by": "similarity" if self.is_sketched else "radius",
             "reading": [*reading.text_columns, reading.id_column, reading.key_column],
             "lines": [reading.lines, reading.format],
             "inputs": [[path, *_stamp(path)] for path in self.inputs],

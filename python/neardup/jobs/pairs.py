@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.columns import numbers
-from neardup.engines.local import Matcher, Pairs
 from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
+from neardup.near.matches import Matches, Pairs
 from neardup.pairs import check_equal
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 COLUMNS = ("left", "right", "distance", "similarity")
 # More pairs than this are a mistake: nobody reads them, and no disk holds them.
 MOST_PAIRS = 1 << 31
+# From so many pairs of equal texts on, it is said beforehand how many there are.
+MANY = 1_000_000
 # Pairs made at a time.
 BATCH = 1 << 18
 
@@ -47,19 +49,28 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
         if "-" in job.inputs:
             stack.enter_context(sources.spooled_stdin())
         corpus = job.read(stack.enter_context(job.work()))
-        matcher = job.match(corpus)
+        matches = job.match(corpus)
+        groups = _Groups(matches.twins)
+        first_only = job.options.equal == "first"
+        if not first_only and groups.pairs > MANY:
+            job.options.on_warning(
+                f"texts that say the same make {groups.pairs:,} pairs, and all of them are written; "
+                "to pair each with the first of them only, use --equal first"
+            )
+        job.options.progress.stage("writing pairs", None, "pairs")
         schema = _schema()
         count = 0
         with sinks.together(), sinks.open_tables(job.out, schema) as write:
-            for found in _all_pairs(matcher, first_only=job.options.equal == "first"):
+            for found in _all_pairs(matches, groups, first_only=first_only):
                 count += len(found.left)
                 if count > MOST_PAIRS:
                     raise ValueError(
                         f"more than {MOST_PAIRS:,} pairs; pair a repeat with the first of its kind "
                         "only (equal first), or look for clusters instead"
                     )
-                write(_table(corpus, matcher, found, schema))
-            job.matched(matcher)
+                write(_table(corpus, found, schema))
+                job.options.progress.advance(len(found.left))
+            job.matched(matches)
             job.summary.pairs = count
             job.summary.files.append(str(out))
             job.write_quarantine(corpus)
@@ -73,10 +84,10 @@ def _schema() -> pa.Schema:
     return pa.schema(list(zip(COLUMNS, kinds, strict=True)))
 
 
-def _table(corpus: Corpus, matcher: Matcher, found: Pairs, schema: pa.Schema) -> pa.Table:
+def _table(corpus: Corpus, found: Pairs, schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
-    coded = corpus.fingerprints.signal[found.left]
+    coded = corpus.signal[found.left]
     columns = [
         corpus.ids_of(found.left),
         corpus.ids_of(found.right),
@@ -94,16 +105,15 @@ def _similarity(found: Pairs) -> pa.Array:
     return numbers(found.similarity)
 
 
-def _all_pairs(matcher: Matcher, *, first_only: bool) -> Iterator[Pairs]:
+def _all_pairs(matches: Matches, groups: _Groups, *, first_only: bool) -> Iterator[Pairs]:
     """The pairs of units, and of all their twins; the smaller row is on the left."""
-    groups = _Groups(matcher.twins)
-    verified = matcher.threshold.similarity is not None
+    verified = matches.question.similarity is not None
     if first_only:
         yield from groups.with_first(verified)
-        yield from map(_ordered, matcher.pairs())
+        yield from map(_ordered, matches.pairs())
         return
     yield from groups.within(verified)
-    for found in matcher.pairs():
+    for found in matches.pairs():
         yield from groups.between(found)
 
 
@@ -124,6 +134,7 @@ class _Groups:
         self.sizes = np.bincount(twins, minlength=len(twins))
         self.starts = np.cumsum(self.sizes) - self.sizes
         self.twins = twins
+        self.pairs = int((self.sizes * (self.sizes - 1) // 2).sum())
 
     def with_first(self, verified: bool) -> Iterator[Pairs]:
         """Each twin with the first of its kind."""

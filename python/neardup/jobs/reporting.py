@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.engines.local import Matcher
     from neardup.jobs.spool import Corpus
+    from neardup.near.matches import Matches
 
     Rows = NDArray[np.int64]
 
@@ -22,7 +22,7 @@ CHARACTERS = 20_000
 PROBLEMS = 50
 
 
-def write_report(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> None:
+def write_report(job: Job, corpus: Corpus, matches: Matches, labels: Rows) -> None:
     """The page a person looks at: counts, settings, distances, the largest clusters."""
     import numpy as np
 
@@ -40,12 +40,12 @@ def write_report(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows) -> No
         title=f"neardup {summary.job}",
         summary=_counts(job),
         settings=_settings(job),
-        distances=matcher.counts.distances,
+        distances=matches.counts.distances,
         threshold=summary.radius,
-        similarities=matcher.counts.similarities if verified else None,
+        similarities=matches.counts.similarities if verified else None,
         similarity_threshold=summary.similarity,
         sizes=list(zip(lengths.tolist(), how_many.tolist(), strict=True)),
-        clusters=[_cluster(job, corpus, matcher, labels, int(root)) for root in largest],
+        clusters=[_cluster(job, corpus, matches, labels, int(root)) for root in largest],
         cluster_count=len(roots),
         problems=corpus.problems(PROBLEMS),
         problem_count=corpus.unreadable,
@@ -66,31 +66,34 @@ def _counts(job: Job) -> dict[str, object]:
 
 
 def _settings(job: Job) -> dict[str, str]:
-    found, options = job.summary, job.options
+    found = job.summary
     plan = found.plan
     return {
         "inputs": ", ".join(job.inputs[:10]) + (", …" if len(job.inputs) > 10 else ""),
         **({"against": ", ".join(job.against[:10])} if job.against else {}),
         "similarity": "not verified" if found.similarity is None else f"{found.similarity:g}",
-        "radius": f"{found.radius} of {job.recipe.bits} bits",
+        **({} if found.radius is None else {"radius": f"{found.radius} of {job.recipe.bits} bits"}),
         "recall": f"{found.recall:g}",
         "method": str(plan.get("method", "")),
-        "linkage": options.linkage,
+        "linkage": job.linkage,
         "keep": str(job.keep),
         "recipe": found.recipe,
     }
 
 
-def _cluster(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows, root: int) -> ShownCluster:
+def _cluster(job: Job, corpus: Corpus, matches: Matches, labels: Rows, root: int) -> ShownCluster:
     import numpy as np
 
     members = np.flatnonzero(labels == root)
     others = members[members != root]
-    similarity = matcher.similarities(np.full(len(others), root), others)
+    similarity, distance = matches.judge.verdicts(np.full(len(others), root), others)
     # The least similar first: those are worth a look.
     order = np.argsort(similarity, kind="stable")[: MEMBERS - 1]
-    shown = [_shown(corpus, matcher, root, root, None)]
-    shown += [_shown(corpus, matcher, int(others[at]), root, float(similarity[at])) for at in order]
+    shown = [_shown(corpus, root, root, None, 0)]
+    shown += [
+        _shown(corpus, int(others[at]), root, float(similarity[at]), int(distance[at]))
+        for at in order
+    ]
     wanted = job.summary.similarity
     weakest = float(similarity.min()) if len(similarity) else None
     chained = wanted is not None and weakest is not None and weakest < wanted
@@ -98,13 +101,15 @@ def _cluster(job: Job, corpus: Corpus, matcher: Matcher, labels: Rows, root: int
 
 
 def _shown(
-    corpus: Corpus, matcher: Matcher, row: int, root: int, similarity: float | None
+    corpus: Corpus, row: int, root: int, similarity: float | None, distance: int
 ) -> Shown:
-    import numpy as np
-
     text = corpus.texts.get(row)
-    coded = corpus.fingerprints.signal[row] and corpus.fingerprints.signal[root]
-    distance = int(matcher.distances(np.array([root]), np.array([row]))[0]) if coded else None
+    coded = corpus.signal[row] and corpus.signal[root]
     return Shown(
-        corpus.ids.get(row), text[:CHARACTERS], len(text), distance, similarity, row == root
+        corpus.ids.get(row),
+        text[:CHARACTERS],
+        len(text),
+        distance if coded else None,
+        similarity,
+        row == root,
     )

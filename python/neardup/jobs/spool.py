@@ -1,7 +1,7 @@
 """A corpus on disk: what the later stages of a job need, written while the inputs are read.
 
-Each column is a file in the work folder and is mapped when it is read: only fingerprints, and a few
-numbers for each document, are ever in memory.
+Each column is a file in the work folder and is mapped when it is read: only fingerprints or
+sketches, and a few numbers for each document, are ever in memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from neardup import _core
 from neardup.columns import numbers
-from neardup.fingerprint import Fingerprints
 from neardup.sinks.new_file import named
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ COLUMNS = {
     "id_ends": "<i8",
     "spans": "<i8",
     "values": "<u8",
-    "firm": "<u8",
+    "sketches": "u1",
     "signal": "?",
 }
 INDEX = "corpus.json"
@@ -57,8 +56,10 @@ class Corpus:
     keys       values of the column a keep policy looks at
     """
 
-    fingerprints: Fingerprints
-    firm: NDArray[np.uint64]
+    recipe: Recipe
+    signal: NDArray[np.bool_]
+    sketches: NDArray[np.uint8] | None
+    values: NDArray[np.uint64] | None
     texts: _core.Texts
     lengths: NDArray[np.int32]
     ids: _core.Texts
@@ -70,7 +71,7 @@ class Corpus:
     folder: Path
 
     def __len__(self) -> int:
-        return len(self.fingerprints)
+        return len(self.signal)
 
     def ids_of(self, rows: NDArray[np.int64]) -> pa.Array:
         """The ids of rows as a column."""
@@ -141,8 +142,9 @@ class Spool:
         self._write("lengths", made.lengths)
         self._write("id_ends", self._strings("ids", batch.ids)[:, 1])
         self._write("spans", batch.spans)
-        self._write("values", made.values)
-        self._write("firm", made.firm)
+        for name, made_of_it in (("values", made.values), ("sketches", made.sketches)):
+            if made_of_it is not None:
+                self._write(name, made_of_it)
         self._write("signal", made.signal)
         if batch.key is not None:
             self._keys.append(batch.key)
@@ -236,8 +238,10 @@ def bounds_of(column: pa.LargeStringArray) -> NDArray[np.int64]:
     return bounds[column.offset : column.offset + len(column) + 1]
 
 
-def open_corpus(folder: Path, recipe: Recipe, text_columns: Sequence[str]) -> Corpus:
-    """What a spool has written."""
+def open_corpus(
+    folder: Path, recipe: Recipe, text_columns: Sequence[str], *, sketched: bool
+) -> Corpus:
+    """What a spool has written: sketches, or else fingerprints."""
     import numpy as np
 
     index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
@@ -247,11 +251,13 @@ def open_corpus(folder: Path, recipe: Recipe, text_columns: Sequence[str]) -> Co
     places = column["places"].reshape(rows, 3)
     # What a file holds may have been packed, or come from a pipe: then its texts are in the spool.
     files = [(str(folder / "texts"), False), *((paths[at], True) for at in index["in_place"])]
-    # The join reads these again and again: they are in memory.
-    values = np.array(column["values"]).reshape(rows, words)
+    values, sketches = column["values"], column["sketches"]
     return Corpus(
-        Fingerprints(values, np.array(column["signal"]), recipe),
-        column["firm"].reshape(rows, words),
+        recipe,
+        np.array(column["signal"]),
+        sketches.reshape(rows, _core.SKETCH_BYTES) if sketched else None,
+        # The join reads these again and again: they are in memory.
+        None if sketched else np.array(values).reshape(rows, words),
         _core.Texts.in_files(files, text_columns, places),
         column["lengths"],
         _core.Texts.in_memory(column["ids"].data, column["id_ends"]),

@@ -15,11 +15,13 @@ class Summary:
     read         documents read; `reference` of them only to compare with
     unreadable   records that gave none
     no_signal    documents with too few words for a fingerprint
-    candidates   pairs within the radius; `verified` of them by their exact cosine
+    candidates   pairs that were looked at; `verified` of them by their exact cosine
     pairs        pairs that count
     clusters     clusters of two or more
     kept, removed  documents of the inputs; None where the job keeps and removes nothing
-    similarity, radius, recall   what was asked for, and the radius that follows
+    similarity, radius, recall   what was asked for
+    estimated_recall   the share of pairs just above the similarity that was found, estimated from
+                 those found; None if there is none
     plan         how pairs were looked for
     weakest      the least similar member of a cluster that chaining has made, if it is less similar
                  to what is kept than was asked for: id, kept, similarity, size
@@ -39,8 +41,9 @@ class Summary:
     kept: int | None = None
     removed: int | None = None
     similarity: float | None = None
-    radius: int = 0
+    radius: int | None = None
     recall: float = 1.0
+    estimated_recall: float | None = None
     recipe: str = ""
     plan: dict[str, Any] = field(default_factory=dict)
     weakest: dict[str, Any] | None = None

@@ -14,9 +14,9 @@ MOST_TICKS = 11
 _SIZES = (2, 3, 4, 6, 11, 101, 1001)
 
 
-def distance_chart(counts: Sequence[int], radius: int) -> Chart:
+def distance_chart(counts: Sequence[int], radius: int | None) -> Chart:
     """Pairs at each distance; several distances share a bar where there are too many."""
-    last = max([radius, *(at for at, count in enumerate(counts) if count)])
+    last = max([radius or 0, *(at for at, count in enumerate(counts) if count)])
     counts = [int(count) for count in counts[: last + 1]] + [0] * (last + 1 - len(counts))
     group = -(-len(counts) // MOST_BARS)
     bars = [
@@ -35,9 +35,13 @@ def distance_chart(counts: Sequence[int], radius: int) -> Chart:
             Tick(at + (0.5 if group == 1 else 0), number(at * group))
             for at in range(0, len(bars), every)
         ],
-        threshold=Tick((radius + 1) / group, f"radius {number(radius)}"),
+        threshold=None if radius is None else _radius(radius, group),
         rows=[Bar(number(at), count) for at, count in enumerate(counts)],
     )
+
+
+def _radius(radius: int, group: int) -> Tick:
+    return Tick((radius + 1) / group, f"radius {number(radius)}")
 
 
 def similarity_chart(counts: Sequence[int], threshold: float | None) -> Chart:

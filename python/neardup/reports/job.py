@@ -32,7 +32,7 @@ class JobReport:
     settings: Mapping[str, str]
     distances: Sequence[int]
     """Pairs at each distance: the index is the distance in bits."""
-    threshold: int
+    threshold: int | None
     """The radius."""
     similarities: Sequence[int] | None
     """Verified pairs in equal steps of cosine from 0 to 1; None without verification."""
@@ -103,7 +103,8 @@ def _charts(report: JobReport) -> str:
     if any(report.distances):
         charts.append(figure(distance_chart(report.distances, report.threshold)))
     else:
-        charts.append(_nothing("Pairs by distance", f"No pair within radius {report.threshold}."))
+        where = "" if report.threshold is None else f" within radius {report.threshold}"
+        charts.append(_nothing("Pairs by distance", f"No pair{where}."))
     if report.similarities is not None:
         if any(report.similarities):
             chart = similarity_chart(report.similarities, report.similarity_threshold)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from neardup import _core
-from neardup.sources.batch import Batch, Reading
+from neardup.sources.batch import Batch, Making, Reading
 from neardup.sources.document import JSONL_SUFFIXES, Document, Report, Unreadable, batches, name_of
 from neardup.sources.expand import expand
 from neardup.sources.formats import format_of
@@ -86,16 +85,16 @@ def read_batches(
     report: Report,
     *,
     progress: Progress | None = None,
-    pipeline: _core.Pipeline | None = None,
+    making: Making | None = None,
 ) -> Iterator[Batch]:
     """The documents of one file, URL or standard input ("-") in batches of a few megabytes.
 
     What cannot be read goes to `report`, and reading goes on. `progress` is called with the number
-    of stored bytes read since its last call. A `pipeline` may be used to fingerprint texts while
-    they are read, which is quicker: see `Batch.made`.
+    of stored bytes read since its last call. A what is to be made of the
+    texts may be made while they are read, which is quicker: see `Batch.made`.
     """
     try:
-        yield from _read_batches(path, reading, report, progress, pipeline)
+        yield from _read_batches(path, reading, report, progress, making)
     except OSError as error:
         report(Unreadable(name_of(path), None, error.strerror or str(error)))
 
@@ -105,11 +104,11 @@ def _read_batches(
     reading: Reading,
     report: Report,
     progress: Progress | None,
-    pipeline: _core.Pipeline | None,
+    making: Making | None,
 ) -> Iterator[Batch]:
     kind = format_of(path, reading)
     if kind == "jsonl":
-        yield from read_jsonl_batches(path, reading, report, progress, pipeline)
+        yield from read_jsonl_batches(path, reading, report, progress, making)
     elif kind == "parquet":
         yield from read_parquet_batches(path, reading, report, progress)
     elif kind == "text" and reading.lines:

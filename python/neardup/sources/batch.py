@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from neardup import _core
+
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
@@ -16,12 +18,19 @@ BATCH_BYTES = 8 << 20
 BATCH_ROWS = 1 << 16
 
 
-class Made(NamedTuple):
-    """Fingerprints of a batch: values, signal, firm bits, and the bytes of each text."""
+class Making(NamedTuple):
+    """What may be made of texts while they are read: sketches, or else fingerprints."""
 
-    values: NDArray[np.uint64]
+    pipeline: _core.Pipeline
+    sketches: bool
+
+
+class Made(NamedTuple):
+    """What was made of a batch: signal, fingerprints or sketches, and the bytes of each text."""
+
     signal: NDArray[np.bool_]
-    firm: NDArray[np.uint64]
+    values: NDArray[np.uint64] | None
+    sketches: NDArray[np.uint8] | None
     lengths: NDArray[np.int64]
 
 
@@ -31,8 +40,8 @@ class Batch(NamedTuple):
     `spans` says where each record lies in the unpacked file, [start, end) in bytes with its line
     end; for Parquet it is [row, row + 1). `lines` counts from 1 (rows, for Parquet). `key` holds
     the values of `Reading.key_column`, null where there is none. `in_place` says that each span of
-    the file itself is a line of JSON from which the core can read the text again. Such a batch may
-    have been fingerprinted while it was read: then it has `made`, and no texts.
+    the file itself is a line of JSON from which the core can read the text again. Of such
+    a batch something may have been made while it was read: then it has `made`, and no texts.
     """
 
     ids: pa.LargeStringArray

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from neardup import _core
 from neardup.sources import document
-from neardup.sources.batch import Batch, Made, Reading, make
+from neardup.sources.batch import Batch, Made, Making, Reading, make
 from neardup.sources.blocks import blocks
 from neardup.sources.document import Document, Report, Unreadable, name_of, open_binary
 from neardup.sources.stored import Progress, Stored, is_plain_file, open_stored
@@ -57,14 +57,14 @@ def read_jsonl_batches(
     reading: Reading,
     report: Report,
     progress: Progress | None = None,
-    pipeline: _core.Pipeline | None = None,
+    making: Making | None = None,
 ) -> Iterator[Batch]:
     """The same in batches, a block of lines each.
 
-    With a pipeline what can be read again in place is fingerprinted at once.
+    What can be read again in place is made something of at once, if that is asked for.
     """
-    if pipeline is not None and not is_plain_file(path):
-        pipeline = None
+    if making is not None and not is_plain_file(path):
+        making = None
 
     # What was reported while the next block was read comes before what is in that block.
     waiting: list[Unreadable] = []
@@ -79,7 +79,7 @@ def read_jsonl_batches(
         item: tuple[list[Unreadable], tuple[int, int, bytes]],
     ) -> tuple[list[Unreadable], Batch]:
         before, block = item
-        batch, problems = parse_block(*block, path, reading, pipeline)
+        batch, problems = parse_block(*block, path, reading, making)
         return before + problems, batch
 
     with open_stored(path, progress) as file:
@@ -122,12 +122,12 @@ def parse_block(
     block: bytes,
     path: str,
     reading: Reading,
-    pipeline: _core.Pipeline | None = None,
+    making: Making | None = None,
 ) -> tuple[Batch, list[Unreadable]]:
     """The documents of whole lines, of which the first has this number and offset; and the rest."""
     problems: list[Unreadable] = []
     if reading.key_column is None:
-        quick = _parse_quickly(first, start, block, path, reading, problems.append, pipeline)
+        quick = _parse_quickly(first, start, block, path, reading, problems.append, making)
         if quick is not None:
             return quick, problems
         problems.clear()
@@ -141,19 +141,26 @@ def _parse_quickly(
     path: str,
     reading: Reading,
     report: Report,
-    pipeline: _core.Pipeline | None,
+    making: Making | None,
 ) -> Batch | None:
     """By the core, on all cores. Lines it refuses are looked at one by one; if one of them is a
     document after all, nothing is returned."""
     id_column = reading.id_column
     columns = (reading.text_columns, id_column or DEFAULT_ID, id_column is not None)
-    read = _core.read_json_lines if pipeline is None else pipeline.fingerprint_json_lines
-    found = read(block, columns, name_of(path), first, None)
+    given = block, columns, name_of(path), first, None
+    if making is None:
+        found = _core.read_json_lines(*given)
+    else:
+        found = making.pipeline.make_json_lines(*given, sketches=making.sketches)
     for line, begin, end in found.refused:
         rest = block[begin:end].removesuffix(b"\n")
         if parse_lines([rest], [first + line], path, reading, report).rows:
             return None
-    made = None if found.fingerprints is None else Made(*found.fingerprints, found.lengths)
+    made = None
+    if making is not None and found.made is not None:
+        signal, values, sketches = found.made
+        chosen = (None, sketches) if making.sketches else (values, None)
+        made = Made(signal, *chosen, found.lengths)
     return Batch(
         _column(*found.ids),
         None if found.texts is None else _column(*found.texts),

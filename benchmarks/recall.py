@@ -1,0 +1,158 @@
+"""Is the promise kept? Of pairs just above a similarity, the share that is found.
+
+    python benchmarks/recall.py [--data DIR] [--pairs 60] [--among 60000] [--only KIND ...]
+
+For every kind of text, nine kinds of edits are tuned until the cosine lies within .02 above the
+similarity. A pair is found if `nd.pairs`' own join tells it: alone, and among other texts of the
+kind. Prints a Markdown table: a cell is the share found at recalls .9, .99 and .999, and of the
+worst kind of edit at .99. `--agreement` prints how often registers agree instead, by which the
+numbers in core/src/near/plan.rs were chosen; odd seeds were used for choosing, even ones report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+import corpora
+import edges
+import neardup as nd
+from neardup import _core
+from neardup.near.corpus import texts_in_memory
+from neardup.near.join import SketchJoin
+from neardup.near.question import question
+
+SIMILARITIES = (0.7, 0.8, 0.85, 0.9, 0.95, 0.99)
+RECALLS = (0.9, 0.99, 0.999)
+LONGEST = 600
+
+
+def kinds(data: Path | None) -> dict[str, edges.Kind]:
+    posts = [text.lower().split()[:LONGEST] for text in corpora.english(data, 4000)]
+    stories = [
+        text.lower().split()[:LONGEST] for text in corpora.english(data, 4000, source="reuters")
+    ]
+    verses = [list(text) for text in corpora.poems(data, 4000) if len(text) >= 12]
+    lines = [post[at : at + 15] for post in posts for at in range(0, len(post) - 15, 40)]
+    made_up = [edges.equal_weights(random.Random(seed)) for seed in range(300)]
+    return {
+        "titles of 4–15 words": edges.Kind(
+            lambda rng: rng.choice(lines)[: rng.randint(4, 15)], lines
+        ),
+        "14 equal weights": edges.Kind(edges.equal_weights, made_up),
+        "four words and a function word": edges.Kind(edges.one_function_word, made_up),
+        "Chinese of 10–30 characters": edges.Kind(
+            lambda rng: rng.choice(verses)[: rng.randint(10, 30)], verses, ""
+        ),
+        "poems": edges.Kind(lambda rng: rng.choice(verses), verses, ""),
+        "posts": edges.Kind(lambda rng: rng.choice(posts), posts),
+        "stories": edges.Kind(lambda rng: rng.choice(stories), stories),
+        "titles, one word many times": edges.Kind(
+            lambda rng: edges.heavy(rng.choice(lines)[: rng.randint(4, 15)], rng), lines
+        ),
+        "posts, one word many times": edges.Kind(
+            lambda rng: edges.heavy(rng.choice(posts), rng), posts
+        ),
+        "Chinese, one character many times": edges.Kind(
+            lambda rng: edges.heavy(rng.choice(verses)[:30], rng), verses, ""
+        ),
+        "templates with other fields": edges.Kind(edges.template, made_up),
+    }
+
+
+def shares(
+    planted: list[tuple[str, str]], others: list[str], similarity: float, recall: float
+) -> list[bool]:
+    texts = [text for pair in planted for text in pair] + others
+    asked = question(similarity, None, recall, bits=128)
+    column = pa.chunked_array([pa.array(texts, pa.large_string())])
+    join = SketchJoin(texts_in_memory(column, nd.Recipe(), asked), asked)
+    twins = join.twins
+    told = set()
+    for pairs in join.pairs():
+        told.update(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    rows = [(int(twins[2 * at]), int(twins[2 * at + 1])) for at in range(len(planted))]
+    return [a == b or (min(a, b), max(a, b)) in told for a, b in rows]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--pairs", type=int, default=60, help="for each kind of edit")
+    parser.add_argument("--among", type=int, default=60_000)
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--seed", type=int, default=2)
+    parser.add_argument("--agreement", action="store_true")
+    given = parser.parse_args()
+    rng, recipe = random.Random(given.seed), nd.Recipe()
+    if not given.agreement:
+        print("| texts | " + " | ".join(f"≥ {s:g}" for s in SIMILARITIES) + " |")
+        print("|---" * (len(SIMILARITIES) + 1) + "|")
+    for name, kind in kinds(given.data).items():
+        if given.only and not any(part in name for part in given.only):
+            continue
+        others = [kind.joint.join(kind.draw(rng)) for _ in range(given.among)]
+        cells = []
+        for similarity in SIMILARITIES:
+            planted: dict[str, list[tuple[str, str]]] = {
+                edit: list(edges.pairs(kind, make, similarity, given.pairs, rng, recipe))
+                for edit, make in edges.EDITS.items()
+            }
+            if given.agreement:
+                _agreement(name, similarity, planted, recipe)
+                continue
+            every = [pair for some in planted.values() for pair in some]
+            cells.append(_cell(every, planted, others, similarity) if every else "–")
+        if not given.agreement:
+            print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def _cell(
+    every: list[tuple[str, str]],
+    planted: dict[str, list[tuple[str, str]]],
+    others: list[str],
+    similarity: float,
+) -> str:
+    told = []
+    worst = 1.0
+    for recall in RECALLS:
+        among = shares(every, others, similarity, recall)
+        alone = shares(every, [], similarity, recall)
+        told.append(f"{np.mean(among):.3f}")
+        if among != alone:
+            told[-1] += f" (alone {np.mean(alone):.3f})"
+        if recall == 0.99:
+            start = 0
+            for some in planted.values():
+                if len(some) >= 20:
+                    worst = min(worst, float(np.mean(among[start : start + len(some)])))
+                start += len(some)
+    return f"{' / '.join(told)}; {worst:.2f} of {len(every)}"
+
+
+def _agreement(
+    name: str, similarity: float, planted: dict[str, list[tuple[str, str]]], recipe: nd.Recipe
+) -> None:
+    cells = []
+    for edit, some in planted.items():
+        if len(some) < 10:
+            continue
+        texts = [text for pair in some for text in pair]
+        _, _, sketches = recipe.pipeline.sketched(texts, None)
+        registers = sketches[:, : _core.SKETCH_BYTES - 16]
+        cells.append((float(np.mean(registers[::2] == registers[1::2])), edit))
+    cells.sort()
+    shown = ", ".join(f"{edit} {share:.2f}" for share, edit in cells[:3])
+    print(f"{similarity:g} {name}: {shown}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,275 @@
+//! Sketches, the join by similarity, and the judge for Python.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use neardup_core::Linkage;
+use neardup_core::near::{Candidates, Join, Links, Near, Plan, SKETCH_BYTES, Sketch, twins};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::stored::PyTexts;
+use crate::threads::interruptible;
+use crate::{PyPipeline, refuse};
+
+/// Pairs within this much above the similarity tell how many were missed.
+const EDGE: f64 = 0.02;
+
+type Rows<'py> = Bound<'py, PyArray1<u32>>;
+type Told<'py> = (Rows<'py>, Rows<'py>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u16>>);
+
+/// Rows of 48 bytes as sketches.
+pub(crate) fn as_sketches(bytes: &[u8]) -> PyResult<&[Sketch]> {
+    match bytes.as_chunks::<SKETCH_BYTES>() {
+        (sketches, []) => Ok(sketches),
+        _ => Err(PyValueError::new_err(format!("sketches are rows of {SKETCH_BYTES} bytes"))),
+    }
+}
+
+/// How pairs of a similarity are found.
+#[pyfunction]
+fn near_plan(py: Python<'_>, similarity: f64, recall: f64) -> PyResult<Bound<'_, PyDict>> {
+    let plan = Plan::new(similarity, recall).map_err(refuse)?;
+    let fields = PyDict::new(py);
+    let tables: Vec<Vec<u32>> = plan.tables.iter().map(|table| table.iter().map(|&at| u32::from(at)).collect()).collect();
+    fields.set_item("similarity", plan.similarity)?;
+    fields.set_item("recall", plan.recall)?;
+    fields.set_item("key", plan.key())?;
+    fields.set_item("tables", tables)?;
+    fields.set_item("least", plan.least)?;
+    Ok(fields)
+}
+
+/// Texts by their sketches, to be joined.
+#[pyclass(name = "NearJoin", module = "neardup._core", frozen)]
+struct PyNearJoin {
+    sketches: Py<PyArray2<u8>>,
+    plan: Plan,
+    twins: Vec<u32>,
+    rows: Vec<u32>,
+    first: u32,
+    found: Mutex<Candidates>,
+}
+
+fn bytes_of<'a>(sketches: &'a PyReadonlyArray2<'_, u8>) -> PyResult<&'a [Sketch]> {
+    as_sketches(sketches.as_slice()?)
+}
+
+#[pymethods]
+impl PyNearJoin {
+    #[new]
+    #[pyo3(signature = (sketches, signal, similarity, recall, *, order=None, first=0, threads=None))]
+    #[allow(clippy::too_many_arguments)] // what there is to say of a join
+    fn new(
+        py: Python<'_>,
+        sketches: Py<PyArray2<u8>>,
+        signal: PyReadonlyArray1<'_, bool>,
+        similarity: f64,
+        recall: f64,
+        order: Option<PyReadonlyArray1<'_, u32>>,
+        first: usize,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let plan = Plan::new(similarity, recall).map_err(refuse)?;
+        let borrowed = sketches.bind(py).try_readonly()?;
+        let (rows, signal) = (bytes_of(&borrowed)?, signal.as_slice()?);
+        let order = order.as_ref().map(|order| order.as_slice()).transpose()?;
+        if rows.len() >= u32::MAX as usize {
+            return Err(PyValueError::new_err(format!(
+                "{} texts are more than a join takes, {}; join parts of them",
+                rows.len(),
+                u32::MAX - 1
+            )));
+        }
+        let fits = |order: &[u32]| order.len() == rows.len() && order.iter().all(|&row| (row as usize) < rows.len());
+        if signal.len() != rows.len() || !order.is_none_or(fits) || first > rows.len() {
+            return Err(PyValueError::new_err("sketches, signal and order are of the same rows"));
+        }
+        let (twins, texts, first) = interruptible(py, threads, |_| {
+            let rank = order.map(|order| {
+                let mut rank = vec![0; order.len()];
+                order.iter().zip(0..).for_each(|(&row, place)| rank[row as usize] = place);
+                rank
+            });
+            let twins = twins(rows, rank.as_deref());
+            let join = Join::new(rows, &plan, signal, &twins, order, first);
+            let (texts, first) = (join.rows.into_owned(), join.first);
+            (twins, texts, first)
+        })?;
+        Ok(PyNearJoin { sketches, plan, twins, rows: texts, first, found: Mutex::default() })
+    }
+
+    /// For each row the one that stands for it: the first in order with the same features.
+    #[getter]
+    fn twins<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        PyArray1::from_iter(py, self.twins.iter().map(|&row| i64::from(row)))
+    }
+
+    /// Tables, registers of a key, registers that must agree; texts compared.
+    #[getter]
+    fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let fields = PyDict::new(py);
+        fields.set_item("method", if self.plan.tables.is_empty() { "all-pairs" } else { "sketches" })?;
+        fields.set_item("texts", self.rows.len())?;
+        fields.set_item("tables", self.plan.tables.len())?;
+        fields.set_item("key", self.plan.key())?;
+        fields.set_item("least", self.plan.least)?;
+        Ok(fields)
+    }
+
+    /// Sizes of the buckets whose pairs are not told.
+    #[getter]
+    fn dense(&self) -> Vec<usize> {
+        self.lock().dense.iter().map(|dense| dense.members.len()).collect()
+    }
+
+    /// The rows of candidates, later and earlier in order, those that hang together side by side.
+    fn candidates<'py>(&self, py: Python<'py>, threads: Option<usize>) -> PyResult<(Rows<'py>, Rows<'py>)> {
+        let borrowed = self.sketches.bind(py).try_readonly()?;
+        let sketches = bytes_of(&borrowed)?;
+        let found = interruptible(py, threads, |stop| self.join(sketches).candidates(stop))?;
+        let later = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.later as usize]));
+        let earlier = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.earlier as usize]));
+        *self.lock() = found;
+        Ok((later, earlier))
+    }
+
+    /// Of candidates judged so: how many lie just above the similarity, and how many such pairs there are by that.
+    fn at_the_edge<'py>(&self, py: Python<'py>, similarities: PyReadonlyArray1<'py, f64>) -> PyResult<(usize, f64)> {
+        let borrowed = self.sketches.bind(py).try_readonly()?;
+        let sketches = bytes_of(&borrowed)?;
+        let found = self.lock();
+        let (mut count, mut expected) = (0, 0.0);
+        for (pair, &similarity) in found.pairs.iter().zip(similarities.as_slice()?) {
+            if similarity >= self.plan.similarity && similarity < self.plan.similarity + EDGE {
+                let of = |text: u32| &sketches[self.rows[text as usize] as usize];
+                count += 1;
+                expected += 1.0 / self.plan.chance(neardup_core::near::same_registers(of(pair.later), of(pair.earlier)));
+            }
+        }
+        Ok((count, expected))
+    }
+
+    /// The clusters of candidates judged so, and of dense buckets: for each text that is not the first of its own the
+    /// row, the row of the first, their similarity (NaN where it was not judged) and distance.
+    #[allow(clippy::too_many_arguments)] // what there is to say
+    fn clusters<'py>(
+        &self,
+        py: Python<'py>,
+        linkage: &str,
+        similarities: PyReadonlyArray1<'py, f64>,
+        distances: PyReadonlyArray1<'py, u16>,
+        pipeline: &PyPipeline,
+        texts: &Bound<'py, PyTexts>,
+        threads: Option<usize>,
+    ) -> PyResult<Told<'py>> {
+        let linkage: Linkage = linkage.parse().map_err(refuse)?;
+        let borrowed = self.sketches.bind(py).try_readonly()?;
+        let sketches = bytes_of(&borrowed)?;
+        let places = texts.get().places(py)?;
+        let reader = texts.get().reader(&places)?;
+        let near = self.judged(similarities.as_slice()?, distances.as_slice()?)?;
+        let dense = std::mem::take(&mut self.lock().dense);
+        let links = interruptible(py, threads, |stop| {
+            let text = |row| reader.get(row);
+            let links = Links { join: &self.join(sketches), dense: &dense, pipeline: &pipeline.0, text: &text };
+            links.clusters(linkage, near, stop)
+        })?;
+        reader.finish()?;
+        Ok(self.told(py, &links))
+    }
+
+    /// Calls `take` with the near pairs of dense buckets, some at a time, as `clusters` tells them.
+    fn dense_pairs<'py>(
+        &self,
+        py: Python<'py>,
+        pipeline: &PyPipeline,
+        texts: &Bound<'py, PyTexts>,
+        take: Py<PyAny>,
+        threads: Option<usize>,
+    ) -> PyResult<()> {
+        let borrowed = self.sketches.bind(py).try_readonly()?;
+        let sketches = bytes_of(&borrowed)?;
+        let places = texts.get().places(py)?;
+        let reader = texts.get().reader(&places)?;
+        let dense = std::mem::take(&mut self.lock().dense);
+        let raised: Mutex<Option<PyErr>> = Mutex::new(None);
+        interruptible(py, threads, |stop: &AtomicBool| {
+            let text = |row| reader.get(row);
+            let links = Links { join: &self.join(sketches), dense: &dense, pipeline: &pipeline.0, text: &text };
+            links.each_pair(stop, &mut |batch| {
+                let taken = Python::attach(|py| take.call1(py, self.told(py, &batch)).map(drop));
+                if let Err(error) = taken {
+                    *raised.lock().unwrap_or_else(|broken| broken.into_inner()) = Some(error);
+                    stop.store(true, Relaxed);
+                    return false;
+                }
+                true
+            });
+        })?;
+        if let Some(error) = raised.into_inner().unwrap_or_else(|broken| broken.into_inner()) {
+            return Err(error);
+        }
+        reader.finish()
+    }
+}
+
+impl PyNearJoin {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Candidates> {
+        self.found.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    fn join<'a>(&'a self, sketches: &'a [Sketch]) -> Join<'a> {
+        Join::of(sketches, &self.rows, self.first, &self.plan)
+    }
+
+    /// The candidates that are near.
+    fn judged(&self, similarities: &[f64], distances: &[u16]) -> PyResult<Vec<Near>> {
+        let pairs = std::mem::take(&mut self.lock().pairs);
+        if similarities.len() != pairs.len() || distances.len() != pairs.len() {
+            return Err(PyValueError::new_err(format!(
+                "{} similarities and {} distances for {} candidates",
+                similarities.len(),
+                distances.len(),
+                pairs.len()
+            )));
+        }
+        let near = pairs.iter().zip(similarities.iter().zip(distances));
+        let near = near.filter(|(_, (similarity, _))| **similarity >= self.plan.similarity);
+        let near = near.map(|(pair, (&similarity, &distance))| Near {
+            later: pair.later,
+            earlier: pair.earlier,
+            similarity,
+            distance,
+        });
+        Ok(near.collect())
+    }
+
+    fn told<'py>(&self, py: Python<'py>, pairs: &[Near]) -> Told<'py> {
+        (
+            PyArray1::from_iter(py, pairs.iter().map(|pair| self.rows[pair.later as usize])),
+            PyArray1::from_iter(py, pairs.iter().map(|pair| self.rows[pair.earlier as usize])),
+            PyArray1::from_iter(py, pairs.iter().map(|pair| pair.similarity)),
+            PyArray1::from_iter(py, pairs.iter().map(|pair| pair.distance)),
+        )
+    }
+}
+
+/// Pairs of rows, as the judge takes them.
+pub(crate) fn pairs_of(
+    left: &PyReadonlyArray1<'_, u32>,
+    right: &PyReadonlyArray1<'_, u32>,
+) -> PyResult<Vec<(u32, u32)>> {
+    if left.len() != right.len() {
+        return Err(PyValueError::new_err(format!("{} left rows and {} right rows", left.len(), right.len())));
+    }
+    Ok(left.as_slice()?.iter().copied().zip(right.as_slice()?.iter().copied()).collect())
+}
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("SKETCH_BYTES", SKETCH_BYTES)?;
+    module.add_class::<PyNearJoin>()?;
+    module.add_function(wrap_pyfunction!(near_plan, module)?)
+}

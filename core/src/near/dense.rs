@@ -1,0 +1,239 @@
+//! Buckets in which nearly all sketches agree: copies of a template, or lines that differ in a word.
+//!
+//! Of c texts there are c² / 2 candidates, so not all of them are judged. Whoever looks for a text's neighbours in such
+//! a bucket asks only those that can be near. Two texts that share no feature rarer than some level are no more alike
+//! than what is common in both: cos(x, y) ≤ √(share of x that is common · share of y). So only those are asked that
+//! share a rare feature, or whose common share is large (prefix filtering; Bayardo, Ma, Srikant, "Scaling up all pairs
+//! similarity search", 2007, with a bound from both sides). The worst case stays c².
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::alike::{Row, same};
+use super::join::{Dense, Join};
+use super::judge::TextOf;
+use crate::pipeline::{Judged, Pipeline};
+
+/// Keys of features are hashes already.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.0 = self.0 << 8 ^ u64::from(byte));
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+}
+
+type KeyMap<T> = HashMap<u64, T, BuildHasherDefault<KeyHasher>>;
+
+/// Features are common if this share of the members has them: one in 2, in 8, in 32, in 128.
+const LEVELS: [usize; 4] = [2, 8, 32, 128];
+/// Members are held in bins by their common share.
+const BINS: usize = 64;
+/// So few members are asked one by one.
+const FEW: usize = 32;
+/// Bounds are taken this much wider than they are: sums of floats are not exact.
+const SLACK: f64 = 1e-9;
+
+/// The members of all dense buckets, made ready for the judge.
+pub(super) struct Members {
+    texts: Vec<u32>,
+    judged: Vec<Judged>,
+    registers: Vec<Row>,
+}
+
+impl Members {
+    pub(super) fn new(
+        join: &Join<'_>,
+        dense: &[Dense],
+        pipeline: &Pipeline,
+        text: TextOf<'_, '_>,
+        stop: &std::sync::atomic::AtomicBool,
+    ) -> Members {
+        let mut texts: Vec<u32> = dense.iter().flat_map(|bucket| bucket.members.iter().copied()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        let rows: Vec<u32> = texts.iter().map(|&text| join.rows[text as usize]).collect();
+        let judged = pipeline.judged(&rows, text, stop);
+        let registers = texts.iter().map(|&text| join.registers(text)).collect();
+        Members { texts, judged, registers }
+    }
+
+    /// The place of a text that is a member.
+    pub(super) fn place(&self, text: u32) -> u32 {
+        self.texts.partition_point(|&other| other < text) as u32
+    }
+
+    pub(super) fn text(&self, place: u32) -> u32 {
+        self.texts[place as usize]
+    }
+
+    pub(super) fn judged(&self, place: u32) -> &Judged {
+        &self.judged[place as usize]
+    }
+
+    pub(super) fn registers(&self, place: u32) -> &Row {
+        &self.registers[place as usize]
+    }
+}
+
+/// Some members of a bucket, to be asked who of them is near another. Members go by their places in `Members`.
+pub(super) struct Bucket<'a> {
+    members: &'a Members,
+    least: u32,
+    similarity: f64,
+    /// All members of the bucket, in order.
+    pub(super) places: Vec<u32>,
+    /// How many members have a feature; not known while few are asked.
+    spread: KeyMap<u32>,
+    /// Those that are asked, in the order in which they were put in.
+    asked: Vec<u32>,
+    /// Numbers of those that have a feature.
+    with: KeyMap<Vec<u32>>,
+    /// Numbers by common share, for each level.
+    bins: Vec<Vec<Vec<u32>>>,
+    /// The last round in which a number was looked at.
+    looked: Vec<u32>,
+    round: u32,
+    worth: Vec<u32>,
+}
+
+impl<'a> Bucket<'a> {
+    /// A bucket of these members; none of them is asked yet.
+    pub(super) fn new(members: &'a Members, places: Vec<u32>, least: u32, similarity: f64) -> Self {
+        Bucket {
+            members,
+            least,
+            similarity,
+            places,
+            spread: KeyMap::default(),
+            asked: Vec::new(),
+            with: KeyMap::default(),
+            bins: Vec::new(),
+            looked: Vec::new(),
+            round: 0,
+            worth: Vec::new(),
+        }
+    }
+
+    /// Learns which features are common, and puts those that are asked in their places.
+    fn learn(&mut self) {
+        for &place in &self.places {
+            for &(key, _) in &self.members.judged(place).vector.features {
+                *self.spread.entry(key).or_default() += 1;
+            }
+        }
+        self.bins = vec![vec![Vec::new(); BINS + 1]; LEVELS.len()];
+        (0..self.asked.len() as u32).for_each(|number| self.enter(number));
+    }
+
+    /// The share of a member that is of features common at each level.
+    fn shares(&self, place: u32) -> [f64; LEVELS.len()] {
+        let vector = &self.members.judged(place).vector;
+        let mut shares = [0.0; LEVELS.len()];
+        for (key, weight) in &vector.features {
+            let having = self.spread.get(key).copied().unwrap_or(0) as usize;
+            for (share, level) in shares.iter_mut().zip(LEVELS) {
+                if having * level >= self.places.len() {
+                    *share += weight * weight;
+                }
+            }
+        }
+        shares.map(|share| if vector.norm > 0.0 { share / vector.norm } else { 1.0 })
+    }
+
+    /// From now on this one is asked as well.
+    pub(super) fn put(&mut self, place: u32) {
+        let number = self.asked.len() as u32;
+        self.asked.push(place);
+        self.looked.push(0);
+        if self.asked.len() > FEW {
+            if self.bins.is_empty() { self.learn() } else { self.enter(number) }
+        }
+    }
+
+    fn enter(&mut self, number: u32) {
+        let place = self.asked[number as usize];
+        for (level, share) in self.shares(place).into_iter().enumerate() {
+            self.bins[level][bin(share)].push(number);
+        }
+        // What half of all have is never looked up.
+        for (key, _) in &self.members.judged(place).vector.features {
+            if (self.spread[key] as usize) * LEVELS[0] < self.places.len() {
+                self.with.entry(*key).or_default().push(number);
+            }
+        }
+    }
+
+    /// Calls `visit` with those asked that are near, in the order in which they were put in, and the cosine, until it
+    /// says false. Near are those that agree in enough registers and reach the similarity.
+    pub(super) fn near(&mut self, place: u32, mut visit: impl FnMut(u32, f64) -> bool) {
+        let worth = self.worth(place);
+        let (own, registers) = (self.members.judged(place), self.members.registers(place));
+        let mut look = |number: u32| {
+            let other = self.asked[number as usize];
+            if same(registers, self.members.registers(other)) < self.least {
+                return true;
+            }
+            let cosine = own.similarity(self.members.judged(other));
+            cosine < self.similarity || visit(other, cosine)
+        };
+        match worth {
+            None => _ = (0..self.asked.len() as u32).all(&mut look),
+            Some(mut numbers) => {
+                numbers.sort_unstable();
+                numbers.iter().all(|&number| look(number));
+                self.worth = numbers;
+            }
+        }
+    }
+
+    /// The numbers of those that can be near; None for all.
+    fn worth(&mut self, place: u32) -> Option<Vec<u32>> {
+        if self.asked.len() <= FEW {
+            return None;
+        }
+        let shares = self.shares(place);
+        let features = &self.members.judged(place).vector.features;
+        let bound = |level: usize| self.similarity * self.similarity * (1.0 - SLACK) / shares[level].max(SLACK);
+        let rare = |key: &u64, level: usize| (self.spread[key] as usize) * LEVELS[level] < self.places.len();
+        let numbers_of = |key: &u64| self.with.get(key).map_or(&[][..], Vec::as_slice);
+        let cost = |level: usize| {
+            let sharing: usize =
+                features.iter().filter(|(key, _)| rare(key, level)).map(|(key, _)| numbers_of(key).len()).sum();
+            let common: usize = self.bins[level][bin(bound(level).min(1.0))..].iter().map(Vec::len).sum();
+            sharing + if bound(level) > 1.0 { 0 } else { common }
+        };
+        let (cost, level) = (0..LEVELS.len()).map(|level| (cost(level), level)).min()?;
+        if cost >= self.asked.len() {
+            return None;
+        }
+        self.round += 1;
+        let mut numbers = std::mem::take(&mut self.worth);
+        numbers.clear();
+        let common = if bound(level) > 1.0 { BINS + 1 } else { bin(bound(level)) };
+        let lists = features.iter().filter(|(key, _)| rare(key, level)).map(|(key, _)| numbers_of(key));
+        let lists = lists.chain(self.bins[level][common..].iter().map(Vec::as_slice));
+        for &number in lists.flatten() {
+            let looked = &mut self.looked[number as usize];
+            if *looked != self.round {
+                *looked = self.round;
+                numbers.push(number);
+            }
+        }
+        Some(numbers)
+    }
+}
+
+/// The bin of a share; what is larger is in the same or a later one.
+fn bin(share: f64) -> usize {
+    (share * BINS as f64).clamp(0.0, BINS as f64) as usize
+}

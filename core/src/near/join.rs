@@ -1,0 +1,385 @@
+//! The self-join by sketches: every pair that agrees in a table and in enough registers, each once.
+//!
+//! A table sorts all texts by the registers of its key and compares what falls together; O(tables · texts) beside the
+//! comparisons. A pair is told in the first table that holds it, so no set of pairs is kept. A bucket in which nearly
+//! everything agrees with everything (copies of a template) is not told pair by pair: see `dense`.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::alike::{Row, each_alike};
+use super::plan::Plan;
+use super::sketch::{REGISTERS, Sketch, digest};
+use crate::join::{Forest, Groups, Work, group_work};
+use crate::memory::prefetch;
+
+/// Tables whose keys are computed in one pass over the sketches.
+const AT_ONCE: usize = 4;
+/// Texts sorted at a time, so that they stay in the cache of one core.
+const CHUNK: usize = 1 << 14;
+/// Texts of one part of a table, about.
+const PART: usize = 1 << 12;
+/// A bucket of more texts than this is dense if it holds so many candidates for each.
+const MANY: usize = 64;
+const DENSE: usize = 16;
+/// Sketches asked for before they are read.
+const AHEAD: usize = 8;
+
+/// Two texts that may be near, by their numbers; the one that comes first in order is `earlier`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Candidate {
+    /// The later one.
+    pub later: u32,
+    /// The earlier one.
+    pub earlier: u32,
+}
+
+/// A bucket of which nearly all pairs are candidates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dense {
+    /// The table it is of; in an earlier one its pairs may be told already.
+    pub table: usize,
+    /// The texts in it, in order.
+    pub members: Vec<u32>,
+}
+
+/// What the tables have found.
+#[derive(Debug, Default)]
+pub struct Candidates {
+    /// Pairs, those that hang together side by side.
+    pub pairs: Vec<Candidate>,
+    /// Buckets that have to be looked at in another way.
+    pub dense: Vec<Dense>,
+}
+
+/// Texts to be joined: those that have a signal, one of each kind, in order.
+pub struct Join<'a> {
+    pub(super) sketches: &'a [Sketch],
+    /// The row of each text.
+    pub rows: Cow<'a, [u32]>,
+    /// Texts before this number are only compared with those from it on; 0 if all are compared.
+    pub first: u32,
+    /// What counts.
+    pub plan: &'a Plan,
+}
+
+/// For each row the row that stands for it: of rows with the same features the first by `rank`, or by number.
+pub fn twins(sketches: &[Sketch], rank: Option<&[u32]>) -> Vec<u32> {
+    let mut twins: Vec<u32> = (0..sketches.len() as u32).collect();
+    let coded = |row: &u32| digest(&sketches[*row as usize]) != 0;
+    let items: Vec<u32> = twins.par_iter().copied().filter(coded).collect();
+    let code = |&row: &u32| {
+        let sum = digest(&sketches[row as usize]);
+        [sum as u64, (sum >> 64) as u64]
+    };
+    let codes = items.par_iter().map(code).collect();
+    let (groups, work): (Groups, Work<2>) = group_work(Work { codes, items }, sketches.len());
+    drop(work);
+    for group in groups.repeated() {
+        let rows = groups.of(group);
+        let best = match rank {
+            None => rows[0],
+            Some(rank) => rows.iter().copied().min_by_key(|&row| rank[row as usize]).unwrap_or(rows[0]),
+        };
+        rows.iter().for_each(|&row| twins[row as usize] = best);
+    }
+    twins
+}
+
+#[derive(Default)]
+struct Scratch {
+    part: Vec<u64>,
+    sorted: Vec<u64>,
+    rows: Vec<Row>,
+}
+
+impl<'a> Join<'a> {
+    /// Those of `twins` that stand for themselves and have a signal, in this order of rows.
+    pub fn new(
+        sketches: &'a [Sketch],
+        plan: &'a Plan,
+        signal: &[bool],
+        twins: &[u32],
+        order: Option<&[u32]>,
+        first_row: usize,
+    ) -> Join<'a> {
+        let stands = |&row: &u32| twins[row as usize] == row && signal[row as usize];
+        let rows: Vec<u32> = match order {
+            None => (0..sketches.len() as u32).filter(stands).collect(),
+            Some(order) => order.iter().copied().filter(stands).collect(),
+        };
+        let first = rows.iter().take_while(|&&row| (row as usize) < first_row).count() as u32;
+        Join { sketches, rows: Cow::Owned(rows), first, plan }
+    }
+
+    /// The same of texts that were chosen before.
+    pub fn of(sketches: &'a [Sketch], rows: &'a [u32], first: u32, plan: &'a Plan) -> Join<'a> {
+        Join { sketches, rows: Cow::Borrowed(rows), first, plan }
+    }
+
+    #[inline(always)]
+    pub(super) fn sketch(&self, text: u32) -> &Sketch {
+        &self.sketches[self.rows[text as usize] as usize]
+    }
+
+    #[inline(always)]
+    pub(super) fn registers(&self, text: u32) -> Row {
+        let mut row = [0; REGISTERS];
+        row.copy_from_slice(&self.sketch(text)[..REGISTERS]);
+        row
+    }
+
+    /// The first table in which two texts agree, up to and without `before`.
+    pub(super) fn agree_before(&self, left: &Row, right: &Row, before: usize) -> bool {
+        self.plan.tables[..before].iter().any(|table| agree(table, left, right))
+    }
+
+    /// All candidates, on the threads of the current rayon pool; of no use once `stop` was set.
+    pub fn candidates(&self, stop: &AtomicBool) -> Candidates {
+        let texts = self.rows.len();
+        let mut found = Candidates::default();
+        if texts < 2 || self.first as usize == texts {
+            return found;
+        }
+        if self.plan.tables.is_empty() {
+            found.dense.push(Dense { table: 0, members: (0..texts as u32).collect() });
+            return found;
+        }
+        let mut keys: Vec<[u32; AT_ONCE]> = vec![[0; AT_ONCE]; texts];
+        let mut records: Vec<u64> = vec![0; texts];
+        for (number, tables) in self.plan.tables.chunks(AT_ONCE).enumerate() {
+            keys.par_iter_mut().zip(&self.rows[..]).for_each(|(keys, &row)| {
+                let sketch = &self.sketches[row as usize];
+                for (key, table) in keys.iter_mut().zip(tables) {
+                    let bytes = table.iter().fold(0u32, |bytes, &at| bytes << 8 | u32::from(sketch[usize::from(at)]));
+                    // Odd, so that different keys stay different; the high bits then depend on all of them.
+                    *key = bytes.wrapping_mul(0x9e37_79b1);
+                }
+            });
+            for at in 0..tables.len() {
+                if stop.load(Relaxed) {
+                    return found;
+                }
+                records.par_iter_mut().zip(&keys).enumerate().for_each(|(text, (record, keys))| {
+                    *record = u64::from(keys[at]) << 32 | text as u64;
+                });
+                self.table(number * AT_ONCE + at, &mut records, &mut found, stop);
+            }
+        }
+        drop((keys, records));
+        self.arrange(&mut found.pairs);
+        found
+    }
+
+    /// Sorts by the keys in the high halves of the records and compares what falls together.
+    fn table(&self, table: usize, records: &mut [u64], found: &mut Candidates, stop: &AtomicBool) {
+        let bits = (records.len() / PART).max(1).ilog2().min(12);
+        let parts = 1usize << bits;
+        let part_of = |record: u64| (record >> 32 >> (32 - bits)) as usize & (parts - 1);
+        let offsets: Vec<Vec<u32>> = records
+            .par_chunks_mut(CHUNK)
+            .map_init(Vec::new, |copy: &mut Vec<u64>, chunk| {
+                copy.clear();
+                copy.extend_from_slice(chunk);
+                let mut starts = vec![0u32; parts + 1];
+                copy.iter().for_each(|&record| starts[part_of(record) + 1] += 1);
+                (1..=parts).for_each(|part| starts[part] += starts[part - 1]);
+                let mut next = starts.clone();
+                for &record in copy.iter() {
+                    let place = &mut next[part_of(record)];
+                    chunk[*place as usize] = record;
+                    *place += 1;
+                }
+                starts
+            })
+            .collect();
+        let records = &*records;
+        let all: Vec<Candidates> = (0..parts)
+            .into_par_iter()
+            .map_init(Scratch::default, |scratch, part| {
+                let mut found = Candidates::default();
+                if stop.load(Relaxed) {
+                    return found;
+                }
+                let Scratch { part: local, sorted, rows } = scratch;
+                local.clear();
+                for (chunk, starts) in records.chunks(CHUNK).zip(&offsets) {
+                    local.extend_from_slice(&chunk[starts[part] as usize..starts[part + 1] as usize]);
+                }
+                let low = sort(local, sorted, 32 - bits);
+                let mut start = 0;
+                while start + 1 < local.len() {
+                    let key = local[start] >> low;
+                    let same = local[start + 1..].iter().take_while(|&&record| record >> low == key).count();
+                    if same > 0 {
+                        self.bucket(table, &local[start..=start + same], rows, &mut found, stop);
+                    }
+                    start += same + 1;
+                }
+                found
+            })
+            .collect();
+        for part in all {
+            found.pairs.extend(part.pairs);
+            found.dense.extend(part.dense);
+        }
+    }
+
+    /// The candidates of one bucket, whose texts are in order.
+    fn bucket(
+        &self,
+        table: usize,
+        records: &[u64],
+        rows: &mut Vec<Row>,
+        found: &mut Candidates,
+        stop: &AtomicBool,
+    ) {
+        let text = |at: usize| records[at] as u32;
+        let split = (self.first > 0).then(|| records.partition_point(|&record| (record as u32) < self.first));
+        if split.is_some_and(|split| split == 0 || split == records.len()) {
+            return;
+        }
+        rows.clear();
+        for at in 0..records.len() {
+            if at + AHEAD < records.len() {
+                prefetch(self.sketch(text(at + AHEAD)));
+            }
+            rows.push(self.registers(text(at)));
+        }
+        let before = found.pairs.len();
+        let most = if records.len() > MANY { records.len() * DENSE } else { usize::MAX };
+        let mut seen = 0;
+        let key = &self.plan.tables[table];
+        each_alike(rows, split, self.plan.least, &mut |one, two| {
+            let (left, right) = (&rows[one], &rows[two]);
+            seen += 1;
+            if agree(key, left, right) && !self.agree_before(left, right, table) {
+                found.pairs.push(Candidate { later: text(two), earlier: text(one) });
+            }
+            seen <= most && !stop.load(Relaxed)
+        });
+        if seen > most {
+            found.pairs.truncate(before);
+            // Different keys may share the bits that were sorted by.
+            let mut members: Vec<(Vec<u8>, u32)> = (0..records.len())
+                .map(|at| (key.iter().map(|&register| rows[at][usize::from(register)]).collect(), text(at)))
+                .collect();
+            members.sort_unstable();
+            for same in members.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+                found.dense.push(Dense { table, members: same.iter().map(|(_, text)| *text).collect() });
+            }
+        }
+    }
+
+    /// Puts pairs that hang together side by side: whoever judges them then has their texts at hand.
+    fn arrange(&self, pairs: &mut [Candidate]) {
+        let forest = Forest::new(self.rows.len() as u32);
+        pairs.par_iter().for_each(|pair| forest.link(pair.later, pair.earlier));
+        pairs.par_sort_unstable_by_key(|pair| (forest.root(pair.earlier), pair.later, pair.earlier));
+    }
+}
+
+/// Whether two texts agree in all registers of a table.
+#[inline(always)]
+pub(super) fn agree(table: &[u8], left: &Row, right: &Row) -> bool {
+    table.iter().all(|&at| left[usize::from(at)] == right[usize::from(at)])
+}
+
+/// Sorts records by up to 16 bits of their key below the high ones, keeping their order otherwise; returns the lowest
+/// bit that was looked at.
+fn sort(records: &mut Vec<u64>, other: &mut Vec<u64>, bits: u32) -> u32 {
+    let low = 32 + bits.saturating_sub(16);
+    other.clear();
+    other.resize(records.len(), 0);
+    for shift in [low, low + 8] {
+        let digit = |record: u64| (record >> shift) as u8 as usize;
+        let mut next = [0u32; 256];
+        records.iter().for_each(|&record| next[digit(record)] += 1);
+        let mut total = 0;
+        for place in &mut next {
+            total += std::mem::replace(place, total);
+        }
+        for &record in records.iter() {
+            let place = &mut next[digit(record)];
+            other[*place as usize] = record;
+            *place += 1;
+        }
+        std::mem::swap(records, other);
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::near::SKETCH_BYTES;
+    use proptest::prelude::*;
+
+    fn sketches() -> impl Strategy<Value = Vec<Sketch>> {
+        // Few values, so that registers agree; a few digests, so that there are twins.
+        let one = (prop::array::uniform32(0u8..4), 0u8..60);
+        prop::collection::vec(one, 0..150).prop_map(|rows| {
+            let made = |(registers, digest): ([u8; 32], u8)| {
+                let mut sketch = [0; SKETCH_BYTES];
+                sketch[..REGISTERS].copy_from_slice(&registers);
+                sketch[REGISTERS] = digest;
+                sketch
+            };
+            rows.into_iter().map(made).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn candidates_are_those_of_the_definition(
+            sketches in sketches(),
+            similarity in prop_oneof![Just(0.6), Just(0.85), Just(0.95)],
+            recall in prop_oneof![Just(0.9), Just(0.99), Just(1.0)],
+            first in 0usize..50,
+            reversed in any::<bool>(),
+        ) {
+            let plan = Plan::new(similarity, recall).unwrap();
+            let count = sketches.len() as u32;
+            let reversed = reversed && first == 0;
+            let order: Vec<u32> = (0..count).rev().collect();
+            let order = reversed.then_some(&order[..]);
+            let signal: Vec<bool> = (0..count).map(|row| row % 7 != 3).collect();
+            let twins = twins(&sketches, order);
+            for row in 0..count as usize {
+                let same = |other: &usize| digest(&sketches[*other]) == digest(&sketches[row]) && digest(&sketches[row]) != 0;
+                let mut equal = (0..count as usize).filter(same);
+                let best = if reversed { equal.next_back() } else { equal.next() };
+                prop_assert_eq!(twins[row] as usize, best.unwrap_or(row));
+            }
+            let join = Join::new(&sketches, &plan, &signal, &twins, order, first);
+            let found = join.candidates(&AtomicBool::new(false));
+            let mut pairs: Vec<(u32, u32)> = found.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
+            prop_assert!(pairs.iter().all(|pair| pair.0 > pair.1));
+            for dense in &found.dense {
+                for (at, &later) in dense.members.iter().enumerate() {
+                    for &earlier in &dense.members[..at] {
+                        let (left, right) = (join.registers(later), join.registers(earlier));
+                        let across = join.first == 0 || earlier < join.first && later >= join.first;
+                        let enough = crate::near::alike::same(&left, &right) >= plan.least;
+                        if across && enough && !join.agree_before(&left, &right, dense.table) {
+                            pairs.push((later, earlier));
+                        }
+                    }
+                }
+            }
+            pairs.sort_unstable();
+            let mut expected = Vec::new();
+            for later in 0..join.rows.len() as u32 {
+                for earlier in 0..later {
+                    let across = join.first == 0 || earlier < join.first && later >= join.first;
+                    if across && plan.is_candidate(join.sketch(later), join.sketch(earlier)) {
+                        expected.push((later, earlier));
+                    }
+                }
+            }
+            prop_assert_eq!(pairs, expected);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The verdict on pairs of texts: their exact cosine, and the distance of their fingerprints.
+
+use std::borrow::Cow;
+use std::sync::atomic::AtomicBool;
+
+use rayon::prelude::*;
+
+use crate::pipeline::{Judged, Pipeline};
+
+/// Two texts, judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict {
+    /// The exact cosine of their features. Where one has none: 1 if they are equal and hold a letter or digit, else 0.
+    pub similarity: f64,
+    /// Bits in which their fingerprints differ.
+    pub distance: u16,
+}
+
+impl Judged {
+    pub(super) fn similarity(&self, other: &Judged) -> f64 {
+        let cosine = self.vector.cosine(&other.vector);
+        if !cosine.is_nan() {
+            return cosine;
+        }
+        let both = self.alone.zip(other.alone);
+        f64::from(both.is_some_and(|(left, right)| left == right && super::digest(&left) != 0))
+    }
+
+    pub(super) fn verdict(&self, other: &Judged) -> Verdict {
+        Verdict { similarity: self.similarity(other), distance: self.distance(other) }
+    }
+
+    pub(super) fn distance(&self, other: &Judged) -> u16 {
+        let differing = self.value.iter().zip(&other.value).map(|(left, right)| (left ^ right).count_ones());
+        differing.sum::<u32>() as u16
+    }
+}
+
+/// Texts by their row; from many threads.
+pub type TextOf<'a, 't> = &'a (dyn Fn(usize) -> Cow<'t, str> + Sync);
+
+impl Pipeline {
+    /// Judges pairs of rows, on the threads of the current rayon pool. Every text is cut into words once, and all of
+    /// them are held meanwhile: hand over some thousand pairs at a time, those that share texts together. What comes
+    /// back is of no use once `stop` was set.
+    pub fn judge(&self, pairs: &[(u32, u32)], text: TextOf<'_, '_>, stop: &AtomicBool) -> Vec<Verdict> {
+        let mut rows: Vec<u32> = pairs.iter().flat_map(|&(left, right)| [left, right]).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let judged = self.judged(&rows, text, stop);
+        // Every row is there.
+        let of = |row: u32| &judged[rows.partition_point(|&other| other < row)];
+        pairs.par_iter().with_min_len(64).map(|&(left, right)| of(left).verdict(of(right))).collect()
+    }
+}

@@ -1,0 +1,150 @@
+"""A corpus with itself, by similarity: sketches find candidates, the judge decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from neardup import _core
+from neardup.clusters import Linkage
+from neardup.near.judge import Tick, Verdicts
+from neardup.near.matches import Clusters, Matches, Pairs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup.near.corpus import Corpus
+    from neardup.near.question import Question
+
+    Rows = NDArray[np.int64]
+
+
+class SketchJoin(Matches):
+    """Pairs whose exact cosine is at least the similarity.
+
+    order  rows, those that are to stand for others first [default: as they come]
+    first  compare rows before this one only with those from it on [default: all with all]
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        question: Question,
+        *,
+        order: Rows | None = None,
+        first: int = 0,
+        threads: int | None = None,
+        tick: Tick | None = None,
+    ) -> None:
+        import numpy as np
+
+        super().__init__(corpus, question, threads=threads, tick=tick)
+        assert corpus.sketches is not None  # noqa: S101
+        assert question.similarity is not None  # noqa: S101
+        self._join = _core.NearJoin(
+            corpus.sketches,
+            corpus.signal,
+            question.similarity,
+            question.recall,
+            order=None if order is None else order.astype(np.uint32),
+            first=first,
+            threads=threads,
+        )
+        self.twins = self._join.twins
+        self.plan = self._join.plan
+
+    def _judged(self) -> tuple[Rows, Rows, Verdicts]:
+        """All candidates but those of dense buckets, and the verdicts on them."""
+        later, earlier = self._join.candidates(self.threads)
+        self.counts.candidates += len(later)
+        verdicts = self.judge.verdicts(later, earlier)
+        self.counts.verified += len(later)
+        self.counts.edge = self._join.at_the_edge(verdicts.similarity)
+        self.plan["dense"] = self._join.dense
+        return later, earlier, verdicts
+
+    def pairs(self) -> Iterator[Pairs]:
+        import numpy as np
+
+        later, earlier, verdicts = self._judged()
+        near = verdicts.similarity >= self.question.similarity
+        rows = (side[near].astype(np.int64) for side in (earlier, later))
+        yield self._counted(*rows, verdicts.distance[near], verdicts.similarity[near])
+        del later, earlier, verdicts, near
+        yield from self._dense_pairs()
+
+    def _dense_pairs(self) -> Iterator[Pairs]:
+        """The core calls back with some pairs at a time, on a thread of its own."""
+        import threading
+
+        import numpy as np
+
+        if not self._join.dense:
+            return
+        batches: SimpleQueue[tuple[NDArray[np.generic], ...] | BaseException | None] = SimpleQueue()
+        room = threading.Semaphore(4)
+        stopped = threading.Event()
+
+        def take(*batch: NDArray[np.generic]) -> None:
+            while not room.acquire(timeout=0.1):
+                if stopped.is_set():
+                    break
+            if stopped.is_set():
+                raise InterruptedError
+            batches.put(batch)
+
+        def work() -> None:
+            try:
+                pipeline = self.corpus.recipe.pipeline
+                self._join.dense_pairs(pipeline, self.corpus.texts, take, self.threads)
+                batches.put(None)
+            except BaseException as error:
+                batches.put(error)
+
+        thread = threading.Thread(target=work, name="neardup-dense", daemon=True)
+        thread.start()
+        try:
+            while (batch := batches.get()) is not None:
+                if isinstance(batch, BaseException):
+                    raise batch
+                room.release()
+                later, earlier, similarity, distance = batch
+                self.counts.candidates += len(later)
+                self.counts.verified += len(later)
+                left, right = earlier.astype(np.int64), later.astype(np.int64)
+                yield self._counted(left, right, distance, similarity)
+        finally:
+            stopped.set()
+            thread.join()
+
+    def _counted(self, left: Rows, right: Rows, distance: Rows, similarity: Rows) -> Pairs:
+        self.counts.add(distance, similarity)
+        return Pairs(left, right, distance, similarity)
+
+    def clusters(self, linkage: Linkage) -> Clusters:
+        import numpy as np
+
+        later, _, verdicts = self._judged()
+        near = verdicts.similarity >= self.question.similarity
+        self.counts.add(verdicts.distance[near], verdicts.similarity[near])
+        del later, near
+        row, kept, similarity, distance = self._join.clusters(
+            linkage,
+            verdicts.similarity,
+            verdicts.distance,
+            self.corpus.recipe.pipeline,
+            self.corpus.texts,
+            self.threads,
+        )
+        labels = np.arange(len(self.twins))
+        labels[row] = kept
+        found, apart = np.full(len(labels), np.nan), np.zeros(len(labels), dtype=np.int64)
+        found[row], apart[row] = similarity, distance
+        # Twins have the same neighbours: they follow the one that stands for them.
+        alone = self.twins == np.arange(len(labels))
+        labels, found, apart = labels[self.twins], found[self.twins], apart[self.twins]
+        first = labels == self.twins
+        found[~alone & first], apart[~alone & first] = 1.0, 0
+        return Clusters(labels, found, apart)

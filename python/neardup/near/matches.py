@@ -1,0 +1,161 @@
+"""What is found in a corpus, whoever finds it: the words engines and jobs share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from neardup.clusters import Linkage
+from neardup.near.judge import Judge, Tick
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup.near.corpus import Corpus
+    from neardup.near.question import Question
+
+    Rows = NDArray[np.int64]
+
+SIMILARITY_BINS = 20
+
+
+@dataclass
+class Counts:
+    """What was seen on the way.
+
+    candidates    pairs that were looked at
+    verified      those whose cosine was computed
+    pairs         those that count
+    distances     how many of them at each distance
+    similarities  how many of them in each of SIMILARITY_BINS equal parts of 0 to 1
+    edge          pairs found just above the similarity; and how many such pairs there are by that
+    """
+
+    candidates: int = 0
+    verified: int = 0
+    pairs: int = 0
+    distances: list[int] = field(default_factory=list)
+    similarities: list[int] = field(default_factory=lambda: [0] * SIMILARITY_BINS)
+    edge: tuple[int, float] = (0, 0.0)
+
+    def add(self, distances: NDArray[Any], similarities: NDArray[Any] | None) -> None:
+        import numpy as np
+
+        self.pairs += len(distances)
+        found = np.bincount(distances, minlength=len(self.distances))
+        found[: len(self.distances)] += np.array(self.distances, dtype=np.int64)
+        self.distances = found.tolist()
+        if similarities is not None:
+            bins = np.minimum((similarities * SIMILARITY_BINS).astype(int), SIMILARITY_BINS - 1)
+            more = np.bincount(bins, minlength=SIMILARITY_BINS).tolist()
+            self.similarities = [a + b for a, b in zip(self.similarities, more, strict=True)]
+
+    @property
+    def estimated_recall(self) -> float | None:
+        """The share of pairs just above the similarity that was found, by those found."""
+        found, expected = self.edge
+        return found / expected if found else None
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Some pairs of rows that count; `similarity` where it decided."""
+
+    left: Rows
+    right: Rows
+    distance: NDArray[np.uint16]
+    similarity: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """For each row the one that stands for its cluster.
+
+    similarity  with that one, where it was computed on the way; NaN elsewhere
+    distance    the same
+    """
+
+    labels: Rows
+    similarity: NDArray[np.float64]
+    distance: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """For each row of the inputs the row of the reference it is nearest to, or -1."""
+
+    match: Rows
+    similarity: NDArray[np.float64]
+    distance: Rows
+
+
+class Matches(ABC):
+    """The near-duplicates of a corpus, to be asked for once.
+
+    twins   for each row the first in order that says the same: equal features, or equal texts
+            without a signal. One of them is compared, and the others follow it
+    counts  what was seen on the way; complete when an answer is
+    plan    how pairs are looked for
+    """
+
+    twins: Rows
+    plan: dict[str, Any]
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        question: Question,
+        *,
+        threads: int | None = None,
+        tick: Tick | None = None,
+    ) -> None:
+        self.corpus = corpus
+        self.question = question
+        self.threads = threads
+        self.judge = Judge(corpus, threads=threads, tick=tick)
+        self.counts = Counts()
+
+    @abstractmethod
+    def pairs(self) -> Iterator[Pairs]:
+        """The pairs of rows that are nobody's twin, in no order; the earlier row is on the left."""
+
+    @abstractmethod
+    def clusters(self, linkage: Linkage) -> Clusters:
+        """Rows that are linked, under the first of them in order."""
+
+    def nearest(self, first: int) -> Nearest:
+        """For each row from `first` on the most similar row before it; of equals the nearest in
+        bits, then the first."""
+        import numpy as np
+
+        rows = len(self.twins)
+        match = np.full(rows, -1, dtype=np.int64)
+        closeness, distance = np.full(rows, np.nan), np.zeros(rows, dtype=np.int64)
+        found = [pairs for pairs in self.pairs() if len(pairs.left)]
+        if found:
+            left, right = (np.concatenate([getattr(x, side) for x in found]) for side in SIDES)
+            apart = np.concatenate([x.distance for x in found]).astype(np.int64)
+            value = np.full(len(left), np.nan)
+            if self.question.similarity is not None:
+                value = np.concatenate([x.similarity for x in found])
+            # The best for each row is written last.
+            sort = np.lexsort((-left, -apart, np.nan_to_num(value)))
+            right = right[sort]
+            match[right], closeness[right] = left[sort], value[sort]
+            distance[right] = apart[sort]
+        own = np.arange(rows)
+        twin_before = (self.twins < first) & (own >= first)
+        match[twin_before], distance[twin_before] = self.twins[twin_before], 0
+        closeness[twin_before] = 1.0
+        # Twins of a matched row have the same match.
+        follows = (self.twins >= first) & (self.twins != own)
+        for array in (match, closeness, distance):
+            array[follows] = array[self.twins[follows]]
+        match[:first] = -1
+        return Nearest(match, closeness, distance)
+
+
+SIDES = ("left", "right")

@@ -1,0 +1,37 @@
+"""What counts as near: a similarity to be verified, or a radius in bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from neardup.codes import share, whole
+from neardup.similarity import DEFAULT_SIMILARITY
+
+DEFAULT_RECALL = 0.99
+
+
+@dataclass(frozen=True)
+class Question:
+    """When two texts are near-duplicates. It says all: neither the rows nor the machine matter.
+
+    similarity  the cosine they must reach, exactly; None: the radius decides
+    radius      the bits in which their fingerprints may differ; None: the similarity decides
+    recall      the share of pairs of just that similarity, or within the radius, to be found
+    """
+
+    similarity: float | None
+    radius: int | None
+    recall: float
+
+
+def question(
+    similarity: float | None, radius: int | None, recall: float | None, *, bits: int
+) -> Question:
+    """What the user asked for, checked; `bits` is the width of a fingerprint."""
+    if similarity is not None and radius is not None:
+        raise ValueError("similarity and radius exclude each other; give one of them")
+    if radius is not None:
+        wanted = share("recall", 1.0 if recall is None else recall)
+        return Question(None, whole("radius", radius, 0, bits), wanted)
+    cosine = share("similarity", DEFAULT_SIMILARITY if similarity is None else similarity)
+    return Question(cosine, None, share("recall", DEFAULT_RECALL if recall is None else recall))
