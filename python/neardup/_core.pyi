@@ -296,9 +296,7 @@ class NearJoin:
         pipeline: Pipeline,
         texts: Texts,
         threads: int | None,
-    ) -> tuple[
-        NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint16]
-    ]:
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint16]]:
         """For each text that is linked the row, the row it is linked with, similarity (NaN if it
         was not judged) and distance. The candidates are gone afterwards."""
     def dense_pairs(
