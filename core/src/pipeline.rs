@@ -327,7 +327,11 @@ const ROAD_OF: [u8; 32] = {
 impl<'a, const W: usize, F: FnMut([u64; W], u8)> words::Sink<'a> for HashedWords<'_, W, F> {
     #[inline]
     fn piece(&mut self, piece: words::Piece<'a>) {
-        piece.each_word(&mut |word| (self.sink)(xxh3(word, self.bits), self.weights.shortness(word)));
+        if let words::Piece::Word(word) = piece {
+            return (self.sink)(xxh3(word, self.bits), self.weights.shortness(word));
+        }
+        let weights = self.weights;
+        piece.each_part(&mut |part, class| (self.sink)(xxh3(part, self.bits), weights.shortness_of_part(class)));
     }
 
     #[inline(always)]
