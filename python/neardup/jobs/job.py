@@ -44,7 +44,7 @@ AHEAD = 2
 PATIENCE = 1.0
 # From so many records on, comparing each with each is more than one waits for.
 MANY = 100_000
-QUARANTINE = ("source", "line", "reason")
+QUARANTINE = {"source": str, "line": int, "reason": str}
 
 
 class RefusedError(ValueError):
