@@ -36,7 +36,7 @@ def made(tmp_path: Path, run: Run) -> Callable[..., nd.Collection]:
 Made = Callable[..., nd.Collection]
 
 
-def found(collection: nd.Collection) -> list[nd.Stored]:
+def found(collection: nd.Collection) -> list[Any]:
     with collection:
         return list(collection.documents())
 
@@ -231,3 +231,26 @@ def test_the_collection_named_behind_the_files(tmp_path: Path, run: Run, command
     ran = run("index", command, source, path)
     assert ran.code == 2
     assert f"name the collection first: neardup index {command} {path} {source}" in ran.err
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 8, 9])
+def test_documents_are_added_in_parts_of_just_so_many(
+    tmp_path: Path, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from neardup.cli import inputs
+    from neardup.sources import Reading, Unreadable
+
+    problems: list[Unreadable] = []
+    monkeypatch.setattr(inputs, "BATCH", 4)
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(f'{{"id": {n}, "text": "a", "n": {n}}}\n' for n in range(count)))
+    found = list(inputs.documents([str(path)], Reading(others=True), problems.append))
+    assert [len(some.ids) for some in found] == [4] * (count // 4) + [count % 4] * (count % 4 > 0)
+    assert [id_ for some in found for id_ in some.ids] == [str(n) for n in range(count)]
+    metadata = [each for some in found for each in some.metadata or ()]
+    assert metadata == [{"n": n} for n in range(count)]
+    # The same id again begins another part, so that the later one is an update.
+    path.write_text('{"id": 1, "text": "a"}\n{"id": 2, "text": "b"}\n{"id": 1, "text": "c"}\n')
+    found = list(inputs.documents([str(path)], Reading(), problems.append))
+    assert [some.ids for some in found] == [["1", "2"], ["1"]]
+    assert problems == []

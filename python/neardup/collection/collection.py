@@ -92,10 +92,12 @@ class Collection:
                     end of the process, and a power cut may take the last calls back, whole ones.
                     Nothing is ever half stored.
         """
-        folder = Path(path)
+        given = Path(path)
         if durability not in ("full", "normal"):
             raise ValueError(f'durability is {durability!r}; it must be "full" or "normal"')
-        check_folder(folder, read_only=read_only)
+        check_folder(given, read_only=read_only)
+        # Whoever changes the working directory later still means this folder.
+        folder = given.absolute()
         chosen = None if recipe is None else as_recipe(recipe)
         if not (folder / DATABASE).exists():
             make_store(folder, chosen or as_recipe(None), texts=store_text is not False)
@@ -375,7 +377,8 @@ class Collection:
                     yield row
         finally:
             if os.getpid() == process:
-                store.close()
+                # Not store.close(), which imports: this may be the end of the interpreter.
+                store.connection.close()
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes all documents to a file, by its ending .jsonl, .csv, .tsv or .parquet (the first
