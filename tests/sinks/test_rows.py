@@ -77,6 +77,7 @@ def test_a_schema_is_declared_and_not_guessed(
             put(row)
     kinds = [str(kind) for kind in pq.read_schema(path).types]
     assert kinds == ["string", "int64", "double", "bool"]
+    assert pq.ParquetFile(path).num_row_groups == (2 if first else 0)
     assert pq.read_table(path).to_pylist() == rows
 
 

@@ -158,8 +158,9 @@ class Collection:
         """Stores documents: all of them, or none if something is refused or fails.
 
         documents         (id, text) or (id, text, metadata); dicts with "id" and "text", whose
-                          other values are metadata; or an Arrow table with such columns. An id that
-                          is there already gets the new text. An id given twice is refused.
+                          other values are metadata; or an Arrow table with such columns; also what
+                          `export` has written. An id that is there already gets the new text. An
+                          id given twice is refused.
         unless_duplicate  leave out what is near a document that is there, or that comes before it
                           in the batch. If its id was there, the old text stays.
         similarity, radius, recall   what is near, as in `check`
@@ -384,7 +385,8 @@ class Collection:
         """Writes all documents to a file, by its ending .jsonl, .csv, .tsv or .parquet (the first
         three also with .gz or .zst): id, text, metadata, fingerprint in hexadecimal digits.
 
-        Metadata is an object in JSON lines and JSON elsewhere. Returns the number of documents.
+        Metadata is an object in JSON lines and JSON elsewhere. `add` takes these records back as
+        they were. Returns the number of documents.
         """
         from neardup.collection.exporting import export
 
