@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from job_faults import GOOD, Stopper, names, write
+from job_faults import GOOD, Stopper, interrupt, names, write
 from neardup import jobs
 from neardup.jobs import work_folder
 
@@ -52,6 +52,20 @@ def test_a_folder_in_which_a_job_is_at_work_stays(tmp_path: Path) -> None:
 
     options = jobs.Options(progress=Stopper("comparing", second))
     assert jobs.dedup([str(source)], tmp_path / "out.jsonl", options).kept == 2
+
+
+def test_a_named_folder_of_a_stopped_job_stays_whatever_its_name(tmp_path: Path) -> None:
+    source, work = write(tmp_path / "in.jsonl", *GOOD), tmp_path / ".neardup-work"
+    stopped = jobs.Options(work_dir=work, progress=Stopper("comparing", interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        jobs.dedup([str(source)], tmp_path / "out.jsonl", stopped)
+    # As if it had been killed.
+    write(work / "lock")
+    jobs.cluster([str(source)], tmp_path / "other.csv")
+    assert (work / "state.json").exists()
+    resumed = jobs.Options(work_dir=work, resume=True, progress=Stopper("reading", pytest.fail))
+    assert jobs.dedup([str(source)], tmp_path / "out.jsonl", resumed).kept == 2
+    assert names(tmp_path) == ["in.jsonl", "other.csv", "out.jsonl"]
 
 
 def test_only_folders_of_jobs_of_this_machine_are_removed(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def command(
         typer.Option(
             "--equal",
             metavar="all|first",
-            help="Of texts that say the same, write all pairs, or each with the first of them only.",
+            help="Of texts that say the same: all pairs, or each with the first of them only.",
         ),
     ] = "all",
     quarantine: options.QuarantineOption = None,

@@ -46,7 +46,6 @@ def alone_in(folder: Path) -> Iterator[None]:
             raise ValueError(
                 f"{folder}: another job is at work here; wait for it, or name another work_dir"
             )
-        _sign(file)
         try:
             yield
         finally:
@@ -95,7 +94,8 @@ def is_locked(file: BinaryIO, path: Path) -> bool:
 
 
 def _sign(file: BinaryIO) -> None:
-    """Whose lock it is: on some shared file systems others cannot see it."""
+    """Says that the folder may be removed when it is left, and by whom: on some shared file systems
+    other machines cannot see the lock. A folder that was named is not signed, and stays."""
     with suppress(OSError):
         file.truncate(0)
         file.write(_host())
