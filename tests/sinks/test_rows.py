@@ -167,3 +167,15 @@ def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, me
     for inputs in (["in.csv"], [Path("in.csv").resolve().as_uri(), "s3://a/b", "-"]):
         with pytest.raises(ValueError, match=message):
             sinks.check(Path(name), inputs)
+
+
+def test_a_limit_on_the_size_of_files_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(handle: int, data: object) -> int:
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr("os.write", refuse)
+    with pytest.raises(OSError, match=r"larger than this process may write \(ulimit -f\).*a\.csv"):
+        write(tmp_path / "a.csv")
+    assert list(tmp_path.iterdir()) == []
