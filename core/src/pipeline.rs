@@ -335,7 +335,7 @@ impl<'a, const W: usize, F: FnMut([u64; W], u8)> words::Sink<'a> for HashedWords
     }
 
     #[inline(always)]
-    fn ascii_words(&mut self, text: &'a str, places: &[[usize; 2]]) {
+    unsafe fn ascii_words(&mut self, text: &'a str, places: &[[usize; 2]]) {
         let mut counts = [0; ROADS.len() + 1];
         for &[start, end] in places {
             let road = usize::from(ROAD_OF[(end - start).min(ROAD_OF.len() - 1)]) % counts.len();
@@ -344,7 +344,7 @@ impl<'a, const W: usize, F: FnMut([u64; W], u8)> words::Sink<'a> for HashedWords
         }
         for (number, (road, &count)) in self.roads.iter().zip(&counts).enumerate() {
             for &[start, end] in &road[..count] {
-                // SAFETY: the places are of this text, and every byte there is a character of ASCII.
+                // SAFETY: only places handed over were noted, which the caller promises are ASCII of this text.
                 let word = unsafe { text.get_unchecked(start..end) };
                 let shortness = if number < 2 { self.weights.shortness_of_ascii(word) } else { 0 };
                 (self.sink)(xxh3(word, self.bits), shortness);

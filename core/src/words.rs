@@ -22,8 +22,11 @@ pub(crate) trait Sink<'a> {
     fn piece(&mut self, piece: Piece<'a>);
 
     /// Takes words of ASCII, between these places of the text.
+    ///
+    /// # Safety
+    /// Each place is a start and an end within the text, with nothing but ASCII between them.
     #[inline(always)]
-    fn ascii_words(&mut self, text: &'a str, places: &[[usize; 2]]) {
+    unsafe fn ascii_words(&mut self, text: &'a str, places: &[[usize; 2]]) {
         for &[start, end] in places {
             self.piece(Piece::Word(&text[start..end]));
         }
@@ -191,7 +194,9 @@ fn cut_ascii<'a>(text: &'a str, sink: &mut impl Sink<'a>) {
             if underscores {
                 number = leave_out_underscores(bytes, words);
             }
-            sink.ascii_words(text, &words[..number]);
+            // SAFETY: bits are set for ASCII only, and none beyond the text, so that words begin at such a byte and
+            // end behind one.
+            unsafe { sink.ascii_words(text, &words[..number]) };
             count = open.len();
             edges[0] = open.first().copied().unwrap_or(0);
             underscores = count > 0 && underscores;

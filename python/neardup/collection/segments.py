@@ -124,7 +124,7 @@ class Segments:
             counts, rows = self.store.counts(), self.store.segments()
         self.parts, self.tail, self.removed = [], self._new(), 0
         for row in rows:
-            if row.first != self.covered + 1:
+            if row.first != self.covered + 1 or row.last >= counts.next_key:
                 self.parts = []
                 break
             self.parts.append(known.get(row) or self._opened(row))
