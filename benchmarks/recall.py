@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +75,7 @@ def shares(
     column = pa.chunked_array([pa.array(texts, pa.large_string())])
     join = SketchJoin(texts_in_memory(column, nd.Recipe(), asked), asked)
     twins = join.twins
-    told = set()
+    told: set[tuple[int, int]] = set()
     for pairs in join.pairs():
         told.update(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
     rows = [(int(twins[2 * at]), int(twins[2 * at + 1])) for at in range(len(planted))]

@@ -133,11 +133,12 @@ def heavy(text: Text, rng: random.Random) -> Text:
     return text + [rng.choice(text)] * rng.choice((5, 10, 30, 100, 300))
 
 
-TEMPLATE = (
-    "dear customer your order number has been shipped from our warehouse and will arrive at your "
-    "address before the date below thank you for shopping with our company please contact the "
-    "support team when questions remain"
-).split()
+TEMPLATE = [
+    *("dear", "customer", "your", "order", "number", "has", "been", "shipped", "from", "our"),
+    *("warehouse", "and", "will", "arrive", "at", "your", "address", "before", "the", "date"),
+    *("below", "thank", "you", "for", "shopping", "with", "our", "company", "please", "contact"),
+    *("the", "support", "team", "when", "questions", "remain"),
+]
 
 
 def template(rng: random.Random) -> Text:

@@ -1,4 +1,4 @@
-"""Lines fingerprinted while they are read, against lines read and then fingerprinted."""
+"""Lines sketched or fingerprinted while they are read, against lines read before."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.fingerprint import firm_fingerprints
+from neardup.columns import as_column, chunks
 from neardup.sources import Reading, Unreadable, read_batches
+from neardup.sources.batch import Making
 
 RECORDS = st.lists(
     st.one_of(
@@ -31,9 +32,16 @@ RECORDS = st.lists(
 
 
 @settings(max_examples=60, deadline=None)
-@given(records=RECORDS, columns=st.sampled_from([("text",), ("text", "more")]))
+@given(
+    records=RECORDS,
+    columns=st.sampled_from([("text",), ("text", "more")]),
+    sketches=st.booleans(),
+)
 def test_both_ways_give_the_same(
-    tmp_path_factory: pytest.TempPathFactory, records: list[object], columns: tuple[str, ...]
+    tmp_path_factory: pytest.TempPathFactory,
+    records: list[object],
+    columns: tuple[str, ...],
+    sketches: bool,
 ) -> None:
     path = tmp_path_factory.mktemp("lines") / "records.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
@@ -42,7 +50,9 @@ def test_both_ways_give_the_same(
     problems: list[Unreadable] = []
     plain = list(read_batches(str(path), reading, problems.append))
     others: list[Unreadable] = []
-    quick = list(read_batches(str(path), reading, others.append, pipeline=recipe.pipeline))
+    quick = list(
+        read_batches(str(path), reading, others.append, making=Making(recipe.pipeline, sketches))
+    )
     assert others == problems
     assert len(plain) == len(quick)
     for batch, fingerprinted in zip(plain, quick, strict=True):
@@ -52,10 +62,18 @@ def test_both_ways_give_the_same(
             # A number too large for the core: the block was read in Python.
             assert fingerprinted.texts.equals(batch.texts)
             continue
-        made, firm = firm_fingerprints(batch.texts, recipe)
-        assert np.array_equal(fingerprinted.made.values, made.values)
+        made = nd.fingerprints(batch.texts, recipe)
         assert np.array_equal(fingerprinted.made.signal, made.signal)
-        assert np.array_equal(fingerprinted.made.firm, firm)
+        if sketches:
+            texts = chunks(as_column(batch.texts))
+            _, expected = recipe.pipeline.sketches_arrow(texts, None)
+            assert fingerprinted.made.values is None
+            assert fingerprinted.made.sketches is not None
+            assert np.array_equal(fingerprinted.made.sketches, expected)
+        else:
+            assert fingerprinted.made.sketches is None
+            assert fingerprinted.made.values is not None
+            assert np.array_equal(fingerprinted.made.values, made.values)
         lengths = [len(text.encode()) for text in batch.texts.to_pylist()]
         assert fingerprinted.made.lengths.tolist() == lengths
 
@@ -65,30 +83,6 @@ def test_packed_lines_keep_their_texts(tmp_path: Path) -> None:
 
     path = tmp_path / "records.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"text": "one two three"}\n'))
-    (batch,) = read_batches(str(path), Reading(), print, pipeline=nd.Recipe().pipeline)
+    (batch,) = read_batches(str(path), Reading(), print, making=Making(nd.Recipe().pipeline, True))
     assert batch.made is None
     assert batch.texts.to_pylist() == ["one two three"]
-
-
-def test_firm_bits_of_copies_seldom_differ() -> None:
-    rng = np.random.default_rng(1)
-    words = np.array([f"word{n}" for n in range(5000)])
-    texts, copies = [], []
-    for _ in range(300):
-        chosen = words[rng.integers(0, len(words), 80)]
-        edited = chosen.copy()
-        edited[rng.integers(0, 80, 8)] = "changed"
-        texts.append(" ".join(chosen))
-        copies.append(" ".join(edited))
-    recipe = nd.Recipe()
-    (left, firm_left), (right, firm_right) = (
-        firm_fingerprints(pa.array(made), recipe) for made in (texts, copies)
-    )
-    differ = (left.values ^ right.values) & firm_left & firm_right
-    # About 0.62 of the bits are firm in one text; copies differ in hardly any that are in both.
-    assert 0.5 < np.bitwise_count(firm_left).sum() / left.values.size / 64 < 0.7
-    assert np.bitwise_count(differ).sum(axis=1).mean() < 1.5
-    strangers = (
-        (left.values ^ np.roll(right.values, 1, axis=0)) & firm_left & np.roll(firm_right, 1, 0)
-    )
-    assert np.bitwise_count(strangers).sum(axis=1).mean() > 20

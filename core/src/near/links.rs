@@ -160,7 +160,8 @@ impl Links<'_, '_> {
         }
     }
 
-    /// The near pairs of the dense buckets, each once, some at a time; `take` says whether to go on.
+    /// The near pairs of the dense buckets, each once, some at a time; `take` says whether to go on. It is also called
+    /// from time to time when there are none.
     pub fn each_pair(&self, stop: &AtomicBool, take: &mut dyn FnMut(Vec<Near>) -> bool) {
         let (join, members) = (self.join, Members::new(self.join, self.dense, self.pipeline, self.text, stop));
         for dense in self.dense {
@@ -183,7 +184,8 @@ impl Links<'_, '_> {
                 if join.first == 0 || text < join.first {
                     bucket.put(place);
                 }
-                if stop.load(Relaxed) || found.len() >= BATCH && !take(std::mem::take(&mut found)) {
+                let due = found.len() >= BATCH || at % BEAT == BEAT - 1;
+                if stop.load(Relaxed) || due && !take(std::mem::take(&mut found)) {
                     return;
                 }
             }
@@ -196,6 +198,8 @@ impl Links<'_, '_> {
 
 /// Pairs handed over at a time, about.
 const BATCH: usize = 1 << 16;
+/// Members after which something is handed over in any case.
+const BEAT: usize = 1 << 10;
 
 #[cfg(test)]
 mod tests {

@@ -59,7 +59,8 @@ def command(
     """Remove near-duplicates from files.
 
     Writes the records that are kept, byte for byte and in order. Every record removed reaches the
-    similarity with the one kept for it, by the exact cosine of their words. What cannot be read is listed in a quarantine file, and the exit code is then 3.
+    similarity with the one kept for it, by the exact cosine of their words. What cannot be read is
+    listed in a quarantine file, and the exit code is then 3.
 
     \b
     Examples:

@@ -102,8 +102,9 @@ def lines_of(found: Summary) -> list[str]:
     if (weak := found.weakest) is not None:
         lines.append(
             f"{weak['below']:,} records are below {found.similarity:g} similarity to the one that "
-            f"stands for them (lowest {weak['similarity']:.2f}: {weak['id']!r} for {weak['kept']!r}, "
-            f"in a cluster of {weak['size']:,}); they were linked by a chain. Use --linkage star."
+            f"stands for them (lowest {weak['similarity']:.2f}, {weak['id']!r} for "
+            f"{weak['kept']!r} in a cluster of {weak['size']:,}); they were linked by a chain. "
+            "Use --linkage star."
         )
     lines.append(f"{found.seconds:.1f} seconds, {found.peak_memory / 1e6:,.0f} MB of memory")
     lines.append(f"wrote {', '.join(found.files)}")
@@ -117,7 +118,9 @@ def _how(found: Summary) -> str:
         how = "each with each"
         if plan.get("method") == "sketches":
             how = f"{plan.get('tables', 0)} tables of sketches"
-        line = f"similarity {found.similarity:g}, {found.verified:,} verified, recall {found.recall:g}"
+        line = (
+            f"similarity {found.similarity:g}, {found.verified:,} verified, recall {found.recall:g}"
+        )
         if found.estimated_recall is not None:
             line += f", estimated {found.estimated_recall:.3f}"
         return f"{line} ({how})"

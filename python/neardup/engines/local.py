@@ -1,4 +1,4 @@
-"""On this machine: all cores, sketches or fingerprints in memory, texts read when they are judged."""
+"""On this machine: all cores; texts are read again only when they are judged."""
 
 from __future__ import annotations
 

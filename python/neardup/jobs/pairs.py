@@ -54,8 +54,8 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
         first_only = job.options.equal == "first"
         if not first_only and groups.pairs > MANY:
             job.options.on_warning(
-                f"texts that say the same make {groups.pairs:,} pairs, and all of them are written; "
-                "to pair each with the first of them only, use --equal first"
+                f"texts that say the same make {groups.pairs:,} pairs, and all are written; to pair "
+                "each with the first of them only, use --equal first"
             )
         job.options.progress.stage("writing pairs", None, "pairs")
         schema = _schema()

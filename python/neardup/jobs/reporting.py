@@ -100,9 +100,7 @@ def _cluster(job: Job, corpus: Corpus, matches: Matches, labels: Rows, root: int
     return ShownCluster(len(members), shown, weakest if chained else None)
 
 
-def _shown(
-    corpus: Corpus, row: int, root: int, similarity: float | None, distance: int
-) -> Shown:
+def _shown(corpus: Corpus, row: int, root: int, similarity: float | None, distance: int) -> Shown:
     text = corpus.texts.get(row)
     coded = corpus.signal[row] and corpus.signal[root]
     return Shown(

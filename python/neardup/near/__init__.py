@@ -1,7 +1,7 @@
 """Who is near whom: the one place that decides it.
 
-    question   what counts as near: a similarity and a recall, or a radius
-    corpus     what is compared: sketches or fingerprints, and the texts
-    judge      the verdict on two texts: exact cosine, distance
-    join       a corpus with itself; radius: the same by the bits of fingerprints
+question   what counts as near: a similarity and a recall, or a radius
+corpus     what is compared: sketches or fingerprints, and the texts
+judge      the verdict on two texts: exact cosine, distance
+join       a corpus with itself; radius: the same by the bits of fingerprints
 """

@@ -55,7 +55,7 @@ class SketchJoin(Matches):
         self.twins = self._join.twins
         self.plan = self._join.plan
 
-    def _judged(self) -> tuple[Rows, Rows, Verdicts]:
+    def _judged(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Verdicts]:
         """All candidates but those of dense buckets, and the verdicts on them."""
         later, earlier = self._join.candidates(self.threads)
         self.counts.candidates += len(later)
@@ -65,14 +65,24 @@ class SketchJoin(Matches):
         self.plan["dense"] = self._join.dense
         return later, earlier, verdicts
 
+    def _near(self, verdicts: Verdicts) -> NDArray[np.bool_]:
+        near: NDArray[np.bool_] = verdicts.similarity >= (self.question.similarity or 0.0)
+        return near
+
     def pairs(self) -> Iterator[Pairs]:
         import numpy as np
 
         later, earlier, verdicts = self._judged()
-        near = verdicts.similarity >= self.question.similarity
-        rows = (side[near].astype(np.int64) for side in (earlier, later))
-        yield self._counted(*rows, verdicts.distance[near], verdicts.similarity[near])
+        near = self._near(verdicts)
+        found = Pairs(
+            earlier[near].astype(np.int64),
+            later[near].astype(np.int64),
+            verdicts.distance[near],
+            verdicts.similarity[near],
+        )
         del later, earlier, verdicts, near
+        self.counts.add(found.distance, found.similarity)
+        yield found
         yield from self._dense_pairs()
 
     def _dense_pairs(self) -> Iterator[Pairs]:
@@ -83,17 +93,23 @@ class SketchJoin(Matches):
 
         if not self._join.dense:
             return
-        batches: SimpleQueue[tuple[NDArray[np.generic], ...] | BaseException | None] = SimpleQueue()
+        batches: SimpleQueue[Pairs | BaseException | None] = SimpleQueue()
         room = threading.Semaphore(4)
         stopped = threading.Event()
 
-        def take(*batch: NDArray[np.generic]) -> None:
-            while not room.acquire(timeout=0.1):
-                if stopped.is_set():
-                    break
+        def take(
+            later: NDArray[np.uint32],
+            earlier: NDArray[np.uint32],
+            similarity: NDArray[np.float64],
+            distance: NDArray[np.uint16],
+        ) -> None:
+            while len(later) and not stopped.is_set() and not room.acquire(timeout=0.1):
+                pass
             if stopped.is_set():
                 raise InterruptedError
-            batches.put(batch)
+            if len(later):
+                left, right = earlier.astype(np.int64), later.astype(np.int64)
+                batches.put(Pairs(left, right, distance, similarity))
 
         def work() -> None:
             try:
@@ -110,26 +126,20 @@ class SketchJoin(Matches):
                 if isinstance(batch, BaseException):
                     raise batch
                 room.release()
-                later, earlier, similarity, distance = batch
-                self.counts.candidates += len(later)
-                self.counts.verified += len(later)
-                left, right = earlier.astype(np.int64), later.astype(np.int64)
-                yield self._counted(left, right, distance, similarity)
+                self.counts.candidates += len(batch.left)
+                self.counts.verified += len(batch.left)
+                self.counts.add(batch.distance, batch.similarity)
+                yield batch
         finally:
             stopped.set()
             thread.join()
 
-    def _counted(self, left: Rows, right: Rows, distance: Rows, similarity: Rows) -> Pairs:
-        self.counts.add(distance, similarity)
-        return Pairs(left, right, distance, similarity)
-
     def clusters(self, linkage: Linkage) -> Clusters:
         import numpy as np
 
-        later, _, verdicts = self._judged()
-        near = verdicts.similarity >= self.question.similarity
+        _, _, verdicts = self._judged()
+        near = self._near(verdicts)
         self.counts.add(verdicts.distance[near], verdicts.similarity[near])
-        del later, near
         row, kept, similarity, distance = self._join.clusters(
             linkage,
             verdicts.similarity,

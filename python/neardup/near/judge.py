@@ -72,9 +72,7 @@ class Judge:
         found: Rows = np.bitwise_count(values[left] ^ values[right]).sum(axis=-1, dtype=np.int64)
         return found
 
-    def _python_distances(
-        self, left: NDArray[np.integer], right: NDArray[np.integer]
-    ) -> list[int]:
+    def _python_distances(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> list[int]:
         """With a hash that only Python can call."""
         known: dict[int, int] = {}
         for row in {*left.tolist(), *right.tolist()}:

@@ -159,8 +159,12 @@ def _parse_quickly(
     made = None
     if making is not None and found.made is not None:
         signal, values, sketches = found.made
-        chosen = (None, sketches) if making.sketches else (values, None)
-        made = Made(signal, *chosen, found.lengths)
+        made = Made(
+            signal,
+            None if making.sketches else values,
+            sketches if making.sketches else None,
+            found.lengths,
+        )
     return Batch(
         _column(*found.ids),
         None if found.texts is None else _column(*found.texts),
