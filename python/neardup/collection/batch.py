@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from neardup.collection.documents import Documents
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from neardup.recipe import Recipe
 
     Coded = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8] | None]
+
+
+# Rows made before others get a turn.
+AT_ONCE = 256
 
 
 class Batch:
@@ -50,8 +55,11 @@ class Batch:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def rows(self, chosen: list[int] | range, first: int) -> list[tuple[Any, ...]]:
-        """The chosen documents as rows of the store, with keys from `first` on."""
+    def rows(
+        self, chosen: list[int] | range, first: int, breathe: Callable[[], None]
+    ) -> list[tuple[Any, ...]]:
+        """The chosen documents as rows of the store, with keys from `first` on. Others get a turn
+        now and then by `breathe`."""
         ids, strings, metadata = self.documents
         columns: tuple[list[Any], ...]
         columns = (ids, self.names, self.codes, metadata, strings, self.data)
@@ -69,6 +77,8 @@ class Batch:
                 data = stored if type(stored) is bytes else data
             sum_ = checksum(key, name, code, extra, data)
             made.append((key, id_, code, sum_, extra, stored))
+            if key % AT_ONCE == 0:
+                breathe()
         return made
 
     def digests_of(self, chosen: list[int] | range, first: int) -> list[tuple[int, bytes]]:

@@ -9,7 +9,7 @@ from neardup.collection.making import Prepared, prepared
 from neardup.collection.rows import digest_of
 from neardup.collection.store import Store
 from neardup.match import Match
-from neardup.near.lookup import Queries, look_up
+from neardup.near.lookup import Queries, look_up, look_up_one
 from neardup.near.question import Question
 from neardup.unicode import check_unicode
 
@@ -42,12 +42,9 @@ class Checking:
             ids = store.ids([key for _, key in pairs])
             return [Match(ids[key], distance, None) for distance, key in pairs]
         queries = Queries(self.texts, made.values, made.sketches)
-        found = look_up(queries, Documents(view, store), self.question, self.recipe, most)
-        keys = found.keys.tolist()
-        ids = store.ids(keys)
-        assert found.similarities is not None  # noqa: S101
-        columns = (keys, found.distances.tolist(), found.similarities.tolist())
-        return [Match(ids[key], *rest) for key, *rest in zip(*columns, strict=True)]
+        found = look_up_one(queries, Documents(view, store), self.question, self.recipe, most)
+        ids = store.ids([x.key for x in found if x.id is None])
+        return [Match(x.id or ids[x.key], x.distance, x.similarity) for x in found]
 
     def many(self, view: View, store: Store) -> pa.Table:
         """The documents near each text: query, id, distance, similarity."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
 from types import TracebackType
@@ -199,7 +200,7 @@ class Collection:
     def _put(self, batch: Batch, chosen: list[int] | range, replaced: list[Row]) -> None:
         first = self._session.segments.counts.next_key
         self._session.change(
-            batch.rows(chosen, first),
+            batch.rows(chosen, first, self._session.readers.breathe),
             batch.digests_of(chosen, first),
             replaced,
             batch.coded(chosen, first),
@@ -294,7 +295,11 @@ class Collection:
                 f"{self.path}: keeps no texts, so that no similarity can be computed; "
                 "give a radius in bits"
             )
-        return question(similarity, radius, recall, bits=self.recipe.bits)
+        try:
+            return _question(similarity, radius, recall, self.recipe.bits)
+        except TypeError:
+            # What cannot be remembered is told by its name.
+            return question(similarity, radius, recall, bits=self.recipe.bits)
 
     def get(self, id: str) -> Stored | None:  # noqa: A002
         """The document of this id, or None."""
@@ -411,6 +416,14 @@ class Collection:
 
 # The rest of an outcome, for as many as there are.
 ADDED = (repeat("added"), repeat(None), repeat(None), repeat(None))
+
+
+@lru_cache(maxsize=64)
+def _question(
+    similarity: float | None, radius: int | None, recall: float | None, bits: int
+) -> Question:
+    """It is asked each time, and seldom something else."""
+    return question(similarity, radius, recall, bits=bits)
 
 
 def _texts(texts: Any) -> list[str]:

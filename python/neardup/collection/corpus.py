@@ -35,6 +35,6 @@ class Documents:
     def documents(self, keys: Sequence[int]) -> dict[int, Document]:
         rows = self.store.by_keys(keys, whole=True)
         return {
-            key: Document(unpacked(row.text) or "", row.fingerprint or b"")
+            key: Document(unpacked(row.text) or "", row.fingerprint or b"", row.id)
             for key, row in rows.items()
         }

@@ -10,7 +10,7 @@ from neardup.collection.corpus import Documents
 from neardup.collection.results import Outcome
 from neardup.collection.rows import Row
 from neardup.collection.sketches import new_index
-from neardup.near.lookup import Candidates, Document, Pairs, Queries, look_up
+from neardup.near.lookup import Candidates, Document, Pairs, Queries, look_up, look_up_one
 from neardup.near.question import Question
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ class Taken:
         return _candidates(*self.sketches.search(sketches, (similarity, recall), most, None))
 
     def documents(self, keys: Sequence[int]) -> dict[int, Document]:
-        texts, codes = self.batch.documents.texts, self.batch.codes
-        return {at: Document(texts[at], codes[at] or b"") for at in keys}
+        (ids, texts, _), codes = self.batch.documents, self.batch.codes
+        return {at: Document(texts[at], codes[at] or b"", ids[at]) for at in keys}
 
 
 def _candidates(queries: object, keys: object, measure: object) -> Candidates:
@@ -177,8 +177,11 @@ class _Judge:
             first = None if digest is None else self.digests.get(digest)
             return None if first is None else ((-1.0, 0, age + first), ids[first], None, 1.0)
         queries, recipe = self._queries(np.array([at])), self.batch.recipe
-        for row, distance, similarity in _listed(
-            look_up(queries, self.taken, self.question, recipe, 1)
-        ):
-            return (-(similarity or 0.0), distance, age + row), ids[row], distance, similarity
+        if self.question.similarity is not None:
+            for found in look_up_one(queries, self.taken, self.question, recipe, 1):
+                closeness = (-found.similarity, found.distance, age + found.key)
+                return closeness, ids[found.key], found.distance, found.similarity
+            return None
+        for row, distance, _ in _listed(look_up(queries, self.taken, self.question, recipe, 1)):
+            return (0.0, distance, age + row), ids[row], distance, None
         return None

@@ -37,15 +37,13 @@ def prepared(texts: list[str], recipe: Recipe, *, sketches: bool) -> Prepared:
         return Prepared(
             *pipeline.fingerprints(texts, None, None), np.zeros((0, _core.SKETCH_BYTES), np.uint8)
         )
-    values = np.zeros((1, (recipe.bits + 63) // 64), dtype=np.uint64)
-    rows = np.zeros((int(sketches), _core.SKETCH_BYTES), dtype=np.uint8)
-    if sketches:
-        found = pipeline.sketch(texts[0])
-        code = None if found is None else found[0]
-        if found is not None:
-            rows[0] = np.frombuffer(found[1], dtype=np.uint8)
-    else:
-        code = pipeline.fingerprint(texts[0])
-    if code is not None:
-        values[0] = np.frombuffer(code, dtype="<u8")
-    return Prepared(values, np.array([code is not None]), rows)
+    found = pipeline.sketch(texts[0]) if sketches else None
+    code = (None if found is None else found[0]) if sketches else pipeline.fingerprint(texts[0])
+    if code is None:
+        none = np.zeros((1, (recipe.bits + 63) // 64), dtype=np.uint64)
+        rows = np.zeros((int(sketches), _core.SKETCH_BYTES), dtype=np.uint8)
+        return Prepared(none, np.zeros(1, dtype=bool), rows)
+    values = np.frombuffer(code, dtype="<u8").astype(np.uint64, copy=False)[None, :]
+    sketch = b"" if found is None else found[1]
+    rows = np.frombuffer(sketch, dtype=np.uint8).reshape(-1, _core.SKETCH_BYTES)
+    return Prepared(values, np.ones(1, dtype=bool), rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +12,8 @@ from neardup.collection.store import Store
 
 # So many are kept for the next calls.
 KEPT = 8
+# Seconds for which a writer steps aside: long enough for another thread to wake up.
+BREATH = 5e-5
 
 
 class Readers:
@@ -24,23 +27,28 @@ class Readers:
 
     @contextmanager
     def one(self) -> Iterator[Store]:
-        store = self._taken()
+        store = self.take()
         try:
             yield store
         finally:
-            if len(self._idle) < KEPT and not self._closed:
-                self._idle.append(store)
-            else:
-                self._drop(store)
-            if self._closed:
-                self.close()
+            self.give(store)
 
-    def _taken(self) -> Store:
-        with suppress(IndexError):
-            return self._idle.pop()
+    def take(self) -> Store:
+        """One to be given back."""
+        if self._idle:
+            with suppress(IndexError):
+                return self._idle.pop()
         store = Store(self.folder, read_only=True)
         self._every.append(store)
         return store
+
+    def give(self, store: Store) -> None:
+        if len(self._idle) < KEPT and not self._closed:
+            self._idle.append(store)
+        else:
+            self._drop(store)
+        if self._closed:
+            self.close()
 
     def _drop(self, store: Store) -> None:
         with suppress(ValueError):
@@ -53,6 +61,12 @@ class Readers:
         while self._idle:
             with suppress(IndexError, CollectionError, OSError):
                 self._drop(self._idle.pop())
+
+    def breathe(self) -> None:
+        """A writer calls this now and then. Python lets one thread run at a time, and one that has
+        much to do gets hold of the interpreter again before a reader wakes up."""
+        if len(self._idle) < len(self._every):
+            time.sleep(BREATH)
 
     @property
     def stores(self) -> list[Store]:

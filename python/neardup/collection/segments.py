@@ -41,7 +41,7 @@ RECENT = 1 << 20
 # Pieces they may be in before they are put together.
 PIECES = 256
 # Rows read at a time.
-READ = 1 << 12
+READ = 1 << 9
 # Times a reader looks again for files that a writer has just replaced.
 RETRIES = 3
 

@@ -52,6 +52,7 @@ class Session:
         self.folder = folder
         self.store = store
         self.readers = Readers(folder)
+        store.breathe = self.readers.breathe
         self.segments = Segments(folder, recipe, texts=texts)
         self.read_only = read_only
         self.lock = threading.RLock()
@@ -92,15 +93,18 @@ class Session:
 
     @contextmanager
     def current(self) -> Iterator[tuple[View, Store]]:
-        """What is in memory, as of now, and a store that is as new or newer. Nobody else writes
-        while this process may."""
+        """What is in memory, as of now, and a store that is as new or newer."""
         self.check_open()
         with self.readers.one() as store, told(self.folder):
-            if self._stale or not self._writer.held:
-                version = store.data_version()
-                if self._stale or version != store.seen:
-                    self._refresh(store)
-            yield self.segments.view, store
+            yield self._current(store), store
+
+    def _current(self, store: Store) -> View:
+        """The view as of now. Nobody else writes while this process may."""
+        if self._stale or not self._writer.held:
+            version = store.data_version()
+            if self._stale or version != store.seen:
+                self._refresh(store)
+        return self.segments.view
 
     def _refresh(self, store: Store) -> None:
         with self.lock:
@@ -115,18 +119,20 @@ class Session:
         """An answer as of one moment. What a key stands for never changes, it can only go: where it
         went while this was looking, or all was moved, this looks again."""
         for look in range(LOOKS):
-            with self.current() as (view, store):
-                try:
+            self.check_open()
+            store = self.readers.take()
+            try:
+                with told(self.folder):
+                    view = self._current(store)
                     found = work(view, store)
                     if view.tail is self.segments.view.tail:
                         return found
-                    continue
-                except UnreadyError as unready:
-                    self._mend(store, unready)
-                    continue
-                except CorruptCollectionError:
-                    pass
-            time.sleep(PAUSE * look)
+            except UnreadyError as unready:
+                self._mend(store, unready)
+            except CorruptCollectionError:
+                time.sleep(PAUSE * look)
+            finally:
+                self.readers.give(store)
         with self.lock, self.readers.one() as store, store.snapshot():
             self.check_open()
             self.segments.refresh(store)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.uint8]
 
 # Texts in memory at a time.
-TEXTS = 1024
+TEXTS = 256
 
 
 def new_index(recipe: Recipe) -> _core.SketchIndex:
@@ -64,6 +64,7 @@ def from_texts(store: Store, recipe: Recipe, first: int, last: int) -> Iterator[
 
     rows = (row for row in store.scan(first, last) if row.fingerprint is not None)
     while some := list(islice(rows, TEXTS)):
+        store.breathe()
         yield np.array([row.key for row in some], dtype=np.int64), made(some, recipe)
 
 

@@ -8,7 +8,7 @@ were removed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from neardup.collection.schema import APPLICATION, FORMAT, OLDEST, SCHEMA, UPGRA
 DATABASE = "collection.sqlite"
 # Keys asked for in one statement, and how many are asked for one by one.
 ASKED, FEW = 500, 8
+# Rows written before others get a turn.
+AT_ONCE = 128
 
 SHORT = "key, id, fingerprint, checksum, metadata"
 WHOLE = f"{SHORT}, text"
@@ -53,6 +55,8 @@ class Store:
         self.path = folder / name
         # What `data_version` said when all that it stands for was last taken in.
         self.seen = UNSEEN
+        # Called now and then while much is read or written.
+        self.breathe: Callable[[], None] = _go_on
         with told(folder):
             self.connection = connect(self.path, read_only=read_only, durability=durability)
             self._execute = self.connection.execute
@@ -196,7 +200,9 @@ class Store:
         import sqlite3
 
         try:
-            self.connection.executemany(INSERT, rows)
+            for start in range(0, len(rows), AT_ONCE):
+                self.connection.executemany(INSERT, rows[start : start + AT_ONCE])
+                self.breathe()
         except sqlite3.IntegrityError as error:
             raise KnownIdError from error
         if digests:
@@ -322,6 +328,7 @@ class Store:
                 if code is not None:
                     keys.append(key)
                     codes.append(code)
+            self.breathe()
             yield keys, b"".join(codes)
 
     def _checked(self, found: tuple[Any, ...]) -> Row:
@@ -381,6 +388,10 @@ class Store:
             self._execute("DELETE FROM removed WHERE key BETWEEN ? AND ?", (made.first, made.last))
             self._execute("DELETE FROM sketches WHERE first <= ?", (made.last,))
             self.set_counts(counts)
+
+
+def _go_on() -> None:
+    """Nobody else waits."""
 
 
 def _sum(counts: Counts) -> int:

@@ -116,14 +116,14 @@ class View(NamedTuple):
 
 
 def _together(found: list[Found], *, ascending: bool = True) -> Candidates:
+    found = [part for part in found if len(part[1])] or found[:1]
+    if len(found) == 1:
+        return Candidates(*found[0])  # type: ignore[arg-type]
     import numpy as np
 
-    found = [part for part in found if len(part[1])]
     if not found:
         none = np.zeros(0, dtype=np.int64)
         return Candidates(none, none, none)
-    if len(found) == 1:
-        return Candidates(*(column.astype(np.int64, copy=False) for column in found[0]))
     queries = np.concatenate([part[0] for part in found]).astype(np.int64)
     keys = np.concatenate([part[1] for part in found])
     measure = np.concatenate([part[2] for part in found]).astype(np.int64)

@@ -38,10 +38,11 @@ class Candidates(NamedTuple):
 
 
 class Document(NamedTuple):
-    """What a judge has to see of a document: its text, and its fingerprint as bytes."""
+    """What a judge has to see of a document: its text, and its fingerprint as bytes; and its id."""
 
     text: str
     fingerprint: bytes
+    id: str
 
 
 class Corpus(Protocol):
@@ -84,17 +85,69 @@ class Pairs(NamedTuple):
     similarities: NDArray[np.float64] | None
 
 
+class Found(NamedTuple):
+    """A document near a single query; `id` where its document was looked at."""
+
+    key: int
+    id: str | None
+    distance: int
+    similarity: float
+
+
 def look_up(
     queries: Queries, corpus: Corpus, question: Question, recipe: Recipe, most: int | None
 ) -> Pairs:
     """The documents near each query, all of them or the best `most`."""
-    import numpy as np
-
     if question.radius is not None:
-        return Pairs(*corpus.within(queries.values, question.radius, question.recall, most), None)
+        found = corpus.within(queries.values, question.radius, question.recall, most)
+        return Pairs(*found, None)
     wanted = question.similarity
     assert wanted is not None  # noqa: S101
     found = corpus.alike(queries.sketches, wanted, question.recall, most)
+    return _verified(queries, corpus, found, wanted, recipe, most)
+
+
+def look_up_one(
+    queries: Queries, corpus: Corpus, question: Question, recipe: Recipe, most: int | None
+) -> list[Found]:
+    """As `look_up` by similarity, for a single query, with less ado."""
+    wanted = question.similarity
+    assert wanted is not None  # noqa: S101
+    found = corpus.alike(queries.sketches, wanted, question.recall, most)
+    if len(found.keys) > FEW:
+        pairs = _verified(queries, corpus, found, wanted, recipe, most)
+        assert pairs.similarities is not None  # noqa: S101
+        columns = (pairs.keys, pairs.distances, pairs.similarities)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [Found(key, None, distance, similarity) for key, distance, similarity in rows]
+    near, judged = [], []
+    for key, same in zip(found.keys.tolist(), found.measure.tolist(), strict=True):
+        if same == _core.TWIN:
+            near.append(Found(key, None, 0, 1.0))
+        else:
+            judged.append(key)
+    if judged:
+        documents = corpus.documents(judged)
+        texts = [documents[key].text for key in judged]
+        verdicts = recipe.pipeline.judge_one(queries.texts[0], texts)
+        for key, similarity, distance in zip(judged, *verdicts, strict=True):
+            if similarity >= wanted:
+                near.append(Found(key, documents[key].id, distance, similarity))
+        near.sort(key=lambda x: (-x.similarity, x.distance, x.key))
+    return near[:most]
+
+
+def _verified(
+    queries: Queries,
+    corpus: Corpus,
+    found: Candidates,
+    wanted: float,
+    recipe: Recipe,
+    most: int | None,
+) -> Pairs:
+    """The candidates that are near, in order."""
+    import numpy as np
+
     twins = found.measure == _core.TWIN
     similarity = np.ones(len(twins))
     distance = np.zeros(len(twins), dtype=np.int64)
@@ -134,28 +187,13 @@ def _judged(
     documents = [found[key] for key in stored.tolist()]
     texts = [queries.texts[row] for row in asked.tolist()]
     others = [document.text for document in documents]
-    similarities = _similarities(texts, others, left, right, recipe)
+    data = [text.encode() for text in (*texts, *others)]
+    ends = np.cumsum([len(part) for part in data], dtype=np.int64)
+    together = _core.Texts.in_memory(b"".join(data), ends)
+    places = left.astype(np.uint32), (right + len(texts)).astype(np.uint32)
+    similarities, _ = recipe.pipeline.judge(together, *places, None)
     width = recipe.bits // 8
     codes = queries.values[asked].astype("<u8", copy=False).view(np.uint8)[:, :width]
     theirs = np.frombuffer(b"".join(x.fingerprint for x in documents), dtype=np.uint8)
     differing = codes[left] ^ theirs.reshape(-1, width)[right]
     return similarities, np.bitwise_count(differing).sum(axis=1, dtype=np.int64)
-
-
-def _similarities(
-    texts: list[str],
-    others: list[str],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    recipe: Recipe,
-) -> NDArray[np.float64]:
-    import numpy as np
-
-    pipeline = recipe.pipeline
-    if len(texts) == 1 and len(left) <= FEW:
-        return np.array(pipeline.judge_one(texts[0], [others[at] for at in right.tolist()])[0])
-    data = [text.encode() for text in (*texts, *others)]
-    ends = np.cumsum([len(part) for part in data], dtype=np.int64)
-    stored = _core.Texts.in_memory(b"".join(data), ends)
-    rows = left.astype(np.uint32), (right + len(texts)).astype(np.uint32)
-    return pipeline.judge(stored, *rows, None)[0]
