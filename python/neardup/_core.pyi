@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 __version__: str
 
-# A sketch: 32 registers of a weighted MinHash, then 16 bytes of a digest of all features.
+# A sketch: 48 registers of a weighted MinHash, then 16 bytes of a digest of all features.
 SKETCH_BYTES: int
 
 def stable_hash(data: bytes) -> int:

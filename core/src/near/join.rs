@@ -319,9 +319,9 @@ mod tests {
 
     fn sketches() -> impl Strategy<Value = Vec<Sketch>> {
         // Few values, so that registers agree; a few digests, so that there are twins.
-        let one = (prop::array::uniform32(0u8..4), 0u8..60);
+        let one = (prop::array::uniform(0u8..4), 0u8..60);
         prop::collection::vec(one, 0..150).prop_map(|rows| {
-            let made = |(registers, digest): ([u8; 32], u8)| {
+            let made = |(registers, digest): ([u8; REGISTERS], u8)| {
                 let mut sketch = [0; SKETCH_BYTES];
                 sketch[..REGISTERS].copy_from_slice(&registers);
                 sketch[REGISTERS] = digest;

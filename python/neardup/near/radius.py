@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from neardup import _core
 from neardup.clusters import Linkage, clusters
 from neardup.columns import values_of
 from neardup.fingerprint import Fingerprints
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from neardup.near.question import Question
 
     Rows = NDArray[np.int64]
+
+
+# Bytes at the end of a sketch by which equal texts are known.
+DIGEST = 16
 
 
 class RadiusJoin(Matches):
@@ -73,7 +78,7 @@ class RadiusJoin(Matches):
             column = pa.chunked_array([pa.array(texts, pa.large_string())])
             _, sketches = self.corpus.recipe.pipeline.sketches_arrow(chunks(column), self.threads)
             for place, sketch in zip(part, sketches, strict=True):
-                digest = sketch[32:].tobytes()
+                digest = sketch[_core.SKETCH_BYTES - DIGEST :].tobytes()
                 if any(digest):
                     self._labels[place] = first.setdefault(digest, place)
 
