@@ -230,7 +230,7 @@ class Index:
 TWIN: int
 
 class SketchIndex:
-    """Sketches (rows of 48 bytes) under keys, each of which is given once.
+    """Sketches (rows of SKETCH_BYTES bytes) under keys, each of which is given once.
 
     Tables are kept for the question (similarity, recall) it is made for; those that need fewer of
     the same are answered by them too, all others by a look at every sketch. The answers are the

@@ -13,7 +13,7 @@ import pytest
 
 import neardup as nd
 from neardup import Match
-from neardup.collection import Outcome, connection, judging, segments, store
+from neardup.collection import Outcome, connection, judging, recent, segments, store
 from neardup.near import lookup
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
@@ -413,12 +413,12 @@ def test_no_more_fingerprints_are_at_hand_than_said(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segments, "TAIL", 40)
-    monkeypatch.setattr(segments, "RECENT", 50)
+    monkeypatch.setattr(recent, "RECENT", 50)
     with nd.Collection.open(path) as collection:
         for number in range(20):
             collection.add([(f"{number}-{at}", f"text {number} of {at} {CAT}") for at in range(15)])
             collection.remove([f"{number}-3"])
-            at_hand = collection._session.segments._recent
+            at_hand = collection._session.segments.recent.pieces
             assert sum(len(keys) for keys, _ in at_hand) <= 50
         assert len(collection) == 280
         assert collection.verify() == []

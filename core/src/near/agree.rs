@@ -1,20 +1,26 @@
 //! Registers of two sketches, side by side.
 
 pub(super) use super::alike::Row as Registers;
+#[cfg(target_arch = "x86_64")]
+use super::sketch::REGISTERS;
+
+/// Registers of a sketch that are compared at once.
+#[cfg(target_arch = "x86_64")]
+const LANE: usize = 16;
 
 /// Which registers agree, a bit each.
 #[inline(always)]
-pub(super) fn same_mask(left: &Registers, right: &Registers) -> u32 {
+pub(super) fn same_mask(left: &Registers, right: &Registers) -> u64 {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::*;
-        let (left, right): ([__m128i; 2], [__m128i; 2]) = (bytemuck::cast(*left), bytemuck::cast(*right));
-        // SAFETY: every x86-64 processor has these instructions.
-        unsafe {
-            let low = _mm_movemask_epi8(_mm_cmpeq_epi8(left[0], right[0])) as u32;
-            let high = _mm_movemask_epi8(_mm_cmpeq_epi8(left[1], right[1])) as u32;
-            low | high << 16
-        }
+        let lanes = |row: &Registers| -> [__m128i; REGISTERS / LANE] { bytemuck::cast(*row) };
+        let (left, right) = (lanes(left), lanes(right));
+        (0..REGISTERS / LANE).fold(0, |mask, lane| {
+            // SAFETY: every x86-64 processor has these instructions.
+            let same = unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(left[lane], right[lane])) };
+            mask | (same as u64) << (LANE * lane)
+        })
     }
     #[cfg(not(target_arch = "x86_64"))]
     same_mask_plain(left, right)
@@ -26,13 +32,15 @@ pub(super) fn same_count(left: &Registers, right: &Registers) -> u32 {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::*;
-        let (left, right): ([__m128i; 2], [__m128i; 2]) = (bytemuck::cast(*left), bytemuck::cast(*right));
+        let lanes = |row: &Registers| -> [__m128i; REGISTERS / LANE] { bytemuck::cast(*row) };
+        let (left, right) = (lanes(left), lanes(right));
         // SAFETY: every x86-64 processor has these instructions.
         unsafe {
-            // A byte that agrees is -1, so that taking them away counts; the sum over bytes is one instruction.
-            let both = _mm_add_epi8(_mm_cmpeq_epi8(left[0], right[0]), _mm_cmpeq_epi8(left[1], right[1]));
-            let halves: [u64; 2] =
-                bytemuck::cast(_mm_sad_epu8(_mm_sub_epi8(_mm_setzero_si128(), both), _mm_setzero_si128()));
+            // A byte that agrees is -1, so that taking it away counts; the sum over bytes is one instruction.
+            let zero = _mm_setzero_si128();
+            let counts = (0..REGISTERS / LANE)
+                .fold(zero, |counts, lane| _mm_sub_epi8(counts, _mm_cmpeq_epi8(left[lane], right[lane])));
+            let halves: [u64; 2] = bytemuck::cast(_mm_sad_epu8(counts, zero));
             (halves[0] + halves[1]) as u32
         }
     }
@@ -42,8 +50,8 @@ pub(super) fn same_count(left: &Registers, right: &Registers) -> u32 {
 
 /// As `same_mask`, plainly.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-fn same_mask_plain(left: &Registers, right: &Registers) -> u32 {
-    (0..left.len()).fold(0, |mask, at| mask | u32::from(left[at] == right[at]) << at)
+fn same_mask_plain(left: &Registers, right: &Registers) -> u64 {
+    (0..left.len()).fold(0, |mask, at| mask | u64::from(left[at] == right[at]) << at)
 }
 
 #[cfg(test)]
@@ -53,8 +61,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agreement_is_counted_alike(left in any::<Registers>(), which in any::<u32>(), other in any::<Registers>()) {
-            let right: Registers = std::array::from_fn(|at| if which >> at & 1 == 1 { left[at] } else { other[at] });
+        fn agreement_is_counted_alike(left in prop::collection::vec(any::<u8>(), REGISTERS), which in any::<u64>(), other in any::<u8>()) {
+            let which = which & ((1 << REGISTERS) - 1);
+            let left: Registers = std::array::from_fn(|at| left[at]);
+            let right: Registers = std::array::from_fn(|at| if which >> at & 1 == 1 { left[at] } else { other });
             let plain = same_mask_plain(&left, &right);
             prop_assert_eq!(plain & which, which);
             prop_assert_eq!(same_mask(&left, &right), plain);

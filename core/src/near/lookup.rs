@@ -3,7 +3,8 @@
 //! New sketches wait in a short tail, which is scanned. A full tail is sealed into a part, and parts of a size are merged
 //! into one of the next. A query reads one bucket of each table of its plan in each part: with `t` tables and buckets of
 //! `b` sketches it compares `t·b` of them, where `b` grows with the sketches that share a key by chance or by kind. A
-//! plan whose tables are not kept is answered by a scan of all sketches. Either way the answer is what
+//! plan whose tables are not kept is answered by those that are, where so many registers must agree that they find
+//! everything, and else by a scan of all sketches. Either way the answer is what
 //! `Plan::is_candidate` says of each sketch.
 
 use std::collections::HashSet;

@@ -163,16 +163,31 @@ impl Part {
         Ok(sketch)
     }
 
+    /// Tables such that every candidate of a plan shares a key with the query in one of them: those of the plan, if they
+    /// are kept; or, of tables without a common register, one more than registers may differ (pigeonhole).
+    fn tables_for(&self, plan: &Plan) -> Option<&[Table]> {
+        let wanted = &plan.tables;
+        let kept = wanted.len() <= self.tables.len()
+            && wanted.iter().zip(&self.tables).all(|(wanted, table)| *wanted == table.registers);
+        if wanted.is_empty() || kept {
+            return kept.then(|| &self.tables[..wanted.len()]).filter(|tables| !tables.is_empty());
+        }
+        let needed = REGISTERS - plan.least as usize + 1;
+        let mut used = 0;
+        let disjoint = self.tables.iter().take_while(|table| {
+            let free = used & table.mask == 0;
+            used |= table.mask;
+            free
+        });
+        (disjoint.take(needed).count() == needed).then(|| &self.tables[..needed])
+    }
+
     /// The sketches that are candidates for each query: those with its digest, and those the plan finds.
     pub(super) fn search(&self, plan: &Plan, queries: &[Sketch], hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
-        let filed = plan.tables.len() <= self.tables.len()
-            && plan.tables.iter().zip(&self.tables).all(|(wanted, table)| *wanted == table.registers);
-        if !filed || plan.tables.is_empty() {
-            return self.scan(plan, queries, hits);
-        }
-        let mut places = Vec::with_capacity(plan.tables.len());
+        let scan = Scan::new(plan);
+        let Some(tables) = self.tables_for(plan) else { return self.scan(&scan, queries, hits) };
+        let mut places = Vec::with_capacity(tables.len());
         let mut numbers: Vec<(u32, u8)> = Vec::new();
-        let tables = &self.tables[..plan.tables.len()];
         for (query, sketch) in queries.iter().enumerate() {
             let own = registers(sketch);
             // Memory is asked for step by step, for all tables at once, so that they wait together.
@@ -203,7 +218,7 @@ impl Part {
                 let agrees = |table: &Table| mask & table.mask == table.mask;
                 let at = usize::from(at);
                 // In more than one table it is told by the first.
-                if agrees(&tables[at]) && mask.count_ones() >= plan.least && !tables[..at].iter().any(agrees) {
+                if agrees(&tables[at]) && !tables[..at].iter().any(agrees) && scan.is_candidate(mask) {
                     self.hit(query as u32, sketch, number, mask.count_ones(), hits)?;
                 }
             }
@@ -240,11 +255,10 @@ impl Part {
     }
 
     /// As `search`, without tables.
-    fn scan(&self, plan: &Plan, queries: &[Sketch], hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
+    fn scan(&self, scan: &Scan, queries: &[Sketch], hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
         for (query, sketch) in queries.iter().enumerate() {
             self.twins(query as u32, sketch, hits)?;
         }
-        let scan = Scan::new(plan);
         for first in (0..self.len()).step_by(STRETCH) {
             let stretch = self.registers.range(first..(first + STRETCH).min(self.len()))?;
             for (query, sketch) in queries.iter().enumerate() {
@@ -312,7 +326,7 @@ impl Part {
 /// A plan for sketches that are all looked at.
 pub(super) struct Scan {
     least: u32,
-    masks: Vec<u32>,
+    masks: Vec<u64>,
 }
 
 impl Scan {
@@ -324,12 +338,13 @@ impl Scan {
     #[inline(always)]
     pub(super) fn same(&self, left: &Registers, right: &Registers) -> Option<u32> {
         let same = same_count(left, right);
-        (same >= self.least && self.is_filed(left, right)).then_some(same)
+        (same >= self.least && self.is_candidate(same_mask(left, right))).then_some(same)
     }
 
-    fn is_filed(&self, left: &Registers, right: &Registers) -> bool {
-        let mask = same_mask(left, right);
-        self.masks.is_empty() || self.masks.iter().any(|table| mask & table == *table)
+    /// Whether sketches whose registers agree so are candidates.
+    fn is_candidate(&self, mask: u64) -> bool {
+        mask.count_ones() >= self.least
+            && (self.masks.is_empty() || self.masks.iter().any(|table| mask & table == *table))
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Table {
     /// The registers that make the key.
     pub(super) registers: Vec<u8>,
     /// The same, a bit each.
-    pub(super) mask: u32,
+    pub(super) mask: u64,
     /// Where each bucket starts, and where the last one ends.
     pub(super) directory: Store<u32>,
     /// Numbers of `width` bytes, in order in each bucket.
@@ -27,7 +27,7 @@ pub(super) struct Table {
 }
 
 /// A bit for each register of a table.
-pub(super) fn mask(registers: &[u8]) -> u32 {
+pub(super) fn mask(registers: &[u8]) -> u64 {
     registers.iter().fold(0, |mask, at| mask | 1 << at)
 }
 

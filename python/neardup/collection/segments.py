@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from neardup import _core
 from neardup.collection import files, sketches
 from neardup.collection.errors import corrupt
+from neardup.collection.recent import Recent
 from neardup.collection.rows import Counts, SegmentRow
 from neardup.collection.store import Store
 from neardup.collection.view import Part, View
@@ -36,10 +37,6 @@ NOT_MUCH_LARGER = 1.5
 # Of all fingerprints in segments, the share that may be removed before all is written anew, and how
 # many at most: they are read at each opening as well.
 REMOVED, MOST_REMOVED = 0.25, 1 << 17
-# Fingerprints the writer keeps at hand, so that it need not read them again to merge segments.
-RECENT = 1 << 20
-# Pieces they may be in before they are put together.
-PIECES = 256
 # Rows read at a time.
 READ = 1 << 9
 # Times a reader looks again for files that a writer has just replaced.
@@ -58,9 +55,7 @@ class Segments:
         self.texts = texts
         self.removed = 0
         self.view = View(Counts(generation=-1), (), self._tail(0))
-        self._recent: list[tuple[NDArray[np.int64], NDArray[np.uint64]]] = []
-        self._gone: list[int] = []
-        self._keep_from(1)
+        self.recent = Recent()
 
     def _tail(self, covered: int) -> Part:
         index = sketches.new_index(self.recipe) if self.texts else None
@@ -120,7 +115,7 @@ class Segments:
             parts.append(known.get(row) or self._opened(store, row))
             covered = row.last
         self.removed = 0
-        self._keep_from(covered + 1)
+        self.recent.keep_from(covered + 1)
         tail = self._tail(covered)
         self._read(store, tail, covered + 1, counts)
         # Whoever looks at what was there before sees by the tail that it is gone, and looks again.
@@ -178,7 +173,7 @@ class Segments:
         """Segments that do not agree with the truth are no use."""
         tail = self._tail(0)
         tail.codes, tail.sketches = self._made(store, 1, counts.next_key - 1), None
-        self._keep_from(counts.next_key)
+        self.recent.keep_from(counts.next_key)
         expected = counts.documents - counts.without_signal
         if len(tail.codes) != expected:
             self.forget()
@@ -240,20 +235,7 @@ class Segments:
         tail.codes.add(values, keys, None, len(keys), self.recipe.identity, None)
         if tail.sketches is not None and rows is not None:
             tail.sketches.add(rows, keys)
-        self._recent.append((keys, values))
-        self._at_hand += len(keys)
-        if self._at_hand > RECENT:
-            self._keep_from(int(keys[-1]) + 1)
-        elif len(self._recent) > PIECES:
-            import numpy as np
-
-            every = list(zip(*self._recent, strict=True))
-            self._recent = [(np.concatenate(every[0]), np.concatenate(every[1]))]
-
-    def _keep_from(self, key: int) -> None:
-        """Lets go of the fingerprints at hand; from this key on they are kept."""
-        self._recent, self._gone = [], []
-        self._recent_from, self._at_hand = key, 0
+        self.recent.add(keys, values)
 
     def _remove(self, store: Store, keys: Sequence[int]) -> None:
         import numpy as np
@@ -261,7 +243,7 @@ class Segments:
         if not keys:
             return
         self.removed += len(keys)
-        self._gone += keys
+        self.recent.remove(keys)
         gone = np.array(keys, dtype=np.int64)
         for part in self.view.every:
             mine = gone[gone >= part.row.first]
@@ -362,7 +344,7 @@ class Segments:
             for first, end in ((row.first, base.row.first - 1), (base.row.last + 1, row.last)):
                 for keys, values in self._range(store, first, end):
                     index.add(values, keys, None, len(keys), self.recipe.identity, None)
-            index.remove(np.array(store.removed(0) + self._gone, dtype=np.int64))
+            index.remove(np.array(store.removed(0) + self.recent.gone, dtype=np.int64))
         except _core.CorruptIndexError:
             base.sound = False
             return self._made(store, row.first, row.last)
@@ -374,13 +356,10 @@ class Segments:
         """Keys and fingerprints of a range; those at hand may have been removed."""
         if first > last:
             return
-        if first < self._recent_from:
+        if first < self.recent.first:
             yield from self._stored(store, first, last)
-            return
-        for keys, values in self._recent:
-            inside = (keys >= first) & (keys <= last)
-            if inside.any():
-                yield keys[inside], values[inside]
+        else:
+            yield from self.recent.range(first, last)
 
     def _save_sketches(
         self, store: Store, row: SegmentRow, merged: Sequence[Part] | None
@@ -430,7 +409,7 @@ class Segments:
     def close(self) -> None:
         """Lets go of the mapped files."""
         self.view = View(self.counts, (), self._tail(0))
-        self._recent = []
+        self.recent.keep_from(1)
 
     def clean(self) -> None:
         known = [path for part in self.view.parts for path in files.paths_of(self.folder, part.row)]
