@@ -40,6 +40,7 @@ nightly: $(VENV)/core $(VENV)/test-tools
 # Needs a nightly toolchain and cargo-fuzz (cargo install cargo-fuzz).
 fuzz:
 	cd core && cargo +nightly fuzz run fingerprint -- -max_total_time=$(or $(SECONDS),60)
+	cd core && cargo +nightly fuzz run jsonl -- -max_total_time=$(or $(SECONDS),60)
 
 # The tests of the index and the join under AddressSanitizer. Needs a nightly toolchain.
 sanitize:

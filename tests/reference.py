@@ -73,39 +73,59 @@ def normalize(text: str, kind: str) -> str:
 
 # ----------------------------------------------------------------------------------------- tokens
 
-# Where Scripts.txt has Han, Hiragana, Katakana, Thai, Lao, Khmer and Myanmar. The ranges are
-# generous: only letters, digits and marks count, and what else lies within is punctuation.
-UNSPACED = [
-    *[(0x0E01, 0x0E3A), (0x0E40, 0x0E5B), (0x0E81, 0x0EDF), (0x1000, 0x109F), (0x1780, 0x17FF)],
-    *[(0x19E0, 0x19FF), (0x2E80, 0x2FD5), (0x3005, 0x3005), (0x3007, 0x3007), (0x3021, 0x3029)],
-    *[(0x3038, 0x303B), (0x3041, 0x3096), (0x309D, 0x309F), (0x30A1, 0x30FA), (0x30FD, 0x30FF)],
-    *[(0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA9E0, 0xA9FE), (0xAA60, 0xAA7F)],
-    *[(0xF900, 0xFAD9), (0xFF66, 0xFF9F), (0x16FE2, 0x16FE3), (0x16FF0, 0x16FF1)],
-    *[(0x1AFF0, 0x1AFFE), (0x1B000, 0x1B167), (0x20000, 0x323AF)],
+# Where Scripts.txt has these scripts. The ranges are generous: only letters, digits and marks
+# count, and what else lies within is punctuation.
+HAN = [
+    *[(0x2E80, 0x2FD5), (0x3005, 0x3005), (0x3007, 0x3007), (0x3021, 0x3029), (0x3038, 0x303B)],
+    *[(0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAD9), (0x16FE2, 0x16FE3)],
+    *[(0x16FF0, 0x16FF1), (0x20000, 0x323AF)],
 ]
+KANA = [
+    *[(0x3041, 0x3096), (0x309D, 0x309F), (0x30A1, 0x30FA), (0x30FD, 0x30FF), (0x31F0, 0x31FF)],
+    *[(0xFF66, 0xFF9F), (0x1AFF0, 0x1AFFE), (0x1B000, 0x1B167)],
+]
+# Thai, Lao, Tibetan, Myanmar and Khmer.
+LETTERS = [
+    *[(0x0E01, 0x0E3A), (0x0E40, 0x0E5B), (0x0E81, 0x0EDF), (0x0F00, 0x0FFF), (0x1000, 0x109F)],
+    *[(0x1780, 0x17FF), (0x19E0, 0x19FF), (0xA9E0, 0xA9FE), (0xAA60, 0xAA7F)],
+]
+GROUPS = {"han": HAN, "kana": KANA, "letters": LETTERS}
 
 
-def is_unspaced(char: str) -> bool:
+@functools.cache
+def group(char: str) -> str:
+    """Which kind of script without spaces a character belongs to; "" for every other one."""
+    if char in "\u0f0b\u0f0c":  # what stands between syllables of Tibetan
+        return "letters"
     # The sound marks of Kana belong to no script, but UAX #29 keeps them with Katakana.
     if uniseg.wordbreak.word_break(char) == uniseg.wordbreak.WordBreak.KATAKANA:
-        return True
-    in_script = any(first <= ord(char) <= last for first, last in UNSPACED)
-    return in_script and unicodedata.category(char)[0] in "LNM"
+        return "kana"
+    if unicodedata.category(char)[0] not in "LNM":
+        return ""
+    ranges = ((name, pair) for name, pairs in GROUPS.items() for pair in pairs)
+    return next((name for name, (first, last) in ranges if first <= ord(char) <= last), "")
 
 
 def has_letter_or_digit(token: str) -> bool:
     return any(char.isalnum() for char in token)
 
 
-def words(text: str) -> list[str]:
-    """Pairs of neighbours from runs without spaces, and the words of UAX #29 between the runs."""
+def words(text: str, ngram: int = 1) -> list[str]:
+    """Characters and pairs, or windows, of runs without spaces; between the runs words of UAX #29.
+
+    Where the words are to be joined to n-grams, runs give their pairs only.
+    """
     found: list[str] = []
-    for unspaced, group in itertools.groupby(text, is_unspaced):
-        piece = "".join(group)
-        if unspaced:
-            found += ngrams(piece, 2, "")
-        else:
+    for kind, chars in itertools.groupby(text, lambda char: group(char).replace("kana", "han")):
+        piece = "".join(chars)
+        if not kind:
             found += filter(has_letter_or_digit, uniseg.wordbreak.words(piece))
+        elif ngram > 1 or len(piece) == 1:
+            found += ngrams(piece, 2, "")
+        elif kind == "han":
+            found += [piece[i:end] for i in range(len(piece)) for end in (i + 1, i + 2)][:-1]
+        else:
+            found += [piece[i : i + n] for n in (2, 6) for i in range(len(piece) - n + 1)]
     return found
 
 
@@ -126,7 +146,7 @@ def jieba_keyword_tokens(text: str) -> list[str]:
 def plain_tokens(text: str, recipe: Any) -> list[str]:
     match recipe.tokens:
         case "words":
-            return words(text)
+            return words(text, recipe.ngram)
         case "chars":
             if recipe.pattern is not None:
                 text = "".join(pattern_matches(recipe.pattern, text))
@@ -174,12 +194,19 @@ def _sixteenths(weight: float) -> float:
     return math.floor(weight * 16 + 0.5) / 16
 
 
-def shortness(token: str) -> int:
-    """Letters short of five; no number, Hangul or script without spaces is ever short."""
-    for char in token[:5]:
-        if unicodedata.category(char)[0] == "N" or is_unspaced(char) or "가" <= char <= "힣":
-            return 0
-    return max(5 - len(token), 0)
+def length_weight(token: str, tf: int) -> float:
+    """1 + ln tf, less for words short of five letters, and by what it is without spaces."""
+    groups = {group(char) for char in token}
+    factor = 1.0
+    if len(token) == 1 and "" not in groups:
+        factor, tf = 7 / 8, min(tf, 2)
+    elif len(token) == 2 and groups <= {"kana", "letters"}:
+        tf = min(tf, 2)
+    elif len(token) == 6 and groups == {"letters"}:
+        factor, tf = 1 / 2, min(tf, 2)
+    elif not any(unicodedata.category(c)[0] == "N" or group(c) or "가" <= c <= "힣" for c in token):
+        factor = 1 / 2 ** min(max(5 - len(token), 0), 4)
+    return _sixteenths((1 + math.log(tf)) * factor)
 
 
 def weighted(found: Sequence[str], recipe: Any) -> Features:
@@ -192,7 +219,7 @@ def weighted(found: Sequence[str], recipe: Any) -> Features:
             case "log":
                 weight = _sixteenths(1 + math.log(tf))
             case "log-length":
-                weight = _sixteenths((1 + math.log(tf)) / 2 ** shortness(token))
+                weight = length_weight(token, tf)
             case "tf":
                 weight = float(tf)
             case "binary":

@@ -141,6 +141,7 @@ def test_frames_keep_their_kind_and_columns() -> None:
         ({"keep": "best"}, "keep is 'best'"),
         ({"keep": "best:n"}, "pass the values of 'n' as keys"),
         ({"keep": "best:n", "keys": [1]}, "keys has 1 values for 2 texts"),
+        ({"keep": "best:n", "keys": [1, 2, 3]}, "keys has 3 values for 2 texts"),
         ({"linkage": "chain"}, "linkage is 'chain'"),
         ({"recall": 0}, "recall is 0"),
     ],

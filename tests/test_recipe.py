@@ -23,19 +23,19 @@ from neardup.recipe import Idf, as_recipe
 
 # Promises: a fingerprint stored today is found again by a neardup of tomorrow.
 IDENTITIES = {
-    "default": "neardup1 normalize=nfkc_casefold tokens=words weights=log-length hash=xxh3 bits=128"
+    "default": "neardup2 normalize=nfkc_casefold tokens=words weights=log-length hash=xxh3 bits=128"
     " tie=mask votes=exact min_features=2",
-    "simhash": r"neardup1 normalize=lower tokens=chars ngram=4 pattern=[\p{L}\p{N}_\u{4e00}-"
+    "simhash": r"neardup2 normalize=lower tokens=chars ngram=4 pattern=[\p{L}\p{N}_\u{4e00}-"
     r"\u{9fcc}]+ weights=tf hash=md5 bits=64 tie=zero votes=half-float",
-    "weighted-tokens": "neardup1 normalize=none tokens=whitespace weights=tf hash=python bits=64"
+    "weighted-tokens": "neardup2 normalize=none tokens=whitespace weights=tf hash=python bits=64"
     " tie=one votes=exact",
-    "jieba-tfidf": "neardup1 normalize=none tokens=jieba-keywords weights=tfidf idf=jieba top=20"
+    "jieba-tfidf": "neardup2 normalize=none tokens=jieba-keywords weights=tfidf idf=jieba top=20"
     " scale=20.0 hash=python bits=64 tie=zero votes=exact",
-    "characters": "neardup1 normalize=none tokens=chars weights=frequency hash=md5-first bits=64"
+    "characters": "neardup2 normalize=none tokens=chars weights=frequency hash=md5-first bits=64"
     " tie=zero votes=signed-float",
-    "lookup3": "neardup1 normalize=none tokens=whitespace weights=tf hash=lookup3 bits=64 tie=zero"
+    "lookup3": "neardup2 normalize=none tokens=whitespace weights=tf hash=lookup3 bits=64 tie=zero"
     " votes=signed-float",
-    "lookup3-yanyiwu": "neardup1 normalize=none tokens=jieba weights=tfidf idf=jieba top=5"
+    "lookup3-yanyiwu": "neardup2 normalize=none tokens=jieba weights=tfidf idf=jieba top=5"
     " hash=lookup3-yanyiwu bits=64 tie=zero votes=signed-float",
 }
 CORPUS = ["the cat sat on the mat", "the dog", "a cat and a dog", "我爱自然语言处理", "", "?!"]
@@ -297,8 +297,8 @@ def test_a_hand_written_file(tmp_path: Path) -> None:
         (b"bits = ", ValueError, r"mine\.toml is not a TOML file: Invalid value"),
         (b"\xff\xfe", ValueError, r"mine\.toml is not a TOML file: .*utf-8"),
         (b"colour = 1", ValueError, r"sets 'colour', which no recipe has; it may set preset, bits"),
-        (b"version = 2", ValueError, r"mine\.toml is of version 2; this neardup reads version 1"),
-        (b'version = "1"', ValueError, r"is of version '1'; this neardup reads version 1"),
+        (b"version = 1", ValueError, r"mine\.toml is of version 1; this neardup reads version 2"),
+        (b'version = "2"', ValueError, r"is of version '2'; this neardup reads version 2"),
         (b'preset = "nope"', ValueError, "recipe is 'nope'; it must be one of default, simhash"),
         (b"bits = 12", ValueError, "bits is 12; it must be a multiple of 8 from 8 to 512"),
         (b'bits = "64"', TypeError, "bits is '64'; it must be a whole number from 8 to 512"),

@@ -240,7 +240,7 @@ def test_compare_with_another_recipe() -> None:
 
 def plain_words(text: str) -> list[str]:
     """Single characters where a script has no spaces, words elsewhere, all normalised."""
-    spread = "".join(f" {char} " if reference.is_unspaced(char) else char for char in text)
+    spread = "".join(f" {char} " if reference.group(char) else char for char in text)
     found = [word for word in reference.words(spread) if reference.has_letter_or_digit(word)]
     return [reference.normalize(word, "nfkc_casefold") for word in found]
 

@@ -48,16 +48,33 @@ const BREAKS: [Break; 13] = [
     Break::Newline,
 ];
 
+/// How a script is written, as far as it decides how a text is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Group {
+    /// With spaces between words; or no letter, digit or mark at all.
+    Spaced,
+    /// Han: without spaces, thousands of characters.
+    Han,
+    /// Hiragana and Katakana: without spaces, a hundred syllables.
+    Kana,
+    /// Thai, Lao, Tibetan, Myanmar, Khmer: without spaces, a few dozen letters.
+    Letters,
+}
+
+const GROUPS: [Group; 4] = [Group::Spaced, Group::Han, Group::Kana, Group::Letters];
+
 /// The properties of one character, packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Class(u32);
 
-const UNSPACED: u32 = 1 << 4;
-const WORDLIKE: u32 = 1 << 5;
-const UNSTABLE: u32 = 1 << 6;
-const IGNORABLE: u32 = 1 << 7;
-const PICTOGRAPH: u32 = 1 << 8;
-const NUMBER: u32 = 1 << 9;
+/// Two bits.
+const GROUP: u32 = 4;
+const WORDLIKE: u32 = 1 << 6;
+const UNSTABLE: u32 = 1 << 7;
+const IGNORABLE: u32 = 1 << 8;
+const PICTOGRAPH: u32 = 1 << 9;
+const NUMBER: u32 = 1 << 10;
 /// From here on: what the character normalises to, or 0.
 const MAPPED: u32 = 11;
 
@@ -66,10 +83,15 @@ impl Class {
     pub(crate) fn word_break(self) -> Break {
         BREAKS[(self.0 & 15) as usize]
     }
+    /// How its script is written.
+    #[inline]
+    pub(crate) fn group(self) -> Group {
+        GROUPS[(self.0 >> GROUP & 3) as usize]
+    }
     /// A letter, digit or mark of a script written without spaces.
     #[inline]
     pub(crate) fn is_unspaced(self) -> bool {
-        self.0 & UNSPACED != 0
+        self.0 & (3 << GROUP) != 0
     }
     /// General category L or N: what makes a segment a word.
     #[inline]
@@ -171,24 +193,20 @@ impl Properties {
         let word_break = CodePointMapData::<WordBreak>::new().get32(code);
         let number = GeneralCategoryGroup::Number.contains(category);
         let wordlike = number || GeneralCategoryGroup::Letter.contains(category);
-        let unspaced_script = matches!(
-            script,
-            Script::Han
-                | Script::Hiragana
-                | Script::Katakana
-                | Script::Thai
-                | Script::Lao
-                | Script::Khmer
-                | Script::Myanmar
-        );
-        // The half-width sound marks of Katakana are letters that UAX #29 treats as marks.
-        let unspaced = word_break == WordBreak::Katakana
-            || matches!(code, 0xFF9E | 0xFF9F)
-            || unspaced_script && (wordlike || GeneralCategoryGroup::Mark.contains(category));
+        let group = match script {
+            // The mark between syllables is to Tibetan what a letter is: without it a run would be one syllable.
+            _ if matches!(code, 0x0F0B | 0x0F0C) => Group::Letters,
+            // The half-width sound marks of Katakana are letters that UAX #29 treats as marks.
+            _ if word_break == WordBreak::Katakana || matches!(code, 0xFF9E | 0xFF9F) => Group::Kana,
+            _ if !wordlike && !GeneralCategoryGroup::Mark.contains(category) => Group::Spaced,
+            Script::Han => Group::Han,
+            Script::Hiragana | Script::Katakana => Group::Kana,
+            Script::Thai | Script::Lao | Script::Tibetan | Script::Myanmar | Script::Khmer => Group::Letters,
+            _ => Group::Spaced,
+        };
         let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>().contains32(code);
-        let mut bits = break_of(word_break) as u32;
+        let mut bits = break_of(word_break) as u32 | (group as u32) << GROUP;
         for (flag, set) in [
-            (UNSPACED, unspaced),
             (WORDLIKE, wordlike),
             (NUMBER, number),
             (UNSTABLE, ignorable || self.is_unstable(code)),
@@ -275,11 +293,16 @@ mod tests {
         assert_eq!(class('_').word_break(), Break::Joiner);
         assert_eq!(class('\'').word_break(), Break::SingleQuote);
         assert_eq!(class('א').word_break(), Break::Hebrew);
-        for c in "汉々かカーกລខမ".chars() {
-            assert!(class(c).is_unspaced(), "{c}");
-        }
-        for c in "a1。၊។ 한ß".chars() {
-            assert!(!class(c).is_unspaced(), "{c}");
+        for (characters, group) in [
+            ("汉々〇", Group::Han),
+            ("かカーﾞ", Group::Kana),
+            ("ก็๑ລໍខ្មမ်བོ་༠", Group::Letters),
+            ("a1。၊។། 한ß", Group::Spaced),
+        ] {
+            for c in characters.chars() {
+                assert_eq!(class(c).group(), group, "{c}");
+                assert_eq!(class(c).is_unspaced(), group != Group::Spaced, "{c}");
+            }
         }
         for c in "Aßéｆ\u{301}\u{1161}\u{AD}\u{200D}".chars() {
             assert_eq!(class(c).is_unstable(), c != 'é', "{c:?}");

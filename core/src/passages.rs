@@ -73,7 +73,9 @@ fn words(text: &str) -> Vec<Word> {
     };
     each_piece(text, |piece| match piece {
         Piece::Word(word) => push(word),
-        Piece::Run(run) => run.char_indices().for_each(|(at, c)| push(&run[at..at + c.len_utf8()])),
+        Piece::Run(run) | Piece::Letters(run) => {
+            run.char_indices().for_each(|(at, c)| push(&run[at..at + c.len_utf8()]))
+        }
     });
     words
 }

@@ -332,11 +332,15 @@ const ROAD_OF: [u8; 32] = {
 impl<'a, const W: usize, F: FnMut([u64; W], u8)> words::Sink<'a> for HashedWords<'_, W, F> {
     #[inline]
     fn piece(&mut self, piece: words::Piece<'a>) {
-        piece.each_word(&mut |word| (self.sink)(xxh3(word, self.bits), self.weights.shortness(word)));
+        if let words::Piece::Word(word) = piece {
+            return (self.sink)(xxh3(word, self.bits), self.weights.shortness(word));
+        }
+        let weights = self.weights;
+        piece.each_part(&mut |part, class| (self.sink)(xxh3(part, self.bits), weights.shortness_of_part(class)));
     }
 
     #[inline(always)]
-    fn ascii_words(&mut self, text: &'a str, places: &[[usize; 2]]) {
+    unsafe fn ascii_words(&mut self, text: &'a str, places: &[[usize; 2]]) {
         let mut counts = [0; ROADS.len() + 1];
         for &[start, end] in places {
             let road = usize::from(ROAD_OF[(end - start).min(ROAD_OF.len() - 1)]) % counts.len();
@@ -345,7 +349,7 @@ impl<'a, const W: usize, F: FnMut([u64; W], u8)> words::Sink<'a> for HashedWords
         }
         for (number, (road, &count)) in self.roads.iter().zip(&counts).enumerate() {
             for &[start, end] in &road[..count] {
-                // SAFETY: the places are of this text, and every byte there is a character of ASCII.
+                // SAFETY: only places handed over were noted, which the caller promises are ASCII of this text.
                 let word = unsafe { text.get_unchecked(start..end) };
                 let shortness = if number < 2 { self.weights.shortness_of_ascii(word) } else { 0 };
                 (self.sink)(xxh3(word, self.bits), shortness);

@@ -10,7 +10,7 @@ use regex_syntax::hir::{Class, HirKind};
 use crate::chars::class;
 use crate::error::{Error, choose};
 use crate::jieba;
-use crate::words::each_word;
+use crate::words::{each_neighbour, each_word};
 
 #[derive(Clone, Debug)]
 enum Kind {
@@ -153,7 +153,8 @@ impl Tokenizer {
     #[inline]
     fn each_plain(&self, text: &str, mut sink: impl FnMut(&str)) {
         match &self.kind {
-            Kind::Words => each_word(text, sink),
+            Kind::Words if self.ngram == 1 => each_word(text, sink),
+            Kind::Words => each_neighbour(text, sink),
             Kind::Jieba(jieba) => {
                 jieba::each_word(jieba, text, |word| {
                     if word.chars().any(|c| class(c).is_wordlike()) {
@@ -369,6 +370,8 @@ mod tests {
         for (kind, ngram, pattern, text, expected) in [
             ("words", 2, None, "a b c", vec!["a b", "b c"]),
             ("words", 4, None, "a b c", vec!["a b c"]),
+            ("words", 1, None, "我爱 you", vec!["我", "我爱", "爱", "you"]),
+            ("words", 2, None, "我爱你 ก", vec!["我爱 爱你", "爱你 ก"]),
             ("words", 3, None, "我爱 you", vec!["我爱 you"]),
             ("chars", 1, None, "a汉", vec!["a", "汉"]),
             ("chars", 2, None, "a汉b", vec!["a汉", "汉b"]),

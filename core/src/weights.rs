@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::chars::class;
+use crate::chars::{Group, class};
 use crate::error::{Error, choose};
 use crate::once::Once;
+use crate::words::LONG_WINDOW;
 
 /// Logarithmic and fitted weights are multiples of 1/16: fine enough for the verdict, small enough to
 /// be added in a few operations, and exact, so that the order of features never matters.
@@ -16,7 +17,7 @@ pub(crate) const STEPS: f64 = 16.0;
 pub enum Weights {
     /// 1 + ln tf, in sixteenths: repeating a word does not make it dominate.
     Log,
-    /// The same, halved for each letter a token is short of five, in sixteenths: short words are the
+    /// The same, times what the token's class counts ([`CLASSES`]), in sixteenths: short words are the
     /// common ones in most languages, and without them strangers differ in half their bits.
     LogLength,
     /// tf.
@@ -74,7 +75,7 @@ impl Weights {
     pub(crate) fn of(&self, token: &str, count: u32, total: u64) -> f64 {
         let tf = f64::from(count);
         match self {
-            Weights::Log => f64::from(log_steps(count, 0)) / STEPS,
+            Weights::Log => f64::from(log_steps(count, FULL)) / STEPS,
             Weights::LogLength => f64::from(log_steps(count, shortness(token))) / STEPS,
             Weights::Tf => tf,
             Weights::Binary => 1.0,
@@ -127,6 +128,12 @@ impl SmallWeights {
         if self == SmallWeights::LogLength { shortness_of_ascii(word) } else { 0 }
     }
 
+    /// The same for a part of a run, whose class the cutter knows.
+    #[inline]
+    pub(crate) fn shortness_of_part(self, class: u8) -> u8 {
+        if self == SmallWeights::LogLength { class } else { FULL }
+    }
+
     #[inline]
     pub(crate) fn of(self, count: u32, shortness: u8) -> u32 {
         match self {
@@ -137,15 +144,15 @@ impl SmallWeights {
     }
 
     /// How fast a feature is in the race for the registers of a sketch. A cosine compares squares, and so it is the square
-    /// of what the length of a token makes of its weight. For the count the power is 1.5: with squares a repeated
+    /// of what the class of a token makes of its weight. For the count the power is 1.5: with squares a repeated
     /// passage, with less a text that is mostly one word, would agree in too few registers.
     #[inline]
     pub(crate) fn race_weight(self, count: u32, shortness: u8) -> f32 {
         let powered = |weight: f64| weight * weight.sqrt();
         match self {
             SmallWeights::Log | SmallWeights::LogLength => {
-                static TABLE: Once<[[f32; FULL_LENGTH]; LOG_TABLE]> = Once::new(|| {
-                    std::array::from_fn(|count| std::array::from_fn(|short| race_steps(count.max(1) as u32, short as u8)))
+                static TABLE: Once<[[f32; CLASSES.len()]; LOG_TABLE]> = Once::new(|| {
+                    std::array::from_fn(|count| std::array::from_fn(|class| race_steps(count.max(1) as u32, class as u8)))
                 });
                 match TABLE.get().get(count as usize).and_then(|row| row.get(usize::from(shortness))) {
                     Some(&weight) => weight,
@@ -169,8 +176,33 @@ impl SmallWeights {
 /// A word of this many letters counts in full.
 const FULL_LENGTH: usize = 5;
 
-/// How many letters a token is short of five. Numbers, Hangul syllables, and characters of scripts
-/// without spaces say more than a letter: a token with one of these counts in full.
+/// A token that counts in full. Classes 1 to 4 are words so many letters short of five.
+pub(crate) const FULL: u8 = 0;
+/// One character of a script without spaces, beside the pairs it is in: an edited character then costs less.
+pub(crate) const SINGLE: u8 = 5;
+/// Two letters of a small alphabet. There are few such pairs, and every long text has them all.
+pub(crate) const PAIR: u8 = 6;
+/// A window of letters of a script without spaces, which tells long texts apart.
+pub(crate) const WINDOW: u8 = 7;
+
+/// What the weight 1 + ln tf is multiplied by, and the largest tf that counts, for each class of tokens.
+///
+/// Where repeats do not count, a long text is judged by what is rare in it: the features that all texts of a script
+/// share are the ones repeated.
+pub(crate) const CLASSES: [(f64, u32); 8] = [
+    (1.0, u32::MAX),
+    (0.5, u32::MAX),
+    (0.25, u32::MAX),
+    (0.125, u32::MAX),
+    (0.0625, u32::MAX),
+    (0.875, 2),
+    (1.0, 2),
+    (0.5, 2),
+];
+
+/// The class of a token, which is all its weight needs to know of it beside its count: how many letters it is short
+/// of five, or what it is in a script without spaces. Numbers, Hangul syllables and Han characters say more than a
+/// letter: a token with one of these counts in full.
 ///
 /// It runs for every token, so the usual case has no branch to mispredict. The four bytes looked at are
 /// all there are in a token of up to four; and of a token of five bytes or more but fewer than five
@@ -205,41 +237,56 @@ fn looked_at(bytes: &[u8]) -> [u8; 4] {
 }
 
 fn shortness_by_character(token: &str) -> u8 {
-    let mut letters = 0;
+    let mut count = 0;
+    let mut says_more = false;
+    let (mut unspaced, mut han, mut letters) = (true, false, true);
     for c in token.chars() {
-        letters += 1;
+        count += 1;
         let class = class(c);
-        let says_more = class.is_number() || class.is_unspaced() || ('\u{AC00}'..='\u{D7A3}').contains(&c);
-        if letters == FULL_LENGTH || says_more {
-            return 0;
+        let group = class.group();
+        says_more |= class.is_number() || class.is_unspaced() || ('\u{AC00}'..='\u{D7A3}').contains(&c);
+        unspaced &= class.is_unspaced();
+        han |= group == Group::Han;
+        letters &= group == Group::Letters;
+        // A window of letters has to be looked at to its end.
+        if count > LONG_WINDOW || count >= FULL_LENGTH && !letters {
+            return FULL;
         }
     }
-    (FULL_LENGTH - letters).min(FULL_LENGTH - 1) as u8
+    match count {
+        1 if unspaced => SINGLE,
+        2 if unspaced && !han => PAIR,
+        LONG_WINDOW => WINDOW,
+        _ if says_more => FULL,
+        _ => FULL_LENGTH.saturating_sub(count).min(FULL_LENGTH - 1) as u8,
+    }
 }
 
 const LOG_TABLE: usize = 256;
 
-/// round((1 + ln count) · 16 / 2^shortness)
+/// round((1 + ln count) · 16 · factor), the count limited, both by the class.
 #[inline]
-fn log_steps(count: u32, shortness: u8) -> u32 {
-    static TABLE: Once<[[u32; FULL_LENGTH]; LOG_TABLE]> = Once::new(|| {
-        let row = |count: usize| std::array::from_fn(|short| compute_log_steps(count.max(1) as u32, short as u8));
+fn log_steps(count: u32, class: u8) -> u32 {
+    static TABLE: Once<[[u32; CLASSES.len()]; LOG_TABLE]> = Once::new(|| {
+        let row = |count: usize| std::array::from_fn(|class| compute_log_steps(count.max(1) as u32, class as u8));
         std::array::from_fn(row)
     });
-    match TABLE.get().get(count as usize).and_then(|row| row.get(usize::from(shortness))) {
+    match TABLE.get().get(count as usize).and_then(|row| row.get(usize::from(class))) {
         Some(&steps) => steps,
-        None => compute_log_steps(count, shortness),
+        None => compute_log_steps(count, class),
     }
 }
 
-fn race_steps(count: u32, shortness: u8) -> f32 {
+fn race_steps(count: u32, class: u8) -> f32 {
+    let (factor, most) = CLASSES[usize::from(class) % CLASSES.len()];
     // In sixteenths, which all platforms round alike.
-    let weight = f64::from(log_steps(count, 0)) / STEPS;
-    (weight * weight.sqrt() / f64::from(1u32 << (2 * shortness))) as f32
+    let weight = f64::from(log_steps(count.min(most), FULL)) / STEPS;
+    (weight * weight.sqrt() * factor * factor) as f32
 }
 
-fn compute_log_steps(count: u32, shortness: u8) -> u32 {
-    ((1.0 + f64::from(count).ln()) * STEPS / f64::from(1u32 << shortness)).round() as u32
+fn compute_log_steps(count: u32, class: u8) -> u32 {
+    let (factor, most) = CLASSES[usize::from(class) % CLASSES.len()];
+    ((1.0 + f64::from(count.min(most)).ln()) * STEPS * factor).round() as u32
 }
 
 #[cfg(test)]
@@ -266,9 +313,21 @@ mod tests {
             ("wordier", 16),
             ("5", 16),
             ("x2", 16),
-            ("汉", 16),
             ("한국", 16),
             ("汉字", 16),
+            ("汉", 14),
+            ("か", 14),
+            ("ก", 14),
+            ("๑", 14),
+            ("漢か", 16),
+            ("かな", 16),
+            ("ไท", 16),
+            ("ภาษาไทย", 16),
+            ("ภาษาไ", 16),
+            ("ภาษาไท", 8),
+            ("ひらがなです", 16),
+            ("ไท ไท", 16),
+            ("aก", 16),
             ("für", 4),
             ("и", 1),
             ("слово", 16),
@@ -277,6 +336,24 @@ mod tests {
             assert_eq!(Weights::LogLength.of(token, 1, 9), f64::from(steps) / STEPS, "{token}");
         }
         assert_eq!(Weights::LogLength.of("the", 2, 9), 7.0 / STEPS);
+    }
+
+    #[test]
+    fn repeats_count_once_more_where_all_texts_have_them() {
+        for (token, steps) in [
+            ("words", [16, 27, 34]),
+            ("汉字", [16, 27, 34]),
+            ("汉", [14, 24, 24]),
+            ("かな", [16, 27, 27]),
+            ("ภาษาไท", [8, 14, 14]),
+        ] {
+            for (count, steps) in (1..).zip(steps) {
+                assert_eq!(Weights::LogLength.of(token, count, 9), f64::from(steps) / STEPS, "{token} {count}");
+                let small = SmallWeights::LogLength;
+                assert_eq!(small.of(count, small.shortness(token)), steps, "{token} {count}");
+            }
+        }
+        assert_eq!(log_steps(1_000_000, SINGLE), 24);
     }
 
     #[test]
@@ -302,7 +379,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(5000))]
         #[test]
-        fn four_bytes_tell_shortness(token in "\\PC{0,6}|[a-z0-9éü€汉ж😀]{0,6}") {
+        fn four_bytes_tell_shortness(token in "\\PC{0,6}|[a-z0-9éü€汉ж😀กか]{0,6}") {
             prop_assert_eq!(shortness(&token), shortness_by_character(&token));
             if token.is_ascii() && !token.is_empty() {
                 prop_assert_eq!(shortness_of_ascii(&token), shortness_by_character(&token));

@@ -3,14 +3,17 @@
 //! Runs of scripts written without spaces are taken out first; what lies between them is cut by the
 //! word-boundary rules of UAX #29 (<https://www.unicode.org/reports/tr29/>), O(n).
 
-use crate::chars::{Break, class};
+use crate::chars::{Break, Group, class};
+use crate::weights::{FULL, PAIR, SINGLE, WINDOW};
 
 /// A piece of text that carries meaning.
 pub(crate) enum Piece<'a> {
     /// A word by UAX #29 with at least one letter or digit.
     Word(&'a str),
-    /// A maximal run of characters of scripts without spaces.
+    /// A maximal run of characters of Han and Kana.
     Run(&'a str),
+    /// A maximal run of letters of other scripts without spaces.
+    Letters(&'a str),
 }
 
 /// What is done with pieces, in order.
@@ -19,8 +22,11 @@ pub(crate) trait Sink<'a> {
     fn piece(&mut self, piece: Piece<'a>);
 
     /// Takes words of ASCII, between these places of the text.
+    ///
+    /// # Safety
+    /// Each place is a start and an end within the text, with nothing but ASCII between them.
     #[inline(always)]
-    fn ascii_words(&mut self, text: &'a str, places: &[[usize; 2]]) {
+    unsafe fn ascii_words(&mut self, text: &'a str, places: &[[usize; 2]]) {
         for &[start, end] in places {
             self.piece(Piece::Word(&text[start..end]));
         }
@@ -43,36 +49,65 @@ pub(crate) fn each_piece<'a>(text: &'a str, sink: impl FnMut(Piece<'a>)) {
     cut(text, &mut Each(sink));
 }
 
-/// Words, and overlapping pairs of characters from runs without spaces.
+/// Words, and what runs without spaces are cut into.
 #[inline]
 pub(crate) fn each_word<'a>(text: &'a str, mut sink: impl FnMut(&'a str)) {
-    each_piece(text, |piece| piece.each_word(&mut sink));
+    each_piece(text, |piece| match piece {
+        Piece::Word(word) => sink(word),
+        run => run.each_part(&mut |part, _| sink(part)),
+    });
 }
 
+/// Words, and overlapping pairs of characters from all runs: what can be joined to n-grams, since none overlaps another
+/// by more than its neighbours do.
+#[inline]
+pub(crate) fn each_neighbour<'a>(text: &'a str, mut sink: impl FnMut(&'a str)) {
+    each_piece(text, |piece| match piece {
+        Piece::Word(word) => sink(word),
+        Piece::Run(run) | Piece::Letters(run) if run.chars().nth(1).is_none() => sink(run),
+        Piece::Run(run) | Piece::Letters(run) => each_window::<2>(run, &mut |pair| sink(pair)),
+    });
+}
+
+/// So many letters are one window, where an alphabet is small and there are no spaces.
+pub(crate) const LONG_WINDOW: usize = 6;
+
 impl<'a> Piece<'a> {
-    /// The word, or the pairs of the run.
+    /// The parts of a run, with the class each weighs by; nothing of a word.
+    ///
+    /// Of Han and Kana all characters and all pairs of neighbours, of letters all windows of two and of six; a letter
+    /// alone stands for itself.
     #[inline]
-    pub(crate) fn each_word(self, sink: &mut impl FnMut(&'a str)) {
+    pub(crate) fn each_part(self, sink: &mut impl FnMut(&'a str, u8)) {
         match self {
-            Piece::Word(word) => sink(word),
-            Piece::Run(run) => each_pair(run, sink),
+            Piece::Word(_) => {}
+            Piece::Run(run) => {
+                let mut before = None;
+                for (at, c) in run.char_indices() {
+                    let end = at + c.len_utf8();
+                    let han = class(c).group() == Group::Han;
+                    if let Some((start, han_before)) = before {
+                        sink(&run[start..end], if han | han_before { FULL } else { PAIR });
+                    }
+                    sink(&run[at..end], SINGLE);
+                    before = Some((at, han));
+                }
+            }
+            Piece::Letters(run) if run.chars().nth(1).is_none() => sink(run, SINGLE),
+            Piece::Letters(run) => {
+                each_window::<2>(run, &mut |pair| sink(pair, PAIR));
+                each_window::<LONG_WINDOW>(run, &mut |window| sink(window, WINDOW));
+            }
         }
     }
 }
 
-/// Overlapping pairs of characters; a single character stands for itself.
+/// All windows of `N` characters.
 #[inline]
-fn each_pair<'a>(run: &'a str, sink: &mut impl FnMut(&'a str)) {
-    let mut ends = run.char_indices().map(|(at, c)| at + c.len_utf8());
-    let mut start = 0;
-    let mut middle = ends.next().unwrap_or(0);
-    let mut alone = true;
-    for end in ends {
+fn each_window<'a, const N: usize>(run: &'a str, sink: &mut impl FnMut(&'a str)) {
+    let ends = run.char_indices().map(|(at, c)| at + c.len_utf8()).skip(N - 1);
+    for ((start, _), end) in run.char_indices().zip(ends) {
         sink(&run[start..end]);
-        (start, middle, alone) = (middle, end, false);
-    }
-    if alone && middle > 0 {
-        sink(run);
     }
 }
 
@@ -159,7 +194,9 @@ fn cut_ascii<'a>(text: &'a str, sink: &mut impl Sink<'a>) {
             if underscores {
                 number = leave_out_underscores(bytes, words);
             }
-            sink.ascii_words(text, &words[..number]);
+            // SAFETY: bits are set for ASCII only, and none beyond the text, so that words begin at such a byte and
+            // end behind one.
+            unsafe { sink.ascii_words(text, &words[..number]) };
             count = open.len();
             edges[0] = open.first().copied().unwrap_or(0);
             underscores = count > 0 && underscores;
@@ -411,15 +448,20 @@ use classify_anywhere as classify;
 
 /// A run without spaces, or the segment that starts here.
 fn piece_beyond_ascii<'a>(text: &'a str, start: usize, sink: &mut impl Sink<'a>) -> usize {
-    let end = text[start..]
-        .char_indices()
-        .find(|&(_, c)| c < '\u{80}' || !class(c).is_unspaced())
-        .map_or(text.len(), |(at, _)| start + at);
-    if end > start {
-        sink.piece(Piece::Run(&text[start..end]));
-        return end;
+    let kind = |c: char| match class(c).group() {
+        Group::Spaced => 0,
+        Group::Han | Group::Kana => 1,
+        Group::Letters => 2,
+    };
+    let first = text[start..].chars().next().map_or(0, kind);
+    if first == 0 {
+        return segment(text, start, sink);
     }
-    segment(text, start, sink)
+    let ends = |&(_, c): &(usize, char)| c < '\u{80}' || kind(c) != first;
+    let end = text[start..].char_indices().find(ends).map_or(text.len(), |(at, _)| start + at);
+    let run = &text[start..end];
+    sink.piece(if first == 1 { Piece::Run(run) } else { Piece::Letters(run) });
+    end
 }
 
 /// One segment of UAX #29 from `start`, by all its rules; returns where it ends.
@@ -504,6 +546,7 @@ fn follower(chars: &std::iter::Peekable<std::str::Chars<'_>>) -> Break {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::weights::SmallWeights;
     use proptest::prelude::*;
     use unicode_segmentation::UnicodeSegmentation;
 
@@ -515,22 +558,34 @@ mod tests {
 
     /// The definition, word for word: take the runs out, cut the rest by an independent UAX #29.
     fn naive(text: &str) -> Vec<String> {
+        let kind = |c: char| match class(c).group() {
+            Group::Spaced => "words",
+            Group::Han | Group::Kana => "characters",
+            Group::Letters => "letters",
+        };
         let mut words = Vec::new();
         let chars: Vec<char> = text.chars().collect();
-        for piece in chars.chunk_by(|&a, &b| class(a).is_unspaced() == class(b).is_unspaced()) {
-            if class(piece[0]).is_unspaced() {
-                if piece.len() == 1 {
-                    words.push(piece[0].to_string());
+        for piece in chars.chunk_by(|&a, &b| kind(a) == kind(b)) {
+            let windows = |size| piece.windows(size).map(|window| window.iter().collect::<String>());
+            match kind(piece[0]) {
+                "characters" => {
+                    let mut pairs = windows(2);
+                    words.extend(windows(1).flat_map(|single| [Some(single), pairs.next()]).flatten());
                 }
-                words.extend(piece.windows(2).map(|pair| pair.iter().collect::<String>()));
-            } else {
-                let between: String = piece.iter().collect();
-                words.extend(
-                    between
-                        .split_word_bounds()
-                        .filter(|segment| segment.chars().any(|c| class(c).is_wordlike()))
-                        .map(str::to_owned),
-                );
+                "letters" if piece.len() == 1 => words.extend(windows(1)),
+                "letters" => {
+                    words.extend(windows(2));
+                    words.extend(windows(6));
+                }
+                _ => {
+                    let between: String = piece.iter().collect();
+                    words.extend(
+                        between
+                            .split_word_bounds()
+                            .filter(|segment| segment.chars().any(|c| class(c).is_wordlike()))
+                            .map(str::to_owned),
+                    );
+                }
             }
         }
         words
@@ -545,10 +600,14 @@ mod tests {
             ("3.14 1,000; x_1 a:b e.g. ___", vec!["3.14", "1,000", "x_1", "a:b", "e.g"]),
             ("'quoted' a.1 1.a", vec!["quoted", "a", "1", "1", "a"]),
             ("naïve café’s", vec!["naïve", "café’s"]),
-            ("我爱NLP处理", vec!["我爱", "NLP", "处理"]),
+            ("我爱NLP处理", vec!["我", "我爱", "爱", "NLP", "处", "处理", "理"]),
             ("语", vec!["语"]),
-            ("東京タワー", vec!["東京", "京タ", "タワ", "ワー"]),
+            ("東京タワー", vec!["東", "東京", "京", "京タ", "タ", "タワ", "ワ", "ワー", "ー"]),
             ("ไทย", vec!["ไท", "ทย"]),
+            ("ก", vec!["ก"]),
+            ("汉ก", vec!["汉", "ก"]),
+            ("ภาษาไทย", vec!["ภา", "าษ", "ษา", "าไ", "ไท", "ทย", "ภาษาไท", "าษาไทย"]),
+            ("བོད་ཡིག།", vec!["བོ", "ོད", "ད་", "་ཡ", "ཡི", "ིག", "བོད་ཡི", "ོད་ཡིག"]),
             ("한국어 단어", vec!["한국어", "단어"]),
             ("צה\"ל ג'", vec!["צה\"ל", "ג'"]),
             ("😀", vec![]),
@@ -589,10 +648,48 @@ mod tests {
         }
     }
 
+    #[test]
+    fn underscores_of_an_earlier_block_do_not_make_a_word() {
+        // The words are handed over while one of underscores alone is open.
+        for ones in 100..140 {
+            for lines in 1..70 {
+                let text = format!("{}{} b", "a ".repeat(ones), "_".repeat(lines));
+                assert_eq!(words(&text), naive(&text), "{ones} {lines}");
+            }
+        }
+        assert_eq!(words(&("a ".repeat(127) + "__ b")).len(), 128);
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_weighs_by_what_it_is(text in "[汉字かなカーกไม้๑〇མི་ខ្ម]{0,30}") {
+            each_piece(&text, |piece| {
+                piece.each_part(&mut |part, class| assert_eq!(SmallWeights::LogLength.shortness(part), class, "{part}"));
+            });
+        }
+
+        #[test]
+        fn neighbours_are_words_and_pairs(text in "[a 汉かกไ]{0,30}") {
+            let mut found = Vec::new();
+            each_neighbour(&text, |word| found.push(word.to_owned()));
+            let mut expected = Vec::new();
+            let kind = |c: char| "汉か".contains(c) as u8 + 2 * "กไ".contains(c) as u8;
+            for piece in text.chars().collect::<Vec<_>>().chunk_by(|&a, &b| kind(a) == kind(b)) {
+                let windows = |size| piece.windows(size).map(|window| window.iter().collect::<String>());
+                match (kind(piece[0]), piece.len()) {
+                    (0, _) => expected.extend(piece.iter().collect::<String>().split_whitespace().map(str::to_owned)),
+                    (_, 1) => expected.extend(windows(1)),
+                    _ => expected.extend(windows(2)),
+                }
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn equals_the_definition(text in "[a_ ]{900,1500}|([a0.' _]{80,200}é?){5,9}|[a0_.:,;' ]{0,300}|[a0.' é\u{2019}]{0,300}|([a0.':_ ]{0,90}[é\u{2019}汉 ]){0,4}|\\PC*|[aZ09_.:,;'\"\u{2019} é\u{301}א汉ก็カ😀٣한\n\r\u{AD}]*") {
+        fn equals_the_definition(text in "[a_ ]{900,1500}|([a0.' _]{80,200}é?){5,9}|[a0_.:,;' ]{0,300}|[a0.' é\u{2019}]{0,300}|([a0.':_ ]{0,90}[é\u{2019}汉 ]){0,4}|\\PC*|[aZ09_.:,;'\"\u{2019} é\u{301}א汉ก็ไทยカ་བ😀٣한\n\r\u{AD}]*") {
             prop_assert_eq!(words(&text), naive(&text));
         }
     }

@@ -13,7 +13,7 @@ class Preset:
 
 
 PRESETS: dict[str, Preset] = {
-    "default": Preset("any text, any language: words and character pairs, 128 bits", {}),
+    "default": Preset("any text, any language: words, or characters and pairs, 128 bits", {}),
     "simhash": Preset(
         "as the PyPI package simhash: character 4-grams, md5",
         {

@@ -30,7 +30,7 @@ Votes = Literal["exact", "signed-float", "half-float"]
 HashFunction = Callable[[str], int | bytes]
 
 # What a fingerprint means may change only together with this number: it is part of every identity.
-VERSION = 1
+VERSION = 2
 MIN_BITS, MAX_BITS = 8, 512
 _WIDEST = {"md5": 128, "md5-first": 128, "lookup3": 64, "lookup3-yanyiwu": 64}
 MAX_NGRAM = 1000
@@ -81,14 +81,16 @@ class Recipe:
 
     normalize     "nfkc_casefold": Unicode compatibility form and case folding, invisible characters
                   dropped; "nfkc", "casefold", "lower", "none"
-    tokens        "words": Unicode words, and overlapping pairs of characters where a script has no
-                  spaces; "chars"; "jieba"; "jieba-keywords"; "whitespace"; "lines"; "regex"
+    tokens        "words": Unicode words; where a script has no spaces, characters and pairs (Han,
+                  Kana) or windows of two and of six letters (Thai, Lao, Tibetan, Burmese, Khmer);
+                  "chars"; "jieba"; "jieba-keywords"; "whitespace"; "lines"; "regex"
     ngram         join this many neighbouring tokens to one
     pattern       for "regex" the token; for "chars" what is kept before cutting
     dictionary    jieba user dictionary: a file, or lines of "word [frequency [tag]]"
     stopwords     "en", "zh", "en+zh", a file with a word a line, or an iterable of words
     weights       "log" = 1 + ln tf; "log-length": the same, halved for each letter a token is short
-                  of five, unless it has a number, Hangul, or a script without spaces;
+                  of five, unless it has a number, Hangul, or a script without spaces, whose single
+                  characters, letter pairs and windows have weights of their own;
                   both in sixteenths; "tf"; "binary"; "frequency" = tf / all tokens;
                   "tfidf" with `idf`
     idf           "jieba", or what `Recipe.fit` learned
@@ -290,7 +292,8 @@ class Recipe:
         version = settings.pop("version", VERSION)
         if version != VERSION:
             raise ValueError(
-                f"{os.fspath(path)} is of version {version!r}; this neardup reads version {VERSION}"
+                f"{os.fspath(path)} is of version {version!r}; this neardup reads "
+                f"version {VERSION}, so make the recipe anew, and what was fingerprinted with it"
             )
         preset = settings.pop("preset", None)
         known = {field.name for field in dataclasses.fields(cls)}

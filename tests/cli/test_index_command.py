@@ -64,7 +64,7 @@ def test_create(run: Run, tmp_path: Path) -> None:
     assert wrong.code == 2
     assert "ends in .neardup" in wrong.err
     made = run("index", "create", tmp_path / "y.neardup")
-    assert "with texts, 128 bits: neardup1" in made.err
+    assert "with texts, 128 bits: neardup2" in made.err
 
 
 def test_add(run: Run, seen: Path, old: Path, new: Path, tmp_path: Path) -> None:

@@ -466,3 +466,19 @@ def test_segments_are_written_and_merged_as_it_grows(
         assert len(again) == 400
         assert again.get("7-1") is None
         assert len(again.check(f"text 7 of 2 {CAT}", 0.999, n=1)) == 1
+
+
+@pytest.mark.parametrize("character", ["a", "é"])
+def test_texts_are_packed_from_just_so_many_bytes_on(path: Path, character: str) -> None:
+    import sqlite3
+
+    from neardup.collection.rows import LEAST_PACKED
+
+    count = LEAST_PACKED // len(character.encode())
+    texts = [("less", character * (count - 1)), ("just", character * count)]
+    with nd.Collection.open(path) as collection:
+        collection.add(texts)
+        assert [collection.get(id_).text for id_, _ in texts] == [text for _, text in texts]  # type: ignore[union-attr]
+    with sqlite3.connect(path / "collection.sqlite") as connection:
+        kinds = connection.execute("SELECT id, typeof(text) FROM documents ORDER BY key").fetchall()
+    assert kinds == [("less", "text"), ("just", "blob")]

@@ -288,3 +288,33 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str)
     assert caught.value.filename == str(out)
     assert out.read_text() == "old"
     assert sorted(tmp_path.iterdir()) == [path, out]
+
+
+@pytest.mark.parametrize("packing", ["", ".gz"])
+@pytest.mark.parametrize("change", ["start", "end"])
+def test_lines_that_lie_elsewhere_are_not_copied(tmp_path: Path, packing: str, change: str) -> None:
+    source, out = tmp_path / f"in.jsonl{packing}", tmp_path / "out.jsonl"
+    lines = [b'{"text": "%d"}\n' % n for n in range(300)]
+    size = len(lines[0])
+    source.write_bytes(pack(b"".join(lines[:10]), packing))
+    spans = np.array([(at * size, (at + 1) * size) for at in range(10)])
+    keep = np.arange(10) % 3 == 1
+    # As long as before, but other lines, whose ends are elsewhere.
+    moved = b"x" * (1 if change == "start" else size // 2)
+    source.write_bytes(pack((moved + b"".join(lines))[: 10 * size], packing))
+    with (
+        pytest.raises(OSError, match=r"in\.jsonl.*: changed since it was read; nothing was writt"),
+        sinks.open_kept(out, [str(source)], Reading()) as kept,
+    ):
+        kept.copy(str(source), spans, keep)
+    assert not out.exists()
+
+
+def test_a_last_line_without_an_end_is_one(tmp_path: Path) -> None:
+    for packing in ("", ".gz"):
+        source, out = tmp_path / f"in.jsonl{packing}", tmp_path / "out.jsonl"
+        source.write_bytes(pack(b'{"text": "a"}\n{"text": "b"}', packing))
+        spans = np.array([(0, 14), (14, 27)])
+        with sinks.open_kept(out, [str(source)], Reading()) as kept:
+            kept.copy(str(source), spans, np.array([False, True]))
+        assert out.read_bytes() == b'{"text": "b"}'

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +18,7 @@ ROWS = [
     {"id": "a", "n": 1, "ok": True, "f": None},
     {"id": '=b,"\n', "n": -2, "ok": False, "f": "é"},
 ]
-COLUMNS = ["id", "n", "ok", "f"]
+COLUMNS = {"id": str, "n": int, "ok": bool, "f": str}
 
 
 def write(path: Path) -> None:
@@ -43,7 +44,7 @@ def test_separated(tmp_path: Path, suffix: str, delimiter: str, packing: str) ->
     write(path)
     data = unpack(path).decode()
     assert list(csv.reader(data.splitlines(keepends=True), delimiter=delimiter)) == [
-        COLUMNS,
+        list(COLUMNS),
         ["a", "1", "true", ""],
         ["'=b,\"\n", "'-2", "false", "é"],
     ]
@@ -58,7 +59,39 @@ def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert pq.read_table(path).to_pylist() == ROWS
     with sinks.open_rows(path, COLUMNS):
         pass
-    assert (pq.read_table(path).num_rows, pq.read_schema(path).names) == (0, COLUMNS)
+    assert (pq.read_table(path).num_rows, pq.read_schema(path).names) == (0, list(COLUMNS))
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_a_schema_is_declared_and_not_guessed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    # As many rows without a value as a row group has, and then one with it.
+    monkeypatch.setattr("neardup.sinks.rows.PARQUET_ROWS", 3)
+    columns = {"id": str, "n": int, "x": float, "ok": bool}
+    path = tmp_path / "a.parquet"
+    rows: list[dict[str, Any]] = [dict.fromkeys(columns)] * first
+    rows += [{"id": "b", "n": 1, "x": 1, "ok": False}] if first else []
+    with sinks.open_rows(path, columns) as put:
+        for row in rows:
+            put(row)
+    kinds = [str(kind) for kind in pq.read_schema(path).types]
+    assert kinds == ["string", "int64", "double", "bool"]
+    assert pq.ParquetFile(path).num_row_groups == (2 if first else 0)
+    assert pq.read_table(path).to_pylist() == rows
+
+
+def test_a_row_group_is_of_so_many_characters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neardup.sinks.rows.PARQUET_CHARACTERS", 10)
+    path = tmp_path / "a.parquet"
+    with sinks.open_rows(path, {"id": str, "n": int}) as put:
+        for text in ("123456789", "0", "1234567890", "1"):
+            put({"id": text, "n": 1})
+    found = pq.ParquetFile(path).metadata
+    groups = [found.row_group(at).num_rows for at in range(found.num_row_groups)]
+    assert groups == [2, 1, 1]
 
 
 def test_equal_rows_give_equal_files(tmp_path: Path) -> None:
@@ -134,3 +167,15 @@ def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, me
     for inputs in (["in.csv"], [Path("in.csv").resolve().as_uri(), "s3://a/b", "-"]):
         with pytest.raises(ValueError, match=message):
             sinks.check(Path(name), inputs)
+
+
+def test_a_limit_on_the_size_of_files_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(handle: int, data: object) -> int:
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr("os.write", refuse)
+    with pytest.raises(OSError, match=r"larger than this process may write \(ulimit -f\).*a\.csv"):
+        write(tmp_path / "a.csv")
+    assert list(tmp_path.iterdir()) == []

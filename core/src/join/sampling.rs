@@ -266,6 +266,42 @@ mod tests {
         }
     }
 
+    /// Tables are taken from rounds in order, so that the last round may lack some: what those find counts, what the
+    /// others would find does not.
+    #[test]
+    fn a_round_that_is_not_full_finds_what_its_tables_find() {
+        let (bits, key_bits, d) = (20u32, 3u32, 9u32);
+        let rounds = Rounds::new(bits, key_bits, d);
+        let blocks = (bits / key_bits) as usize;
+        let order: Vec<u32> = (0..bits).collect();
+        let mut random = Random(7);
+        for tables in [1, 2, blocks - 1, blocks, blocks + 1, 2 * blocks - 1, 2 * blocks + 3] {
+            assert_eq!(keys::<1>(&order, key_bits, tables).len(), tables);
+            // By trial: d random bits differ, and each round cuts another random order of the bits.
+            let trials = 40_000;
+            let mut missed = 0;
+            let mut places = order.clone();
+            for _ in 0..trials {
+                random.shuffle(&mut places);
+                let difference: u64 = places[..d as usize].iter().map(|at| 1 << at).sum();
+                let (mut hit, mut left) = (false, tables);
+                while left > 0 {
+                    random.shuffle(&mut places);
+                    for block in places.chunks_exact(key_bits as usize).take(left) {
+                        hit |= block.iter().all(|at| difference >> at & 1 == 0);
+                        left -= 1;
+                    }
+                }
+                missed += u32::from(!hit);
+            }
+            let (expected, got) = (f64::from(missed) / f64::from(trials), rounds.miss(tables, d));
+            let slack = 4.0 * (expected.max(1e-3) / f64::from(trials)).sqrt();
+            assert!((got - expected).abs() < slack, "{tables} tables: computed {got}, tried {expected}");
+        }
+        // Never more for fewer tables.
+        assert!((1..40).all(|tables| rounds.miss(tables + 1, d) < rounds.miss(tables, d)));
+    }
+
     #[test]
     fn the_usual_pairs_lie_within_the_radius() {
         let q = usual_flip(128, 28);

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from neardup.sinks import Write
     from neardup.sources import Document
 
-COLUMNS = ("id", "fingerprint", "signal", "recipe")
+COLUMNS = {"id": str, "fingerprint": str, "signal": bool, "recipe": str}
 # Endings of tables, which a user may expect to be read row by row.
 TABLES = (".csv", ".tsv", ".json", ".parquet")
 
@@ -190,7 +190,9 @@ def _writer(stack: ExitStack, out: Path | None, inputs: Sequence[str], *, as_jso
     if as_json:
         # Without the recipe: whoever reads the lines has just named it.
         return lambda row: print(
-            json.dumps({name: row[name] for name in COLUMNS[:3]}, ensure_ascii=False)
+            json.dumps(
+                {name: row[name] for name in COLUMNS if name != "recipe"}, ensure_ascii=False
+            )
         )
     return lambda row: print(f"{console.printable(row['id'])}\t{row['fingerprint'] or '-'}")
 

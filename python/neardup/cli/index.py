@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,12 +17,14 @@ from neardup.cli.progress import Progress
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
+    from neardup.sinks import Columns
 
 DONE, FAILED, UNREADABLE = 0, 1, 3
 # By it a folder is known as a collection; imports would take long.
 DATABASE = "collection.sqlite"
-DUPLICATES = ("id", "dup_of", "distance", "similarity", "source")
-MATCHES = ("query", "id", "distance", "similarity")
+SUFFIX = ".neardup"
+DUPLICATES = {"id": str, "dup_of": str, "distance": int, "similarity": float, "source": str}
+MATCHES = {"query": str, "id": str, "distance": int, "similarity": float}
 
 app = typer.Typer(
     name="index",
@@ -90,6 +92,10 @@ def add(
             help="Write what was left out, and for which document: .jsonl, .csv, .parquet.",
         ),
     ] = None,
+    no_metadata: Annotated[
+        bool,
+        typer.Option("--no-metadata", help="Keep the id and the text only, and no other column."),
+    ] = False,
     similarity: options.SimilarityOption = None,
     radius: options.RadiusOption = None,
     recall: options.RecallOption = None,
@@ -102,8 +108,13 @@ def add(
 ) -> int:
     """Add the documents of files.
 
-    An id that is there already gets the new text. What was added stays, also if the command is
-    stopped: some thousand documents at a time are on the disk before the next ones are read.
+    All columns but the id and the text are kept as metadata. What 'neardup index export' has
+    written can be added back as it was: its column metadata is taken apart, and its fingerprints
+    are left out.
+
+    An id that is there already gets the new text and metadata. What was added stays, also if the
+    command is stopped: some thousand documents at a time are on the disk before the next ones are
+    read.
 
     A document without an id of its own is called by its place: 'file:line', or 'file' for a whole
     text file, or 'stdin'. Another document read from the same place takes its place, so give
@@ -121,7 +132,8 @@ def add(
         for name, value in {**limits, "duplicates": duplicates}.items():
             if value is not None:
                 raise typer.BadParameter("needs --unless-duplicate", param_hint=f"--{name}")
-    reading = reading_of(text_column, id_column, lines, format)
+    reading = reading_of(text_column, id_column, lines, format, others=not no_metadata)
+    _check_order(path, inputs, "add")
     files = files_of(inputs)
     started = time.perf_counter()
     problems = console.Problems()
@@ -135,8 +147,9 @@ def add(
         progress = stack.enter_context(_progress("adding", quiet))
         try:
             for some in documents(files, reading, problems):
-                pairs = list(zip(some.ids, some.texts, strict=True))
-                found = collection.add(pairs, unless_duplicate=unless_duplicate, **limits)
+                columns = (some.ids, some.texts, some.metadata)
+                given = list(zip(*(x for x in columns if x is not None), strict=True))
+                found = collection.add(given, unless_duplicate=unless_duplicate, **limits)
                 for outcome in found:
                     counts[outcome.status] += 1
                     if outcome.status == "updated" and _is_place(outcome.id, some.source):
@@ -211,6 +224,7 @@ def check(
     from neardup.cli.inputs import documents, files_of, reading_of
 
     reading = reading_of(text_column, id_column, lines, format)
+    _check_order(path, inputs, "check")
     files = files_of(inputs)
     problems = console.Problems()
     counts = {"documents": 0, "near": 0, "matches": 0}
@@ -350,7 +364,10 @@ def export(
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> int:
-    """Write all documents to a file: id, text, metadata, fingerprint."""
+    """Write all documents to a file: id, text, metadata, fingerprint.
+
+    'neardup index add' takes them back as they were.
+    """
     from neardup import sinks
 
     try:
@@ -371,7 +388,7 @@ def _opened(path: Path, **how: Any) -> Iterator[Collection]:
     """The collection; only `create` makes one."""
     from neardup.collection import Collection
 
-    if not path.name.endswith(".neardup"):
+    if not path.name.endswith(SUFFIX):
         raise typer.BadParameter(
             f"{str(path)!r}: the name of a collection ends in .neardup", param_hint="COLLECTION"
         )
@@ -381,6 +398,17 @@ def _opened(path: Path, **how: Any) -> Iterator[Collection]:
         )
     with Collection.open(path, **how) as collection:
         yield collection
+
+
+def _check_order(path: Path, inputs: Sequence[str], command: str) -> None:
+    """Who names the collection behind the files is told so, and not what is wrong with each."""
+    for name in inputs:
+        if Path(name).name.endswith(SUFFIX) and not path.name.endswith(SUFFIX):
+            raise typer.BadParameter(
+                f"{str(path)!r} is no collection, and {name!r} among the inputs is one; name the "
+                f"collection first: neardup index {command} {name} {path}",
+                param_hint="COLLECTION",
+            )
 
 
 def _is_place(id_: str, source: str) -> bool:
@@ -398,7 +426,7 @@ def _check_limits(collection: Collection, **limits: Any) -> None:
 
 
 def _table(
-    stack: ExitStack, path: Path | None, columns: tuple[str, ...], files: list[str], option: str
+    stack: ExitStack, path: Path | None, columns: Columns, files: list[str], option: str
 ) -> Callable[[dict[str, Any]], object] | None:
     if path is None:
         return None

@@ -26,7 +26,7 @@ def command(
         typer.Option(
             "--equal",
             metavar="all|first",
-            help="all: every pair of texts that say the same; first: each with the first of them.",
+            help="Of texts that say the same: all pairs, or each with the first of them only.",
         ),
     ] = "all",
     quarantine: options.QuarantineOption = None,
@@ -49,10 +49,15 @@ def command(
     Writes a row for every pair: the ids left and right, the distance in bits, and the similarity
     (exact cosine). The rows are in no order.
 
+    Texts that say the same are pairs as well, each with each: 20,000 copies of a line are
+    199,990,000 pairs. With --equal first each copy is paired with the first of its kind only,
+    and only the first with other texts: 19,999 pairs.
+
     \b
     Examples:
       neardup pairs documents.jsonl -o pairs.csv
       neardup pairs documents.jsonl -o pairs.parquet --radius 3 --bits 64
+      neardup pairs lines.txt --lines -o pairs.csv --equal first
     """
     from neardup import jobs
     from neardup.cli.job import run

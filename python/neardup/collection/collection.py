@@ -88,10 +88,12 @@ class Collection:
                     end of the process, and a power cut may take the last calls back, whole ones.
                     Nothing is ever half stored.
         """
-        folder = Path(path)
+        given = Path(path)
         if durability not in ("full", "normal"):
             raise ValueError(f'durability is {durability!r}; it must be "full" or "normal"')
-        check_folder(folder, read_only=read_only)
+        check_folder(given, read_only=read_only)
+        # Whoever changes the working directory later still means this folder.
+        folder = given.absolute()
         chosen = None if recipe is None else as_recipe(recipe)
         if not (folder / DATABASE).exists():
             make_store(folder, chosen or as_recipe(None), texts=store_text is not False)
@@ -152,8 +154,9 @@ class Collection:
         """Stores documents: all of them, or none if something is refused or fails.
 
         documents         (id, text) or (id, text, metadata); dicts with "id" and "text", whose
-                          other values are metadata; or an Arrow table with such columns. An id that
-                          is there already gets the new text. An id given twice is refused.
+                          other values are metadata; or an Arrow table with such columns; also what
+                          `export` has written. An id that is there already gets the new text. An
+                          id given twice is refused.
         unless_duplicate  leave out what is near a document that is there, or that comes before it
                           in the batch. If its id was there, the old text stays.
         similarity, radius, recall   what is near, as in `check`
@@ -358,13 +361,15 @@ class Collection:
                     yield row
         finally:
             if os.getpid() == process:
-                store.close()
+                # Not store.close(), which imports: this may be the end of the interpreter.
+                store.connection.close()
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes all documents to a file, by its ending .jsonl, .csv, .tsv or .parquet (the first
         three also with .gz or .zst): id, text, metadata, fingerprint in hexadecimal digits.
 
-        Metadata is an object in JSON lines and JSON elsewhere. Returns the number of documents.
+        Metadata is an object in JSON lines and JSON elsewhere. `add` takes these records back as
+        they were. Returns the number of documents.
         """
         from neardup.collection.exporting import export
 

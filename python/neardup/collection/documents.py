@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 from neardup.unicode import check_unicode
 
+# Deeper metadata is refused: whoever reads it could not be sure to.
+MOST_DEPTH = 100
+NESTED = (Mapping, list, tuple)
 FORMS = 'pass (id, text), (id, text, metadata), {"id": …, "text": …}, or an Arrow table of them'
 
 
@@ -22,7 +25,7 @@ class Documents(NamedTuple):
 def as_documents(documents: Any) -> Documents:
     """What was passed, checked: ids are different strings, texts are strings, all of them Unicode.
 
-    Of dicts and tables, all but id and text is metadata.
+    Of dicts and tables, all but id and text is metadata; see `metadata_of`.
     """
     if isinstance(documents, str | bytes | Mapping):
         raise TypeError(f"documents is one {type(documents).__name__}; {FORMS}, in a list")
@@ -58,7 +61,8 @@ def _from_mixed(given: list[Any]) -> Documents:
                 raise ValueError(f"documents[{at}] has no {missing!r}; {FORMS}")
             id_, text = document["id"], document["text"]
             if len(document) > 2:
-                extra = {x: y for x, y in document.items() if x not in ("id", "text")}
+                rest = {x: y for x, y in document.items() if x not in ("id", "text")}
+                extra = metadata_of(rest)
         elif isinstance(document, tuple | list) and len(document) == 2:
             id_, text = document
         elif isinstance(document, tuple | list) and len(document) == 3:
@@ -92,8 +96,33 @@ def _from_table(documents: Any) -> Documents:
     rest = table.drop_columns(["id", "text"])
     metadata: list[str | None] = [None] * len(ids)
     if rest.num_columns:
-        metadata = [as_json(row, at) for at, row in enumerate(rest.to_pylist())]
+        metadata = [as_json(metadata_of(row), at) for at, row in enumerate(rest.to_pylist())]
     return Documents(ids, texts, metadata)
+
+
+def metadata_of(columns: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of the columns beside id and text: all of them.
+
+    What `export` has written is taken back as it was: of a record with the columns "metadata" (an
+    object, or JSON of one) and "fingerprint" (hexadecimal digits, or nothing), the first is not a
+    value but holds them, and the second is left out, as it is computed anew.
+    """
+    if "metadata" not in columns or not _is_code(columns.get("fingerprint", 0)):
+        return columns
+    inner = columns["metadata"]
+    if isinstance(inner, str):
+        try:
+            inner = json.loads(inner)
+        except (ValueError, RecursionError):
+            return columns
+    if not isinstance(inner, Mapping):
+        return columns
+    rest = {x: y for x, y in columns.items() if x not in ("metadata", "fingerprint")}
+    return {**rest, **inner}
+
+
+def _is_code(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip("0123456789abcdef"))
 
 
 def as_json(metadata: Any, at: int) -> str | None:
@@ -104,6 +133,11 @@ def as_json(metadata: Any, at: int) -> str | None:
         )
     if not metadata:
         return None
+    if depth_of(metadata) > MOST_DEPTH:
+        raise ValueError(
+            f"the metadata of documents[{at}] is nested more than {MOST_DEPTH} deep; flatten it, "
+            "or store its inner part as a string of JSON"
+        )
     try:
         found = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -119,13 +153,29 @@ def as_json(metadata: Any, at: int) -> str | None:
     return check_unicode(found, f"the metadata of documents[{at}]")
 
 
+def depth_of(value: Any) -> int:
+    """How deep lists and dicts lie in each other, as far as MOST_DEPTH + 1."""
+    depth, level = 0, [value]
+    while level and depth <= MOST_DEPTH:
+        # Each once, however often it is there: one may even hold itself.
+        inner = {id(part): part for each in level for part in _parts(each)}
+        level = [part for part in inner.values() if isinstance(part, NESTED)]
+        depth += 1
+    return depth
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
+
+
 def _keys(value: Any) -> Iterator[Any]:
     """All keys of what JSON can hold: it would turn numbers into strings."""
     if isinstance(value, Mapping):
         yield from value
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        for part in value:
+    for part in _parts(value):
+        if isinstance(part, NESTED):
             yield from _keys(part)
 
 

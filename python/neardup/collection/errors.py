@@ -5,12 +5,16 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
+
+
+# Bytes below a limit on file sizes from which a failed write is put down to it.
+NEAR_LIMIT = 1 << 16
 
 
 class CollectionError(ValueError):
@@ -49,6 +53,13 @@ def translated(error: sqlite3.Error, folder: Path) -> Exception:
 
     # The low byte is the kind, what is above it the circumstances.
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) and (most := _file_limit(folder)):
+        return OSError(
+            errno.EFBIG,
+            f"this process may write files of {most:,} bytes at most (ulimit -f), and one of the "
+            "collection would be larger; nothing of this call was stored; raise that limit",
+            str(folder),
+        )
     if code == sqlite3.SQLITE_FULL:
         return OSError(errno.ENOSPC, "disk full; nothing of this call was stored", str(folder))
     if code == sqlite3.SQLITE_IOERR:
@@ -62,6 +73,20 @@ def translated(error: sqlite3.Error, folder: Path) -> Exception:
             errno.EACCES, f"cannot be opened or written to ({error})", str(folder)
         )
     return corrupt(folder, str(error))
+
+
+def _file_limit(folder: Path) -> int | None:
+    """The limit on the size of files, if one of the folder is about to reach it."""
+    import resource
+
+    most, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if most == resource.RLIM_INFINITY:
+        return None
+    with suppress(OSError), os.scandir(folder) as found:
+        largest = max((file.stat().st_size for file in found), default=0)
+        # A write is of a page and its header, or of some; where it begins depends.
+        return most if largest + NEAR_LIMIT > most else None
+    return None
 
 
 def corrupt(folder: Path, what: str) -> CorruptCollectionError:

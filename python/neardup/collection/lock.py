@@ -28,9 +28,19 @@ class WriterLock:
 
     def acquire(self) -> None:
         """Takes the lock or raises; it does not wait."""
-        handle = os.open(self.folder / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        while not self._take():
+            pass
+
+    def _take(self) -> bool:
+        """Whether what was locked is the file of that name, and not one that was just removed:
+        another process could lock its successor."""
+        path = self.folder / NAME
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not _is_at(handle, path):
+                os.close(handle)
+                return False
         except BlockingIOError:
             holder = os.pread(handle, 20, 0).decode("ascii", "replace").strip()
             os.close(handle)
@@ -47,6 +57,7 @@ class WriterLock:
         with suppress(OSError):
             os.ftruncate(handle, 0)
             os.pwrite(handle, b"%d\n" % os.getpid(), 0)
+        return True
 
     def release(self) -> None:
         """Lets go; a second time does nothing."""
@@ -61,3 +72,9 @@ class WriterLock:
         handle, self._handle = self._handle, None
         if handle is not None:
             os.close(handle)
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(handle), path.stat())
+    return False

@@ -85,15 +85,18 @@ class Segments:
         counts, before = store.counts(), self.counts
         if counts == before:
             return
-        if counts.generation != before.generation:
-            counts = self._open(store, counts)
-        else:
-            tail = self.view.tail
-            self._read(store, tail, before.next_key, counts)
-            self.view = self.view._replace(counts=counts)
-            self._remove(store, store.removed(before.next_removal))
-        if self.live != counts.documents - counts.without_signal:
-            self._remake(store, counts)
+        try:
+            if counts.generation != before.generation:
+                counts = self._open(store, counts)
+            else:
+                self._read(store, self.view.tail, before.next_key, counts)
+                self.view = self.view._replace(counts=counts)
+                self._remove(store, store.removed(before.next_removal))
+            if self.live != counts.documents - counts.without_signal:
+                self._remake(store, counts)
+        except BaseException:
+            self.forget()
+            raise
 
     def _open(self, store: Store, counts: Counts) -> Counts:
         """Maps the segments, reads the tail, and leaves out what was removed."""
@@ -109,7 +112,7 @@ class Segments:
         parts: list[Part] = []
         covered = 0
         for row in rows:
-            if row.first != covered + 1:
+            if row.first != covered + 1 or row.last >= counts.next_key:
                 parts, covered = [], 0
                 break
             parts.append(known.get(row) or self._opened(store, row))
@@ -176,7 +179,6 @@ class Segments:
         self.recent.keep_from(counts.next_key)
         expected = counts.documents - counts.without_signal
         if len(tail.codes) != expected:
-            self.forget()
             raise corrupt(
                 self.folder,
                 f"{len(tail.codes):,} documents with a fingerprint can be read, "

@@ -42,8 +42,8 @@ def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None
 
     job = Job("dedup", inputs, out, options or Options())
     with ExitStack() as stack:
-        if "-" in job.inputs:
-            stack.enter_context(sources.spooled_stdin())
+        # Kept records are copied from what was read, and not from what a URL gives later.
+        stack.enter_context(sources.copied(job.inputs, job.out.absolute().parent))
         # Before the work: an output that cannot be is known at once.
         with asked():
             sinks.check_kept(job.out, job.inputs, job.options.reading, others=job.against)

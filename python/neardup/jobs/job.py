@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
-import shutil
-import tempfile
+import stat
 import threading
 import time
 import warnings
@@ -14,14 +13,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from neardup.clusters import Linkage, check_linkage
 from neardup.engines import engine
 from neardup.fingerprint import RecipeLike
-from neardup.jobs import reference
-from neardup.jobs.spool import FILES, Corpus, Spool, bounds_of, open_corpus
+from neardup.jobs import reference, work_folder
+from neardup.jobs.spool import Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.summary import Summary, peak_memory
+from neardup.jobs.work_folder import STATE
 from neardup.keep import Keep
 from neardup.near.corpus import made_for
 from neardup.near.question import question
@@ -37,18 +37,16 @@ if TYPE_CHECKING:
     from neardup.sources import Batch, Unreadable
 
 T = TypeVar("T")
-STATE = "state.json"
-LOCK = "lock"
-# What a work folder holds, and nothing else.
-OWN = (*FILES, STATE, LOCK)
-VERSION = 2
+# By which a change of a file is noticed; nothing for what is no file.
+Stamp = tuple[int | None, ...]
+VERSION = 3
 # Batches read before they are asked for.
 AHEAD = 2
 # Seconds to wait for a reader that is no longer needed.
 PATIENCE = 1.0
 # From so many records on, comparing each with each is more than one waits for.
 MANY = 100_000
-QUARANTINE = ("source", "line", "reason")
+QUARANTINE = {"source": str, "line": int, "reason": str}
 # Nothing is removed by a chain of pairs, unless that is asked for.
 LINKAGES: dict[str, Linkage] = {"dedup": "star"}
 
@@ -94,7 +92,8 @@ class Options:
     quarantine  where to list what could not be read [default: named after the output, if anything]
     equal       pairs: "all", or "first" to pair equal texts with the first of them only
     work_dir    a folder of its own for intermediate files, emptied and removed when the job is done
-    resume      read nothing again if a stopped run has left all that was read in work_dir
+    resume      read nothing again if a stopped run has left all that was read in work_dir, and
+                all inputs are files that have not changed since
     strict      stop, and write nothing, if something cannot be read
     reading     formats and columns of the inputs
     on_problem  is told of each record that cannot be read
@@ -160,8 +159,8 @@ class Job:
         self.question = question(*asked_for, bits=self.recipe.bits)
         self._check_outputs()
         if options.work_dir is not None:
-            _check_work_dir(options.work_dir)
-        self._stamps: dict[str, tuple[int | None, int | None]] = {}
+            work_folder.check(options.work_dir)
+        self._stamps: dict[str, Stamp] = {}
         self._started = time.perf_counter()
         self._stage_started = self._started
 
@@ -203,34 +202,32 @@ class Job:
     @contextmanager
     def work(self) -> Iterator[Path]:
         """The work folder. One that was not named is gone afterwards, whatever happens."""
+        # Next to the output: there is room for it, and /tmp may be memory.
+        beside = self.out.absolute().parent
+        work_folder.tidy(beside)
         if (named := self.options.work_dir) is not None:
-            with _alone_in(named):
+            with work_folder.alone_in(named):
                 try:
                     yield named
                 except UnreadableError:
                     # Half a corpus is nothing to go on from; a whole one of an earlier run stays.
                     if not (named / STATE).exists():
-                        _empty(named)
+                        work_folder.empty(named)
                     raise
                 # Done: what is left here would only be in the way.
                 with suppress(OSError):
-                    _empty(named)
+                    work_folder.empty(named)
             return
-        # Next to the output: there is room for it, and /tmp may be memory.
-        folder = Path(tempfile.mkdtemp(prefix=".neardup-", dir=self.out.absolute().parent))
-        try:
+        with work_folder.unnamed(beside) as folder:
             yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def read(self, folder: Path) -> Corpus:
         """The corpus: read and fingerprinted, or as an earlier run has left it."""
         state = self._state()
-        # The time of a pipe is that of its last byte.
         self._stamps = {path: _stamp(path) for path in self._files() if os.path.isfile(path)}
         is_done = self.options.resume and self._is_done(folder, state)
         if not is_done:
-            _empty(folder)
+            work_folder.empty(folder)
             self._read_all(folder)
         columns = self.options.reading.text_columns
         corpus = open_corpus(folder, self.recipe, columns, sketched=self.is_sketched)
@@ -418,7 +415,18 @@ class Job:
                     f"{folder}: the earlier run differs in {name}: {known.get(name)!r}, "
                     f"now {value!r}; run without --resume to begin anew"
                 )
-        return True
+        return not self._unproven()
+
+    def _unproven(self) -> bool:
+        """Whether an input may have changed without a sign of it: then all is read again."""
+        for path in self._files():
+            if None in _stamp(path):
+                self.options.on_warning(
+                    f"{name_of(path)}: nothing tells whether it is what the earlier run has read; "
+                    "all inputs are read again"
+                )
+                return True
+        return False
 
 
 @contextmanager
@@ -462,66 +470,16 @@ def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
         thread.join(PATIENCE)
 
 
-def _check_work_dir(folder: Path) -> None:
-    """Files of the same names would be overwritten, and all are gone when the job is done."""
-    with suppress(FileNotFoundError):
-        for name in sorted(os.listdir(folder)):
-            if name not in OWN:
-                raise ValueError(
-                    f"{folder}: holds {name!r}, which is not of a stopped job; "
-                    "name a new or empty folder as work_dir"
-                )
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Two jobs in one folder would write over each other. The lock is gone with the process."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / LOCK
-    with path.open("wb") as file:
-        if not _is_locked(file, path):
-            raise ValueError(
-                f"{folder}: another job is at work here; wait for it, or name another work_dir"
-            )
-        try:
-            yield
-        finally:
-            with suppress(OSError):
-                path.unlink()
-                folder.rmdir()
-
-
-def _is_locked(file: BinaryIO, path: Path) -> bool:
-    """Locks a file, unless another has done so."""
-    import fcntl
-
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True  # some file systems of clusters know no locks
-    # A job that was done just now may have removed the file opened here.
-    return path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
-
-
-def _empty(folder: Path) -> None:
-    """Removes what an earlier stage or run has left."""
-    for name in OWN:
-        if name != LOCK:
-            with suppress(FileNotFoundError):
-                (folder / name).unlink()
-
-
 def _size(path: str) -> int | None:
     return None if reference.is_collection(path) else _stamp(path)[0]
 
 
-def _stamp(path: str) -> tuple[int | None, int | None]:
-    """Size and time of a file, by which a change is noticed; nothing for what is no file."""
+def _stamp(path: str) -> Stamp:
+    """Size, time and number of a file. A URL and a pipe have nothing of the kind."""
     if reference.is_collection(path):
         return reference.stamp(path)
     with suppress(OSError):
         found = os.stat(path)
-        return found.st_size, found.st_mtime_ns
-    return None, None
+        if stat.S_ISREG(found.st_mode):
+            return found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
+    return (None,)

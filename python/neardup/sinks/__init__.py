@@ -2,10 +2,11 @@
 
 from neardup.sinks.kept import Kept, check_kept, open_kept
 from neardup.sinks.new_file import check, open_new, together
-from neardup.sinks.rows import Row, Write, open_rows
+from neardup.sinks.rows import Columns, Row, Write, open_rows
 from neardup.sinks.tables import open_tables
 
 __all__ = [
+    "Columns",
     "Kept",
     "Row",
     "Write",

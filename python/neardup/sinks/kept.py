@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from neardup.sinks.new_file import Raw, check, open_packed
 from neardup.sinks.tables import WriteTable, open_groups, open_tables
 from neardup.sources import Reading, format_of
-from neardup.sources.document import STDIN, Unreadable, name_of
+from neardup.sources.document import BOM, STDIN, Unreadable, name_of
 from neardup.sources.formats import DELIMITERS, ENDINGS, ending
 from neardup.sources.parquet import NotReadError, open_parquet, rows_at_once
 from neardup.sources.separated import header_of
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PIECE = 8 << 20
+# Places of a file looked at before its lines are copied.
+LOOKS = 64
 TABLES = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 
 
@@ -150,6 +153,7 @@ class _Bytes:
         if isinstance(raw, Raw) and is_plain_file(path):
             self._stream.flush()
             with open(path, "rb") as plain:
+                _check_places(plain.fileno(), runs, path)
                 raw.copy_runs(plain.fileno(), runs, name_of(path))
                 plain.seek(runs[-1][1] - 1)
                 self._ended = plain.read(1) == b"\n"
@@ -159,10 +163,27 @@ class _Bytes:
             for start, end in runs:
                 for data in source.pieces(start, end):
                     self._write(data)
+                if not (self._ended or source.ends_at(end)):
+                    raise _changed(path)
 
     def _write(self, data: bytes | memoryview) -> None:
         self._stream.write(data)
         self._ended = data[-1:] == b"\n"
+
+
+def _check_places(handle: int, runs: Sequence[tuple[int, int]], path: str) -> None:
+    """Lines still have to lie where they lay. Some of them are looked at: that takes no time, and a
+    file that was changed has others everywhere."""
+    step = max(1, len(runs) // LOOKS)
+    for start, end in (*runs[::step], runs[-1]):
+        before = b"\n" if start <= len(BOM) else os.pread(handle, 1, start - 1)
+        last = os.pread(handle, 2, end - 1)
+        if before != b"\n" or not (last[:1] == b"\n" or len(last) == 1):
+            raise _changed(path)
+
+
+def _changed(path: str) -> OSError:
+    return OSError(f"{name_of(path)}: changed since it was read; nothing was written, run again")
 
 
 def _runs(spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -194,6 +215,13 @@ class _Forward:
             piece = self._data[start - self._base : end - self._base]
             start += len(piece)
             yield piece
+
+    def ends_at(self, end: int) -> bool:
+        """Whether there is nothing beyond."""
+        at_end = end == self._base + len(self._data)
+        with suppress(DamagedError):
+            return at_end and not self._read(1)
+        return at_end
 
     def _next(self) -> None:
         self._base += len(self._data)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -20,6 +22,8 @@ from neardup.sources.formats import PACKED, ending, is_url, packing
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
+# Files and folders that are gone when a run is done have names that begin so.
+PREFIX = ".neardup-"
 ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 GZIP_LEVEL = 6
 BUFFER = 1 << 20
@@ -29,8 +33,8 @@ WINDOW = 1 << 18
 LONG_RUN = 1 << 18
 # The system takes so many pieces at a time.
 MOST_VIEWS = 512
-# Complete files and what they are to be called, while `together` holds them back.
-_waiting: ContextVar[list[tuple[str, Path]] | None] = ContextVar("_waiting", default=None)
+# Complete files, while `together` holds them back.
+_waiting: ContextVar[list[_Complete] | None] = ContextVar("_waiting", default=None)
 
 
 def check(path: Path, inputs: Sequence[str] = (), *, endings: Sequence[str] = ENDINGS) -> None:
@@ -58,14 +62,67 @@ def check(path: Path, inputs: Sequence[str] = (), *, endings: Sequence[str] = EN
         raise ValueError(f"{path}: not writable")
 
 
+class _Complete:
+    """A complete file under a temporary name, and what it is to be called.
+
+    The handle keeps the lock by which others see that the file is still wanted.
+    """
+
+    def __init__(self, temporary: str, path: Path, handle: int) -> None:
+        self.temporary = temporary
+        self.path = path
+        self.handle = handle
+        # The file that had the name before, under another name; None if there was none.
+        self._old: str | None = None
+        self._placed = self._undoable = False
+
+    def place(self, *, undoable: bool = False) -> None:
+        """Gives it its name. To undo that, the old file is kept until `close`."""
+        target = target_of(self.path)
+        with named(self.path):
+            if undoable:
+                # Without a second name for the old file there is no way back.
+                with suppress(OSError):
+                    self._old = _second_name(target) if target.exists() else None
+                    self._undoable = True
+            os.replace(self.temporary, target)
+            self._placed = True
+
+    def undo(self) -> bool:
+        """Brings back what was there before; whether that could be done."""
+        if not self._placed:
+            return True
+        if self._undoable:
+            with suppress(OSError):
+                target = target_of(self.path)
+                if self._old is None:
+                    os.unlink(target)
+                else:
+                    os.replace(self._old, target)
+                self._placed = False
+        return not self._placed
+
+    def close(self) -> None:
+        """Lets go, and removes what did not get its name."""
+        for name in (None if self._placed else self.temporary, self._old):
+            if name is not None:
+                with suppress(OSError):
+                    os.unlink(name)
+        os.close(self.handle)
+
+
 @contextmanager
 def open_new(path: Path) -> Iterator[Raw]:
-    """The bytes of a new file. A failed or stopped run leaves the old one, and no other."""
+    """The bytes of a new file. A failed or stopped run leaves the old one, and no other.
+
+    It may be read and written by whom the old one may be; a new one by whom the umask says.
+    """
     target = target_of(path)
     with named(path):
-        # In the same folder, so that renaming is one step.
-        handle, temporary = tempfile.mkstemp(prefix=".neardup-", dir=target.parent)
+        handle, temporary = _temporary(target.parent)
+        complete = _Complete(temporary, path, os.dup(handle))
     raw = Raw(handle, path)
+    held = False
     try:
         try:
             yield raw
@@ -74,35 +131,64 @@ def open_new(path: Path) -> Iterator[Raw]:
         finally:
             raw.finish()
         with named(path):
-            os.chmod(temporary, 0o666 & ~_umask())
+            os.chmod(temporary, _mode(target))
         waiting = _waiting.get()
         if waiting is None:
-            with named(path):
-                os.replace(temporary, target)
+            complete.place()
         else:
-            waiting.append((temporary, target))
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+            waiting.append(complete)
+            held = True
+    finally:
+        if not held:
+            complete.close()
+
+
+def _temporary(folder: Path) -> tuple[int, str]:
+    """A new file, locked: see `neardup.jobs.work_folder.tidy`."""
+    import fcntl
+
+    # In the same folder, so that renaming is one step.
+    handle, name = tempfile.mkstemp(prefix=PREFIX, dir=folder)
+    # Some file systems know no locks; there nothing is tidied up.
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return handle, name
+
+
+def _second_name(target: Path) -> str:
+    handle, name = tempfile.mkstemp(prefix=PREFIX, dir=target.parent)
+    os.close(handle)
+    os.unlink(name)
+    os.link(target, name)
+    return name
+
+
+def _mode(target: Path) -> int:
+    with suppress(OSError):
+        return stat.S_IMODE(target.stat().st_mode)
+    return 0o666 & ~_umask()
 
 
 @contextmanager
 def together() -> Iterator[None]:
     """Files that are completed in here appear at its end, all of them, or none if it fails."""
-    waiting: list[tuple[str, Path]] = []
+    waiting: list[_Complete] = []
     token = _waiting.set(waiting)
     try:
         yield
-        for temporary, target in waiting:
-            with named(target):
-                os.replace(temporary, target)
-    except BaseException:
-        for temporary, _ in waiting:
-            with suppress(OSError):
-                os.unlink(temporary)
-        raise
+        try:
+            for file in waiting:
+                file.place(undoable=len(waiting) > 1)
+        except BaseException as error:
+            left = [str(file.path) for file in waiting if not file.undo()]
+            if left and isinstance(error, OSError):
+                there = "is there already" if len(left) == 1 else "are there already"
+                why = f"{error.strerror}; of this run {', '.join(left)} {there}, no other file is"
+                raise OSError(error.errno, why, error.filename) from error
+            raise
     finally:
+        for file in waiting:
+            file.close()
         _waiting.reset(token)
 
 
@@ -276,7 +362,10 @@ def named(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        why = error.strerror
+        if error.errno == errno.EFBIG:
+            why = "larger than this process may write (ulimit -f) or its file system can hold"
+        raise OSError(error.errno, why, str(path)) from error
 
 
 def _same(name: str, path: Path) -> bool:

@@ -5,25 +5,32 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
 from neardup.sinks.new_file import check, open_new, open_packed
 from neardup.sources.formats import DELIMITERS, ENDINGS, ending
+from neardup.sources.separated import FORMULA, guarded
 
 Row = dict[str, Any]
 Write = Callable[[Row], object]
+# The columns of a table and what each holds: str, int, float or bool, or nothing in some rows.
+Columns = Mapping[str, type]
 
-# A spreadsheet would run a cell that begins with one of these as a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Rows of a row group, and the characters in them.
 PARQUET_ROWS = 1 << 16
+PARQUET_CHARACTERS = 64 << 20
 
 
 @contextmanager
-def open_rows(path: Path, columns: Sequence[str]) -> Iterator[Write]:
-    """A function that writes a row. A failed or stopped run leaves no half-written file."""
+def open_rows(path: Path, columns: Columns, *, reversible: bool = False) -> Iterator[Write]:
+    """A function that writes a row. A failed or stopped run leaves no half-written file.
+
+    reversible  in CSV and TSV, cells that begin with ' get another one, as do those a spreadsheet
+                would run as a formula: so whoever reads them can tell which were changed
+    """
     check(path)
     kind = ENDINGS[ending(path.name)]
     if kind == "parquet":
@@ -32,7 +39,11 @@ def open_rows(path: Path, columns: Sequence[str]) -> Iterator[Write]:
         return
     with open_packed(path) as stream:
         file = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-        yield _jsonl(file, columns) if kind == "jsonl" else _separated(file, columns, kind)
+        names = list(columns)
+        if kind == "jsonl":
+            yield _jsonl(file, names)
+        else:
+            yield _separated(file, names, kind, guarded if reversible else _guarded)
         file.flush()
         file.detach()
 
@@ -44,51 +55,55 @@ def _jsonl(file: TextIO, columns: Sequence[str]) -> Write:
     return write
 
 
-def _separated(file: TextIO, columns: Sequence[str], kind: str) -> Write:
+def _separated(
+    file: TextIO, columns: Sequence[str], kind: str, guard: Callable[[str], str]
+) -> Write:
     rows = csv.writer(file, delimiter=DELIMITERS[kind], lineterminator="\n")
+    # A line break of the old kind in a cell without quotes would end the row for some readers.
+    quoted = csv.writer(
+        file, delimiter=DELIMITERS[kind], lineterminator="\n", quoting=csv.QUOTE_ALL
+    )
     rows.writerow(columns)
 
     def write(row: Row) -> None:
-        rows.writerow([_cell(row[name]) for name in columns])
+        cells = [guard(_cell(row[name])) for name in columns]
+        (quoted if any("\r" in cell for cell in cells) else rows).writerow(cells)
 
     return write
 
 
 @contextmanager
-def _open_parquet(path: Path, columns: Sequence[str]) -> Iterator[Write]:
-    """Rows are gathered; the first of them say what the columns are of."""
+def _open_parquet(path: Path, columns: Columns) -> Iterator[Write]:
+    """Rows are gathered to row groups."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    long = [name for name, kind in columns.items() if kind is str]
     held: list[Row] = []
-    with open_new(path) as raw, ExitStack() as stack:
-        writers: list[pq.ParquetWriter] = []
+    size = 0
+    with (
+        open_new(path) as raw,
+        pq.ParquetWriter(pa.PythonFile(raw, "w"), schema, compression="zstd") as writer,
+    ):
 
         def flush() -> None:
-            if not writers:
-                schema = _schema(held, columns)
-                writer = pq.ParquetWriter(pa.PythonFile(raw, "w"), schema, compression="zstd")
-                writers.append(stack.enter_context(writer))
-            writers[0].write_table(pa.Table.from_pylist(held, schema=writers[0].schema))
+            nonlocal size
+            writer.write_table(pa.Table.from_pylist(held, schema=schema))
             held.clear()
+            size = 0
 
         def write(row: Row) -> None:
+            nonlocal size
             held.append(row)
-            if len(held) >= PARQUET_ROWS:
+            size += sum(len(row[name] or "") for name in long)
+            if len(held) >= PARQUET_ROWS or size >= PARQUET_CHARACTERS:
                 flush()
 
         yield write
-        if held or not writers:
+        if held:
             flush()
-
-
-def _schema(rows: Sequence[Row], columns: Sequence[str]) -> Any:
-    import pyarrow as pa
-
-    kinds = [pa.array([row[name] for row in rows]).type for name in columns]
-    # A column without any value yet: strings are what most columns hold.
-    kinds = [pa.string() if pa.types.is_null(kind) else kind for kind in kinds]
-    return pa.schema(list(zip(columns, kinds, strict=True)))
 
 
 def _cell(value: object) -> str:
@@ -96,5 +111,9 @@ def _cell(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = str(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return str(value)
+
+
+def _guarded(cell: str) -> str:
+    """A cell that no spreadsheet runs as a formula."""
+    return f"'{cell}" if cell.startswith(FORMULA) else cell

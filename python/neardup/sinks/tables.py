@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from neardup.sinks.new_file import check, open_new, open_packed
-from neardup.sinks.rows import FORMULA
 from neardup.sources.formats import DELIMITERS, ENDINGS, ending
+from neardup.sources.separated import FORMULA
 
 if TYPE_CHECKING:
     import pyarrow as pa

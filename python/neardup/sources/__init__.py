@@ -12,7 +12,7 @@ from neardup.sources.formats import format_of
 from neardup.sources.jsonl import read_jsonl, read_jsonl_batches
 from neardup.sources.parquet import read_parquet_batches
 from neardup.sources.separated import read_separated_batches
-from neardup.sources.stored import Progress, spooled_stdin
+from neardup.sources.stored import Progress, copied, spooled_stdin
 from neardup.sources.text import (
     read_line_batches,
     read_lines,
@@ -28,6 +28,7 @@ __all__ = [
     "Report",
     "Unreadable",
     "batches",
+    "copied",
     "expand",
     "format_of",
     "name_of",

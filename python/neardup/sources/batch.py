@@ -39,9 +39,10 @@ class Batch(NamedTuple):
 
     `spans` says where each record lies in the unpacked file, [start, end) in bytes with its line
     end; for Parquet it is [row, row + 1). `lines` counts from 1 (rows, for Parquet). `key` holds
-    the values of `Reading.key_column`, null where there is none. `in_place` says that each span of
-    the file itself is a line of JSON from which the core can read the text again. Of such
-    a batch something may have been made while it was read: then it has `made`, and no texts.
+    the values of `Reading.key_column`, null where there is none. `others` holds what else is in
+    each record, by column, where `Reading.others` asks for it. `in_place` says that each span of
+    the file itself is a line of JSON from which the core can read the text again. Of such a batch
+    something may have been made while it was read: then it has `made`, and no texts.
     """
 
     ids: pa.LargeStringArray
@@ -51,6 +52,7 @@ class Batch(NamedTuple):
     key: pa.Array | None
     in_place: bool = False
     made: Made | None = None
+    others: Sequence[dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Reading:
 
     Several text columns are joined by a line break; one of several may be missing, all may not.
     Without `id_column` the id is the column "id" where there is one, else file:line. Without
-    `format` ("jsonl", "csv", "tsv", "parquet" or "text") the ending of a file tells it.
+    `format` ("jsonl", "csv", "tsv", "parquet" or "text") the ending of a file tells it. With
+    `others` the columns that are neither text nor id are read as well, which takes longer.
     """
 
     text_columns: tuple[str, ...] = ("text",)
@@ -67,6 +70,7 @@ class Reading:
     key_column: str | None = None
     lines: bool = False
     format: str | None = None
+    others: bool = False
 
     def __post_init__(self) -> None:
         if not self.text_columns:
@@ -87,6 +91,7 @@ def make(
     spans: Any,
     lines: Any,
     keys: Sequence[Any] | None,
+    others: Sequence[dict[str, Any]] | None = None,
 ) -> Batch:
     """A batch of Python values."""
     import numpy as np
@@ -98,6 +103,7 @@ def make(
         np.asarray(spans, dtype=np.int64).reshape(-1, 2),
         np.asarray(lines, dtype=np.int64),
         None if keys is None else _key(keys),
+        others=others,
     )
 
 

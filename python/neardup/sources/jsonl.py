@@ -35,6 +35,7 @@ class Records(NamedTuple):
     ids: list[str]
     texts: list[str]
     keys: list[Any] | None
+    others: list[dict[str, Any]] | None
 
 
 def read_jsonl(
@@ -126,7 +127,7 @@ def parse_block(
 ) -> tuple[Batch, list[Unreadable]]:
     """The documents of whole lines, of which the first has this number and offset; and the rest."""
     problems: list[Unreadable] = []
-    if reading.key_column is None:
+    if reading.key_column is None and not reading.others:
         quick = _parse_quickly(first, start, block, path, reading, problems.append, making)
         if quick is not None:
             return quick, problems
@@ -198,7 +199,7 @@ def _parse_slowly(
     found = parse_lines(lines, range(first, first + len(lines)), path, reading, report)
     rows = np.array(found.rows, dtype=np.int64)
     spans = np.stack((starts[rows], ends[rows]), axis=1)
-    return make(found.ids, found.texts, spans, first + rows, found.keys)
+    return make(found.ids, found.texts, spans, first + rows, found.keys, found.others)
 
 
 def parse_lines(
@@ -206,7 +207,9 @@ def parse_lines(
 ) -> Records:
     """The documents of lines with these numbers. Blank lines are skipped, bad ones reported."""
     source = name_of(path)
-    found = Records([], [], [], None if reading.key_column is None else [])
+    keys: list[Any] | None = None if reading.key_column is None else []
+    found = Records([], [], [], keys, [] if reading.others else None)
+    taken = {*reading.text_columns, reading.id_column or DEFAULT_ID}
     for row, (number, line) in enumerate(zip(numbers, lines, strict=True)):
         if not line.strip():
             continue
@@ -226,6 +229,8 @@ def parse_lines(
         found.texts.append(text)
         if found.keys is not None and reading.key_column is not None:
             found.keys.append(record.get(reading.key_column))
+        if found.others is not None:
+            found.others.append({x: y for x, y in record.items() if x not in taken})
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.sources import document, stored
 from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading
@@ -136,6 +136,11 @@ class _Reader:
         self._key = reading.key_column if self._has(reading.key_column) else None
         self._check_types()
         wanted = [*self._texts, self._id if self._has(self._id) else None, self._key]
+        self._others: list[str] | None = None
+        if reading.others:
+            taken = {*reading.text_columns, self._id}
+            self._others = [x for x in self._schema.names if x not in taken and self._has(x)]
+            wanted += self._others
         self.columns = list(dict.fromkeys(name for name in wanted if name is not None))
         self.rows = rows_at_once(file, self.columns)
 
@@ -184,7 +189,16 @@ class _Reader:
             np.stack((numbers, numbers + 1), axis=1),
             numbers + 1,
             key,
+            others=self._rest(table, keep),
         )
+
+    def _rest(self, table: pa.RecordBatch, keep: pa.Array) -> list[dict[str, Any]] | None:
+        if self._others is None:
+            return None
+        if not self._others:
+            return [{} for _ in range(keep.true_count)]
+        found: list[dict[str, Any]] = table.select(self._others).filter(keep).to_pylist()
+        return found
 
     def _strings(self, table: pa.RecordBatch, name: str) -> pa.Array:
         import pyarrow as pa

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from neardup.sources import document
 from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading, make
@@ -14,6 +14,21 @@ from neardup.sources.formats import DELIMITERS
 from neardup.sources.jsonl import DEFAULT_ID, columns_of
 from neardup.sources.stored import Progress, Stored, open_stored
 from neardup.sources.text import has_nul
+
+# Both are columns of what a collection exports, where such a cell got a leading quote for safety.
+EXPORTED = {"metadata", "fingerprint"}
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+GUARDED = ("'", *FORMULA)
+
+
+def guarded(cell: str) -> str:
+    """A cell that no spreadsheet runs as a formula, in a way that `unguarded` can undo."""
+    return f"'{cell}" if cell.startswith(GUARDED) else cell
+
+
+def unguarded(cell: str) -> str:
+    """What `guarded` has made such a cell of."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(GUARDED) else cell
 
 
 class Header(NamedTuple):
@@ -63,17 +78,20 @@ def _batches(path: str, rows: _Rows, columns: _Columns, report: Report) -> Itera
     texts: list[str] = []
     places: list[tuple[int, int, int]] = []
     keys: list[str | None] | None = [] if columns.wants_key else None
+    others: list[dict[str, Any]] | None = [] if columns.others is not None else None
     size = 0
 
     def batch() -> Batch:
         spans, lines = [place[:2] for place in places], [place[2] for place in places]
-        return make(ids, texts, spans, lines, keys)
+        return make(ids, texts, spans, lines, keys, others)
 
     failed: list[OSError] = []
     for cells in _until_error(rows.records(columns.count), failed):
         line = rows.lines.first
+        if columns.is_export:
+            cells = [unguarded(cell) for cell in cells]
         name = "" if columns.id is None else cells[columns.id]
-        if not name:
+        if not name and not (columns.is_export and columns.id is not None):
             if columns.named:
                 report(Unreadable(source, line, f"column {columns.named!r} is empty"))
                 continue
@@ -83,11 +101,14 @@ def _batches(path: str, rows: _Rows, columns: _Columns, report: Report) -> Itera
         places.append((rows.lines.start, rows.lines.end, line))
         if keys is not None:
             keys.append((cells[columns.key] or None) if columns.key >= 0 else None)
+        if others is not None and columns.others is not None:
+            others.append({other: cells[at] for other, at in columns.others})
         size += len(texts[-1])
         if size >= BATCH_BYTES or len(ids) >= BATCH_ROWS:
             yield batch()
             ids, texts, places, size = [], [], [], 0
             keys = None if keys is None else []
+            others = None if others is None else []
     if ids:
         yield batch()
     for error in failed:
@@ -110,6 +131,13 @@ class _Columns:
         self.id = None if place < 0 else place
         self.wants_key = reading.key_column is not None
         self.key = self._place(reading.key_column) if reading.key_column is not None else -1
+        self.others: list[tuple[str, int]] | None = None
+        if reading.others:
+            taken = {*self.texts, self.id}
+            rest = [name for at, name in enumerate(names) if at not in taken]
+            self.others = [(name, self._place(name)) for name in rest]
+        # What is exported is read back as it was.
+        self.is_export = reading.others and set(names) >= EXPORTED
 
     def _place(self, name: str) -> int:
         if self._names.count(name) > 1:

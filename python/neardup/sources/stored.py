@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
-import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, BinaryIO
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from neardup.sources import formats
 from neardup.sources.document import STDIN, name_of
@@ -25,6 +26,8 @@ Progress = Callable[[int], object]
 MOST_RATIO = 1000
 FREE_BYTES = 64 << 20
 STEP = 1 << 18
+# Bytes copied at a time.
+COPIED = 1 << 20
 PACKAGES = {
     "s3": "s3fs",
     "gs": "gcsfs",
@@ -38,11 +41,13 @@ PACKAGES = {
     "hf": "huggingface_hub",
 }
 
-_spooled: BinaryIO | None = None
-
 
 class DamagedError(Exception):
     """The rest of a packed file cannot be had, and why. What was before has been given."""
+
+
+class NoRoomError(ValueError):
+    """What is not to be fetched twice cannot be copied."""
 
 
 class Stored:
@@ -147,17 +152,22 @@ class _Counted:
 @contextmanager
 def open_stored(path: str, progress: Progress | None = None) -> Iterator[Stored]:
     """A file, a URL or standard input, to be read from its beginning."""
-    with open_raw(path) as raw:
-        yield Stored(path, raw, progress)
+    with open_raw(path, progress) as raw:
+        # What is fetched to be copied is counted then.
+        fetched = formats.is_url(path) and path in _sources
+        yield Stored(path, raw, None if fetched else progress)
 
 
 @contextmanager
-def open_raw(path: str) -> Iterator[Any]:
-    """The bytes as they are stored. Standard input stays open afterwards."""
-    if path == STDIN:
-        if _spooled is not None:
-            _spooled.seek(0)
-        yield sys.stdin.buffer if _spooled is None else _spooled
+def open_raw(path: str, progress: Progress | None = None) -> Iterator[Any]:
+    """The bytes as they are stored. Standard input stays open afterwards.
+
+    progress  is told of bytes that are copied first
+    """
+    if (source := _sources.get(path)) is not None:
+        yield _View(source.copy(progress))
+    elif path == STDIN:
+        yield sys.stdin.buffer
     elif formats.is_url(path):
         with _open_url(path) as file:
             yield file
@@ -169,16 +179,135 @@ def open_raw(path: str) -> Iterator[Any]:
 
 
 @contextmanager
-def spooled_stdin() -> Iterator[None]:
+def copied(paths: Iterable[str], folder: str | os.PathLike[str] | None = None) -> Iterator[None]:
+    """In here standard input and URLs are fetched once, and read from a copy as often as needed.
+
+    folder  where copies of URLs lie; that of standard input is where temporary files are
+    """
+    own = {path for path in paths if path == STDIN or formats.is_url(path)}
+    with _lock:
+        for path in own:
+            _sources.setdefault(path, _Once(path, folder)).users += 1
+    try:
+        if STDIN in own:
+            _sources[STDIN].copy(None)
+        yield
+    finally:
+        with _lock:
+            for path in own:
+                _sources[path].users -= 1
+                if not _sources[path].users:
+                    _sources.pop(path).close()
+
+
+def spooled_stdin() -> AbstractContextManager[None]:
     """Standard input in a temporary file, so that "-" can be read as often as needed."""
-    global _spooled
-    with tempfile.TemporaryFile(prefix="neardup-") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
-        _spooled = file
+    return copied([STDIN])
+
+
+class _Once:
+    """Something that is fetched once, when it is first asked for."""
+
+    def __init__(self, path: str, folder: str | os.PathLike[str] | None) -> None:
+        self.users = 0
+        self._path = path
+        self._folder = None if path == STDIN else folder
+        self._copy: _Copy | None = None
+        self._lock = threading.Lock()
+
+    def copy(self, progress: Progress | None) -> _Copy:
+        with self._lock:
+            if self._copy is None:
+                if self._path == STDIN:
+                    self._copy = self._copied(sys.stdin.buffer, progress)
+                else:
+                    with _open_url(self._path) as raw:
+                        self._copy = self._copied(raw, progress)
+            return self._copy
+
+    def _copied(self, raw: Any, progress: Progress | None) -> _Copy:
         try:
-            yield
-        finally:
-            _spooled = None
+            # It is open until the last of its users is done.
+            file = tempfile.TemporaryFile(prefix="neardup-", dir=self._folder)  # noqa: SIM115
+            copy = _Copy(file)
+            try:
+                while data := copy.next_of(raw):
+                    copy.file.write(data)
+                    if progress is not None:
+                        progress(len(data))
+                copy.file.flush()
+            except BaseException:
+                copy.file.close()
+                raise
+        except OSError as error:
+            where = self._folder or tempfile.gettempdir()
+            raise NoRoomError(
+                f"{name_of(self._path)}: cannot be copied to {where}, from which it is read more "
+                f"than once: {error.strerror or error}"
+            ) from error
+        return copy
+
+    def close(self) -> None:
+        if self._copy is not None:
+            self._copy.file.close()
+
+
+class _Copy:
+    """A file without a name, and what went wrong where it ends."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+        self.failure: OSError | None = None
+
+    def next_of(self, raw: Any) -> bytes:
+        """What comes next; nothing more where it cannot be had."""
+        try:
+            data: bytes = raw.read(COPIED)
+        except OSError as error:
+            self.failure = error
+            return b""
+        return data
+
+
+class _View(io.RawIOBase):
+    """A copy, read from its beginning. Where the original could not be read on, nor can it be."""
+
+    def __init__(self, copy: _Copy) -> None:
+        self._copy = copy
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        if whence == os.SEEK_END:
+            if self._copy.failure is not None:
+                raise self._copy.failure
+            offset += os.fstat(self._copy.file.fileno()).st_size
+        self._at = offset + (self._at if whence == os.SEEK_CUR else 0)
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        left = sys.maxsize if size is None or size < 0 else size
+        parts: list[bytes] = []
+        while left and (data := os.pread(self._copy.file.fileno(), min(left, COPIED), self._at)):
+            parts.append(data)
+            self._at += len(data)
+            left -= len(data)
+        if not parts and left and self._copy.failure is not None:
+            raise self._copy.failure
+        return b"".join(parts)
+
+
+# What is fetched once, by its name.
+_sources: dict[str, _Once] = {}
+_lock = threading.Lock()
 
 
 def is_plain_file(path: str) -> bool:
@@ -196,7 +325,7 @@ def is_plain_file(path: str) -> bool:
 def can_reread(path: str) -> bool:
     """Whether a file gives the same once more; a pipe does not."""
     if path == STDIN:
-        return _spooled is not None
+        return path in _sources
     with suppress(OSError):
         return formats.is_url(path) or not stat.S_ISFIFO(os.stat(path).st_mode)
     return True  # what is not there is reported when it is read
