@@ -38,7 +38,7 @@ NOT_MUCH_LARGER = 1.5
 # many at most: they are read at each opening as well.
 REMOVED, MOST_REMOVED = 0.25, 1 << 17
 # Rows read at a time.
-READ = 1 << 9
+READ = 1 << 8
 # Times a reader looks again for files that a writer has just replaced.
 RETRIES = 3
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.uint8]
 
 # Texts in memory at a time.
-TEXTS = 256
+TEXTS = 128
 
 
 def new_index(recipe: Recipe) -> _core.SketchIndex:
