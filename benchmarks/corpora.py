@@ -18,7 +18,7 @@ from itertools import accumulate
 from pathlib import Path
 
 # One character of a script without spaces, or one word together with the space before it.
-NO_SPACES = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+NO_SPACES = r"\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 UNIT = re.compile(rf"\s*(?:[{NO_SPACES}]|[^\s{NO_SPACES}]+)")
 ENDING = re.compile(r"[.,;:!?\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+(?=\s|$|[^\x00-\x7f])")
 

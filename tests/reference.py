@@ -203,7 +203,7 @@ def length_weight(token: str, tf: int) -> float:
     elif len(token) == 2 and groups <= {"kana", "letters"}:
         tf = min(tf, 2)
     elif len(token) == 6 and groups == {"letters"}:
-        factor, tf = 1 / 2, min(tf, 2)
+        factor = 1 / 2
     elif not any(unicodedata.category(c)[0] == "N" or group(c) or "가" <= c <= "힣" for c in token):
         factor = 1 / 2 ** min(max(5 - len(token), 0), 4)
     return _sixteenths((1 + math.log(tf)) * factor)

@@ -64,16 +64,38 @@ def test_weights(weights: Any, expected: list[float]) -> None:
         ("a1", 1),
         ("7", 1),
         ("٣", 1),
-        ("我", 1),
-        ("我爱", 1),
+        ("我", 7 / 8),
         ("กา", 1),
-        ("カ", 1),
+        ("カ", 7 / 8),
+        ("ก", 7 / 8),
         ("한국", 1),
         ("é", 1 / 16),
     ],
 )
 def test_short_words_count_less(token: str, weight: float) -> None:
     assert pairs(token) == [(token, weight)]
+
+
+def test_characters_pairs_and_windows_have_weights_of_their_own() -> None:
+    assert pairs("我爱") == [("我", 7 / 8), ("我爱", 1), ("爱", 7 / 8)]
+    # Beyond two, repeats count no more, except of pairs with Han.
+    thrice = pairs("我爱。" * 3 + "かな。" * 3)
+    assert thrice[:3] == [("我", 1.5), ("我爱", 34 / 16), ("爱", 1.5)]
+    assert thrice[3:] == [("か", 1.5), ("かな", 27 / 16), ("な", 1.5)]
+    assert pairs("ภาษาไท") == [
+        *[("ภา", 1), ("าษ", 1), ("ษา", 1), ("าไ", 1), ("ไท", 1)],
+        ("ภาษาไท", 1 / 2),
+    ]
+    assert pairs("ภาษาไท " * 3)[-1] == ("ภาษาไท", 17 / 16)
+    plain = nd.Recipe(weights="tf")
+    assert pairs("我爱。" * 3, plain) == [("我", 3), ("我爱", 3), ("爱", 3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "signal"), [("我", False), ("我爱", True), ("ก", False), ("กา", False), ("กาก", True)]
+)
+def test_signal_of_a_few_characters(text: str, signal: bool) -> None:
+    assert (nd.fingerprint(text) is not None) == signal
 
 
 def test_a_token_that_comes_very_often() -> None:

@@ -154,7 +154,7 @@ impl Tokenizer {
     fn each_plain(&self, text: &str, mut sink: impl FnMut(&str)) {
         match &self.kind {
             Kind::Words if self.ngram == 1 => each_word(text, sink),
-            Kind::Words => each_neighbour(text, sink),
+            Kind::Words => each_neighbour(text, &mut sink),
             Kind::Jieba(jieba) => {
                 jieba::each_word(jieba, text, |word| {
                     if word.chars().any(|c| class(c).is_wordlike()) {

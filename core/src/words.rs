@@ -60,8 +60,8 @@ pub(crate) fn each_word<'a>(text: &'a str, mut sink: impl FnMut(&'a str)) {
 
 /// Words, and overlapping pairs of characters from all runs: what can be joined to n-grams, since none overlaps another
 /// by more than its neighbours do.
-#[inline]
-pub(crate) fn each_neighbour<'a>(text: &'a str, mut sink: impl FnMut(&'a str)) {
+#[inline(never)]
+pub(crate) fn each_neighbour<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str)) {
     each_piece(text, |piece| match piece {
         Piece::Word(word) => sink(word),
         Piece::Run(run) | Piece::Letters(run) if run.chars().nth(1).is_none() => sink(run),
@@ -671,7 +671,7 @@ mod tests {
         #[test]
         fn neighbours_are_words_and_pairs(text in "[a 汉かกไ]{0,30}") {
             let mut found = Vec::new();
-            each_neighbour(&text, |word| found.push(word.to_owned()));
+            each_neighbour(&text, &mut |word| found.push(word.to_owned()));
             let mut expected = Vec::new();
             let kind = |c: char| "汉か".contains(c) as u8 + 2 * "กไ".contains(c) as u8;
             for piece in text.chars().collect::<Vec<_>>().chunk_by(|&a, &b| kind(a) == kind(b)) {

@@ -91,7 +91,7 @@ def test_json_is_one_object(run: Run, source: Path, command: str) -> None:
     assert done.out.count("\n") == 1
     found: dict[str, Any] = json.loads(done.out)
     fields = {"job", "read", "reference", "unreadable", "no_signal", "candidates", "verified"}
-    fields |= {"pairs", "clusters", "similarity", "radius", "recall", "recipe", "plan"}
+    fields |= {"pairs", "clusters", "similarity", "recall", "recipe", "plan"}
     fields |= {"seconds", "stages", "peak_memory", "files"}
     if command == "dedup":
         fields |= {"kept", "removed"}
@@ -114,13 +114,16 @@ def test_chaining_is_warned_of(run: Run, source: Path) -> None:
     # Each is near the next, and the ends have little in common.
     texts = [" ".join(words[n : n + 12]) for n in range(12)]
     source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
-    done = run("dedup", source, "-o", "out.jsonl", "--recall", "1", "--similarity", "0.85")
+    asked = ("--recall", "1", "--similarity", "0.85", "--linkage", "connected")
+    done = run("dedup", source, "-o", "out.jsonl", *asked)
     assert done.code == 0
     assert "kept 1, removed 11" in done.err
-    assert "warning: chaining made clusters whose members are far apart" in done.err
-    assert "in a cluster of 12; --linkage star keeps each near its own" in done.err
+    assert (
+        "records are below 0.85 similarity to the one that stands for them (lowest 0.0" in done.err
+    )
+    assert "in a cluster of 12); they were linked by a chain. Use --linkage star." in done.err
     done = run("dedup", source, "-o", "out.jsonl", "--recall", "1", "--linkage", "star", "--json")
-    assert "warning" not in done.err
+    assert "chain" not in done.err
     assert "weakest" not in json.loads(done.out)
 
 

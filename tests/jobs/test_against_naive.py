@@ -29,7 +29,7 @@ KEEPS = ["first", "longest", "shortest", "newest:day", "best:n"]
 def batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers do not depend on how many rows are handled at a time."""
     if request.param == "in pieces":
-        for name in ("neardup.engines.local", "neardup.jobs.pairs", "neardup.jobs.dedup"):
+        for name in ("neardup.near.judge", "neardup.jobs.pairs", "neardup.jobs.dedup"):
             # By name: the functions of the same names hide the modules.
             monkeypatch.setattr(sys.modules[name], "BATCH", 5)
         monkeypatch.setattr(sys.modules["neardup.jobs.cluster"], "BATCH", 5)
@@ -122,7 +122,7 @@ def test_dedup_of_every_format_and_packing(tmp_path: Path, kind: str, packing: s
     out, removed = tmp_path / f"out.{ending}{packing}", tmp_path / "removed.parquet"
     asked = options(0.8, removed=removed, reading=Reading(lines=kind == "lines"))
     jobs.dedup([str(tmp_path / f"[ab].{ending}{packing}")], out, asked)
-    label = naive(records, "first", "connected", 0.8)
+    label = naive(records, "first", "star", 0.8)
     header, pieces = corpora.pieces_of(records[:20], kind)
     pieces += corpora.pieces_of(records[20:], kind)[1]
     kept = [row for row, one in enumerate(label) if row == one]
@@ -154,7 +154,7 @@ def test_dedup_of_whole_files(tmp_path: Path, packing: str) -> None:
     records = [
         Record(str(folder / name), text, 0, "") for name, text in zip(names, texts, strict=True)
     ]
-    label = naive(records, "first", "connected", 0.85)
+    label = naive(records, "first", "star", 0.85)
     expected = [
         {"id": record.id, "text": record.text}
         for row, record in enumerate(records)
@@ -189,7 +189,7 @@ def test_clusters_have_the_same_numbers_in_dedup(tmp_path: Path, keep: str) -> N
     out, removed = tmp_path / "out.jsonl", tmp_path / "removed.jsonl"
     jobs.dedup([str(source)], out, options(0.75, keep=keep, removed=removed))
     told = {row["id"]: (row["cluster"], row["dup_of"]) for row in corpora.rows(removed)}
-    jobs.cluster([str(source)], out, options(0.75, keep=keep))
+    jobs.cluster([str(source)], out, options(0.75, keep=keep, linkage="star"))
     clusters = {row["id"]: (row["cluster"], row["representative"]) for row in corpora.rows(out)}
     assert told
     assert told.items() <= clusters.items()

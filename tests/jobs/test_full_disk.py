@@ -40,7 +40,7 @@ def test_no_room_for_the_output(
 
 
 @pytest.mark.parametrize("job", ["dedup", "pairs", "cluster"])
-@pytest.mark.parametrize("column", ["texts", "values", "ids", "problems"])
+@pytest.mark.parametrize("column", ["texts", "sketches", "ids", "problems"])
 def test_no_room_for_what_is_read(
     tmp_path: Path,
     job: str,

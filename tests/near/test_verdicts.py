@@ -17,8 +17,8 @@ CASES = {
     "case and marks": ("The cat sat on the mat!", "the cat: sat on the mat", True),
     "strangers": ("the cat sat on the mat", "we all scream for ice cream", False),
     "two of fourteen words": (
-        "alpha bravos charlie deltas echoes foxtrot golfs hotel indigo juliet kilos limas mikes nov",
-        "alpha bravos charlie deltas echoes foxtrot golfs hotel indigo juliet kilos limas xenon yak",
+        "alpha bravos charlie deltas echoes foxtrot golfs hotel indigo juliet kilos lima mikes nov",
+        "alpha bravos charlie deltas echoes foxtrot golfs hotel indigo juliet kilos lima xenon yak",
         True,
     ),
     "half of the words": ("one two three four five six", "one two three seven eight nine", False),

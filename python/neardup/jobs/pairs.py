@@ -54,22 +54,24 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
         first_only = job.options.equal == "first"
         if not first_only and groups.pairs > MANY:
             job.options.on_warning(
-                f"texts that say the same make {groups.pairs:,} pairs, and all are written; to pair "
-                "each with the first of them only, use --equal first"
+                f"texts that say the same make {groups.pairs:,} pairs, and all are written; to "
+                "pair each with the first of them only, use --equal first"
             )
-        job.options.progress.stage("writing pairs", None, "pairs")
         schema = _schema()
+        progress = job.options.progress
         count = 0
         with sinks.together(), sinks.open_tables(job.out, schema) as write:
-            for found in _all_pairs(matches, groups, first_only=first_only):
-                count += len(found.left)
-                if count > MOST_PAIRS:
-                    raise ValueError(
-                        f"more than {MOST_PAIRS:,} pairs; pair a repeat with the first of its kind "
-                        "only (equal first), or look for clusters instead"
-                    )
+            verified = matches.question.similarity is not None
+            if not first_only:
+                progress.stage("writing pairs of equal texts", groups.pairs, "pairs")
+            for found in groups.with_first(verified) if first_only else groups.within(verified):
+                count = _counted(count, found)
                 write(_table(corpus, found, schema))
-                job.options.progress.advance(len(found.left))
+                progress.advance(len(found.left))
+            progress.stage("comparing", None, "pairs")
+            for found in _near_pairs(matches, groups, first_only=first_only):
+                count = _counted(count, found)
+                write(_table(corpus, found, schema))
             job.matched(matches)
             job.summary.pairs = count
             job.summary.files.append(str(out))
@@ -105,16 +107,24 @@ def _similarity(found: Pairs) -> pa.Array:
     return numbers(found.similarity)
 
 
-def _all_pairs(matches: Matches, groups: _Groups, *, first_only: bool) -> Iterator[Pairs]:
-    """The pairs of units, and of all their twins; the smaller row is on the left."""
-    verified = matches.question.similarity is not None
-    if first_only:
-        yield from groups.with_first(verified)
-        yield from map(_ordered, matches.pairs())
-        return
-    yield from groups.within(verified)
+def _counted(before: int, found: Pairs) -> int:
+    """So many pairs and these, if anybody can want as many."""
+    count = before + len(found.left)
+    if count > MOST_PAIRS:
+        raise ValueError(
+            f"more than {MOST_PAIRS:,} pairs; pair a repeat with the first of its kind only "
+            "(equal first), or look for clusters instead"
+        )
+    return count
+
+
+def _near_pairs(matches: Matches, groups: _Groups, *, first_only: bool) -> Iterator[Pairs]:
+    """The pairs of texts that differ, and of all their twins; the smaller row is on the left."""
     for found in matches.pairs():
-        yield from groups.between(found)
+        if first_only:
+            yield _ordered(found)
+        else:
+            yield from groups.between(found)
 
 
 def _ordered(found: Pairs) -> Pairs:

@@ -137,9 +137,11 @@ class SketchJoin(Matches):
     def clusters(self, linkage: Linkage) -> Clusters:
         import numpy as np
 
-        _, _, verdicts = self._judged()
+        later, earlier, verdicts = self._judged()
         near = self._near(verdicts)
         self.counts.add(verdicts.distance[near], verdicts.similarity[near])
+        told = later[near].astype(np.int64) << 32 | earlier[near]
+        del later, earlier, near
         row, kept, similarity, distance = self._join.clusters(
             linkage,
             verdicts.similarity,
@@ -148,6 +150,13 @@ class SketchJoin(Matches):
             self.corpus.texts,
             self.threads,
         )
+        # Of dense buckets only those pairs were looked at that link something.
+        new = ~np.isnan(similarity) & ~np.isin(row.astype(np.int64) << 32 | kept, told)
+        self.counts.verified += int(new.sum())
+        self.counts.add(distance[new], similarity[new])
+        if self.plan["dense"]:
+            # Whoever is linked is so by a pair at least.
+            self.counts.pairs = max(self.counts.pairs, len(row))
         labels = np.arange(len(self.twins))
         labels[row] = kept
         found, apart = np.full(len(labels), np.nan), np.zeros(len(labels), dtype=np.int64)
