@@ -12,9 +12,11 @@ import shutil
 import sqlite3
 import statistics
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from contextlib import contextmanager
+from itertools import count, cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,9 +33,11 @@ BATCH = 1000
 # Batches added by turns, and single documents; the rest is only there to be many.
 BATCHES, SINGLES = 100, 500
 QUERIES, QUICK_QUERIES = 2000, 300
-SIMILAR_QUERIES = 100
 RADIUS = 3
-SIMILARITY = 0.9
+SIMILARITY = 0.85
+# Texts that are all the same; and seconds for which checks are counted, quiet and while others add.
+EQUAL, QUICK_EQUAL = 200_000, 5_000
+COUNTED, QUICK_COUNTED = 5.0, 0.5
 
 
 def rows(records: Records, *, large: bool) -> Iterator[Row]:
@@ -45,6 +49,7 @@ def rows(records: Records, *, large: bool) -> Iterator[Row]:
     yield from _with_texts(records.folder / "texts.neardup", path, size, what, queries)
     yield from _without_texts(records.folder / "codes.neardup", path, what, queries)
     path.unlink()
+    yield from _equal(records.folder / "equal.neardup", QUICK_EQUAL if records.quick else EQUAL)
 
 
 def _with_texts(folder: Path, path: Path, size: int, what: str, queries: int) -> Iterator[Row]:
@@ -57,19 +62,31 @@ def _with_texts(folder: Path, path: Path, size: int, what: str, queries: int) ->
         for batch in _by(documents, BATCH):
             collection.add(batch)
         asked = [text for _, text in islice(_documents(path), queries)]
-        few = asked[:SIMILAR_QUERIES]
-        yield _checks(
-            f"{what}, {collection.recipe.bits} bits: check, similarity {SIMILARITY:g}, verified",
-            lambda text: collection.check(text, SIMILARITY),
-            few,
-            3000,
+        named = f"{what}, {collection.recipe.bits} bits"
+        limit = 300 if size > SIZE else 100
+        for state in ("as it was added", "compacted"):
+            yield _checks(
+                f"{named}, {state}: check, similarity {SIMILARITY:g}, verified",
+                lambda text: collection.check(text, SIMILARITY),
+                asked,
+                limit,
+            )
+            yield _one(
+                f"{named}, {state}: the same, {len(asked):,} at a time",
+                seconds(collection.check, asked, SIMILARITY) / len(asked),
+                None,
+            )
+            if state == "as it was added":
+                yield from _meanwhile(collection, named, asked, size)
+                yield Row(f"{named}: compact", f"{seconds(collection.compact):.3g} s")
+        found, texts = collection.stats(), _text_bytes(folder)
+        yield at_most(
+            f"{named}, compacted: on disk beside the texts",
+            (found.database_bytes + found.segment_bytes - texts) / found.documents,
+            "bytes each",
+            200,
+            more=f", {found.segment_bytes / found.documents:.3g} of them in segments",
         )
-        yield _one(
-            f"{what}, {collection.recipe.bits} bits: the same, {len(few)} at a time",
-            seconds(collection.check, few, SIMILARITY) / len(few),
-            None,
-        )
-        yield Row(f"{what}: compact", f"{seconds(collection.compact):.3g} s")
     shutil.rmtree(folder)
 
 
@@ -112,6 +129,96 @@ def _without_texts(folder: Path, path: Path, what: str, queries: int) -> Iterato
         120,
         more=f", {found.segment_bytes / found.documents:.3g} of them in segments",
     )
+    shutil.rmtree(folder)
+
+
+def _meanwhile(
+    collection: nd.Collection, what: str, asked: Sequence[str], size: int
+) -> Iterator[Row]:
+    """Checks, alone and while another thread adds and compacts."""
+    duration = QUICK_COUNTED if size <= QUICK_SIZE else COUNTED
+    more = (
+        [(f"more-{number}-{at}", f"{text} {number}") for at, text in enumerate(asked)]
+        for number in count()
+    )
+    quiet = _timed(collection, asked, duration)
+    for doing, work in (
+        ("adding", lambda: collection.add(next(more))),
+        ("compacting", collection.compact),
+    ):
+        with _repeated(work):
+            busy = _timed(collection, asked, duration)
+        ratio = _percentile(busy) / _percentile(quiet)
+        yield Row(
+            f"{what}: 99th percentile of a check while another thread is {doing}",
+            f"{_percentile(busy) * 1e6:.3g} µs",
+            f"quiet: {_percentile(quiet) * 1e6:.3g} µs",
+            ratio,
+            "≤ 5×",
+            ratio <= 5,
+        )
+        rate = len(busy) / sum(busy)
+        yield Row(
+            f"{what}: checks while another thread is {doing}",
+            f"{rate:,.0f} a second",
+            f"quiet: {len(quiet) / sum(quiet):,.0f}",
+            None,
+            "≥ 2,000",
+            rate >= 2000,
+        )
+
+
+def _timed(collection: nd.Collection, asked: Sequence[str], duration: float) -> list[float]:
+    end = time.perf_counter() + duration
+    texts = cycle(asked)
+    found = []
+    while time.perf_counter() < end:
+        found.append(seconds(collection.check, next(texts), SIMILARITY))
+    return found
+
+
+def _percentile(times: Sequence[float]) -> float:
+    return sorted(times)[int(0.99 * len(times))]
+
+
+@contextmanager
+def _repeated(work: Callable[[], object]) -> Iterator[None]:
+    stop = threading.Event()
+
+    def run() -> None:
+        while not stop.is_set():
+            work()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _text_bytes(folder: Path) -> int:
+    """What the texts take in the database."""
+    database = sqlite3.connect(folder / "collection.sqlite")
+    (found,) = database.execute("SELECT sum(length(CAST(text AS BLOB))) FROM documents").fetchone()
+    database.close()
+    return int(found)
+
+
+def _equal(folder: Path, size: int) -> Iterator[Row]:
+    text = "the ferry leaves the harbour at nine every morning but on sundays"
+    with nd.Collection.open(folder) as collection:
+        for first in range(0, size, 10 * BATCH):
+            collection.add([(str(at), text) for at in range(first, first + 10 * BATCH)])
+        for asked in (text, f"{text} now"):
+            what = "the same text" if asked == text else "a text near it"
+            yield _checks(
+                f"collection, {size:,} equal texts: check, {what}, n=1",
+                lambda text: collection.check(text, SIMILARITY, n=1),
+                [asked] * 100,
+                1000,
+            )
     shutil.rmtree(folder)
 
 

@@ -38,7 +38,6 @@ class Model:
                 continue
             assert similarity is not None
             cosine = nd.similarity(text, other, self.recipe)
-            cosine = 1.0 if cosine >= 1 - 1e-9 else cosine
             if cosine >= similarity:
                 found.append((-cosine, distance, age, (id_, distance, cosine)))
         return [row[-1] for row in sorted(found)]

@@ -24,18 +24,18 @@ create_exception!(
 /// So many rows need no other threads.
 const FEW: usize = 64;
 
-fn corrupt(error: Corrupt) -> PyErr {
+pub(crate) fn corrupt(error: Corrupt) -> PyErr {
     CorruptIndexError::new_err(error.to_string())
 }
 
-fn failed(error: IndexError) -> PyErr {
+pub(crate) fn failed(error: IndexError) -> PyErr {
     match error {
         IndexError::Refused(error) => refuse(error),
         IndexError::Corrupt(error) => corrupt(error),
     }
 }
 
-fn file_failed(error: FileError, path: &Path) -> PyErr {
+pub(crate) fn file_failed(error: FileError, path: &Path) -> PyErr {
     match error {
         // With the number of the error Python picks the class: FileNotFoundError, PermissionError and so on.
         FileError::Io(error) => match error.raw_os_error() {

@@ -4,6 +4,7 @@ mod index;
 mod join;
 mod jsonl;
 mod near;
+mod sketches;
 mod stored;
 mod texts;
 mod threads;
@@ -270,6 +271,21 @@ impl PyPipeline {
         ))
     }
 
+    /// One text with each of a few others, on this thread.
+    fn judge_one(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        others: Vec<Bound<'_, PyString>>,
+    ) -> PyResult<(Vec<f64>, Vec<u16>)> {
+        let text = texts::Text::new(text, "text", None)?;
+        let others: Vec<texts::Text<'_>> =
+            others.iter().map(|other| texts::Text::new(other, "other text", None)).collect::<PyResult<_>>()?;
+        let (text, others): (&str, Vec<&str>) = (text.as_str(), others.iter().map(texts::Text::as_str).collect());
+        let verdicts = py.detach(|| guard(|| self.0.judge_one(text, &others)))?;
+        Ok(verdicts.iter().map(|verdict| (verdict.similarity, verdict.distance)).unzip())
+    }
+
     fn document_frequencies<'py>(
         &self,
         py: Python<'py>,
@@ -360,6 +376,12 @@ fn stable_hash(data: &[u8]) -> u64 {
     neardup_core::stable_hash(data)
 }
 
+/// Whether a text holds a letter or digit: without, nothing is like it.
+#[pyfunction]
+fn says_something(text: &Bound<'_, PyString>) -> PyResult<bool> {
+    Ok(neardup_core::near::says_something(texts::Text::new(text, "text", None)?.as_str()))
+}
+
 /// The exact cosine of two weighted bags.
 #[pyfunction]
 fn cosine(
@@ -404,8 +426,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyPipeline>()?;
     module.add_class::<PyTexts>()?;
     module.add_class::<index::PyIndex>()?;
+    module.add_class::<sketches::PySketchIndex>()?;
+    module.add("TWIN", neardup_core::near::TWIN)?;
     module.add_function(wrap_pyfunction!(stable_hash, module)?)?;
     module.add_function(wrap_pyfunction!(cosine, module)?)?;
+    module.add_function(wrap_pyfunction!(says_something, module)?)?;
     join::add_to(module)?;
     jsonl::add_to(module)?;
     near::add_to(module)?;

@@ -41,6 +41,7 @@ mod normalize;
 mod once;
 mod passages;
 mod pipeline;
+mod saved;
 mod tokens;
 mod vote;
 mod weights;
@@ -48,7 +49,7 @@ mod words;
 
 pub use error::Error;
 pub use hash::TokenHash;
-pub use index::{Corrupt, FileError, Id, Ids, Index, IndexError, Matches, PlannedPart};
+pub use index::{Id, Ids, Index, IndexError, Matches, PlannedPart};
 pub use join::{
     Equal, Forest, Found, Groups, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, Sink,
     clusters, pairs,
@@ -56,6 +57,7 @@ pub use join::{
 pub use normalize::Normalize;
 pub use passages::{Passage, passages};
 pub use pipeline::{Feature, Made, Pipeline, Settings, cosine_of_features};
+pub use saved::{Corrupt, FileError};
 pub use tokens::{TokenScratch, Tokenizer};
 pub use vote::{Tie, Votes};
 pub use weights::{Idf, IdfSource, Weights};

@@ -212,7 +212,12 @@ impl Pipeline {
         })
     }
 
-    /// What the judge needs of texts, on the threads of the current rayon pool; nothing of use once `stop` was set.
+    /// What the judge needs of a text.
+    pub(crate) fn judged_one(&self, text: &str) -> Judged {
+        self.with_worker(|worker| worker.judged(&self.settings, text))
+    }
+
+    /// The same of many, on the threads of the current rayon pool; nothing of use once `stop` was set.
     pub(crate) fn judged<'a>(
         &self,
         rows: &[u32],
@@ -221,7 +226,7 @@ impl Pipeline {
     ) -> Vec<Judged> {
         let one = |&row: &u32| {
             let text = if stop.load(Relaxed) { Cow::Borrowed("") } else { text(row as usize) };
-            self.with_worker(|worker| worker.judged(&self.settings, &text))
+            self.judged_one(&text)
         };
         rows.par_iter().with_min_len(TASK_TEXTS).map(one).collect()
     }

@@ -9,7 +9,8 @@ from neardup.dedup import Deduplication, dedup, dedup_frame
 from neardup.explain import Explanation, explain
 from neardup.features import Feature
 from neardup.fingerprint import Fingerprints, distance, fingerprint, fingerprints
-from neardup.index import Index, Match
+from neardup.index import Index
+from neardup.match import Match
 from neardup.pairs import JoinPlan, pairs, pairs_plan
 from neardup.recipe import Recipe
 from neardup.similarity import Comparison, Passage, compare, similarity
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
         CollectionError,
         CorruptCollectionError,
         LockedCollectionError,
-        Near,
         Outcome,
+        Stats,
+        Stored,
     )
 
 __all__ = [
@@ -38,10 +40,11 @@ __all__ = [
     "JoinPlan",
     "LockedCollectionError",
     "Match",
-    "Near",
     "Outcome",
     "Passage",
     "Recipe",
+    "Stats",
+    "Stored",
     "__version__",
     "clusters",
     "compare",

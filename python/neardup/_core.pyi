@@ -100,10 +100,16 @@ class Pipeline:
     ) -> tuple[NDArray[np.float64], NDArray[np.uint16]]:
         """Exact cosine and distance of pairs of rows. Each text is cut into words once, and all of
         them are in memory meanwhile."""
+    def judge_one(self, text: str, others: Sequence[str]) -> tuple[list[float], list[int]]:
+        """As `judge`, one text with each of a few others, on this thread."""
     def document_frequencies(
         self, texts: Sequence[str], threads: int | None
     ) -> tuple[int, dict[str, int]]:
         """How many texts hold each token: what a tf-idf recipe is fitted on."""
+
+def says_something(text: str) -> bool:
+    """Whether a text holds a letter or digit: without a signal and without them nothing is like
+    it."""
 
 def cosine(
     left_tokens: Sequence[str],
@@ -219,6 +225,43 @@ class Index:
     ) -> list[tuple[int, list[tuple[int, int | None]] | None, int, float, float]]:
         """For each part: entries, the tables' key bits and flips or None for a scan, probes,
         candidates, nanoseconds."""
+
+# What stands for the number of equal registers where digests are equal: the same features.
+TWIN: int
+
+class SketchIndex:
+    """Sketches (rows of SKETCH_BYTES bytes) under keys, each of which is given once.
+
+    Tables are kept for the question (similarity, recall) it is made for; those that need fewer of
+    the same are answered by them too, all others by a look at every sketch. The answers are the
+    candidates of the question's plan in any case.
+
+    entries  keys, with some that were removed until the index is written anew
+    """
+
+    recipe: str | None
+    nbytes: int
+    entries: int
+
+    def __init__(self, similarity: float, recall: float, recipe: str | None) -> None: ...
+    @staticmethod
+    def open(path: str) -> SketchIndex: ...
+    def save(self, path: str) -> None: ...
+    def add(self, rows: NDArray[np.uint8], keys: NDArray[np.int64]) -> None: ...
+    def remove(self, keys: NDArray[np.int64]) -> None:
+        """Takes keys out; those that are not there make no difference."""
+    def search(
+        self,
+        rows: NDArray[np.uint8],
+        question: tuple[float, float],
+        most: int | None,
+        threads: int | None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint8]]:
+        """Queries, keys and equal registers (`TWIN` for twins) of the candidates, query by query,
+        the most registers first, then by key. Of equal sketches at most the first `most` keys."""
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """All keys in order, and their sketches."""
+    def verify(self) -> None: ...
 
 def join_plan(
     values: NDArray[np.uint64], signal: NDArray[np.bool_] | None, reach: Reach

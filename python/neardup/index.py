@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, overload
 
 from neardup import _core
 from neardup.codes import Codes, as_codes, is_int, share, whole
 from neardup.columns import numbers
 from neardup.fingerprint import Fingerprints
+from neardup.match import Match
 from neardup.recipe import Recipe, as_recipe, check_threads
 
 if TYPE_CHECKING:
@@ -20,13 +21,6 @@ if TYPE_CHECKING:
 
 Id: TypeAlias = int | str
 MAX_ID = 2**63 - 1
-
-
-class Match(NamedTuple):
-    """An id that was found, and how many bits its fingerprint is from the query."""
-
-    id: Id
-    distance: int
 
 
 @dataclass(frozen=True)
@@ -233,7 +227,7 @@ class Index:
         recall: float = 1.0,
         *,
         threads: int | None = None,
-    ) -> list[Match]: ...
+    ) -> list[Match[Id]]: ...
     @overload
     def search(
         self,
@@ -275,35 +269,43 @@ class Index:
         self,
         values: int | None,
         n: int = 1,
-        max_distance: int | None = None,
+        radius: int | None = None,
         *,
+        max_distance: int | None = None,
         threads: int | None = None,
-    ) -> list[Match]: ...
+    ) -> list[Match[Id]]: ...
     @overload
     def nearest(
         self,
         values: Fingerprints | NDArray[np.uint64] | Iterable[int | None],
         n: int = 1,
-        max_distance: int | None = None,
+        radius: int | None = None,
         *,
+        max_distance: int | None = None,
         threads: int | None = None,
     ) -> pa.Table: ...
     def nearest(
         self,
         values: Any,
         n: int = 1,
-        max_distance: int | None = None,
+        radius: int | None = None,
         *,
+        max_distance: int | None = None,
         threads: int | None = None,
     ) -> Any:
         """The `n` ids nearest to a fingerprint, as `search` gives them; of equals the first ids.
 
-        max_distance  leaves out what is further away
+        radius        leaves out what is further away
+        max_distance  the same, as it was called before
         """
         codes = as_codes(values, self.bits)
         count = whole("n", n, 1, MAX_ID)
+        if radius is not None and max_distance is not None:
+            raise ValueError("radius and max_distance say the same; give one of them")
         reach = self.bits
-        if max_distance is not None:
+        if radius is not None:
+            reach = whole("radius", radius, 0, self.bits)
+        elif max_distance is not None:
             reach = whole("max_distance", max_distance, 0, self.bits)
         return self._answer(codes, threads, self._core.nearest, count, reach)
 

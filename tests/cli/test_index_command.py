@@ -206,7 +206,7 @@ def test_stats_verify_compact_export(run: Run, seen: Path, tmp_path: Path) -> No
     ran = run("index", "export", seen, "-o", out)
     assert (ran.code, ran.err) == (0, f"neardup: wrote 2 documents to {out}\n")
     assert run("index", "export", seen, "-o", tmp_path / "x.doc").code == 2
-    (segment,) = seen.glob("segment-*")
+    (segment,) = seen.glob("segment-*.index")
     segment.write_bytes(b"junk")
     broken = run("index", "verify", seen)
     assert broken.code == 1

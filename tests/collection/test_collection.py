@@ -12,7 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from neardup.collection import Near, Outcome, batch, matching, segments, store
+from neardup import Match
+from neardup.collection import Outcome, connection, judging, recent, segments, store
+from neardup.near import lookup
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
 CAT_AGAIN = "The cat sat on the mat, and looked at the moon over the harbour!"
@@ -103,7 +105,7 @@ def test_an_update_takes_the_place_of_the_old_text(seen: nd.Collection) -> None:
     assert [match.id for match in seen.check(DOG)] == ["dog", "cat"]
     assert seen.add([("word", "bye")]) == [Outcome("word", "updated")]
     assert seen.check("hello") == []
-    assert seen.check("bye") == [Near("word", None, 1.0)]
+    assert seen.check("bye") == [Match("word", None, 1.0)]
     assert seen.verify() == []
 
 
@@ -123,7 +125,7 @@ def test_unless_duplicate(seen: nd.Collection) -> None:
     assert by_radius == [Outcome("again", "duplicate", "cat", 0, None)]
 
 
-def test_a_document_is_no_duplicate_of_itself(seen: nd.Collection) -> None:
+def test_a_document_is_no_dup_of_itself(seen: nd.Collection) -> None:
     assert seen.add([("cat", CAT_AGAIN)], unless_duplicate=True) == [Outcome("cat", "updated")]
     # But of another: then the old text stays.
     found = seen.add([("cat", DOG)], unless_duplicate=True)
@@ -140,7 +142,7 @@ def test_what_a_batch_replaces_is_passed_over(path: Path, limits: dict[str, Any]
         fresh = [(str(at), f"{at * 7919} {at * 31} and {at * 17}") for at in range(49)]
         found = collection.add([*fresh, ("x", CAT)], unless_duplicate=True, **limits)
         assert [x.status for x in found[:49]] == ["updated"] * 49
-        assert (found[49].status, found[49].duplicate_of) == ("duplicate", "49")
+        assert (found[49].status, found[49].dup_of) == ("duplicate", "49")
 
 
 @pytest.mark.parametrize("limits", [{}, {"radius": 3}])
@@ -150,11 +152,11 @@ def test_many_equal_updates_do_not_ask_for_each_other(
     asked = []
 
     def counting(*given: Any) -> Any:
-        found = matching.near(*given)
+        found = lookup.look_up(*given)
         asked.append(len(found.keys))
         return found
 
-    monkeypatch.setattr(batch, "near", counting)
+    monkeypatch.setattr(judging, "look_up", counting)
     with nd.Collection.open(path, durability="normal") as collection:
         documents = [(str(at), CAT) for at in range(300)]
         collection.add(documents)
@@ -172,11 +174,11 @@ def test_limits_need_unless_duplicate(seen: nd.Collection) -> None:
 
 
 def test_check(seen: nd.Collection) -> None:
-    assert seen.check(CAT_AGAIN) == [Near("cat", 0, 1.0)]
-    assert seen.check(CAT_AGAIN, radius=0) == [Near("cat", 0, None)]
+    assert seen.check(CAT_AGAIN) == [Match("cat", 0, 1.0)]
+    assert seen.check(CAT_AGAIN, radius=0) == [Match("cat", 0, None)]
     assert seen.check("nothing of that kind has been seen here") == []
-    assert seen.check("hello") == [Near("word", None, 1.0)]
-    assert seen.check("hello", radius=3) == [Near("word", None, 1.0)]
+    assert seen.check("hello") == [Match("word", None, 1.0)]
+    assert seen.check("hello", radius=3) == [Match("word", None, 1.0)]
     assert seen.check("Hello") == []
     found = seen.check([CAT_AGAIN, "hello", None, "…", DOG])
     assert found.column_names == ["query", "id", "distance", "similarity"]
@@ -246,8 +248,8 @@ def test_without_texts(path: Path) -> None:
         ):
             with pytest.raises(nd.CollectionError, match=r"keeps no texts.*give a radius"):
                 call()
-        assert collection.check(CAT_AGAIN, radius=3) == [Near("cat", 0, None)]
-        assert collection.check("hello", radius=3) == [Near("word", None, 1.0)]
+        assert collection.check(CAT_AGAIN, radius=3) == [Match("cat", 0, None)]
+        assert collection.check("hello", radius=3) == [Match("word", None, 1.0)]
         stored = collection.get("cat")
         assert stored is not None
         assert stored.text is None
@@ -304,7 +306,7 @@ def test_a_million_equal_texts_cost_no_more_than_a_few(path: Path) -> None:
     """In small: with n, or to see whether it is a duplicate, the first match is enough."""
     with nd.Collection.open(path, durability="normal") as collection:
         collection.add([(str(number), CAT) for number in range(20_000)])
-        assert collection.check(CAT, n=2) == [Near("0", 0, 1.0), Near("1", 0, 1.0)]
+        assert collection.check(CAT, n=2) == [Match("0", 0, 1.0), Match("1", 0, 1.0)]
         found = collection.add([("x", CAT_AGAIN)] * 1, unless_duplicate=True)
         assert found == [Outcome("x", "duplicate", "0", 0, 1.0)]
         assert len(collection.check(CAT)) == 20_000
@@ -320,7 +322,7 @@ def test_the_recipe_is_recorded_and_another_one_refused(path: Path) -> None:
     for given in (None, recipe):
         with nd.Collection.open(path, given) as collection:
             assert collection.recipe == recipe
-            assert collection.check(CAT, radius=0) == [Near("cat", 0, None)]
+            assert collection.check(CAT, radius=0) == [Match("cat", 0, None)]
     with pytest.raises(nd.CollectionError) as refused:
         nd.Collection.open(path, "simhash")
     assert recipe.identity in str(refused.value)
@@ -362,7 +364,7 @@ def test_names_and_places(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("version", "message"),
-    [(99, "written by a newer neardup .format 99, this one reads 1"), (0, "of format 0")],
+    [(99, "written by a newer neardup .format 99, this one reads up to 2"), (0, "of format 0")],
 )
 def test_other_versions_are_refused(path: Path, version: int, message: str) -> None:
     nd.Collection.open(path).close()
@@ -384,7 +386,7 @@ def test_another_database_is_refused(path: Path) -> None:
 
 @pytest.mark.parametrize(("durability", "expected"), [("full", (2, 1)), ("normal", (1, 0))])
 def test_how_the_disk_is_flushed(
-    path: Path, durability: store.Durability, expected: tuple[int, int]
+    path: Path, durability: connection.Durability, expected: tuple[int, int]
 ) -> None:
     with nd.Collection.open(path, durability=durability) as collection:
         execute = collection._session.store.connection.execute
@@ -411,12 +413,12 @@ def test_no_more_fingerprints_are_at_hand_than_said(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segments, "TAIL", 40)
-    monkeypatch.setattr(segments, "RECENT", 50)
+    monkeypatch.setattr(recent, "RECENT", 50)
     with nd.Collection.open(path) as collection:
         for number in range(20):
             collection.add([(f"{number}-{at}", f"text {number} of {at} {CAT}") for at in range(15)])
             collection.remove([f"{number}-3"])
-            at_hand = collection._session.segments._recent
+            at_hand = collection._session.segments.recent.pieces
             assert sum(len(keys) for keys, _ in at_hand) <= 50
         assert len(collection) == 280
         assert collection.verify() == []
@@ -459,7 +461,7 @@ def test_segments_are_written_and_merged_as_it_grows(
         assert collection.verify() == []
         collection.remove([f"{number}-1" for number in range(200)])
         assert collection.verify() == []
-        assert len(list(path.glob("segment-*"))) == collection.stats().segments
+        assert len(list(path.glob("segment-*"))) == 2 * collection.stats().segments
     with nd.Collection.open(path) as again:
         assert len(again) == 400
         assert again.get("7-1") is None

@@ -20,7 +20,7 @@ import pytest
 
 import neardup as nd
 from neardup import _core
-from neardup.collection import opening, segments, session
+from neardup.collection import files, opening, segments, session
 from neardup.collection.store import DATABASE, Store
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
@@ -30,7 +30,7 @@ BATCH = 5
 KILLED = """
 import sys
 import neardup as nd
-from neardup.collection import segments
+from neardup.collection import files, segments
 
 segments.TAIL = 20
 path, side, round_ = sys.argv[1:]
@@ -219,7 +219,7 @@ def test_a_segment_that_cannot_be_written_is_no_error(
             def fail(*_: Any) -> None:
                 raise OSError(errno.ENOSPC, "No space left on device")
 
-            patched.setattr(segments, "stamp", fail)
+            patched.setattr(files, "stamp", fail)
             for number in range(5):
                 collection.add(batch(number))
         assert collection.stats().segments == 0
@@ -228,7 +228,7 @@ def test_a_segment_that_cannot_be_written_is_no_error(
         assert collection.stats().segments == 1
         assert whole_batches(collection) == set(range(7))
         assert collection.verify() == []
-        assert len(list(path.glob("segment-*"))) == 1
+        assert len(list(path.glob("segment-*"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -453,7 +453,7 @@ def test_a_wrong_table_of_segments_is_mended(
         assert collection.verify() == []
         assert collection.stats().segments == 1
     assert answers(path) == expected
-    assert len(list(path.glob("segment-*"))) == 1
+    assert len(list(path.glob("segment-*"))) == 2
 
 
 @pytest.mark.parametrize("place", [0.1, 0.3, 0.5, 0.7, 0.9])
@@ -461,7 +461,7 @@ def test_damage_that_comes_out_when_it_is_read(
     path: Path, place: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Opening looks at little of a large file.
-    monkeypatch.setattr(segments, "HEAD", 100)
+    monkeypatch.setattr(files, "HEAD", 100)
     texts = grown(path, monkeypatch)
     for file in path.glob("segment-*"):
         with file.open("r+b") as damaged:
@@ -484,7 +484,7 @@ def test_a_segment_of_another_collection_is_not_taken(
     with nd.Collection.open(tmp_path / "other.neardup", nd.Recipe(bits=64)) as other:
         other.add(batch(0))
         other.compact()
-    (foreign,) = (tmp_path / "other.neardup").glob("segment-*")
+    (foreign,) = (tmp_path / "other.neardup").glob("segment-*.index")
     for file in path.glob("segment-*"):
         shutil.copy(foreign, file)
     assert answers(path) == expected
@@ -529,7 +529,7 @@ def test_what_verify_finds_in_a_segment(path: Path, monkeypatch: pytest.MonkeyPa
     with nd.Collection.open(path, nd.Recipe(bits=64)) as collection:
         collection.add(batch(0))
         collection.compact()
-        (file,) = path.glob("segment-*")
+        (file,) = path.glob("segment-*.index")
         index = _core.Index.open(str(file))
         words = index.get(5)
         assert words is not None
@@ -538,7 +538,7 @@ def test_what_verify_finds_in_a_segment(path: Path, monkeypatch: pytest.MonkeyPa
             wrong.add((index.get(key) or [0])[0] ^ (key == 5), key)
         wrong.add(77, 99)
         wrong.save(file)
-        size, sum_ = segments.stamp(file)
+        size, sum_ = files.stamp(file)
         with collection._session.store.transaction():
             collection._session.store.connection.execute(
                 "UPDATE segments SET size = ?, checksum = ?", (size, sum_)

@@ -17,7 +17,7 @@ from hypothesis.stateful import (
 
 import neardup as nd
 from collection_reference import Model
-from neardup.collection import segments
+from neardup.collection import recent, segments
 
 # Few words, so that texts meet again, changed a little; some have no signal.
 WORDS = ["red", "green", "blue", "black", "white", "yellow"]
@@ -130,8 +130,8 @@ class Life(RuleBasedStateMachine):
 def test_life(tail: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # So small that segments are written and merged all the time; and as it is.
     monkeypatch.setattr(segments, "TAIL", tail)
-    monkeypatch.setattr(segments, "RECENT", 10 if tail == 3 else segments.RECENT)
-    monkeypatch.setattr(segments, "PIECES", 2)
+    monkeypatch.setattr(recent, "RECENT", 10 if tail == 3 else recent.RECENT)
+    monkeypatch.setattr(recent, "PIECES", 2)
     run_state_machine_as_test(
         Life, settings=settings(max_examples=25, stateful_step_count=25, deadline=None)
     )

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::store::{Corrupt, Store};
 use crate::memory::prefetch;
+use crate::saved::{Corrupt, Store};
 
 /// Ids as callers hand them over and get them back.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,6 @@ mod probe;
 mod records;
 mod segment;
 mod state;
-mod store;
 mod table;
 
 use std::cmp::Ordering;
@@ -21,13 +20,12 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::join::usual_flip;
+use crate::saved::{Corrupt, FileError};
 use crate::{Error, MAX_BITS};
-pub use file::FileError;
 use ids::Kind;
 pub use ids::{Id, Ids};
 use segment::{Reach, Segment};
 use state::{Rows, Slot, State};
-pub use store::Corrupt;
 
 /// Codes that wait unsorted.
 const TAIL: usize = 1024;
@@ -129,6 +127,13 @@ impl Index {
         Arc::clone(&self.state.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
+    /// As `read`, before what is mapped is used.
+    fn sound(&self) -> Result<Arc<State>, Corrupt> {
+        let state = self.read();
+        state.slots.iter().try_for_each(|slot| slot.segment.check_length())?;
+        Ok(state)
+    }
+
     fn change<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.state.write().unwrap_or_else(|poisoned| poisoned.into_inner());
         work(Arc::make_mut(&mut state))
@@ -197,7 +202,7 @@ impl Index {
     ) -> Result<Ids, IndexError> {
         let _writer = self.lock_writer();
         let count = codes.len() / self.words;
-        let state = self.read();
+        let state = self.sound()?;
         self.check_recipe(&state, recipe)?;
         let given = ids.is_some();
         let ids = match ids {
@@ -314,7 +319,7 @@ impl Index {
     /// Merges segments where there are too many of a size.
     fn merge_tiers(&self, pool: Option<&ThreadPool>) -> Result<(), Corrupt> {
         loop {
-            let state = self.read();
+            let state = self.sound()?;
             let tier = |slot: &Slot| slot.live().max(1).ilog2() / FAN.ilog2();
             let crowded = |own: u32| state.slots.iter().filter(|slot| tier(slot) == own).count() >= FAN;
             let (merge, keep): (Vec<Slot>, Vec<Slot>) = match state.slots.iter().map(tier).find(|&own| crowded(own)) {
@@ -383,7 +388,7 @@ impl Index {
     }
 
     fn compact_locked(&self, pool: Option<&ThreadPool>) -> Result<(), Corrupt> {
-        let state = self.read();
+        let state = self.sound()?;
         let clean = state.slots.iter().all(|slot| slot.dead_count == 0);
         if clean && state.tail.len() == 0 && state.slots.len() <= 1 {
             return Ok(());
@@ -401,6 +406,7 @@ impl Index {
     /// Removes ids; returns how many were there. `settle` later frees what they took.
     pub fn remove(&self, ids: &Ids) -> Result<usize, Corrupt> {
         let _writer = self.lock_writer();
+        self.sound()?;
         self.change(|state| {
             let mut removed = 0;
             for row in 0..ids.len() {
@@ -420,7 +426,7 @@ impl Index {
 
     /// All ids in ascending order.
     pub fn ids(&self) -> Result<Ids, Corrupt> {
-        let state = self.read();
+        let state = self.sound()?;
         let mut all = Ids::of_kind(state.kind.unwrap_or(Kind::Int));
         for slot in &state.slots {
             for rank in 0..slot.segment.entries() {
@@ -440,7 +446,7 @@ impl Index {
 
     /// The code under an id.
     pub fn get(&self, id: Id<'_>) -> Result<Option<Vec<u64>>, Corrupt> {
-        self.read().get(id, self.words)
+        self.sound()?.get(id, self.words)
     }
 
     /// Refuses a radius wider than the codes and queries of another recipe.
@@ -504,7 +510,7 @@ impl Index {
         recipe: Option<&str>,
         stop: &AtomicBool,
     ) -> Result<Matches, IndexError> {
-        let state = self.read();
+        let state = self.sound()?;
         let reach = self.reach(&state, radius, recall, flip, recipe)?;
         let batch = self.batch(&state, codes.len() / self.words, reach);
         let search = |queries: &[&[u64]]| state.collect(&state.near(queries, reach)?, usize::MAX);
@@ -540,7 +546,7 @@ impl Index {
         recipe: Option<&str>,
         stop: &AtomicBool,
     ) -> Result<Vec<bool>, IndexError> {
-        let state = self.read();
+        let state = self.sound()?;
         let radius = self.check_query(&state, radius, recipe)?;
         let by_tables = state.slots.iter().all(|slot| slot.segment.method(Reach::all(radius)).flips.is_some());
         let any = |queries: &[&[u64]]| {
@@ -567,7 +573,7 @@ impl Index {
         recipe: Option<&str>,
         stop: &AtomicBool,
     ) -> Result<Matches, IndexError> {
-        let state = self.read();
+        let state = self.sound()?;
         let radius = self.check_query(&state, radius, recipe)?;
         let nearest = |queries: &[&[u64]]| state.collect(&state.nearest(queries, count, radius)?, count);
         Ok(joined(self.batches(codes, BATCH, stop, nearest)?, BATCH, state.kind))
@@ -575,7 +581,7 @@ impl Index {
 
     /// What a search would do in each part of the index; the last is the tail.
     pub fn plan(&self, radius: usize, recall: f64) -> Result<Vec<PlannedPart>, Error> {
-        let state = self.read();
+        let state = self.sound().map_err(|Corrupt(what)| Error(what))?;
         let reach = self.reach(&state, radius, recall, None, None)?;
         let mut parts: Vec<PlannedPart> = state.slots.iter().map(|slot| slot.segment.planned(reach)).collect();
         if state.tail.len() > 0 {
@@ -608,7 +614,7 @@ impl Index {
 
     /// Checks every byte of a mapped file, and that its tables and ids agree.
     pub fn verify(&self) -> Result<(), Corrupt> {
-        self.read().slots.iter().try_for_each(|slot| slot.segment.verify())
+        self.sound()?.slots.iter().try_for_each(|slot| slot.segment.verify())
     }
 }
 

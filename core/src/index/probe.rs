@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::records::{Near, scan};
 use super::segment::Segment;
-use super::store::Corrupt;
 use crate::memory::{LINE, prefetch};
+use crate::saved::Corrupt;
 
 /// Probes in flight: enough to hide the way to memory.
 const PROBES: usize = 32;

@@ -14,8 +14,8 @@ use super::PlannedPart;
 use super::ids::{Id, IdColumn, Ids};
 use super::probe::{Hit, probe};
 use super::records::{Near, Shape, WORDS, scan, with_words};
-use super::store::{Corrupt, Store};
-use super::table::{Table, ball, masks, partition_point};
+use super::table::{Table, ball, masks};
+use crate::saved::{Corrupt, Mapped, Repeats, Store, partition_point};
 
 /// Keys are probed at most this many bits away; beyond it a scan of all codes is cheaper.
 const MAX_FLIPS: usize = 4;
@@ -73,8 +73,8 @@ fn chance_beyond(bits: u32, flip: f64, most: usize) -> f64 {
 pub(crate) struct Segment {
     pub(crate) bits: usize,
     pub(super) tables: Vec<Table>,
-    /// Codes with more than one id: the code's number, and how many ids beyond one each the codes have up to it.
-    repeats: Store<[u32; 2]>,
+    /// Codes with more than one id.
+    repeats: Repeats,
     /// Ids, code by code in the order of the first table.
     ids: IdColumn,
     /// Places of the ids, in ascending order of id.
@@ -83,6 +83,8 @@ pub(crate) struct Segment {
     methods: Vec<OnceLock<Arc<Method>>>,
     /// Methods that find only a share, the latest ones.
     sampled: Mutex<Vec<(Reach, Arc<Method>)>>,
+    /// What the columns are mapped from.
+    file: Option<Arc<Mapped>>,
 }
 
 /// Rows in order of their codes, equal codes in order of rows; beside each row the highest 64 bits of its code.
@@ -137,6 +139,7 @@ pub(crate) struct Columns {
     pub(crate) repeats: Store<[u32; 2]>,
     pub(crate) ids: IdColumn,
     pub(crate) by_id: Store<u32>,
+    pub(crate) file: Option<Arc<Mapped>>,
 }
 
 impl Segment {
@@ -177,18 +180,20 @@ impl Segment {
         let shapes = Shape::tables(bits, unique.len() / words);
         let build = |shape: Shape| with_words!(shape.words(), build_table::<N>(shape, &unique, words));
         let tables = shapes.into_par_iter().map(build).collect();
-        Segment::assemble(bits, tables, Store::Owned(repeats), column, Store::Owned(by_id))
+        let repeats = Repeats::new(Store::Owned(repeats), unique.len() / words, ascending.len());
+        Segment::assemble(bits, tables, repeats, column, Store::Owned(by_id), None)
     }
 
     fn assemble(
         bits: usize,
         tables: Vec<Table>,
-        repeats: Store<[u32; 2]>,
+        repeats: Repeats,
         ids: IdColumn,
         by_id: Store<u32>,
+        file: Option<Arc<Mapped>>,
     ) -> Segment {
         let methods = (0..=MAX_PLANNED).map(|_| OnceLock::new()).collect();
-        Segment { bits, tables, repeats, ids, by_id, methods, sampled: Mutex::default() }
+        Segment { bits, tables, repeats, ids, by_id, methods, sampled: Mutex::default(), file }
     }
 
     /// A segment of saved columns. Refuses directories whose buckets do not follow each other up to `unique`.
@@ -201,7 +206,8 @@ impl Segment {
             }
             tables.push(Table { shape, directory, records });
         }
-        Ok(Segment::assemble(bits, tables, columns.repeats, columns.ids, columns.by_id))
+        let repeats = Repeats::new(columns.repeats, unique, columns.by_id.len());
+        Ok(Segment::assemble(bits, tables, repeats, columns.ids, columns.by_id, columns.file))
     }
 
     /// The columns in the order they are saved: for each table its directory and records; then the rest.
@@ -211,7 +217,7 @@ impl Segment {
             columns.push(bytemuck::cast_slice(table.directory.all()?));
             columns.push(table.records.all()?);
         }
-        columns.push(bytemuck::cast_slice(self.repeats.all()?));
+        columns.push(bytemuck::cast_slice(self.repeats.counts().all()?));
         match &self.ids {
             IdColumn::Int(ids) => columns.push(bytemuck::cast_slice(ids.all()?)),
             IdColumn::Str(ends, text) => {
@@ -228,7 +234,7 @@ impl Segment {
     }
 
     pub(crate) fn repeats(&self) -> usize {
-        self.repeats.len()
+        self.repeats.counts().len()
     }
 
     /// How many different codes there are.
@@ -243,45 +249,24 @@ impl Segment {
 
     pub(crate) fn bytes(&self) -> usize {
         let tables: usize = self.tables.iter().map(|table| 4 * table.directory.len() + table.records.len()).sum();
-        tables + 8 * self.repeats.len() + self.ids.bytes() + 4 * self.by_id.len()
+        tables + 8 * self.repeats() + self.ids.bytes() + 4 * self.by_id.len()
     }
 
     /// The places of a code's ids.
     pub(crate) fn entries_of(&self, unique: usize) -> Result<Range<usize>, Corrupt> {
-        let at = partition_point(self.repeats.len(), |at| Ok((self.repeats.at(at)?[0] as usize) < unique))?;
-        let before = if at == 0 { 0 } else { self.repeats.at(at - 1)?[1] as usize };
-        let mut end = unique + before + 1;
-        if at < self.repeats.len() {
-            let [repeated, extra] = self.repeats.at(at)?;
-            if repeated as usize == unique {
-                end = unique + 1 + extra as usize;
-            }
-        }
-        if end > self.entries() || end <= unique + before {
-            return Err(self.repeats.corrupt("the counts of repeated codes do not add up"));
-        }
-        Ok(unique + before..end)
+        self.repeats.entries_of(unique)
+    }
+
+    /// Refuses to go on with a file that someone has cut short.
+    pub(crate) fn check_length(&self) -> Result<(), Corrupt> {
+        self.file.as_ref().map_or(Ok(()), |file| file.check_length())
     }
 
     /// Asks for the memory of a code's id, as long as no code has more than one.
     pub(super) fn fetch_id(&self, unique: usize) {
-        if self.repeats.len() == 0 {
+        if self.repeats() == 0 {
             self.ids.fetch(unique);
         }
-    }
-
-    /// The number of the code that the id at a place belongs to.
-    fn unique_of(&self, entry: usize) -> Result<usize, Corrupt> {
-        let extra = |at: usize| Ok(if at == 0 { 0 } else { self.repeats.at(at - 1)?[1] as usize });
-        let started = |at: usize| Ok(self.repeats.at(at)?[0] as usize + extra(at)? <= entry);
-        let at = partition_point(self.repeats.len(), started)?;
-        if at == 0 {
-            return Ok(entry);
-        }
-        let [repeated, through] = self.repeats.at(at - 1)?;
-        let unique =
-            if entry <= repeated as usize + through as usize { repeated as usize } else { entry - through as usize };
-        if unique < self.unique() { Ok(unique) } else { Err(self.repeats.corrupt("a repeated code is none")) }
     }
 
     fn code(&self, unique: usize) -> Result<[u64; WORDS], Corrupt> {
@@ -291,7 +276,7 @@ impl Segment {
 
     /// The code an id stands for.
     pub(crate) fn code_of_entry(&self, entry: usize) -> Result<[u64; WORDS], Corrupt> {
-        self.code(self.unique_of(entry)?)
+        self.code(self.repeats.value_of(entry)?)
     }
 
     /// The place of an id.
@@ -472,13 +457,13 @@ impl Segment {
             last = Some(own);
             let entries = self.entries_of(unique)?;
             if entries.start != places {
-                return Err(self.repeats.corrupt("the counts of repeated codes do not add up"));
+                return Err(self.repeats.counts().corrupt("the counts of repeated codes do not add up"));
             }
             places = entries.end;
             Ok(())
         })?;
         if places != self.entries() {
-            return Err(self.repeats.corrupt("the counts of repeated codes do not add up"));
+            return Err(self.repeats.counts().corrupt("the counts of repeated codes do not add up"));
         }
         for table in &self.tables[1..] {
             let mut seen = vec![false; self.unique()];

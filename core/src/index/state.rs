@@ -6,7 +6,7 @@ use super::Matches;
 use super::ids::{Id, Ids, Kind};
 use super::probe::Hit;
 use super::segment::{Reach, Segment};
-use super::store::Corrupt;
+use crate::saved::Corrupt;
 
 /// A code near a query, anywhere in the index.
 #[derive(Clone, Copy, Default)]

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::records::{PADDING, Shape, WORDS, store, with_words};
-use super::store::{Corrupt, Store};
+use crate::saved::{Corrupt, Store, partition_point};
 
 /// Records whose surroundings the planner looks at.
 const SAMPLE: usize = 32;
@@ -113,21 +113,4 @@ pub(super) fn ball(bits: u32, flips: usize) -> u64 {
         total += shell;
     }
     total
-}
-
-/// The first of `count` places that is not before what is looked for.
-pub(super) fn partition_point(
-    count: usize,
-    mut before: impl FnMut(usize) -> Result<bool, Corrupt>,
-) -> Result<usize, Corrupt> {
-    let (mut low, mut high) = (0, count);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if before(middle)? {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(low)
 }

@@ -52,4 +52,10 @@ impl Pipeline {
         let of = |row: u32| &judged[rows.partition_point(|&other| other < row)];
         pairs.par_iter().with_min_len(64).map(|&(left, right)| of(left).verdict(of(right))).collect()
     }
+
+    /// Judges one text with each of some others, on this thread.
+    pub fn judge_one(&self, text: &str, others: &[&str]) -> Vec<Verdict> {
+        let own = self.judged_one(text);
+        others.iter().map(|other| own.verdict(&self.judged_one(other))).collect()
+    }
 }

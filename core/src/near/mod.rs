@@ -1,23 +1,30 @@
 //! Who is near whom, by cosine: sketches, the plan, the join, and the judge.
 //!
 //! ```text
-//! features → sketch → join (tables of the plan) → candidates → judge (exact cosine) → links
+//! features → sketch → join, lookup (tables of the plan) → candidates → judge (exact cosine) → links
 //! ```
 
+mod agree;
 mod alike;
 mod dense;
+mod file;
 mod join;
 mod judge;
 mod links;
+mod lookup;
+mod part;
 mod plan;
 mod sketch;
+mod table;
 
 pub use join::{Candidate, Candidates, Dense, Join, twins};
 pub use judge::{TextOf, Verdict};
 pub use links::{Links, Near};
+pub use lookup::{Matched, SketchIndex};
+pub use part::TWIN;
 pub use plan::Plan;
+pub use sketch::{REGISTERS, SKETCH_BYTES, Sketch, digest, says_something};
 pub(crate) use sketch::{Race, without_signal};
-pub use sketch::{REGISTERS, SKETCH_BYTES, Sketch, digest};
 
 /// In how many registers two sketches agree.
 pub fn same_registers(left: &Sketch, right: &Sketch) -> u32 {

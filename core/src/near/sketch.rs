@@ -35,10 +35,15 @@ pub fn digest(sketch: &Sketch) -> u128 {
     u128::from_le_bytes(bytes)
 }
 
+/// Whether a text holds a letter or digit. Without a signal and without them nothing is like it.
+pub fn says_something(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
 /// The sketch of a text that has too few features: alike are only equal texts, and none without a letter or digit.
 pub(crate) fn without_signal(text: &str) -> Sketch {
     let mut sketch = [0; SKETCH_BYTES];
-    if text.chars().any(char::is_alphanumeric) {
+    if says_something(text) {
         // Another seed than that of tokens: no text has the digest of another's features.
         let sum = xxhash_rust::xxh3::xxh3_128_with_seed(text.as_bytes(), GOLDEN);
         sketch[REGISTERS..].copy_from_slice(&sum.to_le_bytes());

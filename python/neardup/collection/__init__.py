@@ -6,14 +6,13 @@ from neardup.collection.errors import (
     CorruptCollectionError,
     LockedCollectionError,
 )
-from neardup.collection.results import Near, Outcome, Stats, Stored
+from neardup.collection.results import Outcome, Stats, Stored
 
 __all__ = [
     "Collection",
     "CollectionError",
     "CorruptCollectionError",
     "LockedCollectionError",
-    "Near",
     "Outcome",
     "Stats",
     "Stored",

@@ -4,39 +4,33 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from neardup.codes import whole
 from neardup.collection.batch import Batch
-from neardup.collection.checking import check_many, check_one
+from neardup.collection.checking import Checking
+from neardup.collection.connection import Durability
 from neardup.collection.documents import as_documents
-from neardup.collection.errors import (
-    CollectionError,
-    CorruptCollectionError,
-    KnownIdError,
-    corrupt,
-    told,
-)
-from neardup.collection.matching import limits
+from neardup.collection.errors import CollectionError, KnownIdError, corrupt, told
+from neardup.collection.judging import judge
 from neardup.collection.opening import check_folder, make_store, recorded
-from neardup.collection.results import Near, Outcome, Stats, Stored
+from neardup.collection.results import Outcome, Stats, Stored
 from neardup.collection.rows import Row, unpacked
-from neardup.collection.segments import Segments
 from neardup.collection.session import Session
-from neardup.collection.store import DATABASE, FORMAT, Durability, Store
+from neardup.collection.store import DATABASE, Store
 from neardup.fingerprint import RecipeLike
+from neardup.match import Match
+from neardup.near.question import Question, question
 from neardup.recipe import Recipe, as_recipe
-from neardup.threshold import Threshold
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-T = TypeVar("T")
-R = TypeVar("R")
 MOST = 2**31
 
 
@@ -54,7 +48,7 @@ class Collection:
     ...     added = seen.add([("a", "the cat sat on the mat"), ("b", "we all scream")])
     ...     found = seen.check("The cat sat on the mat!")
     >>> found
-    [Near(id='a', distance=0, similarity=1.0)]
+    [Match(id='a', distance=0, similarity=1.0)]
     >>> folder.cleanup()
     """
 
@@ -65,7 +59,9 @@ class Collection:
         self.stores_text = settings.texts
         self._identity = settings.identity
         self.recipe = recorded(folder, settings)
-        self._session = Session(folder, store, self.recipe, read_only=read_only)
+        self._session = Session(
+            folder, store, self.recipe, texts=self.stores_text, read_only=read_only
+        )
         # What was added last were updates: then it is quicker to look ids up before.
         self._updates = False
 
@@ -106,7 +102,7 @@ class Collection:
             store.check_version()
             found = cls(folder, store, read_only=read_only)
             found._check_same(chosen, store_text)
-            with found._session.reading():
+            with found._session.current():
                 pass
         except BaseException:
             store.close()
@@ -173,18 +169,16 @@ class Collection:
                 "they need unless_duplicate=True"
             )
         given = as_documents(documents)
-        if unless_duplicate:
-            self._limits(similarity, radius, recall, 1)
+        asked = self._question(similarity, radius, recall) if unless_duplicate else None
         if not given.ids:
             return []
-        batch = Batch(given, self.recipe)
-        with self._session.writing():
-            if unless_duplicate:
+        batch = Batch(given, self.recipe, texts=self.stores_text)
+        with self._session.writing() as store:
+            if asked is not None:
                 known = self._known(given.ids)
-                # Those of the batch are compared as well.
-                rows = self._session.segments.counts.documents + len(batch)
-                wanted = self._limits(similarity, radius, recall, rows)
-                outcomes = batch.judge(self._session.segments, known, wanted)
+                outcomes = self._session.settled(
+                    lambda view: judge(batch, view, store, known, asked)
+                )
                 chosen = [at for at, x in enumerate(outcomes) if x.status != "duplicate"]
                 replaced = [known[x.id] for x in outcomes if x.status == "updated"]
                 if chosen:
@@ -208,9 +202,13 @@ class Collection:
 
     def _put(self, batch: Batch, chosen: list[int] | range, replaced: list[Row]) -> None:
         first = self._session.segments.counts.next_key
-        rows = batch.rows(chosen, first, texts=self.stores_text)
-        digests = batch.digests_of(chosen, first)
-        self._session.change(rows, digests, replaced, *batch.coded(chosen, first))
+        self._session.change(
+            batch.rows(chosen, first, self._session.readers.breathe),
+            batch.digests_of(chosen, first),
+            replaced,
+            batch.coded(chosen, first),
+            batch.sketches(chosen),
+        )
 
     def _exchange(self, batch: Batch, chosen: list[int] | range, replaced: list[Row]) -> None:
         """As `_put`, where all ids were looked up before."""
@@ -238,9 +236,9 @@ class Collection:
         Readers go on meanwhile. It needs as much free space as the collection takes, and as much
         again in the folder SQLite has for temporary files.
         """
-        with self._session.writing():
-            self._session.segments.write(whole=True)
-            self._session.store.vacuum()
+        with self._session.writing() as store:
+            self._session.segments.write(store, whole=True)
+            store.vacuum()
 
     # ------------------------------------------------------------------------------- what comes out
 
@@ -253,7 +251,7 @@ class Collection:
         radius: int | None = None,
         recall: float | None = None,
         n: int | None = None,
-    ) -> list[Near]: ...
+    ) -> list[Match[str]]: ...
     @overload
     def check(
         self,
@@ -272,7 +270,7 @@ class Collection:
         radius: int | None = None,
         recall: float | None = None,
         n: int | None = None,
-    ) -> list[Near] | pa.Table:
+    ) -> list[Match[str]] | pa.Table:
         """The documents that are near a text, or each of many, the best first.
 
         similarity  the cosine from which a document is near [default: 0.85]; each is verified with
@@ -281,54 +279,39 @@ class Collection:
         recall      the share of documents of just that similarity to be found [default: 0.99]
         n           at most so many for a text
 
-        One text gives a list of `Near`. Many give an Arrow table: query (the row of the text), id,
+        One text gives a list of `Match`. Many give an Arrow table: query (the row of the text), id,
         distance, similarity. A text with too few words for a fingerprint is near only to its
         equals, without a letter or digit to none; such a match has no distance.
         """
         most = None if n is None else whole("n", n, 1, MOST)
-        asked = (similarity, radius, recall)
+        asked = self._question(similarity, radius, recall)
+        self._session.check_open()
         if isinstance(texts, str):
-            return self._looked(check_one, texts, asked, most)
-        return self._looked(check_many, _texts(texts), asked, most)
+            return self._session.ask(Checking([texts], self.recipe, asked, most).one)
+        return self._session.ask(Checking(_texts(texts), self.recipe, asked, most).many)
 
-    def _looked(
-        self,
-        check: Callable[[Segments, T, Threshold, int | None], R],
-        texts: T,
-        asked: tuple[float | None, int | None, float | None],
-        most: int | None,
-    ) -> R:
-        """An answer as of one moment. What a key stands for never changes, it can only go; so it is
-        looked up outside of a snapshot, which takes longer, and within one if something has gone.
-        """
-        with self._session.current() as segments:
-            try:
-                with told(self.path):
-                    wanted = self._limits(*asked, segments.counts.documents)
-                    return check(segments, texts, wanted, most)
-            except CorruptCollectionError:
-                with self._session.reading():
-                    wanted = self._limits(*asked, segments.counts.documents)
-                    return check(segments, texts, wanted, most)
-
-    def _limits(
-        self, similarity: float | None, radius: int | None, recall: float | None, rows: int
-    ) -> Threshold:
+    def _question(
+        self, similarity: float | None, radius: int | None, recall: float | None
+    ) -> Question:
         if radius is None and not self.stores_text:
             raise CollectionError(
                 f"{self.path}: keeps no texts, so that no similarity can be computed; "
                 "give a radius in bits"
             )
-        return limits(similarity, radius, recall, self.recipe.bits, rows.bit_length())
+        try:
+            return _question(similarity, radius, recall, self.recipe.bits)
+        except TypeError:
+            # What cannot be remembered is told by its name.
+            return question(similarity, radius, recall, bits=self.recipe.bits)
 
     def get(self, id: str) -> Stored | None:  # noqa: A002
         """The document of this id, or None."""
         if not isinstance(id, str) or not _is_text(id):
             return None
-        with self._session.reading():
-            row = self._session.store.by_id(id, whole=True)
+        with self._session.reading() as store:
+            row = store.by_id(id, whole=True)
             if row is None:
-                self._session.store.check_absent(id)
+                store.check_absent(id)
                 return None
             return self._as_stored(row)
 
@@ -340,15 +323,15 @@ class Collection:
     def __contains__(self, id_: object) -> bool:
         if not isinstance(id_, str) or not _is_text(id_):
             return False
-        with self._session.reading():
-            found = self._session.store.by_id(id_) is not None
+        with self._session.reading() as store:
+            found = store.by_id(id_) is not None
             if not found:
-                self._session.store.check_absent(id_)
+                store.check_absent(id_)
             return found
 
     def __len__(self) -> int:
-        with self._session.current() as segments:
-            return segments.counts.documents
+        with self._session.current() as (view, _):
+            return view.counts.documents
 
     def __iter__(self) -> Iterator[str]:
         """All ids as of this moment, in the order in which they were last added."""
@@ -394,32 +377,31 @@ class Collection:
 
     def stats(self) -> Stats:
         """Numbers: how many documents, and how they lie."""
-        with self._session.reading():
-            segments, counts = self._session.segments, self._session.segments.counts
+        with self._session.current() as (view, store):
             return Stats(
                 path=str(self.path),
-                documents=counts.documents,
-                without_signal=counts.without_signal,
+                documents=view.counts.documents,
+                without_signal=view.counts.without_signal,
                 texts=self.stores_text,
                 recipe=self.recipe.identity,
                 bits=self.recipe.bits,
-                format=FORMAT,
-                segments=len(segments.parts),
-                segment_entries=sum(len(part.index) for part in segments.parts),
-                tail=len(segments.tail),
-                removed=segments.removed,
+                format=store.format(),
+                segments=len(view.parts),
+                segment_entries=sum(len(part.codes) for part in view.parts),
+                tail=len(view.tail.codes),
+                removed=self._session.segments.removed,
                 database_bytes=sum(
                     file.stat().st_size for file in self.path.glob(f"{DATABASE}*") if file.exists()
                 ),
-                segment_bytes=segments.bytes(),
+                segment_bytes=sum(part.row.bytes for part in view.parts),
             )
 
     @property
     def moment(self) -> tuple[int, int]:
         """Which collection this is, by a random number, and how much was added to it and removed:
         as long as they are the same, so are the documents."""
-        with self._session.current() as segments:
-            return self._identity, segments.counts.next_key + segments.counts.next_removal
+        with self._session.current() as (view, _):
+            return self._identity, view.counts.next_key + view.counts.next_removal
 
     def verify(self) -> list[str]:
         """Reads everything and compares it: what is wrong, in words; nothing if all is well.
@@ -432,13 +414,21 @@ class Collection:
         self._session.check_open()
         store = Store(self.path, read_only=True)
         try:
-            return problems(store, self.recipe)
+            return problems(store, self.recipe, texts=self.stores_text)
         finally:
             store.close()
 
 
 # The rest of an outcome, for as many as there are.
 ADDED = (repeat("added"), repeat(None), repeat(None), repeat(None))
+
+
+@lru_cache(maxsize=64)
+def _question(
+    similarity: float | None, radius: int | None, recall: float | None, bits: int
+) -> Question:
+    """It is asked each time, and seldom something else."""
+    return question(similarity, radius, recall, bits=bits)
 
 
 def _texts(texts: Any) -> list[str]:

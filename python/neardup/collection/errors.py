@@ -42,6 +42,9 @@ def told(folder: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise translated(error, folder) from error
+    except UnicodeDecodeError as error:
+        # Of a name or a message of SQLite's, where it quotes what it found.
+        raise corrupt(folder, f"what should be text is not ({error})") from error
 
 
 def translated(error: sqlite3.Error, folder: Path) -> Exception:

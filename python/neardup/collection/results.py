@@ -6,29 +6,17 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 
-class Near(NamedTuple):
-    """A document that is near a text.
-
-    distance    bits in which the fingerprints differ; None for equal texts without a signal
-    similarity  exact cosine; None where it was not asked for
-    """
-
-    id: str
-    distance: int | None
-    similarity: float | None
-
-
 class Outcome(NamedTuple):
     """What became of a document that was to be added.
 
-    status        "added"; "updated": the id was there, and now has this text; "duplicate": not
-                  stored, because a document near it is there
-    duplicate_of  the id of the nearest of these, with its distance and similarity as in `Near`
+    status  "added"; "updated": the id was there, and now has this text; "duplicate": not stored,
+            because a document near it is there
+    dup_of  the id of the nearest of these, with its distance and similarity as in `Match`
     """
 
     id: str
     status: Literal["added", "updated", "duplicate"]
-    duplicate_of: str | None = None
+    dup_of: str | None = None
     distance: int | None = None
     similarity: float | None = None
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from typing import NamedTuple
 from zlib import crc32
+
+from neardup import _core
 
 # Shorter texts do not get smaller, and stay readable for whoever opens the file.
 LEAST_PACKED = 200
@@ -49,7 +52,8 @@ class Row(NamedTuple):
 
 
 class SegmentRow(NamedTuple):
-    """A derived file: the fingerprints of keys from `first` to `last`, as of when it was made."""
+    """Derived files: fingerprints and sketches of keys from `first` to `last`, as of when they were
+    made. Sketches are there where texts are kept."""
 
     number: int
     first: int
@@ -57,6 +61,18 @@ class SegmentRow(NamedTuple):
     entries: int
     size: int
     checksum: bytes
+    sketch_size: int | None = None
+    sketch_checksum: bytes | None = None
+
+    @property
+    def bytes(self) -> int:
+        """On disk."""
+        return self.size + (self.sketch_size or 0)
+
+
+def digest_of(text: str, data: bytes) -> bytes | None:
+    """By what a text without a signal is known again; without a letter or digit it is not."""
+    return hashlib.blake2b(data, digest_size=16).digest() if _core.says_something(text) else None
 
 
 def packed(text: str, data: bytes) -> str | bytes:

@@ -4,47 +4,69 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from neardup import _core
-from neardup.collection.errors import CollectionError, foreign, told
+from neardup.collection.errors import (
+    CollectionError,
+    CorruptCollectionError,
+    foreign,
+    told,
+)
 from neardup.collection.lock import WriterLock
+from neardup.collection.readers import Readers
 from neardup.collection.rows import Row
 from neardup.collection.segments import TAIL, Segments
 from neardup.collection.store import DATABASE, Store
+from neardup.collection.view import UnreadyError, View
 from neardup.recipe import Recipe
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Coded = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8] | None]
 
-# A version that the store never has.
-UNKNOWN = -1
+T = TypeVar("T")
+
+# Times a reader looks again, each time after a longer pause, where a writer was quicker; after that
+# it waits until nobody writes.
+LOOKS, PAUSE = 8, 0.001
 
 
 class Session:
-    """Sees to it that one thread at a time uses the store, one process writes, and what is in
-    memory is as of now."""
+    """Sees to it that one process writes, and what is in memory is as of now.
 
-    def __init__(self, folder: Path, store: Store, recipe: Recipe, *, read_only: bool) -> None:
+    Whoever writes holds the lock. Readers have connections of their own and take the view as it is:
+    they need the lock only to take in what another process has written.
+    """
+
+    def __init__(
+        self, folder: Path, store: Store, recipe: Recipe, *, texts: bool, read_only: bool
+    ) -> None:
         self.folder = folder
         self.store = store
-        self.segments = Segments(store, recipe)
+        self.readers = Readers(folder)
+        store.breathe = self.readers.breathe
+        self.segments = Segments(folder, recipe, texts=texts)
         self.read_only = read_only
         self.lock = threading.RLock()
         self._writer = WriterLock(folder)
         self._file = _identity(folder)
         self._pid = os.getpid()
-        self._version = UNKNOWN
+        # What is in memory may not be what is stored.
+        self._stale = True
         self._closed = False
         # No segment is tried again before this key, after one could not be written.
         self._patience = 0
-        self._release = weakref.finalize(self, _let_go, store, self._writer, self._pid)
+        self._release = weakref.finalize(
+            self, _let_go, store, self.readers, self._writer, self._pid
+        )
         _OPEN.add(self)
 
     def close(self) -> None:
@@ -63,31 +85,73 @@ class Session:
             raise CollectionError(f"{self.folder}: is closed; open it again")
 
     @contextmanager
-    def current(self) -> Iterator[Segments]:
-        """In here what is in memory is as of now. Nobody else writes while this process may."""
+    def reading(self) -> Iterator[Store]:
+        """In here all that is read from the store is as of one moment, which is now."""
         self.check_open()
-        with self.lock:
-            self.check_open()
-            if not self._writer.held or self._version == UNKNOWN:
-                with told(self.folder):
-                    version = self.store.data_version()
-                if version != self._version:
-                    with self.reading():
-                        pass
-            yield self.segments
+        with self.readers.one() as store, store.snapshot():
+            yield store
 
     @contextmanager
-    def reading(self) -> Iterator[Store]:
-        """In here all is as of one moment, which is now."""
+    def current(self) -> Iterator[tuple[View, Store]]:
+        """What is in memory, as of now, and a store that is as new or newer."""
         self.check_open()
+        with self.readers.one() as store, told(self.folder):
+            yield self._current(store), store
+
+    def _current(self, store: Store) -> View:
+        """The view as of now. Nobody else writes while this process may."""
+        if self._stale or not self._writer.held:
+            version = store.data_version()
+            if self._stale or version != store.seen:
+                self._refresh(store)
+        return self.segments.view
+
+    def _refresh(self, store: Store) -> None:
         with self.lock:
             self.check_open()
-            with self.store.snapshot():
-                version = self.store.data_version()
-                if version != self._version:
-                    self.segments.refresh()
-                    self._version = version
-                yield self.store
+            with store.snapshot():
+                # Within the snapshot it is the version of what is seen there.
+                version = store.data_version()
+                self.segments.refresh(store)
+                store.seen, self._stale = version, False
+
+    def ask(self, work: Callable[[View, Store], T]) -> T:
+        """An answer as of one moment. What a key stands for never changes, it can only go: where it
+        went while this was looking, or all was moved, this looks again."""
+        for look in range(LOOKS):
+            self.check_open()
+            store = self.readers.take()
+            try:
+                with told(self.folder):
+                    view = self._current(store)
+                    found = work(view, store)
+                    if view.tail is self.segments.view.tail:
+                        return found
+            except UnreadyError as unready:
+                self._mend(store, unready)
+            except CorruptCollectionError:
+                time.sleep(PAUSE * look)
+            finally:
+                self.readers.give(store)
+        with self.lock, self.readers.one() as store, store.snapshot():
+            self.check_open()
+            self.segments.refresh(store)
+            return self.settled(lambda view: work(view, store), store)
+
+    def settled(self, work: Callable[[View], T], store: Store | None = None) -> T:
+        """What `work` finds while nobody writes but who asks."""
+        while True:
+            try:
+                return work(self.segments.view)
+            except UnreadyError as unready:
+                self.segments.mend(store or self.store, unready.part, codes=unready.codes)
+
+    def _mend(self, store: Store, unready: UnreadyError) -> None:
+        with self.lock:
+            self.check_open()
+            with store.snapshot():
+                self.segments.refresh(store)
+                self.segments.mend(store, unready.part, codes=unready.codes)
 
     @contextmanager
     def writing(self) -> Iterator[Store]:
@@ -105,14 +169,14 @@ class Session:
             if not self._writer.held:
                 self._writer.acquire()
                 try:
-                    with self.reading():
-                        self.segments.clean()
+                    self.store.upgrade()
+                    self._refresh(self.store)
+                    self.segments.clean()
                 except BaseException:
                     self._writer.release()
                     raise
-            elif self.store.data_version() != self._version:
-                with self.reading():
-                    pass
+            elif self._stale or self.store.data_version() != self.store.seen:
+                self._refresh(self.store)
             try:
                 yield self.store
             except BaseException:
@@ -125,12 +189,13 @@ class Session:
         rows: Sequence[tuple[Any, ...]],
         digests: Sequence[tuple[int, bytes]],
         gone: Sequence[Row],
-        keys: NDArray[np.int64] | None = None,
-        values: NDArray[np.uint64] | None = None,
+        coded: Coded | None = None,
+        sketches: NDArray[np.uint8] | None = None,
     ) -> None:
         """Some rows in, some out, in one transaction; what is in memory follows when it is done.
 
-        keys, values   of the rows that have a fingerprint
+        coded     keys, fingerprints and sketches of the rows that have them
+        sketches  of all the rows, where texts are kept
         """
         counts = self.segments.counts
         without = sum(row[2] is None for row in rows) - sum(row.fingerprint is None for row in gone)
@@ -144,13 +209,13 @@ class Session:
             if gone:
                 self.store.delete(gone, counts.next_removal)
             if rows:
-                self.store.insert(rows, digests)
+                self.store.insert(rows, digests, None if sketches is None else sketches.tobytes())
             self.store.set_counts(after)
-        self.segments.apply(keys, values, [row.key for row in gone], after)
+        self.segments.apply(self.store, coded, [row.key for row in gone], after)
         self._tidy()
 
     def _forget(self) -> None:
-        self._version = UNKNOWN
+        self._stale = True
         self.segments.forget()
 
     def _tidy(self) -> None:
@@ -161,7 +226,7 @@ class Session:
         key = self.segments.counts.next_key
         if key >= self._patience and self.segments.is_due:
             try:
-                self.segments.write()
+                self.segments.write(self.store)
             except (OSError, CollectionError, sqlite3.Error, _core.CorruptIndexError):
                 self._patience = key + TAIL
                 self._forget()
@@ -173,7 +238,8 @@ class Session:
         import ctypes
 
         self._writer.abandon()
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.store.connection))
+        for store in (self.store, *self.readers.stores):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(store.connection))
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:
@@ -188,9 +254,10 @@ def _identity(folder: Path) -> tuple[int, int] | None:
 _OPEN: weakref.WeakSet[Session] = weakref.WeakSet()
 
 
-def _let_go(store: Store, lock: WriterLock, pid: int) -> None:
+def _let_go(store: Store, readers: Readers, lock: WriterLock, pid: int) -> None:
     if os.getpid() == pid:
         try:
+            readers.close()
             store.close()
         finally:
             lock.release()

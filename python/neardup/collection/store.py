@@ -8,81 +8,36 @@ were removed.
 from __future__ import annotations
 
 import json
-import os
-import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import quote
+from typing import Any
 from zlib import crc32
 
+from neardup.collection.connection import PATIENCE, Durability, connect
 from neardup.collection.errors import (
     CollectionError,
     CorruptCollectionError,
     KnownIdError,
     corrupt,
     told,
-    unwritable,
 )
 from neardup.collection.rows import Counts, Row, SegmentRow, Settings, checksum
-
-if TYPE_CHECKING:
-    import sqlite3
-
-Durability = Literal["full", "normal"]
+from neardup.collection.schema import APPLICATION, FORMAT, OLDEST, SCHEMA, UPGRADE
 
 DATABASE = "collection.sqlite"
-# In the header of the file, for `file` and for us: "nrdp".
-APPLICATION = 0x6E726470
-FORMAT = 1
 # Keys asked for in one statement, and how many are asked for one by one.
 ASKED, FEW = 500, 8
-# Milliseconds to wait while another process tidies up.
-PATIENCE = 10_000
-WAL_BYTES = 64 << 20
-WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-# Ids come in any order, and each has its place among all of them.
-CACHE_KILOBYTES = 16 << 10
-
-SCHEMA = """
-CREATE TABLE documents (
-    key INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    fingerprint BLOB,
-    checksum INTEGER NOT NULL,
-    metadata TEXT,
-    text
-);
-CREATE TABLE digests (
-    key INTEGER PRIMARY KEY,
-    digest BLOB NOT NULL,
-    checksum INTEGER NOT NULL
-);
-CREATE INDEX digests_by_digest ON digests (digest);
-CREATE TABLE removed (number INTEGER PRIMARY KEY, key INTEGER NOT NULL);
-CREATE TABLE segments (
-    number INTEGER PRIMARY KEY,
-    first INTEGER NOT NULL,
-    last INTEGER NOT NULL,
-    entries INTEGER NOT NULL,
-    size INTEGER NOT NULL,
-    checksum BLOB NOT NULL
-);
-CREATE TABLE counts (
-    documents INTEGER NOT NULL,
-    without_signal INTEGER NOT NULL,
-    next_key INTEGER NOT NULL,
-    next_removal INTEGER NOT NULL,
-    generation INTEGER NOT NULL,
-    checksum INTEGER NOT NULL
-);
-CREATE TABLE settings (value TEXT NOT NULL, checksum INTEGER NOT NULL);
-"""
+# Rows written before others get a turn.
+AT_ONCE = 128
 
 SHORT = "key, id, fingerprint, checksum, metadata"
 WHOLE = f"{SHORT}, text"
 INSERT = f"INSERT INTO documents ({WHOLE}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608
+
+
+# A version that the store never has.
+UNSEEN = -1
 
 
 class Store:
@@ -98,57 +53,13 @@ class Store:
     ) -> None:
         self.folder = folder
         self.path = folder / name
+        # What `data_version` said when all that it stands for was last taken in.
+        self.seen = UNSEEN
+        # Called now and then while much is read or written.
+        self.breathe: Callable[[], None] = _go_on
         with told(folder):
-            self.connection = self._connect(read_only)
+            self.connection = connect(self.path, read_only=read_only, durability=durability)
             self._execute = self.connection.execute
-            self._execute(f"PRAGMA synchronous = {durability}")
-            if durability == "full":
-                # On macOS the disk is told to empty its own cache as well.
-                self._execute("PRAGMA fullfsync = ON")
-            # Pages whose cells cannot be are told before they are read.
-            self._execute("PRAGMA cell_size_check = ON")
-            self._execute(f"PRAGMA cache_size = {-CACHE_KILOBYTES}")
-
-    def _connect(self, read_only: bool) -> sqlite3.Connection:
-        import sqlite3
-
-        name = f"file:{quote(str(self.path.absolute()))}"
-        options: dict[str, Any] = {
-            "uri": True,
-            "isolation_level": None,
-            "check_same_thread": False,
-            "timeout": PATIENCE / 1000,
-        }
-        if not read_only:
-            connection: sqlite3.Connection = sqlite3.connect(f"{name}?mode=rwc", **options)
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
-            except sqlite3.Error:
-                connection.close()
-                raise
-            return connection
-        connection = sqlite3.connect(f"{name}?mode=ro", **options)
-        try:
-            connection.execute("PRAGMA user_version").fetchone()
-        except sqlite3.OperationalError as error:
-            connection.close()
-            log = Path(f"{self.path}-wal")
-            if not self._is_frozen() or (log.exists() and log.stat().st_size):
-                kind = error.sqlite_errorcode & 0xFF
-                needs = kind in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-                if needs and os.access(self.path, os.R_OK) and not os.access(self.folder, os.W_OK):
-                    raise unwritable(self.folder) from error
-                raise
-            # Nobody can write here, so nothing can change: SQLite need not write either.
-            connection = sqlite3.connect(f"{name}?mode=ro&immutable=1", **options)
-        return connection
-
-    def _is_frozen(self) -> bool:
-        """Whether nobody may write to it, not even another user."""
-        if os.statvfs(self.folder).f_flag & os.ST_RDONLY:
-            return True
-        return not any(path.stat().st_mode & WRITABLE for path in (self.folder, self.path))
 
     def close(self) -> None:
         with told(self.folder):
@@ -169,13 +80,27 @@ class Store:
         if version > FORMAT:
             raise CollectionError(
                 f"{self.folder}: written by a newer neardup (format {version}, this one reads "
-                f"{FORMAT}); update neardup"
+                f"up to {FORMAT}); update neardup"
             )
-        if version < FORMAT:
+        if version < OLDEST:
             raise CollectionError(
                 f"{self.folder}: of format {version}, which no neardup has written; this one "
-                f"reads {FORMAT}"
+                f"reads {OLDEST} to {FORMAT}"
             )
+
+    def format(self) -> int:
+        found: int = self._execute("PRAGMA user_version").fetchone()[0]
+        return found
+
+    def upgrade(self) -> None:
+        """Makes the tables those of today, all at once."""
+        with told(self.folder):
+            if self.format() == FORMAT:
+                return
+            with self.transaction():
+                for statement in UPGRADE:
+                    self._execute(statement)
+                self._execute(f"PRAGMA user_version = {FORMAT}")
 
     def create(self, settings: Settings) -> None:
         """Makes the tables, all at once."""
@@ -264,18 +189,31 @@ class Store:
 
     # ------------------------------------------------------------------------------------ documents
 
-    def insert(self, rows: Iterable[tuple[Any, ...]], digests: Sequence[tuple[int, bytes]]) -> None:
-        """Adds rows; digests are those of texts without a signal, by key."""
+    def insert(
+        self,
+        rows: Sequence[tuple[Any, ...]],
+        digests: Sequence[tuple[int, bytes]],
+        sketches: bytes | None,
+    ) -> None:
+        """Adds rows whose keys follow each other, and their sketches, one after the other, where
+        there are any; digests are those of texts without a signal, by key."""
         import sqlite3
 
         try:
-            self.connection.executemany(INSERT, rows)
+            for start in range(0, len(rows), AT_ONCE):
+                self.connection.executemany(INSERT, rows[start : start + AT_ONCE])
+                self.breathe()
         except sqlite3.IntegrityError as error:
             raise KnownIdError from error
         if digests:
             self.connection.executemany(
                 "INSERT INTO digests VALUES (?, ?, ?)",
                 [(key, digest, crc32(digest, key)) for key, digest in digests],
+            )
+        if sketches is not None:
+            first = rows[0][0]
+            self._execute(
+                "INSERT INTO sketches VALUES (?, ?, ?)", (first, sketches, crc32(sketches, first))
             )
 
     def delete(self, rows: Sequence[Row], next_removal: int) -> None:
@@ -390,6 +328,7 @@ class Store:
                 if code is not None:
                     keys.append(key)
                     codes.append(code)
+            self.breathe()
             yield keys, b"".join(codes)
 
     def _checked(self, found: tuple[Any, ...]) -> Row:
@@ -420,6 +359,22 @@ class Store:
         rows = self._execute("SELECT * FROM segments ORDER BY first")
         return [SegmentRow(*row) for row in rows]
 
+    def sketches(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+        """Sketches of keys in this range, as far as they are there: the first key of some that
+        follow each other, and their rows."""
+        if self.format() < FORMAT:
+            return
+        # Those before may reach into the range.
+        found = self._execute(
+            "SELECT first, rows, checksum FROM sketches WHERE first <= ? AND first >= "
+            "coalesce((SELECT max(first) FROM sketches WHERE first <= ?), 0) ORDER BY first",
+            (last, first),
+        )
+        for start, rows, sum_ in found:
+            # What is damaged is made from the texts.
+            if type(rows) is bytes and crc32(rows, start) == sum_:
+                yield start, rows
+
     def set_segments(self, kept: Sequence[SegmentRow], made: SegmentRow, counts: Counts) -> None:
         """Beside some segments another, which does not hold what was removed before; no others."""
         numbers = [row.number for row in kept]
@@ -429,9 +384,14 @@ class Store:
                 f"DELETE FROM segments WHERE number NOT IN ({places})",  # noqa: S608
                 numbers,
             )
-            self._execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?)", made)
+            self._execute("INSERT INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)", made)
             self._execute("DELETE FROM removed WHERE key BETWEEN ? AND ?", (made.first, made.last))
+            self._execute("DELETE FROM sketches WHERE first <= ?", (made.last,))
             self.set_counts(counts)
+
+
+def _go_on() -> None:
+    """Nobody else waits."""
 
 
 def _sum(counts: Counts) -> int:

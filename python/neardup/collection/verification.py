@@ -5,10 +5,9 @@ from __future__ import annotations
 from zlib import crc32
 
 from neardup import _core
+from neardup.collection import files, sketches
 from neardup.collection.errors import CorruptCollectionError
-from neardup.collection.matching import digest_of
-from neardup.collection.rows import Counts, SegmentRow, unpacked
-from neardup.collection.segments import path_of, stamp
+from neardup.collection.rows import Counts, SegmentRow, digest_of, unpacked
 from neardup.collection.store import Store
 from neardup.recipe import Recipe
 
@@ -16,8 +15,8 @@ from neardup.recipe import Recipe
 SHOWN = 10
 
 
-def problems(store: Store, recipe: Recipe) -> list[str]:
-    """What is wrong, in words."""
+def problems(store: Store, recipe: Recipe, *, texts: bool) -> list[str]:
+    """What is wrong, in words. `texts`: whether they are kept."""
     found: list[str] = []
     of_segments: dict[SegmentRow, list[str]] = {}
     try:
@@ -32,6 +31,10 @@ def problems(store: Store, recipe: Recipe) -> list[str]:
                     found.append(f"segment {row.number}: covers keys it should not")
                 last = row.last
                 of_segments[row] = _segment(store, row, removed)
+                if texts:
+                    of_segments[row] += _sketches(store, row, recipe, removed)
+            if texts:
+                found += _tail(store, recipe, last + 1, counts.next_key - 1)
         # A writer may have replaced some of them meanwhile, and taken their files away.
         with store.snapshot():
             for row in store.segments():
@@ -66,9 +69,9 @@ def _counted(store: Store, counts: Counts) -> list[str]:
 
 def _segment(store: Store, row: SegmentRow, removed: set[int]) -> list[str]:
     """A file against the rows it stands for."""
-    path = path_of(store.folder, row.number)
+    path = files.path_of(store.folder, row.number)
     try:
-        if stamp(path) != (row.size, row.checksum):
+        if files.stamp(path) != (row.size, row.checksum):
             return [f"{path.name} is not the file that was written"]
         index = _core.Index.open(str(path))
         index.verify()
@@ -95,3 +98,48 @@ def _segment(store: Store, row: SegmentRow, removed: set[int]) -> list[str]:
 
 def _code(words: list[int]) -> int:
     return sum(word << (64 * at) for at, word in enumerate(words))
+
+
+def _sketches(store: Store, row: SegmentRow, recipe: Recipe, removed: set[int]) -> list[str]:
+    """The sketches of a segment against those of the texts."""
+    import numpy as np
+
+    path = files.path_of(store.folder, row.number, files.SKETCHES)
+    if row.sketch_size is None:
+        # Of a format that had none; the next writer makes them.
+        return []
+    try:
+        if files.stamp(path) != (row.sketch_size, row.sketch_checksum):
+            return [f"{path.name} is not the file that was written"]
+        index = _core.SketchIndex.open(str(path))
+        index.verify()
+        keys, rows = index.rows()
+    except (OSError, ValueError) as error:
+        return [str(error)]
+    there = ~np.isin(keys, sorted(removed))
+    keys, rows = keys[there], rows[there]
+    wrong: list[str] = []
+    for own, made in sketches.from_texts(store, recipe, row.first, row.last):
+        start, end = np.searchsorted(keys, (own[0], own[-1] + 1))
+        if not np.array_equal(keys[start:end], own):
+            wrong.append(f"the sketches of keys {own[0]} to {own[-1]} are not all there")
+        elif not np.array_equal(rows[start:end], made):
+            at = int(own[np.any(rows[start:end] != made, axis=1)][0])
+            wrong.append(f"the document with the key {at} has another sketch")
+        keys, rows = keys[end:], rows[end:]
+        if len(wrong) >= SHOWN:
+            return wrong
+    if len(keys):
+        wrong.append(f"the sketch with the key {keys[0]} is of no document")
+    return wrong
+
+
+def _tail(store: Store, recipe: Recipe, first: int, last: int) -> list[str]:
+    """The sketches in the database against those of the texts."""
+    import numpy as np
+
+    return [
+        f"database: the sketches of keys {keys[0]} to {keys[-1]} are not those of the texts"
+        for keys, made in sketches.from_texts(store, recipe, first, last)
+        if not np.array_equal(sketches.stored(store, recipe, keys), made)
+    ]

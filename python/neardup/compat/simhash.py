@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.fingerprint import fingerprint
-from neardup.index import Index, Match
+from neardup.index import Index
+from neardup.match import Match
 from neardup.recipe import Recipe
 
 __all__ = ["Simhash", "SimhashIndex"]
@@ -363,7 +364,7 @@ class _Scan:
     def remove(self, entry: str) -> None:
         self.codes.pop(entry, None)
 
-    def search(self, code: int, radius: int) -> list[Match]:
+    def search(self, code: int, radius: int) -> list[Match[str]]:
         near = ((entry, (code ^ value).bit_count()) for entry, value in self.codes.items())
         return [Match(entry, distance) for entry, distance in near if distance <= radius]
 

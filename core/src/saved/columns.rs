@@ -1,6 +1,7 @@
-//! Columns of a segment: owned, or mapped from a file and checked when first touched.
+//! Columns: owned, or mapped from a file and checked when first touched.
 
 use std::fmt;
+use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +28,8 @@ impl std::error::Error for Corrupt {}
 /// nothing that does not match its checksum is ever used.
 pub(crate) struct Mapped {
     map: Mmap,
+    /// To see whether all of it is still there: to touch what is gone ends the process.
+    file: File,
     name: String,
     body: usize,
     sums: Vec<u64>,
@@ -34,9 +37,19 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    pub(crate) fn new(map: Mmap, name: String, body: usize, sums: Vec<u64>) -> Mapped {
+    pub(crate) fn new(map: Mmap, file: File, name: String, body: usize, sums: Vec<u64>) -> Mapped {
         let checked = (0..sums.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Mapped { map, name, body, sums, checked }
+        Mapped { map, file, name, body, sums, checked }
+    }
+
+    /// Refuses a file that someone has cut short since it was opened. To be asked before each use.
+    pub(crate) fn check_length(&self) -> Result<(), Corrupt> {
+        let length = self.map.len() as u64;
+        match self.file.metadata().map(|found| found.len()) {
+            Ok(found) if found >= length => Ok(()),
+            Ok(found) => Err(self.corrupt(&format!("the file has {found} bytes, {length} were saved"))),
+            Err(error) => Err(self.corrupt(&format!("its length cannot be read: {error}"))),
+        }
     }
 
     /// The bytes of the body, unchecked.

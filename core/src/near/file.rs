@@ -1,0 +1,133 @@
+//! A saved index of sketches: a file of the columns of one part.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::part::{Keys, Part, prefix_bits};
+use super::sketch::{REGISTERS, SKETCH_BYTES};
+use super::table::{Table, buckets, width};
+use crate::saved::{self, Corrupt, FileError, Format, Head, Repeats, Store};
+
+const FORMAT: Format = Format { magic: b"neardupS", version: 1, name: "file of neardup sketches", numbers: 8 };
+/// Tables a file may have.
+const MOST_TABLES: u64 = 1 << 12;
+
+/// What the header says.
+#[derive(Clone, Copy)]
+struct Header {
+    /// Different sketches.
+    sketches: usize,
+    entries: usize,
+    repeats: usize,
+    /// The least and the greatest key.
+    span: (i64, i64),
+    /// Bytes of what is added to the least key: 4, or 8 for whole keys.
+    key_bytes: usize,
+    tables: usize,
+    /// Registers of a table.
+    table_key: usize,
+}
+
+impl Header {
+    fn from_head(head: &Head) -> Result<Header, &'static str> {
+        let [sketches, entries, repeats, first, last, key_bytes, tables, table_key] = head.numbers[..] else {
+            return Err("the header is cut short");
+        };
+        let few = entries <= u64::from(u32::MAX) && sketches <= entries && repeats <= sketches;
+        if !few || (sketches == 0) != (entries == 0) || (repeats == 0) != (sketches == entries) {
+            return Err("the counts in the header do not add up");
+        }
+        if !matches!(key_bytes, 4 | 8) || tables > MOST_TABLES || table_key > REGISTERS as u64 {
+            return Err("the header has impossible keys or tables");
+        }
+        Ok(Header {
+            sketches: sketches as usize,
+            entries: entries as usize,
+            repeats: repeats as usize,
+            span: (first as i64, last as i64),
+            key_bytes: key_bytes as usize,
+            tables: tables as usize,
+            table_key: table_key as usize,
+        })
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![
+            (SKETCH_BYTES - REGISTERS) * self.sketches,
+            REGISTERS * self.sketches,
+            4 * ((1 << prefix_bits(self.sketches)) + 1),
+            8 * self.repeats,
+            self.key_bytes * self.entries,
+            self.tables * self.table_key,
+        ];
+        for _ in 0..self.tables {
+            sizes.push(4 * (buckets(self.sketches) + 1));
+            sizes.push(width(self.sketches) * self.sketches);
+        }
+        sizes
+    }
+}
+
+/// Writes a part beside its final name, and gives it that name when all of it is on the disk.
+pub(super) fn write(path: &Path, part: &Part, recipe: Option<&str>) -> Result<(), FileError> {
+    let (key_bytes, keys): (u64, &[u8]) = match &part.keys {
+        Keys::Narrow(_, offsets) => (4, bytemuck::cast_slice(offsets.all()?)),
+        Keys::Wide(keys) => (8, bytemuck::cast_slice(keys.all()?)),
+    };
+    let table_key = part.tables.first().map_or(0, |table| table.registers.len());
+    let registers: Vec<u8> = part.tables.iter().flat_map(|table| &table.registers).copied().collect();
+    let repeats = part.repeats.counts();
+    let head = Head {
+        numbers: vec![
+            part.len() as u64,
+            part.entries() as u64,
+            repeats.len() as u64,
+            part.span.0 as u64,
+            part.span.1 as u64,
+            key_bytes,
+            part.tables.len() as u64,
+            table_key as u64,
+        ],
+        text: recipe.map(str::to_owned),
+    };
+    let mut columns: Vec<&[u8]> = vec![
+        bytemuck::cast_slice(part.digests.all()?),
+        bytemuck::cast_slice(part.registers.all()?),
+        bytemuck::cast_slice(part.starts.all()?),
+        bytemuck::cast_slice(repeats.all()?),
+        keys,
+        &registers,
+    ];
+    for table in &part.tables {
+        columns.push(bytemuck::cast_slice(table.directory.all()?));
+        columns.push(table.numbers.all()?);
+    }
+    saved::write(path, &FORMAT, &head, &columns)
+}
+
+/// A part whose columns are mapped, and the recipe of its texts.
+pub(super) fn open(path: &Path) -> Result<(Part, Option<String>), FileError> {
+    let mut file = saved::open(path, &FORMAT, |head| Ok(Header::from_head(head)?.sizes()))?;
+    let wrong = |what: &str| FileError::Corrupt(Corrupt(what.to_owned()));
+    let header = Header::from_head(&file.head).map_err(wrong)?;
+    let count = header.sketches;
+    let (digests, registers) = (file.next(count)?, file.next(count)?);
+    let starts = file.next((1 << prefix_bits(count)) + 1)?;
+    let repeats = Repeats::new(file.next(header.repeats)?, count, header.entries);
+    let keys = match header.key_bytes {
+        4 => Keys::Narrow(header.span.0, file.next(header.entries)?),
+        _ => Keys::Wide(file.next(header.entries)?),
+    };
+    let filed: Store<u8> = file.next(header.tables * header.table_key)?;
+    let mut tables = Vec::with_capacity(header.tables);
+    for number in 0..header.tables {
+        let key = filed.range(number * header.table_key..(number + 1) * header.table_key)?;
+        if key.iter().any(|&at| usize::from(at) >= REGISTERS) {
+            return Err(file.mapped.corrupt("a table has a register that does not exist").into());
+        }
+        let (directory, numbers) = (file.next(buckets(count) + 1)?, file.next(width(count) * count)?);
+        tables.push(Table::new(key.to_vec(), directory, numbers, count));
+    }
+    let mapped = Some(Arc::clone(&file.mapped));
+    Ok((Part { digests, registers, starts, repeats, keys, span: header.span, tables, file: mapped }, file.head.text))
+}

@@ -1,0 +1,349 @@
+//! Look-ups: which of many sketches are candidates for a query, while they come and go.
+//!
+//! New sketches wait in a short tail, which is scanned. A full tail is sealed into a part, and parts of a size are merged
+//! into one of the next. A query reads one bucket of each table of its plan in each part: with `t` tables and buckets of
+//! `b` sketches it compares `t·b` of them, where `b` grows with the sketches that share a key by chance or by kind. A
+//! plan whose tables are not kept is answered by those that are, where so many registers must agree that they find
+//! everything, and else by a scan of all sketches. Either way the answer is what
+//! `Plan::is_candidate` says of each sketch.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use super::file;
+use super::part::{Hit, Part, Scan, TWIN, registers};
+use super::plan::Plan;
+use super::sketch::{REGISTERS, Sketch};
+use crate::Error;
+use crate::index::IndexError;
+use crate::saved::{Corrupt, FileError};
+
+/// Sketches that wait unsorted: to scan them takes a few microseconds.
+const TAIL: usize = 1 << 12;
+/// So many parts of one size become one of the next.
+const FAN: usize = 4;
+/// Queries one thread takes at a time.
+const BATCH: usize = 64;
+/// Sketches are numbered in 32 bits.
+const MOST: usize = u32::MAX as usize;
+
+/// What was found, by query; for each the most registers first, then by key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matched {
+    /// The query's number.
+    pub queries: Vec<u32>,
+    /// The key found.
+    pub keys: Vec<i64>,
+    /// How many registers agree; `TWIN` where the digests do.
+    pub same: Vec<u8>,
+}
+
+/// A part, and the keys that were removed from it.
+#[derive(Clone)]
+struct Slot {
+    part: Arc<Part>,
+    gone: Arc<HashSet<i64>>,
+}
+
+impl Slot {
+    fn new(part: Part) -> Slot {
+        Slot { part: Arc::new(part), gone: Arc::default() }
+    }
+
+    fn is_mostly_gone(&self) -> bool {
+        2 * self.gone.len() > self.part.entries()
+    }
+}
+
+#[derive(Clone, Default)]
+struct State {
+    slots: Vec<Slot>,
+    sketches: Vec<Sketch>,
+    keys: Vec<i64>,
+    recipe: Option<String>,
+}
+
+/// Sketches under keys. A key is given once: what it stands for never changes, it can only go.
+pub struct SketchIndex {
+    /// The registers of the tables that parts have.
+    tables: Vec<Vec<u8>>,
+    /// What there is now. A search takes it as it is and lets go of the lock; a change is made to a copy if need be.
+    state: RwLock<Arc<State>>,
+    /// Held while writing: one writer at a time.
+    writer: Mutex<()>,
+}
+
+fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}
+
+impl SketchIndex {
+    /// An empty index that answers the question of this plan, and those with fewer tables of its kind, by tables.
+    pub fn new(plan: &Plan, recipe: Option<String>) -> SketchIndex {
+        SketchIndex::from_state(plan.tables.clone(), State { recipe, ..State::default() })
+    }
+
+    fn from_state(tables: Vec<Vec<u8>>, state: State) -> SketchIndex {
+        SketchIndex { tables, state: RwLock::new(Arc::new(state)), writer: Mutex::new(()) }
+    }
+
+    // A panic cannot leave the state half changed: changes are steps that do not fail. So poison is ignored.
+    fn read(&self) -> Arc<State> {
+        Arc::clone(&self.state.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
+    fn sound(&self) -> Result<Arc<State>, Corrupt> {
+        let state = self.read();
+        state.slots.iter().try_for_each(|slot| slot.part.check_length())?;
+        Ok(state)
+    }
+
+    fn change(&self, work: impl FnOnce(&mut State)) {
+        let mut state = self.state.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        work(Arc::make_mut(&mut state));
+    }
+
+    fn lock_writer(&self) -> MutexGuard<'_, ()> {
+        self.writer.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Keys that were added, and not yet written anew without those that were removed since.
+    pub fn entries(&self) -> usize {
+        let state = self.read();
+        state.slots.iter().map(|slot| slot.part.entries()).sum::<usize>() + state.keys.len()
+    }
+
+    /// Bytes held, those of a mapped file included.
+    pub fn bytes(&self) -> usize {
+        let state = self.read();
+        let slots: usize = state.slots.iter().map(|slot| slot.part.bytes() + 16 * slot.gone.len()).sum();
+        slots + size_of::<Sketch>() * state.sketches.capacity() + 8 * state.keys.capacity()
+    }
+
+    /// The identity of the recipe of the texts, where it is known.
+    pub fn recipe(&self) -> Option<String> {
+        self.read().recipe.clone()
+    }
+
+    /// Adds sketches under their keys. A full tail is sealed, and parts are merged, on the pool.
+    pub fn add(&self, sketches: &[Sketch], keys: &[i64], pool: Option<&ThreadPool>) -> Result<(), IndexError> {
+        if sketches.len() != keys.len() {
+            return Err(Error(format!("{} keys for {} sketches; give one for each", keys.len(), sketches.len())).into());
+        }
+        let _writer = self.lock_writer();
+        let total = self.entries() + keys.len();
+        if total > MOST {
+            return Err(Error(format!("{total} sketches; an index holds at most {MOST}")).into());
+        }
+        self.change(|state| {
+            state.sketches.extend_from_slice(sketches);
+            state.keys.extend_from_slice(keys);
+        });
+        let state = self.sound()?;
+        if state.keys.len() >= TAIL {
+            let slot = on(pool, || Slot::new(Part::build(&state.sketches, &state.keys, &self.tables)));
+            drop(state);
+            self.change(|state| {
+                (state.sketches, state.keys) = Default::default();
+                state.slots.push(slot);
+            });
+            self.merge_tiers(pool)?;
+        }
+        Ok(())
+    }
+
+    /// Merges parts where there are too many of a size, or much was removed.
+    fn merge_tiers(&self, pool: Option<&ThreadPool>) -> Result<(), Corrupt> {
+        loop {
+            let state = self.sound()?;
+            let tier = |slot: &Slot| slot.part.entries().max(1).ilog2() / FAN.ilog2();
+            let crowded = |own: u32| state.slots.iter().filter(|slot| tier(slot) == own).count() >= FAN;
+            let (merge, keep): (Vec<Slot>, Vec<Slot>) = match state.slots.iter().map(tier).find(|&own| crowded(own)) {
+                Some(own) => state.slots.iter().cloned().partition(|slot| tier(slot) == own),
+                None => state.slots.iter().cloned().partition(Slot::is_mostly_gone),
+            };
+            if merge.is_empty() {
+                return Ok(());
+            }
+            let merged = on(pool, || self.merged(&merge, &[], &[]))?;
+            drop(state);
+            self.change(|state| {
+                state.slots = keep;
+                state.slots.push(merged);
+            });
+        }
+    }
+
+    /// One part of all that is left in some, and of some sketches more.
+    fn merged(&self, slots: &[Slot], sketches: &[Sketch], keys: &[i64]) -> Result<Slot, Corrupt> {
+        let total = slots.iter().map(|slot| slot.part.entries()).sum::<usize>() + keys.len();
+        let (mut all, mut all_keys) = (Vec::with_capacity(total), Vec::with_capacity(total));
+        for slot in slots {
+            each(slot, |sketch, key| {
+                all.push(*sketch);
+                all_keys.push(key);
+            })?;
+        }
+        all.extend_from_slice(sketches);
+        all_keys.extend_from_slice(keys);
+        Ok(Slot::new(Part::build(&all, &all_keys, &self.tables)))
+    }
+
+    /// Takes keys out; those that are not there make no difference.
+    pub fn remove(&self, keys: &[i64], pool: Option<&ThreadPool>) -> Result<(), Corrupt> {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let _writer = self.lock_writer();
+        let gone: HashSet<i64> = keys.iter().copied().collect();
+        self.change(|state| {
+            if state.keys.iter().any(|key| gone.contains(key)) {
+                let kept: Vec<usize> = (0..state.keys.len()).filter(|&at| !gone.contains(&state.keys[at])).collect();
+                state.sketches = kept.iter().map(|&at| state.sketches[at]).collect();
+                state.keys = kept.iter().map(|&at| state.keys[at]).collect();
+            }
+            for slot in &mut state.slots {
+                let (first, last) = slot.part.span;
+                if gone.iter().any(|key| (first..=last).contains(key)) {
+                    let mine = gone.iter().filter(|key| (first..=last).contains(*key));
+                    Arc::make_mut(&mut slot.gone).extend(mine);
+                }
+            }
+        });
+        if self.read().slots.iter().any(Slot::is_mostly_gone) {
+            self.merge_tiers(pool)?;
+        }
+        Ok(())
+    }
+
+    /// What is a candidate for each query; of equal sketches, and of twins, at most the first `most` keys.
+    ///
+    /// What comes back is of no use once `stop` was set.
+    pub fn search(&self, queries: &[Sketch], plan: &Plan, most: usize, stop: &AtomicBool) -> Result<Matched, Corrupt> {
+        let state = self.sound()?;
+        if queries.len() <= BATCH {
+            return state.search(queries, plan, most);
+        }
+        let parts: Vec<Matched> = queries
+            .par_chunks(BATCH)
+            .filter(|_| !stop.load(Relaxed))
+            .map(|queries| state.search(queries, plan, most))
+            .collect::<Result<_, _>>()?;
+        let mut all = Matched::default();
+        for (batch, part) in parts.into_iter().enumerate() {
+            all.queries.extend(part.queries.iter().map(|query| query + (batch * BATCH) as u32));
+            all.keys.extend(part.keys);
+            all.same.extend(part.same);
+        }
+        Ok(all)
+    }
+
+    /// All keys and their sketches, in order of keys.
+    pub fn rows(&self) -> Result<(Vec<i64>, Vec<Sketch>), Corrupt> {
+        let state = self.sound()?;
+        let mut rows: Vec<(i64, Sketch)> = state.keys.iter().copied().zip(state.sketches.iter().copied()).collect();
+        for slot in &state.slots {
+            each(slot, |sketch, key| rows.push((key, *sketch)))?;
+        }
+        rows.sort_unstable_by_key(|row| row.0);
+        Ok(rows.into_iter().unzip())
+    }
+
+    /// Brings the index into one part and writes it to a file, whole or not at all.
+    pub fn save(&self, path: &Path, pool: Option<&ThreadPool>) -> Result<(), FileError> {
+        let _writer = self.lock_writer();
+        let state = self.sound()?;
+        let clean = state.keys.is_empty() && state.slots.len() == 1 && state.slots[0].gone.is_empty();
+        let slot = match state.slots.first().filter(|_| clean) {
+            Some(only) => only.clone(),
+            None => on(pool, || self.merged(&state.slots, &state.sketches, &state.keys))?,
+        };
+        let recipe = state.recipe.clone();
+        drop(state);
+        let part = Arc::clone(&slot.part);
+        self.change(|state| {
+            *state = State { slots: vec![slot], recipe: state.recipe.take(), ..State::default() };
+        });
+        file::write(path, &part, recipe.as_deref())
+    }
+
+    /// Opens a saved index: its file is mapped, not read. The file must not be written to while it is open.
+    pub fn open(path: &Path) -> Result<SketchIndex, FileError> {
+        let (part, recipe) = file::open(path)?;
+        let tables = part.tables.iter().map(|table| table.registers.clone()).collect();
+        Ok(SketchIndex::from_state(tables, State { slots: vec![Slot::new(part)], recipe, ..State::default() }))
+    }
+
+    /// Checks every byte of a mapped file, and that everything in it is where it should be.
+    pub fn verify(&self) -> Result<(), Corrupt> {
+        self.sound()?.slots.iter().try_for_each(|slot| slot.part.verify())
+    }
+}
+
+/// Hands over what is left in a part.
+fn each(slot: &Slot, mut visit: impl FnMut(&Sketch, i64)) -> Result<(), Corrupt> {
+    for number in 0..slot.part.len() as u32 {
+        let sketch = slot.part.sketch(number)?;
+        for key in slot.part.keys_of(number)? {
+            let key = key?;
+            if !slot.gone.contains(&key) {
+                visit(&sketch, key);
+            }
+        }
+    }
+    Ok(())
+}
+
+impl State {
+    fn search(&self, queries: &[Sketch], plan: &Plan, most: usize) -> Result<Matched, Corrupt> {
+        // Query, what does not agree, key: in the order in which they are told.
+        let mut found: Vec<(u32, u8, i64)> = Vec::new();
+        let mut hits: Vec<Hit> = Vec::new();
+        for slot in &self.slots {
+            hits.clear();
+            slot.part.search(plan, queries, &mut hits)?;
+            for hit in &hits {
+                let mut left = most;
+                for key in slot.part.keys_of(hit.number)? {
+                    let key = key?;
+                    if left == 0 {
+                        break;
+                    }
+                    if slot.gone.is_empty() || !slot.gone.contains(&key) {
+                        found.push((hit.query, TWIN - hit.same, key));
+                        left -= 1;
+                    }
+                }
+            }
+        }
+        let scan = Scan::new(plan);
+        for (query, sketch) in queries.iter().enumerate() {
+            for (other, &key) in self.sketches.iter().zip(&self.keys) {
+                if sketch[REGISTERS..] == other[REGISTERS..] {
+                    found.push((query as u32, 0, key));
+                } else if let Some(same) = scan.same(registers(sketch), registers(other)) {
+                    found.push((query as u32, TWIN - same as u8, key));
+                }
+            }
+        }
+        found.sort_unstable();
+        let mut all = Matched::default();
+        for own in found.chunk_by(|left, right| left.0 == right.0) {
+            let twins = own.partition_point(|row| row.1 == 0);
+            for &(query, apart, key) in own[..twins.min(most)].iter().chain(&own[twins..]) {
+                all.queries.push(query);
+                all.keys.push(key);
+                all.same.push(TWIN - apart);
+            }
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,358 @@
+//! A part of an index of sketches: sealed, in memory or mapped from a file.
+//!
+//! Different sketches are kept once, in order of their digests, so that twins are found without a table; a million
+//! equal texts are one sketch with a million keys. Every table is a directory of buckets and the numbers of sketches.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::agree::{Registers, same_count, same_mask};
+use super::plan::Plan;
+use super::sketch::{REGISTERS, Sketch, digest};
+use super::table::{Table, buckets};
+use crate::memory::prefetch;
+use crate::saved::{Corrupt, Mapped, Repeats, Store, partition_point};
+
+/// Sketches of one prefix of the digest, about.
+const PREFIX: usize = 16;
+/// Sketches that are compared with all queries before the next.
+const STRETCH: usize = 1 << 10;
+/// What stands for the number of registers that agree where digests do: the same features.
+pub const TWIN: u8 = REGISTERS as u8 + 1;
+
+/// A sketch near a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) query: u32,
+    pub(super) number: u32,
+    pub(super) same: u8,
+}
+
+/// Keys of documents: offsets from the first, of 32 bits where that is enough.
+pub(super) enum Keys {
+    Narrow(i64, Store<u32>),
+    Wide(Store<i64>),
+}
+
+impl Keys {
+    fn new(keys: &[i64], first: i64, last: i64) -> Keys {
+        if keys.is_empty() || last.checked_sub(first).is_some_and(|span| span <= i64::from(u32::MAX)) {
+            return Keys::Narrow(first, Store::Owned(keys.iter().map(|key| (key - first) as u32).collect()));
+        }
+        Keys::Wide(Store::Owned(keys.to_vec()))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Keys::Narrow(_, offsets) => offsets.len(),
+            Keys::Wide(keys) => keys.len(),
+        }
+    }
+
+    fn at(&self, place: usize) -> Result<i64, Corrupt> {
+        match self {
+            Keys::Narrow(first, offsets) => {
+                let key = first.checked_add(i64::from(offsets.at(place)?));
+                key.ok_or_else(|| offsets.corrupt("a key is too large"))
+            }
+            Keys::Wide(keys) => keys.at(place),
+        }
+    }
+}
+
+/// Sealed sketches with their keys.
+pub(super) struct Part {
+    /// Of sketches in order, no two alike.
+    pub(super) digests: Store<[u8; 16]>,
+    pub(super) registers: Store<Registers>,
+    /// Where the digests of each prefix start, and where the last ones end.
+    pub(super) starts: Store<u32>,
+    pub(super) repeats: Repeats,
+    /// Sketch by sketch, in order for each.
+    pub(super) keys: Keys,
+    /// The least and the greatest of them.
+    pub(super) span: (i64, i64),
+    pub(super) tables: Vec<Table>,
+    pub(super) file: Option<Arc<Mapped>>,
+}
+
+/// How many prefixes are told apart, as a number of bits.
+pub(super) fn prefix_bits(count: usize) -> u32 {
+    (count / PREFIX).max(1).ilog2()
+}
+
+impl Part {
+    /// Seals sketches and their keys.
+    pub(super) fn build(sketches: &[Sketch], keys: &[i64], tables: &[Vec<u8>]) -> Part {
+        let whole = |row: u32| &sketches[row as usize];
+        let mut rows: Vec<(u64, u32)> =
+            (0..sketches.len() as u32).map(|row| ((digest(whole(row)) >> 64) as u64, row)).collect();
+        rows.par_sort_unstable_by(|left, right| {
+            let rest = |row: u32| (digest(whole(row)), &whole(row)[..REGISTERS], keys[row as usize]);
+            left.0.cmp(&right.0).then_with(|| rest(left.1).cmp(&rest(right.1)))
+        });
+        let groups: Vec<&[(u64, u32)]> =
+            rows.chunk_by(|left, right| left.0 == right.0 && whole(left.1) == whole(right.1)).collect();
+        let digests: Vec<[u8; 16]> = groups.iter().map(|group| digest(whole(group[0].1)).to_le_bytes()).collect();
+        let registers: Vec<Registers> = groups
+            .iter()
+            .map(|group| {
+                let mut registers = [0; REGISTERS];
+                registers.copy_from_slice(&whole(group[0].1)[..REGISTERS]);
+                registers
+            })
+            .collect();
+        let bits = prefix_bits(groups.len());
+        let mut starts = vec![0u32; (1 << bits) + 1];
+        for group in &groups {
+            starts[prefix(group[0].0, bits) + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let repeats = Repeats::counted(groups.iter().map(|group| group.len()));
+        let ordered: Vec<i64> = rows.iter().map(|&(_, row)| keys[row as usize]).collect();
+        let (first, last) = keys.iter().fold((i64::MAX, i64::MIN), |(low, high), &key| (low.min(key), high.max(key)));
+        let tables = tables.par_iter().map(|table| Table::build(table, &registers)).collect();
+        Part {
+            repeats: Repeats::new(Store::Owned(repeats), groups.len(), rows.len()),
+            digests: Store::Owned(digests),
+            registers: Store::Owned(registers),
+            starts: Store::Owned(starts),
+            keys: Keys::new(&ordered, first, last),
+            span: (first, last),
+            tables,
+            file: None,
+        }
+    }
+
+    /// Different sketches.
+    pub(super) fn len(&self) -> usize {
+        self.digests.len()
+    }
+
+    /// Keys.
+    pub(super) fn entries(&self) -> usize {
+        self.repeats.entries()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let keys = match &self.keys {
+            Keys::Narrow(_, offsets) => 4 * offsets.len(),
+            Keys::Wide(keys) => 8 * keys.len(),
+        };
+        let tables: usize = self.tables.iter().map(Table::bytes).sum();
+        (16 + REGISTERS) * self.len() + 4 * self.starts.len() + 8 * self.repeats.counts().len() + keys + tables
+    }
+
+    /// Refuses to go on with a file that someone has cut short.
+    pub(super) fn check_length(&self) -> Result<(), Corrupt> {
+        self.file.as_ref().map_or(Ok(()), |file| file.check_length())
+    }
+
+    /// The keys of a sketch, in order.
+    pub(super) fn keys_of(&self, number: u32) -> Result<impl Iterator<Item = Result<i64, Corrupt>>, Corrupt> {
+        Ok(self.repeats.entries_of(number as usize)?.map(|place| self.keys.at(place)))
+    }
+
+    pub(super) fn sketch(&self, number: u32) -> Result<Sketch, Corrupt> {
+        let mut sketch = [0; _];
+        sketch[..REGISTERS].copy_from_slice(&self.registers.at(number as usize)?);
+        sketch[REGISTERS..].copy_from_slice(&self.digests.at(number as usize)?);
+        Ok(sketch)
+    }
+
+    /// Tables such that every candidate of a plan shares a key with the query in one of them: those of the plan, if they
+    /// are kept; or, of tables without a common register, one more than registers may differ (pigeonhole).
+    fn tables_for(&self, plan: &Plan) -> Option<&[Table]> {
+        let wanted = &plan.tables;
+        let kept = wanted.len() <= self.tables.len()
+            && wanted.iter().zip(&self.tables).all(|(wanted, table)| *wanted == table.registers);
+        if wanted.is_empty() || kept {
+            return kept.then(|| &self.tables[..wanted.len()]).filter(|tables| !tables.is_empty());
+        }
+        let needed = REGISTERS - plan.least as usize + 1;
+        let mut used = 0;
+        let disjoint = self.tables.iter().take_while(|table| {
+            let free = used & table.mask == 0;
+            used |= table.mask;
+            free
+        });
+        (disjoint.take(needed).count() == needed).then(|| &self.tables[..needed])
+    }
+
+    /// The sketches that are candidates for each query: those with its digest, and those the plan finds.
+    pub(super) fn search(&self, plan: &Plan, queries: &[Sketch], hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
+        let scan = Scan::new(plan);
+        let Some(tables) = self.tables_for(plan) else { return self.scan(&scan, queries, hits) };
+        let mut places = Vec::with_capacity(tables.len());
+        let mut numbers: Vec<(u32, u8)> = Vec::new();
+        for (query, sketch) in queries.iter().enumerate() {
+            let own = registers(sketch);
+            // Memory is asked for step by step, for all tables at once, so that they wait together.
+            let found: Vec<u32> = tables.iter().map(|table| table.bucket_of(own)).collect();
+            for (table, &bucket) in tables.iter().zip(&found) {
+                table.fetch_directory(bucket);
+            }
+            self.twins(query as u32, sketch, hits)?;
+            places.clear();
+            for (table, &bucket) in tables.iter().zip(&found) {
+                let bucket = table.places(bucket)?;
+                table.fetch_numbers(&bucket);
+                places.push(bucket);
+            }
+            numbers.clear();
+            let all = self.registers.unchecked();
+            for (at, (table, bucket)) in tables.iter().zip(&places).enumerate() {
+                for number in table.numbers(bucket.clone())? {
+                    let Some(place) = all.get(number as usize) else {
+                        return Err(table.numbers.corrupt("a number is of no sketch"));
+                    };
+                    prefetch(place);
+                    numbers.push((number, at as u8));
+                }
+            }
+            for &(number, at) in &numbers {
+                let mask = same_mask(own, &self.registers.range(number as usize..number as usize + 1)?[0]);
+                let agrees = |table: &Table| mask & table.mask == table.mask;
+                let at = usize::from(at);
+                // In more than one table it is told by the first.
+                if agrees(&tables[at]) && !tables[..at].iter().any(agrees) && scan.is_candidate(mask) {
+                    self.hit(query as u32, sketch, number, mask.count_ones(), hits)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A sketch that is a candidate by its registers, unless it has the query's digest: that was told.
+    fn hit(&self, query: u32, sketch: &Sketch, number: u32, same: u32, hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
+        if self.digests.at(number as usize)? != sketch[REGISTERS..] {
+            hits.push(Hit { query, number, same: same as u8 });
+        }
+        Ok(())
+    }
+
+    /// The sketches with the digest of a query.
+    fn twins(&self, query: u32, sketch: &Sketch, hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
+        let own = digest(sketch);
+        let at = prefix((own >> 64) as u64, prefix_bits(self.len()));
+        let ends = self.starts.range(at..at + 2)?;
+        let (start, end) = (ends[0] as usize, ends[1] as usize);
+        if start > end || end > self.len() {
+            return Err(self.starts.corrupt("a directory of digests is out of order"));
+        }
+        let value = |number: usize| self.digests.at(number).map(u128::from_le_bytes);
+        let first = start + partition_point(end - start, |at| Ok(value(start + at)? < own))?;
+        for number in first..end {
+            if value(number)? != own {
+                break;
+            }
+            hits.push(Hit { query, number: number as u32, same: TWIN });
+        }
+        Ok(())
+    }
+
+    /// As `search`, without tables.
+    fn scan(&self, scan: &Scan, queries: &[Sketch], hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
+        for (query, sketch) in queries.iter().enumerate() {
+            self.twins(query as u32, sketch, hits)?;
+        }
+        for first in (0..self.len()).step_by(STRETCH) {
+            let stretch = self.registers.range(first..(first + STRETCH).min(self.len()))?;
+            for (query, sketch) in queries.iter().enumerate() {
+                for (at, other) in stretch.iter().enumerate() {
+                    if let Some(same) = scan.same(registers(sketch), other) {
+                        self.hit(query as u32, sketch, (first + at) as u32, same, hits)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks every byte against its checksum, and that everything is where it should be.
+    pub(super) fn verify(&self) -> Result<(), Corrupt> {
+        let (digests, registers) = (self.digests.all()?, self.registers.all()?);
+        let starts = self.starts.all()?;
+        let bits = prefix_bits(self.len());
+        let mut last = None;
+        let mut places = 0;
+        for (number, (digest, registers)) in digests.iter().zip(registers).enumerate() {
+            let own = (u128::from_le_bytes(*digest), registers);
+            if last.is_some_and(|last| last >= own) {
+                return Err(self.digests.corrupt("its sketches are out of order"));
+            }
+            last = Some(own);
+            let at = prefix((own.0 >> 64) as u64, bits);
+            if !(starts[at] as usize..starts[at + 1] as usize).contains(&number) {
+                return Err(self.starts.corrupt("a sketch is not where its digest says"));
+            }
+            let entries = self.repeats.entries_of(number)?;
+            if entries.start != places {
+                return Err(self.repeats.counts().corrupt("the counts of repeated sketches do not add up"));
+            }
+            places = entries.end;
+        }
+        if places != self.entries() || self.keys.len() != self.entries() {
+            return Err(self.repeats.counts().corrupt("the counts of repeated sketches do not add up"));
+        }
+        for table in &self.tables {
+            let mut seen = vec![false; self.len()];
+            for bucket in 0..buckets(self.len()) as u32 {
+                for number in table.numbers(table.places(bucket)?)? {
+                    let twice = seen.get_mut(number as usize).map(|seen| std::mem::replace(seen, true));
+                    if twice != Some(false) || table.bucket_of(&registers[number as usize]) != bucket {
+                        return Err(table.numbers.corrupt("a table does not hold each sketch once, in its bucket"));
+                    }
+                }
+            }
+            if seen.iter().any(|seen| !seen) {
+                return Err(table.numbers.corrupt("a table does not hold each sketch once, in its bucket"));
+            }
+        }
+        for number in 0..self.len() as u32 {
+            let keys = self.keys_of(number)?.collect::<Result<Vec<_>, _>>()?;
+            let within = keys.iter().all(|key| (self.span.0..=self.span.1).contains(key));
+            if !within || !keys.is_sorted_by(|left, right| left < right) {
+                return Err(self.digests.corrupt("the keys of a sketch are out of order or range"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A plan for sketches that are all looked at.
+pub(super) struct Scan {
+    least: u32,
+    masks: Vec<u64>,
+}
+
+impl Scan {
+    pub(super) fn new(plan: &Plan) -> Scan {
+        Scan { least: plan.least, masks: plan.tables.iter().map(|table| super::table::mask(table)).collect() }
+    }
+
+    /// How many registers agree, if that makes a candidate.
+    #[inline(always)]
+    pub(super) fn same(&self, left: &Registers, right: &Registers) -> Option<u32> {
+        let same = same_count(left, right);
+        (same >= self.least && self.is_candidate(same_mask(left, right))).then_some(same)
+    }
+
+    /// Whether sketches whose registers agree so are candidates.
+    fn is_candidate(&self, mask: u64) -> bool {
+        mask.count_ones() >= self.least
+            && (self.masks.is_empty() || self.masks.iter().any(|table| mask & table == *table))
+    }
+}
+
+/// The registers of a sketch.
+pub(super) fn registers(sketch: &Sketch) -> &Registers {
+    sketch.first_chunk().expect("a sketch begins with its registers")
+}
+
+fn prefix(top: u64, bits: u32) -> usize {
+    top.checked_shr(64 - bits).unwrap_or(0) as usize
+}

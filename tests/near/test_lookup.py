@@ -1,0 +1,98 @@
+"""Look-ups against a comparison of every text with every other."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import neardup as nd
+from neardup import _core
+from neardup.near.lookup import Candidates, Document, Queries, look_up, look_up_one
+from neardup.near.question import Question, question
+
+WORDS = ["red", "green", "blue", "black", "white", "yellow", "a"]
+texts = st.lists(st.sampled_from(WORDS), min_size=2, max_size=7).map(" ".join)
+RECIPE = nd.Recipe(bits=72)
+
+
+class Listed:
+    """Texts by their place, in an index of each kind."""
+
+    def __init__(self, listed: Sequence[str]) -> None:
+        self.values, self.signal, self.sketches = RECIPE.pipeline.sketched(listed, None)
+        self.texts = listed
+        self.codes = _core.Index(RECIPE.bits, None)
+        self.index = _core.SketchIndex(0.85, 0.99, None)
+        keys = np.flatnonzero(self.signal)
+        self.codes.add(self.values[keys], keys, None, len(keys), None, None)
+        self.index.add(self.sketches[keys], keys)
+
+    def within(
+        self, values: NDArray[np.uint64], radius: int, recall: float, most: int | None
+    ) -> Candidates:
+        found = self.codes.nearest(values, most or len(self.texts), radius, None, None)
+        assert recall == 1
+        return Candidates(*(np.asarray(column, dtype=np.int64) for column in found))
+
+    def alike(
+        self, sketches: NDArray[np.uint8], similarity: float, recall: float, most: int | None
+    ) -> Candidates:
+        found = self.index.search(sketches, (similarity, recall), most, None)
+        return Candidates(*(np.asarray(column, dtype=np.int64) for column in found))
+
+    def documents(self, keys: Sequence[int]) -> dict[int, Document]:
+        rows = self.values.astype("<u8", copy=False).view(np.uint8)[:, : RECIPE.bits // 8]
+        return {key: Document(self.texts[key], rows[key].tobytes(), str(key)) for key in keys}
+
+
+def naive(asked: str, listed: Sequence[str], wanted: Question) -> list[tuple[int, int, float]]:
+    """Key, distance and similarity of all that are near, best first."""
+    code = nd.fingerprint(asked, RECIPE)
+    found = []
+    for key, text in enumerate(listed):
+        other = nd.fingerprint(text, RECIPE)
+        if code is None or other is None:
+            continue
+        distance, similarity = nd.distance(code, other), nd.similarity(asked, text, RECIPE)
+        if wanted.radius is not None:
+            if distance <= wanted.radius:
+                found.append((0.0, distance, key))
+        elif wanted.similarity is not None and similarity >= wanted.similarity:
+            found.append((-similarity, distance, key))
+    return [(key, distance, -value) for value, distance, key in sorted(found)]
+
+
+@settings(deadline=None)
+@given(
+    listed=st.lists(texts, min_size=1, max_size=30),
+    asked=st.lists(texts, min_size=1, max_size=4),
+    limit=st.one_of(
+        st.sampled_from([0.3, 0.6, 0.85, 1.0]).map(lambda value: (value, None)),
+        st.integers(0, 72).map(lambda value: (None, value)),
+    ),
+    most=st.none() | st.integers(1, 4),
+)
+def test_look_ups_find_what_is_near(
+    listed: list[str],
+    asked: list[str],
+    limit: tuple[float | None, int | None],
+    most: int | None,
+) -> None:
+    wanted = question(*limit, 1.0, bits=RECIPE.bits)
+    corpus = Listed(listed)
+    values, signal, sketches = RECIPE.pipeline.sketched(asked, None)
+    asked = [text for text, there in zip(asked, signal, strict=True) if there]
+    queries = Queries(asked, values[signal], sketches[signal])
+    pairs = look_up(queries, corpus, wanted, RECIPE, most)
+    for row, text in enumerate(asked):
+        expected = naive(text, listed, wanted)[:most]
+        mine = pairs.queries == row
+        found = list(zip(pairs.keys[mine].tolist(), pairs.distances[mine].tolist(), strict=True))
+        assert found == [(key, distance) for key, distance, _ in expected]
+        if pairs.similarities is not None:
+            assert pairs.similarities[mine].tolist() == [value for _, _, value in expected]
+            one = Queries([text], queries.values[[row]], queries.sketches[[row]])
+            single = look_up_one(one, corpus, wanted, RECIPE, most)
+            assert [(x.key, x.distance, x.similarity) for x in single] == expected
