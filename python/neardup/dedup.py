@@ -110,17 +110,19 @@ def removed_table(matches: Matches, found: Clusters) -> pa.Table:
 
     rows = np.flatnonzero(found.labels != np.arange(len(found.labels)))
     kept, similarity, distance = found.labels[rows], found.similarity[rows], found.distance[rows]
+    signal = matches.corpus.signal
     unknown = np.flatnonzero(np.isnan(similarity))
     # Pairs that share a text lie side by side.
     unknown = unknown[np.argsort(kept[unknown], kind="stable")]
     verdicts = matches.judge.verdicts(kept[unknown], rows[unknown])
     similarity[unknown], distance[unknown] = verdicts
-    signal = matches.corpus.signal
+    # What stands for a row may be a document of a collection, which has no row.
+    others = np.where(kept < len(signal), kept, rows)
     return pa.table(
         {
             "row": numbers(rows),
             "dup_of": numbers(kept),
-            "distance": numbers(distance, ~(signal[rows] & signal[kept])),
+            "distance": numbers(distance, ~(signal[rows] & signal[others])),
             "similarity": numbers(similarity),
         }
     )

@@ -37,8 +37,42 @@ def test_the_same_as_against_files(
         summary = jobs.dedup([str(parts[2])], out, options)
         assert summary.reference == 21
         assert summary.removed
-        outputs.append((out.read_bytes(), removed.read_bytes(), summary.removed))
+        rows = [json.loads(line) for line in removed.read_text("utf-8").splitlines()]
+        # Documents of a collection are numbered as they are met, records of files as they lie.
+        told = [{name: row[name] for name in row if name != "cluster"} for row in rows]
+        outputs.append((out.read_bytes(), told, summary.removed))
     assert outputs[0] == outputs[1]
+
+
+def test_a_collection_of_another_recipe_is_read(
+    parts: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    old, _, new = parts
+    other = tmp_path / "other.neardup"
+    with nd.Collection.open(other, nd.Recipe(bits=64)) as seen:
+        seen.add([json.loads(line) for line in old.read_text("utf-8").splitlines()])
+    removed = [
+        jobs.dedup([str(new)], tmp_path / "kept.jsonl", jobs.Options(against=[str(x)])).removed
+        for x in (old, other)
+    ]
+    assert removed[0] == removed[1] > 0
+
+
+def test_the_nearest_of_files_and_collections_is_named(tmp_path: Path) -> None:
+    words = [f"word{number}" for number in range(10)]
+    new, old = tmp_path / "new.jsonl", tmp_path / "old.jsonl"
+    new.write_text(json.dumps({"id": "new", "text": " ".join(words)}) + "\n", "utf-8")
+    old.write_text(json.dumps({"id": "file", "text": " ".join(words[1:])}) + "\n", "utf-8")
+    seen = tmp_path / "seen.neardup"
+    for text, nearest in ((" ".join(words), "stored"), (" ".join(words[2:]), "file")):
+        with nd.Collection.open(seen) as collection:
+            collection.add([("stored", text)])
+        removed, report = tmp_path / "removed.jsonl", tmp_path / "report.html"
+        options = jobs.Options(against=[str(old), str(seen)], removed=removed, report=report)
+        assert jobs.dedup([str(new)], tmp_path / "kept.jsonl", options).kept == 0
+        (row,) = (json.loads(line) for line in removed.read_text("utf-8").splitlines())
+        assert (row["id"], row["dup_of"]) == ("new", nearest)
+        assert nearest in report.read_text("utf-8")
 
 
 def test_a_collection_and_a_file_together(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:

@@ -15,11 +15,8 @@ from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from neardup.jobs.spool import Corpus
-    from neardup.near.matches import Matches
+    from neardup.near.matches import Clusters, Matches
 
 COLUMNS = ("id", "cluster", "size", "representative")
 
@@ -51,16 +48,17 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
         own = np.arange(len(labels))
         job.summary.clusters = len(np.unique(labels[labels != own]))
         note_weakest(job, corpus, removed_table(matches, found), labels)
-        _write(job, corpus, matches, labels)
+        _write(job, corpus, matches, found)
         return job.finish()
 
 
-def _write(job: Job, corpus: Corpus, matches: Matches, labels: NDArray[np.int64]) -> None:
+def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
     import numpy as np
     import pyarrow as pa
 
     from neardup import sinks
 
+    labels = found.labels
     sizes, number = np.bincount(labels, minlength=len(labels)), numbered(labels)
     kinds = (pa.string(), pa.int64(), pa.int64(), pa.string())
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
@@ -77,4 +75,4 @@ def _write(job: Job, corpus: Corpus, matches: Matches, labels: NDArray[np.int64]
         if job.options.report is not None:
             from neardup.jobs.reporting import write_report
 
-            write_report(job, corpus, matches, labels)
+            write_report(job, corpus, matches, found)

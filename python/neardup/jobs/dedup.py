@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from neardup.clusters import numbered
 from neardup.columns import numbers, values_of
 from neardup.dedup import removed_table
+from neardup.jobs import reference
 from neardup.jobs.job import Job, Options, asked
 from neardup.jobs.summary import Summary
+from neardup.near.matches import Clusters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.jobs.spool import Corpus
-    from neardup.near.matches import Clusters, Matches
+    from neardup.near.matches import Matches
 
     Rows = NDArray[np.int64]
 
@@ -46,11 +48,14 @@ def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None
         stack.enter_context(sources.copied(job.inputs, job.out.absolute().parent))
         # Before the work: an output that cannot be is known at once.
         with asked():
-            sinks.check_kept(job.out, job.inputs, job.options.reading, others=job.against)
+            sinks.check_kept(
+                job.out, job.inputs, job.options.reading, others=[*job.against, *job.collections]
+            )
         folder = stack.enter_context(job.work())
         corpus = job.read(folder)
-        matches = job.match(corpus, None if job.against else order_of(job, corpus))
-        found = against(matches, corpus) if job.against else matches.clusters(job.linkage)
+        compared = bool(job.against or job.collections)
+        matches = job.match(corpus, None if compared else order_of(job, corpus))
+        found = against(job, matches, corpus) if compared else matches.clusters(job.linkage)
         job.matched(matches)
         _write(job, corpus, matches, found)
         return job.finish()
@@ -77,15 +82,17 @@ def order_of(job: Job, corpus: Corpus) -> Rows | None:
         ) from error
 
 
-def against(matches: Matches, corpus: Corpus) -> Clusters:
-    """For each row of the inputs the row it is removed for: the nearest of the reference."""
+def against(job: Job, matches: Matches, corpus: Corpus) -> Clusters:
+    """For each row of the inputs the one it is removed for: the nearest of the reference."""
     import numpy as np
 
-    from neardup.near.matches import Clusters
-
-    found = matches.nearest(corpus.reference)
-    labels = np.where(found.match < 0, np.arange(len(found.match)), found.match)
-    return Clusters(labels, found.similarity, found.distance)
+    nearest = matches.nearest(corpus.reference or len(corpus))
+    labels = np.where(nearest.match < 0, np.arange(len(nearest.match)), nearest.match)
+    found = Clusters(labels, nearest.similarity, nearest.distance)
+    for path in job.collections:
+        tick = job.options.progress.advance
+        found = reference.nearest(path, corpus, job.question, found, tick)
+    return found
 
 
 def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
@@ -99,10 +106,10 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
     removed = own[~kept]
     summary = job.summary
     summary.removed = len(removed)
-    summary.kept = len(labels) - corpus.reference - len(removed)
+    summary.kept = len(corpus) - corpus.reference - len(removed)
     summary.clusters = len(np.unique(labels[removed]))
     table = removed_table(matches, found)
-    if not job.against:
+    if not (job.against or job.collections):
         note_weakest(job, corpus, table, labels)
     job.options.progress.stage("writing", None, "records")
     with ExitStack() as stack:
@@ -124,7 +131,7 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
         if job.options.report is not None:
             from neardup.jobs.reporting import write_report
 
-            write_report(job, corpus, matches, labels)
+            write_report(job, corpus, matches, found)
 
 
 def removed_schema() -> pa.Schema:

@@ -152,7 +152,14 @@ class Job:
         self.keep = Keep.parse(options.keep)
         self.recipe = as_recipe(options.recipe)
         self.inputs = sources.expand(list(inputs))
-        self.against = reference.expand(list(options.against))
+        names = reference.expand(list(options.against))
+        # Those that are asked themselves; all others are read.
+        self.collections = [
+            name
+            for name in names
+            if reference.is_collection(name) and reference.can_be_asked(name, self.recipe)
+        ]
+        self.against = [name for name in names if name not in self.collections]
         self.summary = Summary(name, recipe=self.recipe.identity)
         # Complains before any work is done.
         asked_for = options.similarity, options.radius, options.recall
@@ -184,7 +191,7 @@ class Job:
     def _check_outputs(self) -> None:
         from neardup import sinks
 
-        inputs = [*self.inputs, *self.against]
+        inputs = [*self.inputs, *self.against, *self.collections]
         outputs = [self.out, self.quarantine]
         if self.quarantine.exists() or self.options.quarantine is not None:
             sinks.check(self.quarantine, inputs)
@@ -238,7 +245,8 @@ class Job:
         if not is_done:
             (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
         summary = self.summary
-        summary.read, summary.reference = len(corpus), corpus.reference
+        asked = sum(map(reference.size, self.collections))
+        summary.read, summary.reference = len(corpus) + asked, corpus.reference + asked
         summary.unreadable = corpus.unreadable
         summary.no_signal = int((~corpus.signal).sum())
         self.stage_done("read")
@@ -337,6 +345,8 @@ class Job:
 
         order  rows, those that are to stand for others first
         """
+        # Inputs that are compared with collections only are not compared with each other.
+        first = corpus.reference or (len(corpus) if self.collections else 0)
         asked, summary = self.question, self.summary
         summary.similarity, summary.radius = asked.similarity, asked.radius
         summary.recall = asked.recall
@@ -350,7 +360,7 @@ class Job:
             corpus,
             asked,
             order=order,
-            first=corpus.reference,
+            first=first,
             threads=self.options.threads,
             tick=self.options.progress.advance,
         )
@@ -399,7 +409,7 @@ class Job:
             "reading": [*reading.text_columns, reading.id_column, reading.key_column],
             "lines": [reading.lines, reading.format],
             "inputs": [[path, *_stamp(path)] for path in self.inputs],
-            "against": [[path, *_stamp(path)] for path in self.against],
+            "against": [[path, *_stamp(path)] for path in (*self.against, *self.collections)],
         }
 
     def _is_done(self, folder: Path, state: dict[str, Any]) -> bool:

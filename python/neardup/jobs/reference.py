@@ -1,16 +1,23 @@
-"""A collection as something to compare with: its documents, in the batches a job reads."""
+"""A collection as something to compare with: asked itself, or read as a file is."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from neardup import sources
+from neardup.near.matches import Clusters
 from neardup.sources.batch import make
 
 if TYPE_CHECKING:
+    from neardup.jobs.spool import Corpus
+    from neardup.near.question import Question
+    from neardup.recipe import Recipe
     from neardup.sources import Batch
+
+# Texts looked up at a time.
+ROWS = 1 << 12
 
 
 def is_collection(path: str) -> bool:
@@ -18,22 +25,86 @@ def is_collection(path: str) -> bool:
 
 
 def expand(names: Sequence[str]) -> list[str]:
-    """As `sources.expand`, but a collection stays what it is, and must be one to compare with."""
-    from neardup import Collection
-
+    """As `sources.expand`, but a collection stays what it is."""
     found: list[str] = []
     for name in names:
-        if is_collection(name):
-            with Collection.open(name, read_only=True) as collection:
-                if not collection.stores_text:
-                    raise ValueError(
-                        f"{name}: keeps no texts, which a job has to read; look its documents up "
-                        f"by radius instead: neardup index check {name} INPUT --radius K"
-                    )
-            found.append(name.rstrip("/"))
-        else:
-            found += sources.expand([name])
+        found += [name.rstrip("/")] if is_collection(name) else sources.expand([name])
     return list(dict.fromkeys(found))
+
+
+def can_be_asked(path: str, recipe: Recipe) -> bool:
+    """Whether a collection can look texts up itself; of another recipe its documents are read."""
+    from neardup import Collection
+
+    with Collection.open(path, read_only=True) as collection:
+        if not collection.stores_text:
+            raise ValueError(
+                f"{path}: keeps no texts, which a job has to read; look its documents up "
+                f"by radius instead: neardup index check {path} INPUT --radius K"
+            )
+        return collection.recipe.identity == recipe.identity
+
+
+class Outside(NamedTuple):
+    """A document of a collection that something is near to."""
+
+    collection: str
+    id: str
+    text: str
+
+
+def nearest(
+    path: str, corpus: Corpus, asked: Question, found: Clusters, tick: Callable[[int], object]
+) -> Clusters:
+    """For each row the nearest document of a collection, where it is nearer than what was found.
+
+    Documents get numbers after those of the rows; see `Corpus.outside`.
+    """
+    import numpy as np
+
+    from neardup import Collection
+
+    labels, similarity, distance = (
+        np.array(x) for x in (found.labels, found.similarity, found.distance)
+    )
+    numbers: dict[str, int] = {}
+    with Collection.open(path, read_only=True) as collection:
+        for start in range(corpus.reference, len(corpus), ROWS):
+            rows = range(start, min(start + ROWS, len(corpus)))
+            texts = [corpus.texts.get(row) for row in rows]
+            table = collection.check(
+                texts, asked.similarity, radius=asked.radius, recall=asked.recall, n=1
+            )
+            for match in table.to_pylist():
+                row = rows[match["query"]]
+                apart, cosine = match["distance"] or 0, match["similarity"]
+                if labels[row] != row and not _is_nearer(
+                    (cosine, apart), (similarity[row], distance[row]), asked
+                ):
+                    continue
+                name = match["id"]
+                if name not in numbers:
+                    stored = collection.get(name)
+                    text = (stored and stored.text) or ""
+                    numbers[name] = len(corpus) + len(corpus.outside)
+                    corpus.outside.append(Outside(path, name, text))
+                if cosine is None:
+                    text = corpus.outside[numbers[name] - len(corpus)].text
+                    cosine = collection.recipe.pipeline.similarity(texts[match["query"]], text)
+                labels[row], similarity[row], distance[row] = numbers[name], cosine, apart
+            tick(len(texts))
+    more = len(corpus) + len(corpus.outside) - len(labels)
+    return Clusters(
+        np.concatenate((labels, np.arange(len(labels), len(labels) + more))),
+        np.concatenate((similarity, np.full(more, np.nan))),
+        np.concatenate((distance, np.zeros(more, dtype=np.int64))),
+    )
+
+
+def _is_nearer(new: tuple[float | None, int], old: tuple[float, int], asked: Question) -> bool:
+    if asked.similarity is None:
+        return new[1] < old[1]
+    return (-(new[0] or 0.0), new[1]) < (-old[0], old[1])
 
 
 def batches(path: str) -> Iterator[Batch]:
@@ -58,3 +129,11 @@ def stamp(path: str) -> tuple[int, int]:
 
     with Collection.open(path, read_only=True) as collection:
         return collection.moment
+
+
+def size(path: str) -> int:
+    """How many documents there are."""
+    from neardup import Collection
+
+    with Collection.open(path, read_only=True) as collection:
+        return len(collection)

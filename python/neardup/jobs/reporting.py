@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.jobs.spool import Corpus
-    from neardup.near.matches import Matches
+    from neardup.near.matches import Clusters, Matches
 
     Rows = NDArray[np.int64]
 
@@ -22,13 +22,13 @@ CHARACTERS = 20_000
 PROBLEMS = 50
 
 
-def write_report(job: Job, corpus: Corpus, matches: Matches, labels: Rows) -> None:
+def write_report(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
     """The page a person looks at: counts, settings, distances, the largest clusters."""
     import numpy as np
 
     from neardup import sinks
 
-    path = job.options.report
+    path, labels = job.options.report, found.labels
     assert path is not None  # noqa: S101
     sizes = np.bincount(labels, minlength=len(labels))
     roots = np.flatnonzero(sizes > 1)
@@ -45,7 +45,7 @@ def write_report(job: Job, corpus: Corpus, matches: Matches, labels: Rows) -> No
         similarities=matches.counts.similarities if verified else None,
         similarity_threshold=summary.similarity,
         sizes=list(zip(lengths.tolist(), how_many.tolist(), strict=True)),
-        clusters=[_cluster(job, corpus, matches, labels, int(root)) for root in largest],
+        clusters=[_cluster(job, corpus, matches, found, int(root)) for root in largest],
         cluster_count=len(roots),
         problems=corpus.problems(PROBLEMS),
         problem_count=corpus.unreadable,
@@ -58,7 +58,7 @@ def write_report(job: Job, corpus: Corpus, matches: Matches, labels: Rows) -> No
 def _counts(job: Job) -> dict[str, object]:
     found = job.summary
     names = ["read", "unreadable", "no_signal", "candidates", "verified", "pairs", "clusters"]
-    if job.against:
+    if job.against or job.collections:
         names.insert(1, "reference")
     if found.kept is not None:
         names += ["kept", "removed"]
@@ -66,11 +66,11 @@ def _counts(job: Job) -> dict[str, object]:
 
 
 def _settings(job: Job) -> dict[str, str]:
-    found = job.summary
+    found, compared = job.summary, [*job.against, *job.collections]
     plan = found.plan
     return {
         "inputs": ", ".join(job.inputs[:10]) + (", …" if len(job.inputs) > 10 else ""),
-        **({"against": ", ".join(job.against[:10])} if job.against else {}),
+        **({"against": ", ".join(compared[:10])} if compared else {}),
         "similarity": "not verified" if found.similarity is None else f"{found.similarity:g}",
         **({} if found.radius is None else {"radius": f"{found.radius} of {job.recipe.bits} bits"}),
         "recall": f"{found.recall:g}",
@@ -81,12 +81,16 @@ def _settings(job: Job) -> dict[str, str]:
     }
 
 
-def _cluster(job: Job, corpus: Corpus, matches: Matches, labels: Rows, root: int) -> ShownCluster:
+def _cluster(
+    job: Job, corpus: Corpus, matches: Matches, found: Clusters, root: int
+) -> ShownCluster:
     import numpy as np
 
-    members = np.flatnonzero(labels == root)
+    members = np.flatnonzero(found.labels == root)
     others = members[members != root]
-    similarity, distance = matches.judge.verdicts(np.full(len(others), root), others)
+    similarity, distance = found.similarity[others], found.distance[others]
+    if np.isnan(similarity).any():
+        similarity, distance = matches.judge.verdicts(np.full(len(others), root), others)
     # The least similar first: those are worth a look.
     order = np.argsort(similarity, kind="stable")[: MEMBERS - 1]
     shown = [_shown(corpus, root, root, None, 0)]
@@ -101,10 +105,10 @@ def _cluster(job: Job, corpus: Corpus, matches: Matches, labels: Rows, root: int
 
 
 def _shown(corpus: Corpus, row: int, root: int, similarity: float | None, distance: int) -> Shown:
-    text = corpus.texts.get(row)
-    coded = corpus.signal[row] and corpus.signal[root]
+    text = corpus.text_of(row)
+    coded = all(at >= len(corpus) or corpus.signal[at] for at in (row, root))
     return Shown(
-        corpus.ids.get(row),
+        corpus.id_of(row),
         text[:CHARACTERS],
         len(text),
         distance if coded else None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from neardup.jobs.reference import Outside
     from neardup.recipe import Recipe
     from neardup.sources import Batch, Unreadable
     from neardup.sources.batch import Made
@@ -54,6 +55,7 @@ class Corpus:
     reference  how many rows are only there to compare with
     spans      where each record lies in its file
     keys       values of the column a keep policy looks at
+    outside    documents of collections that rows are near to; they go by the numbers after the rows
     """
 
     recipe: Recipe
@@ -69,6 +71,7 @@ class Corpus:
     reference: int
     unreadable: int
     folder: Path
+    outside: list[Outside] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.signal)
@@ -77,7 +80,13 @@ class Corpus:
         """The ids of rows as a column."""
         import pyarrow as pa
 
-        return pa.array([self.ids.get(row) for row in rows.tolist()], pa.large_string())
+        return pa.array([self.id_of(row) for row in rows.tolist()], pa.large_string())
+
+    def id_of(self, row: int) -> str:
+        return self.ids.get(row) if row < len(self) else self.outside[row - len(self)].id
+
+    def text_of(self, row: int) -> str:
+        return self.texts.get(row) if row < len(self) else self.outside[row - len(self)].text
 
     def sources_of(self, rows: NDArray[np.int64]) -> pa.Array:
         """The files of rows as a column."""

@@ -86,6 +86,8 @@ class RadiusJoin(Matches):
         import numpy as np
 
         assert self.question.radius is not None  # noqa: S101
+        if self.first >= len(self._labels):
+            return
         alone = self._labels == np.arange(len(self._labels))
         units = Fingerprints(self._values, self._signal & alone, self.corpus.recipe)
         reader = pairs(
