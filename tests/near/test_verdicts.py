@@ -26,7 +26,7 @@ CASES = {
     "the same in another order": ("one two three four", "four three two one", True),
     "twice the same": ("one two three four", "one two three four one two three four", True),
     "one word many times": ("apples pears plums", "apples pears plums" + " plums" * 50, False),
-    "Chinese, one character": ("今天天气很好我们去公园散步看花", "今天天气很好我们去公园散步看鸟", True),
+    "Chinese, one character": ("天气很好我们去公园散步看花", "天气很好我们去公园散步看鸟", True),
     "Chinese strangers": ("今天天气很好我们去公园散步", "股票市场昨天大幅下跌投资者担心", False),
     "too short, equal": ("hello", "hello", True),
     "too short, case": ("hello", "Hello", False),

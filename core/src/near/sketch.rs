@@ -151,10 +151,10 @@ impl Race {
     pub(crate) fn add(&mut self, key: u64, race_weight: f32, weight: u64) {
         self.runners.push(Runner { key, pace: 1.0 / race_weight });
         self.speed += race_weight;
-        // Sums, so that the order of features does not matter.
-        let sum = mix(key.wrapping_add(weight.wrapping_mul(GOLDEN)));
-        self.digest[0] = self.digest[0].wrapping_add(sum);
-        self.digest[1] = self.digest[1].wrapping_add(mix(sum ^ GOLDEN));
+        // Sums, so that the order of features does not matter; of the values and of their squares.
+        let value = mix(key.wrapping_add(weight.wrapping_mul(GOLDEN)));
+        self.digest[0] = self.digest[0].wrapping_add(value);
+        self.digest[1] = self.digest[1].wrapping_add(value.wrapping_mul(value ^ value >> 32));
     }
 
     /// A feature of any weight; those that are too light to win say only that they were there.
