@@ -55,7 +55,8 @@ pub(crate) fn read(
             let words = if making.values { making.pipeline.words() } else { 0 };
             let values = PyArray1::from_vec(py, records.values).reshape([count, words])?;
             let sketched = records.sketches.len();
-            let sketches = PyArray1::from_vec(py, records.sketches.into_flattened()).reshape([sketched, SKETCH_BYTES])?;
+            let sketches =
+                PyArray1::from_vec(py, records.sketches.into_flattened()).reshape([sketched, SKETCH_BYTES])?;
             let made = (PyArray1::from_vec(py, records.signal), values, sketches);
             Some(made.into_pyobject(py)?.into_any().unbind())
         }

@@ -26,6 +26,7 @@ use threads::{Threads, interruptible};
 
 type Fingerprints<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<bool>>);
 type Sketched<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<bool>>, Bound<'py, PyArray2<u8>>);
+type Sketches<'py> = (Bound<'py, PyArray1<bool>>, Bound<'py, PyArray2<u8>>);
 type Verdicts<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u16>>);
 
 /// What is wanted of texts.
@@ -187,7 +188,7 @@ impl PyPipeline {
         py: Python<'py>,
         chunks: Vec<ArrowChunk>,
         threads: Option<usize>,
-    ) -> PyResult<(Bound<'py, PyArray1<bool>>, Bound<'py, PyArray2<u8>>)> {
+    ) -> PyResult<Sketches<'py>> {
         let wants = Wants { values: false, sketches: true };
         self.run(py, Texts::Arrow(chunks), threads, None, wants).map(|(_, signal, sketches)| (signal, sketches))
     }

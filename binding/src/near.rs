@@ -33,7 +33,8 @@ pub(crate) fn as_sketches(bytes: &[u8]) -> PyResult<&[Sketch]> {
 fn near_plan(py: Python<'_>, similarity: f64, recall: f64) -> PyResult<Bound<'_, PyDict>> {
     let plan = Plan::new(similarity, recall).map_err(refuse)?;
     let fields = PyDict::new(py);
-    let tables: Vec<Vec<u32>> = plan.tables.iter().map(|table| table.iter().map(|&at| u32::from(at)).collect()).collect();
+    let tables: Vec<Vec<u32>> =
+        plan.tables.iter().map(|table| table.iter().map(|&at| u32::from(at)).collect()).collect();
     fields.set_item("similarity", plan.similarity)?;
     fields.set_item("recall", plan.recall)?;
     fields.set_item("key", plan.key())?;
@@ -146,7 +147,8 @@ impl PyNearJoin {
             if similarity >= self.plan.similarity && similarity < self.plan.similarity + EDGE {
                 let of = |text: u32| &sketches[self.rows[text as usize] as usize];
                 count += 1;
-                expected += 1.0 / self.plan.chance(neardup_core::near::same_registers(of(pair.later), of(pair.earlier)));
+                expected +=
+                    1.0 / self.plan.chance(neardup_core::near::same_registers(of(pair.later), of(pair.earlier)));
             }
         }
         Ok((count, expected))

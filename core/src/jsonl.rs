@@ -183,12 +183,7 @@ impl Fields {
 }
 
 impl<'a> Reader<'a> {
-    fn new(
-        columns: &'a Columns,
-        name: &'a str,
-        first: i64,
-        maker: Option<Maker<'a>>,
-    ) -> Self {
+    fn new(columns: &'a Columns, name: &'a str, first: i64, maker: Option<Maker<'a>>) -> Self {
         Reader { columns, name, first, maker, records: Records::default(), text: String::new() }
     }
 

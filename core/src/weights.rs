@@ -152,7 +152,9 @@ impl SmallWeights {
         match self {
             SmallWeights::Log | SmallWeights::LogLength => {
                 static TABLE: Once<[[f32; CLASSES.len()]; LOG_TABLE]> = Once::new(|| {
-                    std::array::from_fn(|count| std::array::from_fn(|class| race_steps(count.max(1) as u32, class as u8)))
+                    std::array::from_fn(|count| {
+                        std::array::from_fn(|class| race_steps(count.max(1) as u32, class as u8))
+                    })
                 });
                 match TABLE.get().get(count as usize).and_then(|row| row.get(usize::from(shortness))) {
                     Some(&weight) => weight,

@@ -30,8 +30,8 @@ pub use pairs::{Equal, Pair, pairs};
 pub use stream::{Next, PairStream};
 
 use engine::{Engine, Pass, Region};
-use model::Model;
 pub(crate) use groups::group_work;
+use model::Model;
 pub(crate) use partition::Work;
 pub(crate) use sampling::usual_flip;
 

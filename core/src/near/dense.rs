@@ -88,8 +88,8 @@ impl Members {
 /// Some members of a bucket, to be asked who of them is near another. Members go by their places in `Members`.
 pub(super) struct Bucket<'a> {
     members: &'a Members,
-    least: u32,
-    similarity: f64,
+    join: &'a Join<'a>,
+    table: usize,
     /// All members of the bucket, in order.
     pub(super) places: Vec<u32>,
     /// How many members have a feature; not known while few are asked.
@@ -108,12 +108,12 @@ pub(super) struct Bucket<'a> {
 
 impl<'a> Bucket<'a> {
     /// A bucket of these members; none of them is asked yet.
-    pub(super) fn new(members: &'a Members, places: Vec<u32>, least: u32, similarity: f64) -> Self {
+    pub(super) fn new(join: &'a Join<'a>, members: &'a Members, dense: &Dense) -> Self {
         Bucket {
             members,
-            least,
-            similarity,
-            places,
+            join,
+            table: dense.table,
+            places: dense.members.iter().map(|&text| members.place(text)).collect(),
             spread: KeyMap::default(),
             asked: Vec::new(),
             with: KeyMap::default(),
@@ -174,17 +174,12 @@ impl<'a> Bucket<'a> {
     }
 
     /// Calls `visit` with those asked that are near, in the order in which they were put in, and the cosine, until it
-    /// says false. Near are those that agree in enough registers and reach the similarity.
+    /// says false.
     pub(super) fn near(&mut self, place: u32, mut visit: impl FnMut(u32, f64) -> bool) {
         let worth = self.worth(place);
-        let (own, registers) = (self.members.judged(place), self.members.registers(place));
         let mut look = |number: u32| {
             let other = self.asked[number as usize];
-            if same(registers, self.members.registers(other)) < self.least {
-                return true;
-            }
-            let cosine = own.similarity(self.members.judged(other));
-            cosine < self.similarity || visit(other, cosine)
+            self.cosine(place, other).is_none_or(|cosine| visit(other, cosine))
         };
         match worth {
             None => _ = (0..self.asked.len() as u32).all(&mut look),
@@ -196,6 +191,17 @@ impl<'a> Bucket<'a> {
         }
     }
 
+    /// The cosine of two members that are near: that agree in enough registers and reach the similarity. What an earlier
+    /// table holds was told there, or looked at in a dense bucket of that table.
+    pub(super) fn cosine(&self, place: u32, other: u32) -> Option<f64> {
+        let (left, right) = (self.members.registers(place), self.members.registers(other));
+        if same(left, right) < self.join.plan.least || self.join.agree_before(left, right, self.table) {
+            return None;
+        }
+        let cosine = self.members.judged(place).similarity(self.members.judged(other));
+        (cosine >= self.join.plan.similarity).then_some(cosine)
+    }
+
     /// The numbers of those that can be near; None for all.
     fn worth(&mut self, place: u32) -> Option<Vec<u32>> {
         if self.asked.len() <= FEW {
@@ -203,7 +209,8 @@ impl<'a> Bucket<'a> {
         }
         let shares = self.shares(place);
         let features = &self.members.judged(place).vector.features;
-        let bound = |level: usize| self.similarity * self.similarity * (1.0 - SLACK) / shares[level].max(SLACK);
+        let similarity = self.join.plan.similarity;
+        let bound = |level: usize| similarity * similarity * (1.0 - SLACK) / shares[level].max(SLACK);
         let rare = |key: &u64, level: usize| (self.spread[key] as usize) * LEVELS[level] < self.places.len();
         let numbers_of = |key: &u64| self.with.get(key).map_or(&[][..], Vec::as_slice);
         let cost = |level: usize| {

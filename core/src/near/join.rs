@@ -228,14 +228,7 @@ impl<'a> Join<'a> {
     }
 
     /// The candidates of one bucket, whose texts are in order.
-    fn bucket(
-        &self,
-        table: usize,
-        records: &[u64],
-        rows: &mut Vec<Row>,
-        found: &mut Candidates,
-        stop: &AtomicBool,
-    ) {
+    fn bucket(&self, table: usize, records: &[u64], rows: &mut Vec<Row>, found: &mut Candidates, stop: &AtomicBool) {
         let text = |at: usize| records[at] as u32;
         let split = (self.first > 0).then(|| records.partition_point(|&record| (record as u32) < self.first));
         if split.is_some_and(|split| split == 0 || split == records.len()) {

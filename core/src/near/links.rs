@@ -49,9 +49,8 @@ impl Links<'_, '_> {
         }
     }
 
-    fn bucket<'m>(&self, members: &'m Members, dense: &Dense) -> Bucket<'m> {
-        let places: Vec<u32> = dense.members.iter().map(|&text| members.place(text)).collect();
-        Bucket::new(members, places, self.join.plan.least, self.join.plan.similarity)
+    fn bucket<'m>(&'m self, members: &'m Members, dense: &Dense) -> Bucket<'m> {
+        Bucket::new(self.join, members, dense)
     }
 
     fn star(&self, mut near: Vec<Near>, members: &Members, stop: &AtomicBool) -> Vec<Near> {
@@ -120,7 +119,6 @@ impl Links<'_, '_> {
     /// Links what is near in one bucket. Those near a leader follow it, and are connected with it; so others need to be
     /// compared only with followers of leaders that they are not connected with.
     fn connect(&self, mut leaders: Bucket<'_>, members: &Members, forest: &Forest, stop: &AtomicBool) {
-        let plan = self.join.plan;
         let mut followers: Vec<(u32, Vec<u32>)> = Vec::new();
         let mut group_of: HashMap<u32, usize> = HashMap::new();
         for at in 0..leaders.places.len() {
@@ -139,10 +137,7 @@ impl Links<'_, '_> {
                 if forest.root(members.text(*leader)) == forest.root(text) {
                     continue;
                 }
-                let near = group.iter().find(|&&other| {
-                    super::alike::same(members.registers(place), members.registers(other)) >= plan.least
-                        && members.judged(place).similarity(members.judged(other)) >= plan.similarity
-                });
+                let near = group.iter().find(|&&other| leaders.cosine(place, other).is_some());
                 if let Some(&other) = near {
                     forest.link(text, members.text(other));
                 }
@@ -171,13 +166,9 @@ impl Links<'_, '_> {
                 let place = bucket.places[at];
                 let text = members.text(place);
                 if join.first == 0 || text >= join.first {
-                    let own = members.registers(place);
                     bucket.near(place, |other, similarity| {
-                        // Told already, if an earlier table holds the two.
-                        if !join.agree_before(own, members.registers(other), dense.table) {
-                            let distance = members.judged(place).distance(members.judged(other));
-                            found.push(Near { later: text, earlier: members.text(other), similarity, distance });
-                        }
+                        let distance = members.judged(place).distance(members.judged(other));
+                        found.push(Near { later: text, earlier: members.text(other), similarity, distance });
                         true
                     });
                 }

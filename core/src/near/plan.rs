@@ -271,7 +271,9 @@ mod tests {
 
     #[test]
     fn wrong_questions_are_named() {
-        for (similarity, recall, expected) in [(0.0, 0.9, "similarity is 0"), (0.9, 1.5, "recall is 1.5"), (f64::NAN, 0.9, "similarity is NaN")] {
+        for (similarity, recall, expected) in
+            [(0.0, 0.9, "similarity is 0"), (0.9, 1.5, "recall is 1.5"), (f64::NAN, 0.9, "similarity is NaN")]
+        {
             let error = Plan::new(similarity, recall).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
