@@ -89,7 +89,8 @@ impl Members {
 pub(super) struct Bucket<'a> {
     members: &'a Members,
     join: &'a Join<'a>,
-    table: usize,
+    /// Pairs that agree in one of the first so many tables were looked at there.
+    told: usize,
     /// All members of the bucket, in order.
     pub(super) places: Vec<u32>,
     /// How many members have a feature; not known while few are asked.
@@ -108,11 +109,11 @@ pub(super) struct Bucket<'a> {
 
 impl<'a> Bucket<'a> {
     /// A bucket of these members; none of them is asked yet.
-    pub(super) fn new(join: &'a Join<'a>, members: &'a Members, dense: &Dense) -> Self {
+    pub(super) fn new(join: &'a Join<'a>, members: &'a Members, dense: &Dense, told: usize) -> Self {
         Bucket {
             members,
             join,
-            table: dense.table,
+            told,
             places: dense.members.iter().map(|&text| members.place(text)).collect(),
             spread: KeyMap::default(),
             asked: Vec::new(),
@@ -191,11 +192,10 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// The cosine of two members that are near: that agree in enough registers and reach the similarity. What an earlier
-    /// table holds was told there, or looked at in a dense bucket of that table.
+    /// The cosine of two members that are near: that agree in enough registers and reach the similarity.
     pub(super) fn cosine(&self, place: u32, other: u32) -> Option<f64> {
         let (left, right) = (self.members.registers(place), self.members.registers(other));
-        if same(left, right) < self.join.plan.least || self.join.agree_before(left, right, self.table) {
+        if same(left, right) < self.join.plan.least || self.join.agree_before(left, right, self.told) {
             return None;
         }
         let cosine = self.members.judged(place).similarity(self.members.judged(other));

@@ -49,13 +49,10 @@ impl Links<'_, '_> {
         }
     }
 
-    fn bucket<'m>(&'m self, members: &'m Members, dense: &Dense) -> Bucket<'m> {
-        Bucket::new(self.join, members, dense)
-    }
-
     fn star(&self, mut near: Vec<Near>, members: &Members, stop: &AtomicBool) -> Vec<Near> {
         near.sort_unstable_by_key(|pair| (pair.later, pair.earlier));
-        let mut buckets: Vec<Bucket<'_>> = self.dense.iter().map(|dense| self.bucket(members, dense)).collect();
+        let mut buckets: Vec<Bucket<'_>> =
+            self.dense.iter().map(|dense| Bucket::new(self.join, members, dense, dense.table)).collect();
         // (text, bucket) in order.
         let mut inside: Vec<(u32, u32)> = (0u32..)
             .zip(self.dense)
@@ -105,7 +102,8 @@ impl Links<'_, '_> {
             known.insert((pair.later, pair.earlier), (pair.similarity, pair.distance));
         }
         for dense in self.dense {
-            self.connect(self.bucket(members, dense), members, &forest, stop);
+            // Who is near a leader has to follow it here, wherever else it was told.
+            self.connect(Bucket::new(self.join, members, dense, 0), members, &forest, stop);
         }
         let texts = 0..self.join.rows.len() as u32;
         let roots = texts.map(|text| (text, forest.root(text))).filter(|(text, root)| text != root);
@@ -160,7 +158,7 @@ impl Links<'_, '_> {
     pub fn each_pair(&self, stop: &AtomicBool, take: &mut dyn FnMut(Vec<Near>) -> bool) {
         let (join, members) = (self.join, Members::new(self.join, self.dense, self.pipeline, self.text, stop));
         for dense in self.dense {
-            let mut bucket = self.bucket(&members, dense);
+            let mut bucket = Bucket::new(join, &members, dense, dense.table);
             let mut found = Vec::new();
             for at in 0..bucket.places.len() {
                 let place = bucket.places[at];
