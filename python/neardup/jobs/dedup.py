@@ -92,6 +92,7 @@ def against(job: Job, matches: Matches, corpus: Corpus) -> Clusters:
     for path in job.collections:
         tick = job.options.progress.advance
         found = reference.nearest(path, corpus, job.question, found, tick)
+    matches.counts.pairs += int((found.labels[: len(corpus)] >= len(corpus)).sum())
     return found
 
 
