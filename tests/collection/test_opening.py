@@ -13,6 +13,8 @@ import pytest
 
 import neardup as nd
 from neardup.collection.lock import NAME, WriterLock
+from neardup.collection.opening import recorded
+from neardup.collection.rows import Settings
 
 
 def test_a_relative_path_means_the_folder_it_meant_when_opened(
@@ -136,3 +138,10 @@ def test_metadata_that_is_nested_too_deep_is_refused(seen: nd.Collection) -> Non
     with pytest.raises(ValueError, match="nested more than 100 deep"):
         seen.add([("itself", "a text", {"in": within})])
     assert "deeper" not in seen
+
+
+def test_a_collection_of_an_older_recipe_is_not_called_damaged(tmp_path: Path) -> None:
+    settings = Settings("neardup1 tokens=words bits=128", "version = 1\n", True)
+    with pytest.raises(nd.CollectionError, match=r"version 1, .* version 2; export it") as caught:
+        recorded(tmp_path / "old.neardup", settings)
+    assert not isinstance(caught.value, nd.CorruptCollectionError)

@@ -13,7 +13,7 @@ from neardup.collection.lock import NAME as LOCK
 from neardup.collection.lock import WriterLock
 from neardup.collection.rows import Settings
 from neardup.collection.store import DATABASE, Store
-from neardup.recipe import Recipe
+from neardup.recipe import VERSION, Recipe
 
 SUFFIX = ".neardup"
 UNFINISHED = f"{DATABASE}.new"
@@ -87,6 +87,13 @@ def _acquired(lock: WriterLock) -> bool:
 
 
 def recorded(folder: Path, settings: Settings) -> Recipe:
+    version = settings.recipe.partition(" ")[0]
+    if version != f"neardup{VERSION}":
+        raise CollectionError(
+            f"{folder}: its recipe is of version {version.removeprefix('neardup')}, and this "
+            f"neardup has version {VERSION}; export it with the neardup it was made with (neardup "
+            f"index export {folder} -o all.jsonl) and add that file to a new collection"
+        )
     try:
         recipe = Recipe.from_toml(settings.recipe_toml, folder)
     except (AttributeError, TypeError, ValueError) as error:
