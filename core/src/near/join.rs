@@ -131,7 +131,7 @@ impl<'a> Join<'a> {
         row
     }
 
-    /// The first table in which two texts agree, up to and without `before`.
+    /// Whether two texts agree in one of the tables before this one.
     pub(super) fn agree_before(&self, left: &Row, right: &Row, before: usize) -> bool {
         self.plan.tables[..before].iter().any(|table| agree(table, left, right))
     }
