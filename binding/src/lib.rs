@@ -427,7 +427,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyPipeline>()?;
     module.add_class::<PyTexts>()?;
     module.add_class::<index::PyIndex>()?;
-    module.add_class::<sketches::PySketchIndex>()?;
+    sketches::add_to(module)?;
     module.add("TWIN", neardup_core::near::TWIN)?;
     module.add_function(wrap_pyfunction!(stable_hash, module)?)?;
     module.add_function(wrap_pyfunction!(cosine, module)?)?;

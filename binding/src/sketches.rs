@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use neardup_core::near::{Matched, Plan, SKETCH_BYTES, Sketch, SketchIndex};
+use neardup_core::near::{self, Matched, Plan, SKETCH_BYTES, Sketch, SketchIndex};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -95,27 +95,6 @@ impl PySketchIndex {
         py.detach(|| guard(|| self.0.remove(keys, Some(threads.pool()))))?.map_err(corrupt)
     }
 
-    fn search<'py>(
-        &self,
-        py: Python<'py>,
-        rows: PyReadonlyArray2<'py, u8>,
-        question: (f64, f64),
-        most: Option<usize>,
-        threads: Option<usize>,
-    ) -> PyResult<Found<'py>> {
-        let plan = plan(question.0, question.1)?;
-        let (rows, most) = (sketches(&rows)?, most.unwrap_or(usize::MAX));
-        let search = |stop: &AtomicBool| self.0.search(rows, &plan, most, stop);
-        // A few rows stay on this thread: to hand them over would take longer.
-        let found = if rows.len() <= FEW {
-            py.detach(|| guard(|| search(&AtomicBool::new(false))))?
-        } else {
-            interruptible(py, threads, search)?
-        };
-        let Matched { queries, keys, same } = found.map_err(corrupt)?;
-        Ok((PyArray1::from_vec(py, queries), PyArray1::from_vec(py, keys), PyArray1::from_vec(py, same)))
-    }
-
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Rows<'py>> {
         let (keys, rows) = py.detach(|| guard(|| self.0.rows()))?.map_err(corrupt)?;
         let count = keys.len();
@@ -126,4 +105,55 @@ impl PySketchIndex {
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| guard(|| self.0.verify()))?.map_err(corrupt)
     }
+}
+
+/// The candidates of each row in all of the indexes.
+#[pyfunction]
+fn search_sketches<'py>(
+    py: Python<'py>,
+    indexes: Vec<PyRef<'py, PySketchIndex>>,
+    rows: PyReadonlyArray2<'py, u8>,
+    question: (f64, f64),
+    most: Option<usize>,
+    threads: Option<usize>,
+) -> PyResult<Found<'py>> {
+    let plan = plan(question.0, question.1)?;
+    let indexes: Vec<&SketchIndex> = indexes.iter().map(|index| &index.0).collect();
+    let (rows, most) = (sketches(&rows)?, most.unwrap_or(usize::MAX));
+    let search = |stop: &AtomicBool| near::search(&indexes, rows, &plan, most, stop);
+    // A few rows stay on this thread: to hand them over would take longer.
+    let found = if rows.len() <= FEW {
+        py.detach(|| guard(|| search(&AtomicBool::new(false))))?
+    } else {
+        interruptible(py, threads, search)?
+    };
+    let Matched { queries, keys, same } = found.map_err(corrupt)?;
+    Ok((PyArray1::from_vec(py, queries), PyArray1::from_vec(py, keys), PyArray1::from_vec(py, same)))
+}
+
+/// As `search_sketches`, of one sketch: keys and registers that agree.
+#[pyfunction]
+fn search_sketch(
+    py: Python<'_>,
+    indexes: Vec<PyRef<'_, PySketchIndex>>,
+    sketch: &[u8],
+    question: (f64, f64),
+    most: Option<usize>,
+) -> PyResult<Vec<(i64, u8)>> {
+    let plan = plan(question.0, question.1)?;
+    let indexes: Vec<&SketchIndex> = indexes.iter().map(|index| &index.0).collect();
+    let Ok(sketch) = <&Sketch>::try_from(sketch) else {
+        let bytes = sketch.len();
+        return Err(PyValueError::new_err(format!("a sketch has {SKETCH_BYTES} bytes, this one {bytes}")));
+    };
+    let (queries, most) = (std::slice::from_ref(sketch), most.unwrap_or(usize::MAX));
+    let search = || near::search(&indexes, queries, &plan, most, &AtomicBool::new(false));
+    let found = py.detach(|| guard(search))?.map_err(corrupt)?;
+    Ok(found.keys.into_iter().zip(found.same).collect())
+}
+
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PySketchIndex>()?;
+    module.add_function(wrap_pyfunction!(search_sketches, module)?)?;
+    module.add_function(wrap_pyfunction!(search_sketch, module)?)
 }

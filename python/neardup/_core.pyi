@@ -250,18 +250,25 @@ class SketchIndex:
     def add(self, rows: NDArray[np.uint8], keys: NDArray[np.int64]) -> None: ...
     def remove(self, keys: NDArray[np.int64]) -> None:
         """Takes keys out; those that are not there make no difference."""
-    def search(
-        self,
-        rows: NDArray[np.uint8],
-        question: tuple[float, float],
-        most: int | None,
-        threads: int | None,
-    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint8]]:
-        """Queries, keys and equal registers (`TWIN` for twins) of the candidates, query by query,
-        the most registers first, then by key. Of equal sketches at most the first `most` keys."""
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """All keys in order, and their sketches."""
     def verify(self) -> None: ...
+
+def search_sketches(
+    indexes: Sequence[SketchIndex],
+    rows: NDArray[np.uint8],
+    question: tuple[float, float],
+    most: int | None,
+    threads: int | None,
+) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint8]]:
+    """Queries, keys and equal registers (`TWIN` for twins) of the candidates in all the indexes,
+    query by query, the most registers first, then by key. Of twins at most the first `most` keys,
+    of other equal sketches the first `most` of each index."""
+
+def search_sketch(
+    indexes: Sequence[SketchIndex], sketch: bytes, question: tuple[float, float], most: int | None
+) -> list[tuple[int, int]]:
+    """Keys and equal registers of the candidates for one sketch, as `search_sketches`."""
 
 def join_plan(
     values: NDArray[np.uint64], signal: NDArray[np.bool_] | None, reach: Reach

@@ -39,8 +39,13 @@ class Listed:
     def alike(
         self, sketches: NDArray[np.uint8], similarity: float, recall: float, most: int | None
     ) -> Candidates:
-        found = self.index.search(sketches, (similarity, recall), most, None)
+        found = _core.search_sketches([self.index], sketches, (similarity, recall), most, None)
         return Candidates(*(np.asarray(column, dtype=np.int64) for column in found))
+
+    def alike_one(
+        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    ) -> list[tuple[int, int]]:
+        return _core.search_sketch([self.index], sketch, (similarity, recall), most)
 
     def documents(self, keys: Sequence[int]) -> dict[int, Document]:
         rows = self.values.astype("<u8", copy=False).view(np.uint8)[:, : RECIPE.bits // 8]
@@ -93,6 +98,6 @@ def test_look_ups_find_what_is_near(
         assert found == [(key, distance) for key, distance, _ in expected]
         if pairs.similarities is not None:
             assert pairs.similarities[mine].tolist() == [value for _, _, value in expected]
-            one = Queries([text], queries.values[[row]], queries.sketches[[row]])
-            single = look_up_one(one, corpus, wanted, RECIPE, most)
+            sketch = queries.sketches[row].tobytes()
+            single = look_up_one(text, sketch, corpus, wanted, RECIPE, most)
             assert [(x.key, x.distance, x.similarity) for x in single] == expected

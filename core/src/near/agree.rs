@@ -1,12 +1,26 @@
-//! Registers of two sketches, side by side.
+//! Registers of sketches, side by side: which agree, how many, and which sketches of a bucket agree in enough.
 
-pub(super) use super::alike::Row as Registers;
-#[cfg(target_arch = "x86_64")]
-use super::sketch::REGISTERS;
+use super::sketch::{REGISTERS, Sketch};
+
+/// The registers of a sketch.
+pub(super) type Registers = [u8; REGISTERS];
+
+/// Takes the places of two rows; false ends the search.
+pub(super) type Hit<'a> = &'a mut dyn FnMut(usize, usize) -> bool;
 
 /// Registers of a sketch that are compared at once.
 #[cfg(target_arch = "x86_64")]
 const LANE: usize = 16;
+
+/// The registers of a sketch.
+pub(super) fn registers(sketch: &Sketch) -> &Registers {
+    sketch.first_chunk().expect("a sketch begins with its registers")
+}
+
+/// In how many registers two sketches agree.
+pub fn same_registers(left: &Sketch, right: &Sketch) -> u32 {
+    same_count(registers(left), registers(right))
+}
 
 /// Which registers agree, a bit each.
 #[inline(always)]
@@ -54,6 +68,55 @@ fn same_mask_plain(left: &Registers, right: &Registers) -> u64 {
     (0..left.len()).fold(0, |mask, at| mask | u64::from(left[at] == right[at]) << at)
 }
 
+/// Calls `hit` for every two rows that agree in at least so many registers, the earlier one first. With a `split`, one
+/// of them is before it and the other is not.
+pub(super) fn each_alike(rows: &[Registers], split: Option<usize>, least: u32, hit: Hit<'_>) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+        // SAFETY: the processor has what the function was compiled for.
+        return unsafe { each_alike_avx2(rows, split, least, hit) };
+    }
+    each_alike_portable(rows, split, least, hit);
+}
+
+#[inline(always)]
+fn each_pair(
+    rows: &[Registers],
+    split: Option<usize>,
+    mut alike: impl FnMut(&Registers, &Registers) -> bool,
+    hit: Hit<'_>,
+) {
+    for (at, row) in rows[..split.unwrap_or(rows.len())].iter().enumerate() {
+        let from = split.unwrap_or(at + 1);
+        for (other, after) in rows[from..].iter().zip(from..) {
+            if alike(row, other) && !hit(at, after) {
+                return;
+            }
+        }
+    }
+}
+
+fn each_alike_portable(rows: &[Registers], split: Option<usize>, least: u32, hit: Hit<'_>) {
+    each_pair(rows, split, |left, right| same_count(left, right) >= least, hit);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn each_alike_avx2(rows: &[Registers], split: Option<usize>, least: u32, hit: Hit<'_>) {
+    use std::arch::x86_64::*;
+    let alike = |left: &Registers, right: &Registers| {
+        let load = |row: &Registers| {
+            // SAFETY: a row has the 32 bytes that are loaded, and 16 more.
+            unsafe { (_mm256_loadu_si256(row.as_ptr().cast()), _mm_loadu_si128(row[32..].as_ptr().cast())) }
+        };
+        let (left, right) = (load(left), load(right));
+        let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(left.0, right.0)) as u32;
+        let high = _mm_movemask_epi8(_mm_cmpeq_epi8(left.1, right.1)) as u32;
+        (u64::from(high) << 32 | u64::from(low)).count_ones() >= least
+    };
+    each_pair(rows, split, alike, hit);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +132,32 @@ mod tests {
             prop_assert_eq!(plain & which, which);
             prop_assert_eq!(same_mask(&left, &right), plain);
             prop_assert_eq!(same_count(&left, &right), plain.count_ones());
+        }
+
+        #[test]
+        fn all_ways_find_the_same(
+            rows in prop::collection::vec(prop::array::uniform(0u8..3), 0..40),
+            split in prop::option::of(0usize..40),
+            least in 0u32..49,
+        ) {
+            let split = split.map(|split| split.min(rows.len()));
+            let mut expected = Vec::new();
+            for a in 0..rows.len() {
+                for b in a + 1..rows.len() {
+                    let across = split.is_none_or(|split| a < split && b >= split);
+                    if across && (0..REGISTERS).filter(|&at| rows[a][at] == rows[b][at]).count() as u32 >= least {
+                        expected.push((a, b));
+                    }
+                }
+            }
+            for search in [each_alike, each_alike_portable] {
+                let mut found = Vec::new();
+                search(&rows, split, least, &mut |a, b| { found.push((a, b)); true });
+                prop_assert_eq!(&found, &expected);
+                let mut first = None;
+                search(&rows, split, least, &mut |a, b| { first = Some((a, b)); false });
+                prop_assert_eq!(first, expected.first().copied());
+            }
         }
     }
 }

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::alike::{Row, same};
+use super::agree::{Registers, same_count};
 use super::join::{Dense, Join};
 use super::judge::TextOf;
 use crate::pipeline::{Judged, Pipeline};
@@ -47,7 +47,7 @@ const SLACK: f64 = 1e-9;
 pub(super) struct Members {
     texts: Vec<u32>,
     judged: Vec<Judged>,
-    registers: Vec<Row>,
+    registers: Vec<Registers>,
 }
 
 impl Members {
@@ -80,7 +80,7 @@ impl Members {
         &self.judged[place as usize]
     }
 
-    pub(super) fn registers(&self, place: u32) -> &Row {
+    pub(super) fn registers(&self, place: u32) -> &Registers {
         &self.registers[place as usize]
     }
 }
@@ -195,7 +195,7 @@ impl<'a> Bucket<'a> {
     /// The cosine of two members that are near: that agree in enough registers and reach the similarity.
     pub(super) fn cosine(&self, place: u32, other: u32) -> Option<f64> {
         let (left, right) = (self.members.registers(place), self.members.registers(other));
-        if same(left, right) < self.join.plan.least || self.join.agree_before(left, right, self.told) {
+        if same_count(left, right) < self.join.plan.least || self.join.agree_before(left, right, self.told) {
             return None;
         }
         let cosine = self.members.judged(place).similarity(self.members.judged(other));

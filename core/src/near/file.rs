@@ -8,7 +8,7 @@ use super::sketch::{REGISTERS, SKETCH_BYTES};
 use super::table::{Table, buckets, width};
 use crate::saved::{self, Corrupt, FileError, Format, Head, Repeats, Store};
 
-const FORMAT: Format = Format { magic: b"neardupS", version: 1, name: "file of neardup sketches", numbers: 8 };
+const FORMAT: Format = Format { magic: b"neardupS", version: 2, name: "file of neardup sketches", numbers: 8 };
 /// Tables a file may have.
 const MOST_TABLES: u64 = 1 << 12;
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::alike::{Row, each_alike};
+use super::agree::{Registers, each_alike};
 use super::plan::Plan;
 use super::sketch::{REGISTERS, Sketch, digest};
 use crate::join::{Forest, Groups, Work, group_work};
@@ -92,7 +92,7 @@ pub fn twins(sketches: &[Sketch], rank: Option<&[u32]>) -> Vec<u32> {
 struct Scratch {
     part: Vec<u64>,
     sorted: Vec<u64>,
-    rows: Vec<Row>,
+    rows: Vec<Registers>,
 }
 
 impl<'a> Join<'a> {
@@ -125,14 +125,14 @@ impl<'a> Join<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn registers(&self, text: u32) -> Row {
+    pub(super) fn registers(&self, text: u32) -> Registers {
         let mut row = [0; REGISTERS];
         row.copy_from_slice(&self.sketch(text)[..REGISTERS]);
         row
     }
 
     /// Whether two texts agree in one of the tables before this one.
-    pub(super) fn agree_before(&self, left: &Row, right: &Row, before: usize) -> bool {
+    pub(super) fn agree_before(&self, left: &Registers, right: &Registers, before: usize) -> bool {
         self.plan.tables[..before].iter().any(|table| agree(table, left, right))
     }
 
@@ -228,7 +228,14 @@ impl<'a> Join<'a> {
     }
 
     /// The candidates of one bucket, whose texts are in order.
-    fn bucket(&self, table: usize, records: &[u64], rows: &mut Vec<Row>, found: &mut Candidates, stop: &AtomicBool) {
+    fn bucket(
+        &self,
+        table: usize,
+        records: &[u64],
+        rows: &mut Vec<Registers>,
+        found: &mut Candidates,
+        stop: &AtomicBool,
+    ) {
         let text = |at: usize| records[at] as u32;
         let split = (self.first > 0).then(|| records.partition_point(|&record| (record as u32) < self.first));
         if split.is_some_and(|split| split == 0 || split == records.len()) {
@@ -276,7 +283,7 @@ impl<'a> Join<'a> {
 
 /// Whether two texts agree in all registers of a table.
 #[inline(always)]
-pub(super) fn agree(table: &[u8], left: &Row, right: &Row) -> bool {
+pub(super) fn agree(table: &[u8], left: &Registers, right: &Registers) -> bool {
     table.iter().all(|&at| left[usize::from(at)] == right[usize::from(at)])
 }
 
@@ -355,7 +362,7 @@ mod tests {
                     for &earlier in &dense.members[..at] {
                         let (left, right) = (join.registers(later), join.registers(earlier));
                         let across = join.first == 0 || earlier < join.first && later >= join.first;
-                        let enough = crate::near::alike::same(&left, &right) >= plan.least;
+                        let enough = crate::near::agree::same_count(&left, &right) >= plan.least;
                         if across && enough && !join.agree_before(&left, &right, dense.table) {
                             pairs.push((later, earlier));
                         }

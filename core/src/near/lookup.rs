@@ -15,8 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use super::agree::registers;
 use super::file;
-use super::part::{Hit, Part, Scan, TWIN, registers};
+use super::part::{Hit, Part, Scan, TWIN};
 use super::plan::Plan;
 use super::sketch::{REGISTERS, Sketch};
 use crate::Error;
@@ -228,22 +229,7 @@ impl SketchIndex {
     ///
     /// What comes back is of no use once `stop` was set.
     pub fn search(&self, queries: &[Sketch], plan: &Plan, most: usize, stop: &AtomicBool) -> Result<Matched, Corrupt> {
-        let state = self.sound()?;
-        if queries.len() <= BATCH {
-            return state.search(queries, plan, most);
-        }
-        let parts: Vec<Matched> = queries
-            .par_chunks(BATCH)
-            .filter(|_| !stop.load(Relaxed))
-            .map(|queries| state.search(queries, plan, most))
-            .collect::<Result<_, _>>()?;
-        let mut all = Matched::default();
-        for (batch, part) in parts.into_iter().enumerate() {
-            all.queries.extend(part.queries.iter().map(|query| query + (batch * BATCH) as u32));
-            all.keys.extend(part.keys);
-            all.same.extend(part.same);
-        }
-        Ok(all)
+        search(&[self], queries, plan, most, stop)
     }
 
     /// All keys and their sketches, in order of keys.
@@ -302,10 +288,54 @@ fn each(slot: &Slot, mut visit: impl FnMut(&Sketch, i64)) -> Result<(), Corrupt>
     Ok(())
 }
 
+/// As `SketchIndex::search`, in several indexes at once: of equal sketches the first `most` keys in each, of twins in all.
+pub fn search(
+    indexes: &[&SketchIndex],
+    queries: &[Sketch],
+    plan: &Plan,
+    most: usize,
+    stop: &AtomicBool,
+) -> Result<Matched, Corrupt> {
+    let states = indexes.iter().map(|index| index.sound()).collect::<Result<Vec<_>, _>>()?;
+    let found = |queries: &[Sketch]| {
+        let mut found = Vec::new();
+        states.iter().try_for_each(|state| state.search(queries, plan, most, &mut found))?;
+        Ok(told(found, most))
+    };
+    if queries.len() <= BATCH {
+        return found(queries);
+    }
+    let parts: Vec<Matched> =
+        queries.par_chunks(BATCH).filter(|_| !stop.load(Relaxed)).map(found).collect::<Result<_, _>>()?;
+    let mut all = Matched::default();
+    for (batch, part) in parts.into_iter().enumerate() {
+        all.queries.extend(part.queries.iter().map(|query| query + (batch * BATCH) as u32));
+        all.keys.extend(part.keys);
+        all.same.extend(part.same);
+    }
+    Ok(all)
+}
+
+/// Query, what does not agree, key: in the order in which they are told.
+type Found = (u32, u8, i64);
+
+/// What was found, in order; of twins the first `most`.
+fn told(mut found: Vec<Found>, most: usize) -> Matched {
+    found.sort_unstable();
+    let mut all = Matched::default();
+    for own in found.chunk_by(|left, right| left.0 == right.0) {
+        let twins = own.partition_point(|row| row.1 == 0);
+        for &(query, apart, key) in own[..twins.min(most)].iter().chain(&own[twins..]) {
+            all.queries.push(query);
+            all.keys.push(key);
+            all.same.push(TWIN - apart);
+        }
+    }
+    all
+}
+
 impl State {
-    fn search(&self, queries: &[Sketch], plan: &Plan, most: usize) -> Result<Matched, Corrupt> {
-        // Query, what does not agree, key: in the order in which they are told.
-        let mut found: Vec<(u32, u8, i64)> = Vec::new();
+    fn search(&self, queries: &[Sketch], plan: &Plan, most: usize, found: &mut Vec<Found>) -> Result<(), Corrupt> {
         let mut hits: Vec<Hit> = Vec::new();
         for slot in &self.slots {
             hits.clear();
@@ -324,6 +354,9 @@ impl State {
                 }
             }
         }
+        if self.keys.is_empty() {
+            return Ok(());
+        }
         let scan = Scan::new(plan);
         for (query, sketch) in queries.iter().enumerate() {
             for (other, &key) in self.sketches.iter().zip(&self.keys) {
@@ -334,16 +367,6 @@ impl State {
                 }
             }
         }
-        found.sort_unstable();
-        let mut all = Matched::default();
-        for own in found.chunk_by(|left, right| left.0 == right.0) {
-            let twins = own.partition_point(|row| row.1 == 0);
-            for &(query, apart, key) in own[..twins.min(most)].iter().chain(&own[twins..]) {
-                all.queries.push(query);
-                all.keys.push(key);
-                all.same.push(TWIN - apart);
-            }
-        }
-        Ok(all)
+        Ok(())
     }
 }

@@ -5,7 +5,6 @@
 //! ```
 
 mod agree;
-mod alike;
 mod dense;
 mod file;
 mod join;
@@ -17,16 +16,12 @@ mod plan;
 mod sketch;
 mod table;
 
+pub use agree::same_registers;
 pub use join::{Candidate, Candidates, Dense, Join, twins};
 pub use judge::{TextOf, Verdict};
 pub use links::{Links, Near};
-pub use lookup::{Matched, SketchIndex};
+pub use lookup::{Matched, SketchIndex, search};
 pub use part::TWIN;
 pub use plan::Plan;
 pub use sketch::{REGISTERS, SKETCH_BYTES, Sketch, digest, says_something};
 pub(crate) use sketch::{Race, without_signal};
-
-/// In how many registers two sketches agree.
-pub fn same_registers(left: &Sketch, right: &Sketch) -> u32 {
-    left.iter().zip(right).take(REGISTERS).map(|(a, b)| u32::from(a == b)).sum()
-}

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::agree::{Registers, same_count, same_mask};
+use super::agree::{Registers, registers, same_count, same_mask};
 use super::plan::Plan;
 use super::sketch::{REGISTERS, Sketch, digest};
-use super::table::{Table, buckets};
+use super::table::{Place, Table, buckets};
 use crate::memory::prefetch;
 use crate::saved::{Corrupt, Mapped, Repeats, Store, partition_point};
 
@@ -186,26 +186,31 @@ impl Part {
     pub(super) fn search(&self, plan: &Plan, queries: &[Sketch], hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
         let scan = Scan::new(plan);
         let Some(tables) = self.tables_for(plan) else { return self.scan(&scan, queries, hits) };
+        let mut filed = Vec::with_capacity(tables.len());
         let mut places = Vec::with_capacity(tables.len());
         let mut numbers: Vec<(u32, u8)> = Vec::new();
         for (query, sketch) in queries.iter().enumerate() {
             let own = registers(sketch);
             // Memory is asked for step by step, for all tables at once, so that they wait together.
-            let found: Vec<u32> = tables.iter().map(|table| table.bucket_of(own)).collect();
-            for (table, &bucket) in tables.iter().zip(&found) {
-                table.fetch_directory(bucket);
+            filed.clear();
+            filed.extend(tables.iter().map(|table| table.place_of(own)));
+            for (table, place) in tables.iter().zip(&filed) {
+                table.fetch_directory(place.bucket);
             }
             self.twins(query as u32, sketch, hits)?;
             places.clear();
-            for (table, &bucket) in tables.iter().zip(&found) {
-                let bucket = table.places(bucket)?;
+            for (table, place) in tables.iter().zip(&filed) {
+                let bucket = table.places(place.bucket)?;
                 table.fetch_numbers(&bucket);
                 places.push(bucket);
             }
             numbers.clear();
             let all = self.registers.unchecked();
             for (at, (table, bucket)) in tables.iter().zip(&places).enumerate() {
-                for number in table.numbers(bucket.clone())? {
+                for (number, tag) in table.numbers(bucket.clone())? {
+                    if tag != filed[at].tag {
+                        continue;
+                    }
                     let Some(place) = all.get(number as usize) else {
                         return Err(table.numbers.corrupt("a number is of no sketch"));
                     };
@@ -301,9 +306,10 @@ impl Part {
         for table in &self.tables {
             let mut seen = vec![false; self.len()];
             for bucket in 0..buckets(self.len()) as u32 {
-                for number in table.numbers(table.places(bucket)?)? {
+                for (number, tag) in table.numbers(table.places(bucket)?)? {
                     let twice = seen.get_mut(number as usize).map(|seen| std::mem::replace(seen, true));
-                    if twice != Some(false) || table.bucket_of(&registers[number as usize]) != bucket {
+                    let place = Place { bucket, tag };
+                    if twice != Some(false) || table.place_of(&registers[number as usize]) != place {
                         return Err(table.numbers.corrupt("a table does not hold each sketch once, in its bucket"));
                     }
                 }
@@ -346,11 +352,6 @@ impl Scan {
         mask.count_ones() >= self.least
             && (self.masks.is_empty() || self.masks.iter().any(|table| mask & table == *table))
     }
-}
-
-/// The registers of a sketch.
-pub(super) fn registers(sketch: &Sketch) -> &Registers {
-    sketch.first_chunk().expect("a sketch begins with its registers")
 }
 
 fn prefix(top: u64, bits: u32) -> usize {

@@ -1,4 +1,8 @@
 //! A table: sketches filed under some of their registers.
+//!
+//! A bucket holds the sketches of a few keys. A number takes whole bytes, and the bits it leaves over hold a tag of the
+//! key: whoever looks for a key passes the sketches of most others by without a look at their registers, each of which
+//! would be a wait for memory.
 
 use std::ops::Range;
 
@@ -21,9 +25,18 @@ pub(super) struct Table {
     pub(super) mask: u64,
     /// Where each bucket starts, and where the last one ends.
     pub(super) directory: Store<u32>,
-    /// Numbers of `width` bytes, in order in each bucket.
+    /// Numbers and tags in `width` bytes, in order of the numbers in each bucket.
     pub(super) numbers: Store<u8>,
     width: usize,
+    /// Of the number; the tag is above them.
+    bits: u32,
+}
+
+/// Where the sketches of a key are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) bucket: u32,
+    pub(super) tag: u32,
 }
 
 /// A bit for each register of a table.
@@ -31,9 +44,14 @@ pub(super) fn mask(registers: &[u8]) -> u64 {
     registers.iter().fold(0, |mask, at| mask | 1 << at)
 }
 
+/// Bits that every number below `count` fits into.
+fn bits(count: usize) -> u32 {
+    usize::BITS - count.saturating_sub(1).leading_zeros()
+}
+
 /// Bytes that every number below `count` fits into.
 pub(super) fn width(count: usize) -> usize {
-    (usize::BITS - count.saturating_sub(1).leading_zeros()).div_ceil(8).max(1) as usize
+    bits(count).div_ceil(8).max(1) as usize
 }
 
 /// How many buckets a table of so many sketches has.
@@ -43,33 +61,34 @@ pub(super) fn buckets(count: usize) -> usize {
 
 impl Table {
     pub(super) fn new(registers: Vec<u8>, directory: Store<u32>, numbers: Store<u8>, count: usize) -> Table {
-        Table { mask: mask(&registers), registers, directory, numbers, width: width(count) }
+        Table { mask: mask(&registers), registers, directory, numbers, width: width(count), bits: bits(count) }
     }
 
     pub(super) fn build(registers: &[u8], sketches: &[Registers]) -> Table {
         let buckets = buckets(sketches.len());
         let mut directory = vec![0u32; buckets + 1];
-        let keys: Vec<u32> = sketches.iter().map(|sketch| bucket(registers, sketch, buckets)).collect();
-        for &key in &keys {
-            directory[key as usize + 1] += 1;
+        let (width, bits) = (width(sketches.len()), bits(sketches.len()));
+        let places: Vec<Place> = sketches.iter().map(|sketch| place(registers, sketch, buckets, width, bits)).collect();
+        for place in &places {
+            directory[place.bucket as usize + 1] += 1;
         }
         for bucket in 1..directory.len() {
             directory[bucket] += directory[bucket - 1];
         }
-        let width = width(sketches.len());
         let mut next = directory.clone();
         let mut numbers = vec![0; sketches.len() * width];
-        for (number, &key) in keys.iter().enumerate() {
-            let at = next[key as usize] as usize * width;
-            next[key as usize] += 1;
-            numbers[at..at + width].copy_from_slice(&(number as u32).to_le_bytes()[..width]);
+        for (number, place) in places.iter().enumerate() {
+            let at = next[place.bucket as usize] as usize * width;
+            next[place.bucket as usize] += 1;
+            let tagged = number as u64 | u64::from(place.tag) << bits;
+            numbers[at..at + width].copy_from_slice(&tagged.to_le_bytes()[..width]);
         }
         Table::new(registers.to_vec(), Store::Owned(directory), Store::Owned(numbers), sketches.len())
     }
 
-    /// The bucket a sketch belongs to.
-    pub(super) fn bucket_of(&self, sketch: &Registers) -> u32 {
-        bucket(&self.registers, sketch, self.directory.len() - 1)
+    /// Where a sketch belongs.
+    pub(super) fn place_of(&self, sketch: &Registers) -> Place {
+        place(&self.registers, sketch, self.directory.len() - 1, self.width, self.bits)
     }
 
     pub(super) fn fetch_directory(&self, bucket: u32) {
@@ -93,13 +112,15 @@ impl Table {
         }
     }
 
-    /// The numbers at some places.
-    pub(super) fn numbers(&self, places: Range<usize>) -> Result<impl Iterator<Item = u32>, Corrupt> {
+    /// The numbers at some places, and their tags.
+    pub(super) fn numbers(&self, places: Range<usize>) -> Result<impl Iterator<Item = (u32, u32)>, Corrupt> {
         let bytes = self.numbers.range(places.start * self.width..places.end * self.width)?;
-        Ok(bytes.chunks_exact(self.width).map(|bytes| {
-            let mut number = [0; 4];
-            number[..bytes.len()].copy_from_slice(bytes);
-            u32::from_le_bytes(number)
+        let low = (1u64 << self.bits) - 1;
+        Ok(bytes.chunks_exact(self.width).map(move |bytes| {
+            let mut tagged = [0; 8];
+            tagged[..bytes.len()].copy_from_slice(bytes);
+            let tagged = u64::from_le_bytes(tagged);
+            ((tagged & low) as u32, (tagged >> self.bits) as u32)
         }))
     }
 
@@ -108,10 +129,13 @@ impl Table {
     }
 }
 
-fn bucket(registers: &[u8], sketch: &Registers, buckets: usize) -> u32 {
+fn place(registers: &[u8], sketch: &Registers, buckets: usize, width: usize, bits: u32) -> Place {
     let key = registers.iter().fold(0u32, |key, &at| key << 8 | u32::from(sketch[usize::from(at)]));
-    // Spread over 32 bits, of which the buckets are equal shares.
+    // Spread over 32 bits, of which the buckets are equal shares; the tag is a share of the bucket.
     let spread = key.wrapping_mul(GOLDEN);
     let spread = (spread ^ (spread >> 15)).wrapping_mul(GOLDEN);
-    ((u64::from(spread) * buckets as u64) >> 32) as u32
+    let place = u64::from(spread) * buckets as u64;
+    let spare = 8 * width as u32 - bits;
+    let tag = (place & u64::from(u32::MAX)) >> (32 - spare);
+    Place { bucket: (place >> 32) as u32, tag: tag as u32 }
 }

@@ -20,6 +20,34 @@ if TYPE_CHECKING:
     from neardup.recipe import Recipe
 
 
+class CheckingOne:
+    """A text that was made ready once, to be looked up as often as it takes."""
+
+    def __init__(self, text: str, recipe: Recipe, question: Question, most: int | None) -> None:
+        self.text = text
+        self.recipe = recipe
+        self.question = question
+        self.most = most
+        pipeline = recipe.pipeline
+        made = None if question.similarity is None else pipeline.sketch(text)
+        self.sketch = None if made is None else made[1]
+        self.code = pipeline.fingerprint(text) if question.similarity is None else None
+
+    def matches(self, view: View, store: Store) -> list[Match[str]]:
+        """The documents near it."""
+        most = self.most
+        if self.sketch is not None:
+            corpus = Documents(view, store)
+            found = look_up_one(self.text, self.sketch, corpus, self.question, self.recipe, most)
+            ids = store.ids([x.key for x in found if x.id is None])
+            return [Match(x.id or ids[x.key], x.distance, x.similarity) for x in found]
+        if self.code is None or self.question.radius is None:
+            return _equals(store, self.text, most)
+        pairs = view.within_one(self.code, self.question.radius, self.question.recall, most)
+        ids = store.ids([key for _, key in pairs])
+        return [Match(ids[key], distance, None) for distance, key in pairs]
+
+
 class Checking:
     """Texts that were made ready once, to be looked up as often as it takes."""
 
@@ -32,21 +60,7 @@ class Checking:
         self.most = most
         self.made: Prepared = prepared(texts, recipe, sketches=question.similarity is not None)
 
-    def one(self, view: View, store: Store) -> list[Match[str]]:
-        """The documents near the only text."""
-        made, most = self.made, self.most
-        if not made.signal[0]:
-            return _equals(store, self.texts[0], most)
-        if self.question.radius is not None:
-            pairs = view.within_one(made.values, self.question.radius, self.question.recall, most)
-            ids = store.ids([key for _, key in pairs])
-            return [Match(ids[key], distance, None) for distance, key in pairs]
-        queries = Queries(self.texts, made.values, made.sketches)
-        found = look_up_one(queries, Documents(view, store), self.question, self.recipe, most)
-        ids = store.ids([x.key for x in found if x.id is None])
-        return [Match(x.id or ids[x.key], x.distance, x.similarity) for x in found]
-
-    def many(self, view: View, store: Store) -> pa.Table:
+    def matches(self, view: View, store: Store) -> pa.Table:
         """The documents near each text: query, id, distance, similarity."""
         import numpy as np
         import pyarrow as pa

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 from neardup.codes import whole
 from neardup.collection.batch import Batch
-from neardup.collection.checking import Checking
+from neardup.collection.checking import Checking, CheckingOne
 from neardup.collection.connection import Durability
 from neardup.collection.documents import as_documents
 from neardup.collection.errors import CollectionError, KnownIdError, corrupt, told
@@ -287,8 +287,8 @@ class Collection:
         asked = self._question(similarity, radius, recall)
         self._session.check_open()
         if isinstance(texts, str):
-            return self._session.ask(Checking([texts], self.recipe, asked, most).one)
-        return self._session.ask(Checking(_texts(texts), self.recipe, asked, most).many)
+            return self._session.ask(CheckingOne(texts, self.recipe, asked, most).matches)
+        return self._session.ask(Checking(_texts(texts), self.recipe, asked, most).matches)
 
     def _question(
         self, similarity: float | None, radius: int | None, recall: float | None

@@ -32,6 +32,11 @@ class Documents:
     ) -> Candidates:
         return self.view.alike(sketches, similarity, recall, most)
 
+    def alike_one(
+        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    ) -> list[tuple[int, int]]:
+        return self.view.alike_one(sketch, similarity, recall, most)
+
     def documents(self, keys: Sequence[int]) -> dict[int, Document]:
         rows = self.store.by_keys(keys, whole=True)
         return {

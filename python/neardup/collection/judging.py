@@ -74,7 +74,14 @@ class Taken:
         self, sketches: NDArray[np.uint8], similarity: float, recall: float, most: int | None
     ) -> Candidates:
         assert self.sketches is not None  # noqa: S101
-        return _candidates(*self.sketches.search(sketches, (similarity, recall), most, None))
+        question = (similarity, recall)
+        return _candidates(*_core.search_sketches([self.sketches], sketches, question, most, None))
+
+    def alike_one(
+        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    ) -> list[tuple[int, int]]:
+        assert self.sketches is not None  # noqa: S101
+        return _core.search_sketch([self.sketches], sketch, (similarity, recall), most)
 
     def documents(self, keys: Sequence[int]) -> dict[int, Document]:
         (ids, texts, _), codes = self.batch.documents, self.batch.codes
@@ -176,12 +183,14 @@ class _Judge:
             digest = self.batch.digests.get(at)
             first = None if digest is None else self.digests.get(digest)
             return None if first is None else ((-1.0, 0, age + first), ids[first], None, 1.0)
-        queries, recipe = self._queries(np.array([at])), self.batch.recipe
+        recipe = self.batch.recipe
         if self.question.similarity is not None:
-            for found in look_up_one(queries, self.taken, self.question, recipe, 1):
+            text, sketch = self.batch.documents.texts[at], self.batch.made.sketches[at].tobytes()
+            for found in look_up_one(text, sketch, self.taken, self.question, recipe, 1):
                 closeness = (-found.similarity, found.distance, age + found.key)
                 return closeness, ids[found.key], found.distance, found.similarity
             return None
+        queries = self._queries(np.array([at]))
         for row, distance, _ in _listed(look_up(queries, self.taken, self.question, recipe, 1)):
             return (0.0, distance, age + row), ids[row], distance, None
         return None

@@ -72,9 +72,12 @@ class View(NamedTuple):
         return found
 
     def within_one(
-        self, values: NDArray[np.uint64], radius: int, recall: float, most: int | None
+        self, code: bytes, radius: int, recall: float, most: int | None
     ) -> list[tuple[int, int]]:
-        """Distance and key of what is near a single row, as `within` but with less ado."""
+        """Distance and key of what is near a single fingerprint, as `within`."""
+        import numpy as np
+
+        values = np.frombuffer(code, dtype="<u8").astype(np.uint64, copy=False)[None, :]
         pairs: list[tuple[int, int]] = []
         for _, keys, distances in self._within(values, radius, recall, most):
             if len(keys):
@@ -102,20 +105,48 @@ class View(NamedTuple):
     ) -> Candidates:
         """The candidates of each row by their sketches; of equal ones at most the first `most` in
         each part."""
-        found: list[Found] = []
+        try:
+            found = _core.search_sketches(self._sketches, rows, (similarity, recall), most, None)
+        except _core.CorruptIndexError:
+            raise self._damaged(rows, similarity, recall) from None
+        return Candidates(*found)  # type: ignore[arg-type]
+
+    def alike_one(
+        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    ) -> list[tuple[int, int]]:
+        """Keys of the candidates for one sketch, and how many registers agree, as `alike`."""
+        try:
+            return _core.search_sketch(self._sketches, sketch, (similarity, recall), most)
+        except _core.CorruptIndexError:
+            import numpy as np
+
+            rows = np.frombuffer(sketch, dtype=np.uint8)[None, :]
+            raise self._damaged(rows, similarity, recall) from None
+
+    @property
+    def _sketches(self) -> list[_core.SketchIndex]:
+        found = []
         for part in self.every:
-            if not len(part.codes):
-                continue
-            if part.sketches is None:
+            if part.sketches is not None:
+                found.append(part.sketches)
+            elif len(part.codes):
                 raise UnreadyError(part, codes=False)
+        return found
+
+    def _damaged(self, rows: NDArray[np.uint8], similarity: float, recall: float) -> UnreadyError:
+        """Which part it is that cannot be searched for these rows; another thread may have been
+        the one to come upon it."""
+        for part in self.every:
+            if part.sketches is None:
+                return UnreadyError(part, codes=False)
             try:
-                found.append(part.sketches.search(rows, (similarity, recall), most, None))
+                _core.search_sketches([part.sketches], rows, (similarity, recall), 1, None)
             except _core.CorruptIndexError:
-                raise UnreadyError(part, codes=False) from None
-        return _together(found, ascending=False)
+                return UnreadyError(part, codes=False)
+        return UnreadyError(self.tail, codes=False)
 
 
-def _together(found: list[Found], *, ascending: bool = True) -> Candidates:
+def _together(found: list[Found]) -> Candidates:
     found = [part for part in found if len(part[1])] or found[:1]
     if len(found) == 1:
         return Candidates(*found[0])  # type: ignore[arg-type]
@@ -127,5 +158,5 @@ def _together(found: list[Found], *, ascending: bool = True) -> Candidates:
     queries = np.concatenate([part[0] for part in found]).astype(np.int64)
     keys = np.concatenate([part[1] for part in found])
     measure = np.concatenate([part[2] for part in found]).astype(np.int64)
-    order = np.lexsort((keys, measure if ascending else -measure, queries))
+    order = np.lexsort((keys, measure, queries))
     return Candidates(queries[order], keys[order], measure[order])

@@ -59,6 +59,11 @@ class Corpus(Protocol):
         """All that the question's plan finds for each sketch; of equal sketches and of twins not
         fewer than the first `most`."""
 
+    def alike_one(
+        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    ) -> Sequence[tuple[int, int]]:
+        """Keys and measures of the same for one sketch."""
+
     def documents(self, keys: Sequence[int]) -> Mapping[int, Document]:
         """Those with these keys."""
 
@@ -108,20 +113,22 @@ def look_up(
 
 
 def look_up_one(
-    queries: Queries, corpus: Corpus, question: Question, recipe: Recipe, most: int | None
+    text: str, sketch: bytes, corpus: Corpus, question: Question, recipe: Recipe, most: int | None
 ) -> list[Found]:
-    """As `look_up` by similarity, for a single query, with less ado."""
+    """As `look_up` by similarity, for a single text that has a signal. It makes no arrays, which
+    would take longer than the look-up."""
     wanted = question.similarity
     assert wanted is not None  # noqa: S101
-    found = corpus.alike(queries.sketches, wanted, question.recall, most)
-    if len(found.keys) > FEW:
-        pairs = _verified(queries, corpus, found, wanted, recipe, most)
+    found = corpus.alike_one(sketch, wanted, question.recall, most)
+    if len(found) > FEW:
+        values, _, sketches = recipe.pipeline.sketched([text], None)
+        pairs = look_up(Queries([text], values, sketches), corpus, question, recipe, most)
         assert pairs.similarities is not None  # noqa: S101
         columns = (pairs.keys, pairs.distances, pairs.similarities)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return [Found(key, None, distance, similarity) for key, distance, similarity in rows]
     near, judged = [], []
-    for key, same in zip(found.keys.tolist(), found.measure.tolist(), strict=True):
+    for key, same in found:
         if same == _core.TWIN:
             near.append(Found(key, None, 0, 1.0))
         else:
@@ -129,7 +136,7 @@ def look_up_one(
     if judged:
         documents = corpus.documents(judged)
         texts = [documents[key].text for key in judged]
-        verdicts = recipe.pipeline.judge_one(queries.texts[0], texts)
+        verdicts = recipe.pipeline.judge_one(text, texts)
         for key, similarity, distance in zip(judged, *verdicts, strict=True):
             if similarity >= wanted:
                 near.append(Found(key, documents[key].id, distance, similarity))
