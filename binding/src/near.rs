@@ -4,14 +4,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use neardup_core::Linkage;
-use neardup_core::near::{Candidates, Join, Links, Near, Plan, SKETCH_BYTES, Sketch, twins};
+use neardup_core::near::{Candidates, Join, Links, Near, Plan, SKETCH_BYTES, Seen, Sketch, twins};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::stored::PyTexts;
-use crate::threads::interruptible;
+use crate::threads::{interruptible, watched};
 use crate::{PyPipeline, refuse};
 
 /// Pairs within this much above the similarity tell how many were missed.
@@ -126,11 +126,22 @@ impl PyNearJoin {
         self.lock().dense.iter().map(|dense| dense.members.len()).collect()
     }
 
-    /// The rows of candidates, later and earlier in order, those that hang together side by side.
-    fn candidates<'py>(&self, py: Python<'py>, threads: Option<usize>) -> PyResult<(Rows<'py>, Rows<'py>)> {
+    /// The rows of candidates, later and earlier in order, those that hang together side by side. `told` is called now
+    /// and then with the tables done and the candidates found so far.
+    fn candidates<'py>(
+        &self,
+        py: Python<'py>,
+        threads: Option<usize>,
+        told: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Rows<'py>, Rows<'py>)> {
         let borrowed = self.sketches.bind(py).try_readonly()?;
         let sketches = bytes_of(&borrowed)?;
-        let found = interruptible(py, threads, |stop| self.join(sketches).candidates(stop))?;
+        let seen = Seen::default();
+        let watch = || match &told {
+            Some(told) => told.call1((seen.tables.load(Relaxed), seen.candidates.load(Relaxed))).map(drop),
+            None => Ok(()),
+        };
+        let found = watched(py, threads, watch, |stop| self.join(sketches).candidates(stop, &seen))?;
         let later = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.later as usize]));
         let earlier = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.earlier as usize]));
         *self.lock() = found;

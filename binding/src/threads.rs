@@ -71,6 +71,16 @@ pub(crate) fn interruptible<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce(&AtomicBool) -> T + Send,
 ) -> PyResult<T> {
+    watched(py, threads, || Ok(()), work)
+}
+
+/// As `interruptible`; `watch` is called again and again meanwhile, and an error of it ends the work.
+pub(crate) fn watched<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    watch: impl Fn() -> PyResult<()>,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
     let threads = Threads::new(threads)?;
     let (stop, done) = (AtomicBool::new(false), AtomicBool::new(false));
     let caller = std::thread::current();
@@ -85,7 +95,7 @@ pub(crate) fn interruptible<T: Send>(
         while !done.load(Relaxed) {
             py.detach(|| std::thread::park_timeout(TICK));
             if interrupted.is_ok() {
-                interrupted = py.check_signals();
+                interrupted = py.check_signals().and_then(|()| watch());
                 stop.fetch_or(interrupted.is_err(), Relaxed);
             }
         }

@@ -334,8 +334,11 @@ class NearJoin:
         first: int = 0,
         threads: int | None = None,
     ) -> None: ...
-    def candidates(self, threads: int | None) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Rows later and earlier in order; those that share texts lie side by side."""
+    def candidates(
+        self, threads: int | None, told: Callable[[int, int], object] | None
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Rows later and earlier in order; those that share texts lie side by side. `told` is
+        called now and then with the tables that are done and the candidates found so far."""
     def at_the_edge(self, similarities: NDArray[np.float64]) -> tuple[int, float]:
         """Of the candidates, judged so: pairs just above the similarity, and how many there are."""
     def clusters(

@@ -5,7 +5,7 @@
 //! everything agrees with everything (copies of a template) is not told pair by pair: see `dense`.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
@@ -88,6 +88,15 @@ pub fn twins(sketches: &[Sketch], rank: Option<&[u32]>) -> Vec<u32> {
     twins
 }
 
+/// How far a search for candidates is, for whoever watches it.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Tables that are done.
+    pub tables: AtomicUsize,
+    /// Candidates found in them.
+    pub candidates: AtomicUsize,
+}
+
 #[derive(Default)]
 struct Scratch {
     part: Vec<u64>,
@@ -136,8 +145,9 @@ impl<'a> Join<'a> {
         self.plan.tables[..before].iter().any(|table| agree(table, left, right))
     }
 
-    /// All candidates, on the threads of the current rayon pool; of no use once `stop` was set.
-    pub fn candidates(&self, stop: &AtomicBool) -> Candidates {
+    /// All candidates, on the threads of the current rayon pool; of no use once `stop` was set. How far it is stands in
+    /// `seen`.
+    pub fn candidates(&self, stop: &AtomicBool, seen: &Seen) -> Candidates {
         let texts = self.rows.len();
         let mut found = Candidates::default();
         if texts < 2 || self.first as usize == texts {
@@ -166,6 +176,8 @@ impl<'a> Join<'a> {
                     *record = u64::from(keys[at]) << 32 | text as u64;
                 });
                 self.table(number * AT_ONCE + at, &mut records, &mut found, stop);
+                seen.tables.fetch_add(1, Relaxed);
+                seen.candidates.store(found.pairs.len(), Relaxed);
             }
         }
         drop((keys, records));
@@ -354,7 +366,12 @@ mod tests {
                 prop_assert_eq!(twins[row] as usize, best.unwrap_or(row));
             }
             let join = Join::new(&sketches, &plan, &signal, &twins, order, first);
-            let found = join.candidates(&AtomicBool::new(false));
+            let seen = Seen::default();
+            let found = join.candidates(&AtomicBool::new(false), &seen);
+            if !plan.tables.is_empty() && join.rows.len() > 1 && (join.first as usize) < join.rows.len() {
+                prop_assert_eq!(seen.tables.into_inner(), plan.tables.len());
+                prop_assert_eq!(seen.candidates.into_inner(), found.pairs.len());
+            }
             let mut pairs: Vec<(u32, u32)> = found.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
             prop_assert!(pairs.iter().all(|pair| pair.0 > pair.1));
             for dense in &found.dense {

@@ -193,7 +193,7 @@ const BEAT: usize = 1 << 10;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::near::{Plan, SKETCH_BYTES, Sketch, twins};
+    use crate::near::{Plan, SKETCH_BYTES, Seen, Sketch, twins};
     use crate::{Normalize, Settings, Tie, TokenHash, Tokenizer, Votes, Weights};
     use proptest::prelude::*;
     use std::borrow::Cow;
@@ -238,7 +238,7 @@ mod tests {
             let twins = twins(&sketches, None);
             let join = Join::new(&sketches, &plan, &vec![true; texts.len()], &twins, None, 0);
             let stop = AtomicBool::new(false);
-            let found = join.candidates(&stop);
+            let found = join.candidates(&stop, &Seen::default());
             let text = |row: usize| Cow::Borrowed(texts[row].as_str());
             let row = |text: u32| join.rows[text as usize];
             let rows: Vec<(u32, u32)> = found.pairs.iter().map(|pair| (row(pair.later), row(pair.earlier))).collect();

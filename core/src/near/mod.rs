@@ -17,7 +17,7 @@ mod sketch;
 mod table;
 
 pub use agree::same_registers;
-pub use join::{Candidate, Candidates, Dense, Join, twins};
+pub use join::{Candidate, Candidates, Dense, Join, Seen, twins};
 pub use judge::{TextOf, Verdict};
 pub use links::{Links, Near};
 pub use lookup::{Matched, SketchIndex, search};
