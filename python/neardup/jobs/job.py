@@ -57,6 +57,8 @@ class Job:
             raise ValueError("resume: standard input cannot be read again; save it to a file")
         self.options = options
         self.out = Path(out)
+        if not self.out.name:
+            raise ValueError(f"the output is {str(out)!r}; name a file, or - for standard output")
         self.keep = Keep.parse(options.keep)
         self.recipe = as_recipe(options.recipe)
         self.inputs = sources.expand(list(inputs))

@@ -38,13 +38,15 @@ class Printed:
 
     def place(self, *, undoable: bool = False) -> None:
         """Prints it; that cannot be undone."""
-        stream = sys.stdout.buffer
-        sys.stdout.flush()
         self.file.seek(0)
-        while data := self.file.read(PIECE):
-            self._placed = True
-            stream.write(data)
-        stream.flush()
+        try:
+            sys.stdout.flush()
+            while data := self.file.read(PIECE):
+                self._placed = True
+                sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, shown(self.path)) from error
 
     def undo(self) -> bool:
         """Whether nothing was printed."""
