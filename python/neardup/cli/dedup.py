@@ -68,9 +68,9 @@ def command(
 
     \b
     Examples:
-      neardup dedup documents.jsonl -o kept.jsonl --removed removed.csv --report report.html
-      neardup dedup "crawl/*.jsonl.gz" -o kept.jsonl.zst --similarity 0.9 --keep longest
-      neardup dedup new.parquet -o fresh.parquet --against old.parquet --text-column body
+      neardup dedup documents.jsonl -o kept.jsonl --report report.html
+      neardup dedup "crawl/*.jsonl.gz" -o kept.jsonl.zst --keep longest
+      neardup dedup new.parquet -o fresh.parquet --against old.parquet
       neardup dedup new.jsonl -o fresh.jsonl --against seen.neardup
     """
     from neardup import jobs

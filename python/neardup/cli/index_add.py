@@ -70,7 +70,7 @@ def command(
     \b
     Examples:
       neardup index add seen.neardup documents.jsonl
-      neardup index add seen.neardup new.parquet --unless-duplicate --duplicates seen-before.csv
+      neardup index add seen.neardup new.parquet --unless-duplicate
     """
     from neardup.cli.inputs import documents, files_of, reading_of
 
