@@ -1,21 +1,13 @@
 """neardup finds texts that are the same but for small changes."""
 
+import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-# These modules load neither NumPy nor Arrow: `neardup --help` has to start at once.
-from neardup._core import CorruptIndexError, __version__
-from neardup.clusters import clusters
-from neardup.dedup import Deduplication, dedup, dedup_frame
-from neardup.explain import Explanation, explain
-from neardup.features import Feature
-from neardup.fingerprint import Fingerprints, distance, fingerprint, fingerprints
-from neardup.index import Index
-from neardup.match import Match
-from neardup.pairs import JoinPlan, pairs, pairs_plan
-from neardup.recipe import Recipe
-from neardup.similarity import Comparison, Passage, compare, similarity
-
 if TYPE_CHECKING:
+    from neardup._core import CorruptIndexError, __version__
+    from neardup.clusters import clusters
     from neardup.collection import (
         Collection,
         CollectionError,
@@ -25,6 +17,15 @@ if TYPE_CHECKING:
         Stats,
         Stored,
     )
+    from neardup.dedup import Deduplication, dedup, dedup_frame
+    from neardup.explain import Explanation, explain
+    from neardup.features import Feature
+    from neardup.fingerprint import Fingerprints, distance, fingerprint, fingerprints
+    from neardup.index import Index
+    from neardup.match import Match
+    from neardup.pairs import JoinPlan, pairs, pairs_plan
+    from neardup.recipe import Recipe
+    from neardup.similarity import Comparison, Passage, compare, similarity
 
 __all__ = [
     "Collection",
@@ -60,10 +61,43 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """What only those need who keep a collection is loaded when they ask for it."""
-    if name not in __all__:
-        raise AttributeError(f"module 'neardup' has no attribute {name!r}")
-    import neardup.collection
+# Where each name is. A module is loaded when one of its names is first asked for, so that a command
+# starts at once and does not load what it does not need.
+_MODULES = {
+    "_core": "CorruptIndexError __version__",
+    "clusters": "clusters",
+    "collection": "Collection CollectionError CorruptCollectionError LockedCollectionError Outcome "
+    "Stats Stored",
+    "dedup": "Deduplication dedup dedup_frame",
+    "explain": "Explanation explain",
+    "features": "Feature",
+    "fingerprint": "Fingerprints distance fingerprint fingerprints",
+    "index": "Index",
+    "match": "Match",
+    "pairs": "JoinPlan pairs pairs_plan",
+    "recipe": "Recipe",
+    "similarity": "Comparison Passage compare similarity",
+}
+_PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-    return getattr(neardup.collection, name)
+
+class _Package(ModuleType):
+    """Some functions are called as the modules they are in: the package shows the functions."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _PLACES:
+            raise AttributeError(f"module 'neardup' has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"neardup.{_PLACES[name]}"), name)
+        super().__setattr__(name, value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Importing a module makes it an attribute of its package.
+        if not (isinstance(value, ModuleType) and name in _PLACES):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_PLACES})
+
+
+sys.modules[__name__].__class__ = _Package

@@ -67,8 +67,11 @@ def test_dedup_says_what_it_did(run: Run, source: Path) -> None:
     assert len(said) == 5
     assert Path("out.jsonl").read_text() == LINES[0] + LINES[1]
     (removed,) = corpora.rows(Path("r.csv"))
-    assert list(removed) == ["id", "dup_of", "cluster", "distance", "similarity", "source"]
-    assert (removed["id"], removed["dup_of"], removed["source"]) == ("c", "a", "in.jsonl")
+    of_match = ["id", "dup_of", "cluster", "distance", "similarity"]
+    assert list(removed) == [*of_match, "source", "line", "dup_source", "dup_line"]
+    assert (removed["id"], removed["dup_of"]) == ("c", "a")
+    assert (removed["source"], removed["line"]) == ("in.jsonl", "3")
+    assert (removed["dup_source"], removed["dup_line"]) == ("in.jsonl", "1")
 
 
 def test_pairs_and_cluster_say_what_they_did(run: Run, source: Path) -> None:
@@ -321,7 +324,14 @@ def test_an_unexpected_error_is_one_line(
 
     monkeypatch.setattr("neardup.jobs.dedup", fail)
     done = run("dedup", "in.jsonl", "-o", "o.jsonl")
-    assert (done.code, done.err) == (1, "neardup: unexpected RuntimeError: odd very odd\n")
+    assert done.code == 1
+    assert done.err.startswith("neardup: unexpected RuntimeError: odd very odd (neardup 0.")
+    assert "please report it with this line" in done.err
+    assert done.err.count("\n") == 1
+    monkeypatch.setenv("NEARDUP_DEBUG", "1")
+    done = run("dedup", "in.jsonl", "-o", "o.jsonl")
+    assert "Traceback" in done.err
+    assert "RuntimeError: odd" in done.err
 
 
 # ---- inputs ----
@@ -369,7 +379,8 @@ def test_foreign_text_on_the_terminal_is_escaped(run: Run, source: Path) -> None
     name = "\x1b[31mred\u202e.jsonl"
     Path(name).write_text("bad\n")
     done = run("dedup", name, "-o", "out.jsonl")
-    assert done.code == 3
+    assert done.code == 1
+    assert "not JSON" in done.err
     assert "\x1b" not in done.err
     assert "\u202e" not in done.err
 

@@ -15,13 +15,16 @@ from typing import Any
 import pytest
 
 COMMANDS = ["fingerprint", "compare", "explain", "recipes"]
+ALL = [*COMMANDS, "dedup", "pairs", "cluster", "filter", "index"]
+INDEX = ["create", "add", "check", "remove", "stats", "verify", "compact", "export"]
+HEAVY = ["numpy", "pyarrow", "rich", "pydantic", "polars", "pandas", "jieba"]
 START = "from neardup.cli import main; main()"
 
 
 def test_help_lists_the_commands(run: Callable[..., Any]) -> None:
     for ran in (run("--help"), run("-h"), run()):
         assert ran.code == 0
-        for command in COMMANDS:
+        for command in ALL:
             assert f"  {command} " in ran.out
 
 
@@ -56,18 +59,59 @@ def test_typing_errors_are_one_line(
     assert len(ran.err.splitlines()) == 1
 
 
-def test_help_imports_nothing_heavy() -> None:
-    """What keeps `neardup --help` under 0.2 s; times themselves depend on the machine."""
-    heavy = "{'numpy', 'pyarrow', 'rich', 'pydantic', 'polars', 'pandas', 'jieba'}"
+def loaded(folder: Path, *arguments: str) -> set[str]:
+    """The modules a command line has loaded when it is done."""
     script = (
         "import sys, neardup.cli as cli\n"
-        "assert cli.run(['--help']) == 0\n"
-        f"print(sorted({heavy} & sys.modules.keys()))"
+        f"assert cli.run({list(arguments)!r}) == 0\n"
+        "print(*sys.modules)"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", script],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
-    assert ran.stdout.splitlines()[-1] == "[]"
+    return set(ran.stdout.splitlines()[-1].split())
+
+
+def test_what_is_not_loaded(tmp_path: Path) -> None:
+    """What keeps the start short; times themselves depend on the machine."""
+    for name in "ab":
+        (tmp_path / name).write_text("the cat sat on the mat\n")
+    found = loaded(tmp_path, "--version")
+    assert not found & {*HEAVY, "typer", "json", "dataclasses", "neardup.recipe"}
+    for arguments in (["--help"], ["dedup", "--help"], ["index", "--help"]):
+        found = loaded(tmp_path, *arguments)
+        assert not found & {*HEAVY, "neardup.recipe", "neardup.sources", "neardup.collection"}
+    found = loaded(tmp_path, "compare", "a", "b")
+    assert "neardup.similarity" in found
+    others = {f"neardup.cli.{name}" for name in (*ALL, "job") if name != "compare"}
+    assert not found & {*HEAVY, *others, "neardup.jobs", "neardup.collection", "neardup.sinks"}
+
+
+@pytest.mark.parametrize("command", [[], *([x] for x in ALL), *(["index", x] for x in INDEX)])
+def test_help_fits_a_terminal(
+    run: Callable[..., Any], command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    ran = run(*command, "--help")
+    assert ran.code == 0
+    assert [line for line in ran.out.splitlines() if len(line) > 80] == []
+
+
+def test_usage_says_that_several_inputs_may_be_given(run: Callable[..., Any]) -> None:
+    for command in (["dedup"], ["pairs"], ["cluster"], ["fingerprint"], ["index", "add"]):
+        assert "INPUT..." in run(*command, "--help").out.splitlines()[0]
+
+
+def test_the_package_runs_as_a_module() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "neardup", "--version"], capture_output=True, timeout=60, check=True
+    )
+    assert ran.stdout.startswith(b"neardup ")
 
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
@@ -121,7 +165,8 @@ def waiting(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     ("sent", "code", "message"),
     [
         (signal.SIGINT, 130, b"neardup: interrupted; nothing was written\n"),
-        (signal.SIGTERM, 143, b""),
+        (signal.SIGTERM, 143, b"neardup: stopped by SIGTERM; nothing was written\n"),
+        (signal.SIGHUP, 129, b"neardup: stopped by SIGHUP; nothing was written\n"),
     ],
 )
 def test_a_stopped_run_leaves_nothing(

@@ -40,7 +40,8 @@ def test_empty_tables(tmp_path: Path) -> None:
     assert jobs.dedup([str(header)], tmp_path / "out.csv").unreadable == 0
     assert (tmp_path / "out.csv").read_bytes() == b"id,text\n"
     nothing = write(tmp_path / "none.csv")
-    assert jobs.dedup([str(nothing)], tmp_path / "o.csv").unreadable == 1
+    with pytest.raises(jobs.NothingReadError, match=r"none\.csv:1: empty; a line with the names"):
+        jobs.dedup([str(nothing)], tmp_path / "o.csv")
 
 
 def test_everything_is_near_the_reference(tmp_path: Path) -> None:

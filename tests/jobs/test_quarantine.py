@@ -142,8 +142,8 @@ def test_a_parquet_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     table = pa.table({"text": ["word " * 100_000 + str(n) for n in range(50)]})
     pq.write_table(table, tmp_path / "in.parquet", compression="zstd", use_dictionary=False)
     out = tmp_path / "out.parquet"
-    found = jobs.dedup([str(tmp_path / "in.parquet")], out)
-    assert (found.read, found.unreadable) == (0, 1)
+    with pytest.raises(jobs.NothingReadError, match=r"in\.parquet: stopped: "):
+        jobs.dedup([str(tmp_path / "in.parquet")], out)
     ((_, reason),) = quarantined(tmp_path / "out.quarantine.jsonl")
     assert reason.startswith("stopped: ")
 
@@ -208,7 +208,8 @@ def test_tables_with_bad_rows(tmp_path: Path) -> None:
     assert found.unreadable == len(bad)
     told = quarantined(tmp_path / "out.quarantine.jsonl")
     assert [number for number, _ in told] == [2, 3, 4, 5]
-    jobs.cluster([str(other)], tmp_path / "c.jsonl")
+    with pytest.raises(jobs.NothingReadError, match=r"other\.csv:1: no column 'text'"):
+        jobs.cluster([str(other)], tmp_path / "c.jsonl")
     ((_, reason),) = quarantined(tmp_path / "c.quarantine.jsonl")
     assert reason == "no column 'text' (there is 'id', 'body')"
 
@@ -274,6 +275,6 @@ def test_a_quarantine_file_is_never_an_input(tmp_path: Path) -> None:
 
 def test_gzip_under_another_name_is_told(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", gzip.compress(b"".join(GOOD)))
-    found = jobs.dedup([str(source)], tmp_path / "out.jsonl")
-    assert (found.read, found.unreadable) == (0, 1)
+    with pytest.raises(jobs.NothingReadError, match=r"in\.jsonl: is gzip; nothing was written"):
+        jobs.dedup([str(source)], tmp_path / "out.jsonl")
     assert quarantined(tmp_path / "out.quarantine.jsonl") == [(None, "is gzip")]

@@ -212,7 +212,7 @@ def test_inputs_that_cannot_be_read_stop_nothing(tmp_path: Path, suffix: str) ->
         else:
             assert out.read_bytes() == good.read_bytes()
     if suffix == "parquet":
-        with pytest.raises(ValueError, match=r"a\.parquet: no Parquet that can be read"):
+        with pytest.raises(OSError, match=r"a\.parquet: no Parquet that can be read"):
             keep(out, [bad, none], [[], []])
 
 

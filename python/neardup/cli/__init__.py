@@ -2,52 +2,56 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import NoReturn
+
+from neardup.cli import signals, streams
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code.
 
-    0 done, 1 failed, 2 wrong usage, 3 done in part, 130 interrupted.
+    0 done, 1 failed, 2 wrong usage, 3 done in part, 128 + n stopped by signal n (130: Ctrl-C).
     """
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        # Here, so that Ctrl-C is answered while modules are still being loaded.
-        from neardup.cli.app import invoke
-
-        code = invoke(sys.argv[1:] if arguments is None else arguments)
+        code = _run(given)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
         # The reader has seen enough.
-        _silence()
+        streams.silence()
         return 0
     except KeyboardInterrupt as error:
-        with suppress(BrokenPipeError):
-            sys.stdout.flush()
-            print(f"neardup: interrupted; {str(error) or 'nothing was written'}", file=sys.stderr)
-            return 130
-        _silence()
-        return 130
+        from neardup.cli import console
+
+        console.error(f"{signals.name()}; {str(error) or 'nothing was written'}")
+        streams.silence()
+        return signals.code()
+    except Exception as error:
+        from neardup.cli import console
+
+        console.unexpected(error)
+        streams.silence()
+        return 1
+
+
+def _run(arguments: Sequence[str]) -> int:
+    if list(arguments) == ["--version"]:
+        # Scripts ask for it often: it is answered before anything else is loaded.
+        from neardup._core import __version__
+
+        print(f"neardup {__version__}")
+        return 0
+    # Here, so that Ctrl-C is answered while modules are still being loaded.
+    from neardup.cli.app import invoke
+
+    return invoke(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The `neardup` command."""
-    # As an exception, so that temporary files are removed on the way out.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    streams.mend()
+    signals.listen()
     sys.exit(run(arguments))
-
-
-def _silence() -> None:
-    """Keep the interpreter from complaining about closed pipes at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BrokenPipeError:
-            os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)

@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from neardup.cli import (
-    cluster,
-    compare,
-    console,
-    dedup,
-    explain,
-    fingerprint,
-    index,
-    pairs,
-    recipes,
-)
+from neardup.cli import console
 
-app = typer.Typer(
-    name="neardup",
-    # Both would import rich, which takes longer than everything else in `neardup --help`.
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+# As they are listed. Only the one that is asked for is loaded.
+COMMANDS = (
+    *("dedup", "pairs", "cluster", "filter", "index"),
+    *("fingerprint", "compare", "explain", "recipes"),
 )
-app.command("dedup")(dedup.command)
-app.command("pairs")(pairs.command)
-app.command("cluster")(cluster.command)
-app.add_typer(index.app, name="index")
-app.command("fingerprint")(fingerprint.command)
-app.command("compare")(compare.command)
-app.command("explain")(explain.command)
-app.command("recipes")(recipes.command)
 
 # The base of every complaint about arguments; typer has moved it between modules.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 
-@app.callback(invoke_without_command=True)
+def app_of(arguments: Sequence[str]) -> typer.Typer:
+    """The command that is asked for; all of them where that is not clear."""
+    app = typer.Typer(
+        name="neardup",
+        # Both would import rich, which takes longer than everything else in `neardup --help`.
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(root)
+    for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
+        module = importlib.import_module(f"neardup.cli.{name}")
+        if name == "index":
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(module.command)
+    return app
+
+
 def root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
@@ -52,6 +51,7 @@ def root(
     Examples:
       neardup dedup documents.jsonl -o kept.jsonl --report report.html
       neardup index add seen.neardup documents.jsonl --unless-duplicate
+      crawler | neardup filter --in seen.neardup > new.jsonl
       neardup compare a.txt b.txt
       neardup fingerprint documents.jsonl -o fingerprints.csv
       neardup explain --bits 8 --text "the quick brown fox"
@@ -67,12 +67,13 @@ def root(
 
 
 def invoke(arguments: Sequence[str]) -> int:
-    """Run a command line and return its exit code; closed pipes and Ctrl-C go to the caller."""
+    """Run a command line and return its exit code; closed pipes, Ctrl-C and what nobody has
+    thought of go to the caller."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character must not stop the work.
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(app_of(arguments))
     try:
         # Not command.main(), which has its own codes for closed pipes and Ctrl-C.
         with command.make_context("neardup", list(arguments)) as context:
@@ -84,14 +85,10 @@ def invoke(arguments: Sequence[str]) -> int:
         return 2
     except BrokenPipeError:
         raise
-    except OSError as error:
-        console.error(console.reason(error))
-        return 1
-    except (ValueError, TypeError) as error:
-        console.error(str(error))
-        return 1
-    except Exception as error:
-        console.error(f"unexpected {type(error).__name__}: {error}")
+    except (OSError, ValueError) as error:
+        if not console.reason(error):
+            raise
+        console.failed(error)
         return 1
     return code if isinstance(code, int) else 0
 

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from neardup.cli import options
 
 
 def command(
     inputs: options.InputsArgument,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", "-o", metavar="OUT", help="The table: .jsonl, .csv, .tsv or .parquet."
-        ),
-    ],
+    out: options.TableOption,
     similarity: options.SimilarityOption = None,
     radius: options.RadiusOption = None,
     recall: options.RecallOption = None,
@@ -25,6 +15,7 @@ def command(
     linkage: options.LinkageOption = "connected",
     report: options.ReportOption = None,
     quarantine: options.QuarantineOption = None,
+    no_guard: options.NoGuardOption = False,
     text_column: options.TextColumnOption = None,
     id_column: options.IdColumnOption = None,
     lines: options.LinesOption = False,
@@ -52,6 +43,7 @@ def command(
     from neardup import jobs
     from neardup.cli.job import run
 
+    options.check_printed(as_json, out=out, report=report)
     return run(
         jobs.cluster,
         inputs,
@@ -63,6 +55,7 @@ def command(
         linkage=linkage,
         report=report,
         quarantine=quarantine,
+        guard=not no_guard,
         text_column=text_column,
         id_column=id_column,
         lines=lines,

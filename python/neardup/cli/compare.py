@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from neardup.cli.console import printable, terminal
 from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, recipe_of
-from neardup.similarity import DEFAULT_SIMILARITY, Comparison, Passage, compare
+
+if TYPE_CHECKING:
+    from neardup.similarity import Comparison, Passage
 
 SHOWN_PASSAGES = 10
 EXCERPT = 72
@@ -24,15 +27,15 @@ def command(
     recipe: RecipeOption = None,
     bits: BitsOption = None,
     similarity: Annotated[
-        float,
+        float | None,
         typer.Option(
             "--similarity",
             metavar="S",
             min=0.0,
             max=1.0,
-            help="The similarity from which texts are near-duplicates.",
+            help="The similarity from which texts are near-duplicates. [default: 0.85]",
         ),
-    ] = DEFAULT_SIMILARITY,
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two texts.
@@ -45,11 +48,14 @@ def command(
       neardup compare a.txt b.txt
       neardup compare --text "the cat sat on a mat" "the cat sat on the mat"
     """
+    from neardup.similarity import DEFAULT_SIMILARITY, compare
+
     if not text and left == right == "-":
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="B")
     chosen = recipe_of(recipe, bits)
     texts = (left, right) if text else (read(left), read(right))
-    found = compare(*texts, chosen, similarity=similarity)
+    limit = DEFAULT_SIMILARITY if similarity is None else similarity
+    found = compare(*texts, chosen, similarity=limit)
     if as_json:
         print(json.dumps(_plain(found, texts[0]), ensure_ascii=False))
     else:
@@ -76,32 +82,46 @@ def _plain(found: Comparison, left: str) -> dict[str, object]:
 
 
 def _show(found: Comparison, left: str) -> None:
+    lines = _lines(found, left)
+    if not sys.stdout.isatty():
+        print("\n".join(lines))
+        return
+    # Only a terminal has colours, and rich takes longer to load than the texts to compare.
     from rich.text import Text
 
+    console = terminal()
+    name, _, verdict = lines[0].rpartition(" ")
+    console.print(Text.assemble(f"{name} ", (verdict, COLOURS[verdict])))
+    for line in lines[1:]:
+        console.print(Text(line), soft_wrap=True)
+
+
+def _lines(found: Comparison, left: str) -> list[str]:
     if found.distance is None:
         distance = "none (a text has too few features for a fingerprint)"
     else:
         distance = f"{found.distance} of {found.recipe.bits} bits"
     similarity = "none" if math.isnan(found.similarity) else f"{found.similarity:.4f}"
-    console = terminal()
-    console.print(Text.assemble("verdict     ", (found.verdict, COLOURS[found.verdict])))
-    console.print(f"similarity  {similarity} (near-duplicate from {found.threshold:g})")
-    console.print(f"distance    {distance}")
+    lines = [
+        f"verdict     {found.verdict}",
+        f"similarity  {similarity} (near-duplicate from {found.threshold:g})",
+        f"distance    {distance}",
+    ]
     if not found.passages:
-        console.print("passages    none shared")
-        return
+        return [*lines, "passages    none shared"]
     shown = _longest(found.passages)
     capped = (
         f" (showing the longest {len(shown)} of {len(found.passages)})"
         if len(shown) < len(found.passages)
         else ""
     )
-    console.print(f"passages    {len(found.passages)} shared{capped}")
+    lines.append(f"passages    {len(found.passages)} shared{capped}")
     for passage in shown:
         here = f"A {passage.left_start}-{passage.left_end}"
         there = f"B {passage.right_start}-{passage.right_end}"
         excerpt = _excerpt(left[passage.left_start : passage.left_end])
-        console.print(Text(f"  {here}, {there}\n    {excerpt}"), soft_wrap=True)
+        lines += [f"  {here}, {there}", f"    {excerpt}"]
+    return lines
 
 
 def _longest(passages: tuple[Passage, ...]) -> list[Passage]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,8 +26,45 @@ def printable(text: str) -> str:
 
 
 def error(message: str) -> None:
-    """One line on standard error."""
-    print(f"neardup: {printable(' '.join(message.split()))}", file=sys.stderr)
+    """One line on standard error. If nobody reads it, the work goes on and the exit code tells."""
+    with suppress(OSError, ValueError):
+        print(f"neardup: {printable(' '.join(message.split()))}", file=sys.stderr)
+
+
+def failed(problem: Exception) -> None:
+    """Why a command failed, in a line; NEARDUP_DEBUG=1 shows where."""
+    trace()
+    error(reason(problem))
+
+
+def unexpected(problem: Exception) -> None:
+    """The last resort: what nobody has thought of, in a line that can be handed on."""
+    trace()
+    if isinstance(problem, OSError) and problem.strerror:
+        error(reason(problem))
+        return
+    if isinstance(problem, MemoryError):
+        error("out of memory; give it less at a time, or a machine with more")
+        return
+    import platform
+
+    from neardup._core import __version__
+
+    what = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
+    where = f"neardup {__version__}, Python {platform.python_version()}, {sys.platform}"
+    error(
+        f"unexpected {what} ({where}). This is a mistake in neardup: please report it with this "
+        "line. NEARDUP_DEBUG=1 shows where it happened."
+    )
+
+
+def trace() -> None:
+    """Where an error was raised, for whoever looks for its cause."""
+    if os.environ.get("NEARDUP_DEBUG", "0") not in ("", "0"):
+        import traceback
+
+        with suppress(OSError, ValueError):
+            traceback.print_exc()
 
 
 def reason(problem: Exception) -> str:
@@ -53,6 +92,7 @@ class Problems:
 
     def __init__(self) -> None:
         self.count = 0
+        self.first: Unreadable | None = None
         self._lines = 0
         self._hidden = 0
         # Kind → the first of it and how many there are, of the file being read.
@@ -61,6 +101,7 @@ class Problems:
 
     def __call__(self, problem: Unreadable) -> None:
         self.count += 1
+        self.first = self.first or problem
         if problem.source != self._source:
             self._tell()
             self._source = problem.source
@@ -78,6 +119,12 @@ class Problems:
         self._tell()
         if self._hidden:
             error(f"{self._hidden:,} more unreadable, {self.count:,} in all")
+
+    def check_any(self, count: int) -> None:
+        """Refuse to go on if so many documents, none, are all there is, because of problems: an
+        output without a row would take the place of a good one."""
+        if self.first is not None and not count:
+            raise ValueError(f"no record could be read: {self.first}; nothing was written")
 
     def _tell(self) -> None:
         for first, count in self._file.values():

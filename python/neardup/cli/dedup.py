@@ -15,7 +15,10 @@ def command(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", "-o", metavar="OUT", help="Kept records, unchanged, in the inputs' format."
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="Kept records, unchanged, in the inputs' format; - for standard output.",
         ),
     ],
     similarity: options.SimilarityOption = None,
@@ -42,6 +45,7 @@ def command(
     ] = None,
     report: options.ReportOption = None,
     quarantine: options.QuarantineOption = None,
+    no_guard: options.NoGuardOption = False,
     text_column: options.TextColumnOption = None,
     id_column: options.IdColumnOption = None,
     lines: options.LinesOption = False,
@@ -64,14 +68,15 @@ def command(
 
     \b
     Examples:
-      neardup dedup documents.jsonl -o kept.jsonl --removed removed.csv --report report.html
-      neardup dedup "crawl/*.jsonl.gz" -o kept.jsonl.zst --similarity 0.9 --keep longest
-      neardup dedup new.parquet -o fresh.parquet --against old.parquet --text-column body
+      neardup dedup documents.jsonl -o kept.jsonl --report report.html
+      neardup dedup "crawl/*.jsonl.gz" -o kept.jsonl.zst --keep longest
+      neardup dedup new.parquet -o fresh.parquet --against old.parquet
       neardup dedup new.jsonl -o fresh.jsonl --against seen.neardup
     """
     from neardup import jobs
     from neardup.cli.job import run
 
+    options.check_printed(as_json, out=out, removed=removed, report=report)
     return run(
         jobs.dedup,
         inputs,
@@ -85,6 +90,7 @@ def command(
         removed=removed,
         report=report,
         quarantine=quarantine,
+        guard=not no_guard,
         text_column=text_column,
         id_column=id_column,
         lines=lines,

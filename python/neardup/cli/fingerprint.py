@@ -18,8 +18,10 @@ from neardup.cli.options import (
     BitsOption,
     JsonOption,
     LinesOption,
+    NoGuardOption,
     RecipeOption,
     ThreadsOption,
+    check_printed,
     recipe_of,
 )
 from neardup.cli.progress import Progress
@@ -39,7 +41,7 @@ def command(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="INPUT",
+            metavar="INPUT...",
             help="Text files, each a document; .jsonl files, a document in every line; - for "
             "standard input.",
         ),
@@ -50,7 +52,8 @@ def command(
             "--out",
             "-o",
             metavar="OUT",
-            help="Write to this file: .jsonl, .csv, .tsv (also with .gz or .zst) or .parquet.",
+            help="Write to this file: .jsonl, .csv, .tsv (also with .gz or .zst) or .parquet; - "
+            "for standard output in JSON lines, -.csv for CSV.",
             readable=False,
         ),
     ] = None,
@@ -69,6 +72,7 @@ def command(
             help="Where they hold the id. [default: id, or file:line where there is none]",
         ),
     ] = None,
+    no_guard: NoGuardOption = False,
     recipe: RecipeOption = None,
     bits: BitsOption = None,
     threads: ThreadsOption = None,
@@ -93,6 +97,7 @@ def command(
 
     if lines and jsonl:
         raise typer.BadParameter("cannot be combined with --jsonl", param_hint="--lines")
+    check_printed(as_json, out=out)
     if inputs.count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="INPUT")
     chosen = recipe_of(recipe, bits)
@@ -103,7 +108,7 @@ def command(
     with ExitStack() as stack:
         for path in inputs:
             _check(path)
-        write = _writer(stack, out, inputs, as_json=as_json)
+        write = _writer(stack, out, inputs, as_json=as_json, guard=not no_guard)
         if not (quiet or lines or jsonl):
             _note_tables(inputs)
         documents = sources.read(
@@ -178,7 +183,9 @@ def _rows(
         progress.advance(len(batch))
 
 
-def _writer(stack: ExitStack, out: Path | None, inputs: Sequence[str], *, as_json: bool) -> Write:
+def _writer(
+    stack: ExitStack, out: Path | None, inputs: Sequence[str], *, as_json: bool, guard: bool
+) -> Write:
     if out is not None:
         from neardup import sinks
 
@@ -186,7 +193,7 @@ def _writer(stack: ExitStack, out: Path | None, inputs: Sequence[str], *, as_jso
             sinks.check(out, inputs)
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--out") from error
-        return stack.enter_context(sinks.open_rows(out, COLUMNS))
+        return stack.enter_context(sinks.open_rows(out, COLUMNS, guard=guard))
     if as_json:
         # Without the recipe: whoever reads the lines has just named it.
         return lambda row: print(

@@ -33,7 +33,7 @@ BitsOption = Annotated[
 InputsArgument = Annotated[
     list[str],
     typer.Argument(
-        metavar="INPUT",
+        metavar="INPUT...",
         help="Files, folders or quoted patterns: .jsonl, .csv, .tsv, .parquet, text; also .gz and "
         ".zst; - for standard input.",
     ),
@@ -108,6 +108,24 @@ FormatOption = Annotated[
         help="jsonl, csv, tsv, parquet or text, whatever the names of the inputs.",
     ),
 ]
+TableOption = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="OUT",
+        help="The table: .jsonl, .csv, .tsv (also with .gz or .zst) or .parquet; - for standard "
+        "output in JSON lines, -.csv for CSV.",
+    ),
+]
+NoGuardOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-guard",
+        help="Leave cells of .csv and .tsv tables as they are. Else one that a spreadsheet would "
+        "run as a formula (= + - @) gets a leading '.",
+    ),
+]
 ReportOption = Annotated[
     Path | None,
     typer.Option("--report", metavar="FILE.html", help="Write a page with counts and clusters."),
@@ -180,6 +198,19 @@ def recipe_of(name: str | None, bits: int | None, *, hint: str = "--recipe") -> 
         return recipe.replace(bits=bits)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--bits") from error
+
+
+def check_printed(as_json: bool, **outputs: Path | None) -> None:
+    """The summary and an output cannot both go to standard output."""
+    from neardup.sinks.standard_output import is_stdout
+
+    for name, path in outputs.items():
+        if as_json and path is not None and is_stdout(path):
+            raise typer.BadParameter(
+                f"the summary and --{name} {path} would be mixed on standard output; leave one "
+                "out, or name a file",
+                param_hint="--json",
+            )
 
 
 def load_config(context: typer.Context, value: Path | None) -> Path | None:

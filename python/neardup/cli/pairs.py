@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,12 +11,7 @@ from neardup.cli import options
 
 def command(
     inputs: options.InputsArgument,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", "-o", metavar="OUT", help="The table: .jsonl, .csv, .tsv or .parquet."
-        ),
-    ],
+    out: options.TableOption,
     similarity: options.SimilarityOption = None,
     radius: options.RadiusOption = None,
     recall: options.RecallOption = None,
@@ -30,6 +24,7 @@ def command(
         ),
     ] = "all",
     quarantine: options.QuarantineOption = None,
+    no_guard: options.NoGuardOption = False,
     text_column: options.TextColumnOption = None,
     id_column: options.IdColumnOption = None,
     lines: options.LinesOption = False,
@@ -62,6 +57,7 @@ def command(
     from neardup import jobs
     from neardup.cli.job import run
 
+    options.check_printed(as_json, out=out)
     return run(
         jobs.pairs,
         inputs,
@@ -71,6 +67,7 @@ def command(
         recall=recall,
         equal=equal,
         quarantine=quarantine,
+        guard=not no_guard,
         text_column=text_column,
         id_column=id_column,
         lines=lines,

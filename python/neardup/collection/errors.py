@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 
+# What a call says that failed; a command of many calls says how much of it is stored.
+NOTHING_STORED = "nothing of this call was stored"
 # Bytes below a limit on file sizes from which a failed write is put down to it.
 NEAR_LIMIT = 1 << 16
 
@@ -57,15 +59,13 @@ def translated(error: sqlite3.Error, folder: Path) -> Exception:
         return OSError(
             errno.EFBIG,
             f"this process may write files of {most:,} bytes at most (ulimit -f), and one of the "
-            "collection would be larger; nothing of this call was stored; raise that limit",
+            f"collection would be larger; {NOTHING_STORED}; raise that limit",
             str(folder),
         )
     if code == sqlite3.SQLITE_FULL:
-        return OSError(errno.ENOSPC, "disk full; nothing of this call was stored", str(folder))
+        return OSError(errno.ENOSPC, f"disk full; {NOTHING_STORED}", str(folder))
     if code == sqlite3.SQLITE_IOERR:
-        return OSError(
-            errno.EIO, f"the disk refused ({error}); nothing of this call was stored", str(folder)
-        )
+        return OSError(errno.EIO, f"the disk refused ({error}); {NOTHING_STORED}", str(folder))
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LockedCollectionError(f"{folder}: in use by another program ({error}); try again")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):

@@ -14,6 +14,7 @@ from neardup.sources.formats import ENDINGS, ending
 def export(documents: Iterable[Stored], path: Path, bits: int, *, texts: bool) -> int:
     """Writes documents, with their texts if there are any; returns how many."""
     sinks.check(path)
+    path = sinks.in_full(path, ".jsonl")
     # Where there are no objects, metadata is JSON in a string.
     as_object = ENDINGS[ending(path.name)] == "jsonl"
     columns = {"id": str, "text": str, "metadata": dict if as_object else str, "fingerprint": str}

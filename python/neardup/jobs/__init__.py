@@ -2,11 +2,18 @@
 
 from neardup.jobs.cluster import cluster
 from neardup.jobs.dedup import dedup
-from neardup.jobs.job import Options, Progress, RefusedError, UnreadableError
+from neardup.jobs.options import (
+    NothingReadError,
+    Options,
+    Progress,
+    RefusedError,
+    UnreadableError,
+)
 from neardup.jobs.pairs import pairs
 from neardup.jobs.summary import Summary
 
 __all__ = [
+    "NothingReadError",
     "Options",
     "Progress",
     "RefusedError",

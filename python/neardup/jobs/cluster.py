@@ -11,7 +11,8 @@ from neardup.clusters import numbered
 from neardup.columns import numbers
 from neardup.dedup import removed_table
 from neardup.jobs.dedup import BATCH, note_weakest, order_of
-from neardup.jobs.job import Job, Options, asked
+from neardup.jobs.job import Job
+from neardup.jobs.options import Options, asked
 from neardup.jobs.summary import Summary
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
     """Writes a row for each document: id, cluster (a number), its size, its representative's id.
 
     inputs   files, folders, patterns, URLs, or "-" for standard input
-    out      the table: .jsonl, .csv, .tsv or .parquet
+    out      the table: .jsonl, .csv, .tsv or .parquet; "-" is standard output, in JSON lines, and
+             "-.csv" the same in another form
     options  what counts as near, how pairs are linked, and which of a cluster represents it
 
     A document that is alone is a cluster of one.
@@ -62,7 +64,7 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
     sizes, number = np.bincount(labels, minlength=len(labels)), numbered(labels)
     kinds = (pa.string(), pa.int64(), pa.int64(), pa.string())
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
-    with sinks.together(), sinks.open_tables(job.out, schema) as write:
+    with sinks.together(), sinks.open_tables(job.out, schema, guard=job.options.guard) as write:
         for start in range(0, len(labels), BATCH):
             part = labels[start : start + BATCH]
             rows = np.arange(start, start + len(part))
@@ -70,7 +72,7 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
             columns = [corpus.ids_of(rows), *counts, corpus.ids_of(part)]
             write(pa.table(columns, names=list(COLUMNS)).cast(schema))
         job.check_unchanged()
-        job.summary.files.append(str(job.out))
+        job.summary.files.append(sinks.shown(job.out) or str(job.out))
         job.write_quarantine(corpus)
         if job.options.report is not None:
             from neardup.jobs.reporting import write_report

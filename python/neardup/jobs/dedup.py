@@ -11,7 +11,8 @@ from neardup.clusters import numbered
 from neardup.columns import numbers, values_of
 from neardup.dedup import removed_table
 from neardup.jobs import reference
-from neardup.jobs.job import Job, Options, asked
+from neardup.jobs.job import Job
+from neardup.jobs.options import Options, asked
 from neardup.jobs.summary import Summary
 from neardup.near.matches import Clusters
 
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
-REMOVED = ("id", "dup_of", "cluster", "distance", "similarity", "source")
+REMOVED = (
+    *("id", "dup_of", "cluster", "distance", "similarity"),
+    # Ids may be repeated: by its place a record is known for sure.
+    *("source", "line", "dup_source", "dup_line"),
+)
 # Rows of a table made at a time.
 BATCH = 1 << 16
 
@@ -34,7 +39,7 @@ def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None
     """Writes the records of the inputs that are to be kept, unchanged and in order.
 
     inputs   files, folders, patterns, URLs, or "-" for standard input, all of one format
-    out      the kept records, in that format
+    out      the kept records, in that format; "-" is standard output
     options  what counts as near, which are kept, and what else is written
 
     Files appear when they are complete. What cannot be read is counted in the summary and listed in
@@ -45,7 +50,7 @@ def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None
     job = Job("dedup", inputs, out, options or Options())
     with ExitStack() as stack:
         # Kept records are copied from what was read, and not from what a URL gives later.
-        stack.enter_context(sources.copied(job.inputs, job.out.absolute().parent))
+        stack.enter_context(sources.copied(job.inputs, job.beside))
         # Before the work: an output that cannot be is known at once.
         with asked():
             sinks.check_kept(
@@ -123,11 +128,14 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
                 job.options.progress.advance(stop - start)
         if job.options.removed is not None:
             schema = removed_schema()
-            write = stack.enter_context(sinks.open_tables(job.options.removed, schema))
+            opened = sinks.open_tables(job.options.removed, schema, guard=job.options.guard)
+            write = stack.enter_context(opened)
             for batch in removed_records(corpus, table, labels, schema):
                 write(batch)
         job.check_unchanged()
-        summary.files += [str(path) for path in (job.out, job.options.removed) if path]
+        summary.files += [
+            sinks.shown(path) or str(path) for path in (job.out, job.options.removed) if path
+        ]
         job.write_quarantine(corpus)
         if job.options.report is not None:
             from neardup.jobs.reporting import write_report
@@ -138,7 +146,8 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
 def removed_schema() -> pa.Schema:
     import pyarrow as pa
 
-    kinds = (pa.string(), pa.string(), pa.int64(), pa.int64(), pa.float64(), pa.string())
+    of_match = (pa.string(), pa.string(), pa.int64(), pa.int64(), pa.float64())
+    kinds = (*of_match, pa.string(), pa.int64(), pa.string(), pa.int64())
     return pa.schema(list(zip(REMOVED, kinds, strict=True)))
 
 
@@ -159,6 +168,9 @@ def removed_records(
             batch.column("distance"),
             batch.column("similarity"),
             corpus.sources_of(rows),
+            corpus.lines_of(rows),
+            corpus.sources_of(kept),
+            corpus.lines_of(kept),
         ]
         yield pa.table(columns, names=list(REMOVED)).cast(schema)
 

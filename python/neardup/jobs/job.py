@@ -1,25 +1,23 @@
-"""What all jobs share: their options, the work folder, reading, and where one can go on from."""
+"""One run of a job: its work folder, reading, matching, and where one can go on from."""
 
 from __future__ import annotations
 
 import json
 import os
-import queue
-import stat
-import threading
+import tempfile
 import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from neardup.clusters import Linkage, check_linkage
 from neardup.engines import engine
-from neardup.fingerprint import RecipeLike
 from neardup.jobs import reference, work_folder
+from neardup.jobs.ahead import ahead
+from neardup.jobs.options import LINKAGES, NothingReadError, Options, UnreadableError, asked
 from neardup.jobs.spool import Corpus, Spool, bounds_of, open_corpus
+from neardup.jobs.stamps import Stamp, size, stamp
 from neardup.jobs.summary import Summary, peak_memory
 from neardup.jobs.work_folder import STATE
 from neardup.keep import Keep
@@ -36,100 +34,10 @@ if TYPE_CHECKING:
     from neardup.near.matches import Matches
     from neardup.sources import Batch, Unreadable
 
-T = TypeVar("T")
-# By which a change of a file is noticed; nothing for what is no file.
-Stamp = tuple[int | None, ...]
-VERSION = 3
-# Batches read before they are asked for.
-AHEAD = 2
-# Seconds to wait for a reader that is no longer needed.
-PATIENCE = 1.0
+VERSION = 4
 # From so many records on, comparing each with each is more than one waits for.
 MANY = 100_000
 QUARANTINE = {"source": str, "line": int, "reason": str}
-# Nothing is removed by a chain of pairs, unless that is asked for.
-LINKAGES: dict[str, Linkage] = {"dedup": "star"}
-
-
-class RefusedError(ValueError):
-    """The job cannot be as it was asked for; nothing was begun."""
-
-
-class UnreadableError(ValueError):
-    """Input could not be read, and the job was told to be strict."""
-
-
-class Progress(Protocol):
-    """Hears how far a job is."""
-
-    def stage(self, name: str, total: int | None, unit: str) -> None:
-        """A new stage of so many bytes or pairs, if that is known."""
-
-    def advance(self, count: int) -> None:
-        """So many more are done."""
-
-
-class Silent:
-    """A progress nobody looks at."""
-
-    def stage(self, name: str, total: int | None, unit: str) -> None: ...
-
-    def advance(self, count: int) -> None: ...
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a job is asked to do.
-
-    similarity, radius, recall, recipe, keep, threads   as for `neardup.dedup`; newest:NAME and
-                best:NAME look at a column of the inputs
-    linkage     as for `neardup.dedup` [default: star for dedup, connected for cluster]
-    engine      where pairs are looked for: "local"
-    against     dedup: files or collections to compare with; only what is near a record of them is
-                removed
-    removed     dedup: a file to write what was removed to, and for which record
-    report      dedup, cluster: an HTML page to write
-    quarantine  where to list what could not be read [default: named after the output, if anything]
-    equal       pairs: "all", or "first" to pair equal texts with the first of them only
-    work_dir    a folder of its own for intermediate files, emptied and removed when the job is done
-    resume      read nothing again if a stopped run has left all that was read in work_dir, and
-                all inputs are files that have not changed since
-    strict      stop, and write nothing, if something cannot be read
-    reading     formats and columns of the inputs
-    on_problem  is told of each record that cannot be read
-    on_warning  is told what will take very long, before it begins
-    progress    is told how far the job is
-    """
-
-    similarity: float | None = None
-    radius: int | None = None
-    recall: float | None = None
-    recipe: RecipeLike = None
-    keep: str = "first"
-    linkage: Linkage | None = None
-    engine: str = "local"
-    against: Sequence[str] = ()
-    removed: Path | None = None
-    report: Path | None = None
-    quarantine: Path | None = None
-    equal: str = "all"
-    work_dir: Path | None = None
-    resume: bool = False
-    strict: bool = False
-    threads: int | None = None
-    reading: Reading = field(default_factory=Reading)
-    on_problem: Callable[[Unreadable], object] | None = None
-    on_warning: Callable[[str], object] = warnings.warn
-    progress: Progress = field(default_factory=Silent)
-
-
-@contextmanager
-def asked() -> Iterator[None]:
-    """What is wrong here is wrong with what was asked for, not with the data."""
-    try:
-        yield
-    except ValueError as error:
-        raise RefusedError(str(error)) from error
 
 
 class Job:
@@ -149,6 +57,8 @@ class Job:
             raise ValueError("resume: standard input cannot be read again; save it to a file")
         self.options = options
         self.out = Path(out)
+        if not self.out.name:
+            raise ValueError(f"the output is {str(out)!r}; name a file, or - for standard output")
         self.keep = Keep.parse(options.keep)
         self.recipe = as_recipe(options.recipe)
         self.inputs = sources.expand(list(inputs))
@@ -172,16 +82,28 @@ class Job:
         self._stage_started = self._started
 
     @property
-    def quarantine(self) -> Path:
-        """Where what cannot be read is listed."""
-        if self.options.quarantine is not None:
-            return self.options.quarantine
+    def quarantine(self) -> Path | None:
+        """Where what cannot be read is listed. Beside standard output there is no place for it."""
+        from neardup import sinks
         from neardup.sources.formats import ending
+
+        if self.options.quarantine is not None or sinks.is_stdout(self.out):
+            return self.options.quarantine
 
         # The end of "kept.jsonl.gz" is all from its first format ending on.
         name = self.out.name
         stem = name[: name.lower().rindex(ending(name))] if ending(name) else name
         return self.out.with_name(f"{stem}.quarantine.jsonl")
+
+    @property
+    def beside(self) -> Path:
+        """Where intermediate files lie: next to the output there is room for them, and /tmp may be
+        memory."""
+        from neardup import sinks
+
+        if sinks.is_stdout(self.out):
+            return Path(tempfile.gettempdir())
+        return self.out.absolute().parent
 
     @property
     def is_sketched(self) -> bool:
@@ -192,16 +114,18 @@ class Job:
         from neardup import sinks
 
         inputs = [*self.inputs, *self.against, *self.collections]
-        outputs = [self.out, self.quarantine]
-        if self.quarantine.exists() or self.options.quarantine is not None:
-            sinks.check(self.quarantine, inputs)
+        outputs = [self.out]
+        if (quarantine := self.quarantine) is not None:
+            if quarantine.exists() or self.options.quarantine is not None:
+                sinks.check(quarantine, inputs)
+            outputs.append(quarantine)
         if (removed := self.options.removed) is not None:
             sinks.check(removed, inputs)
             outputs.append(removed)
         if (report := self.options.report) is not None:
             sinks.check(report, inputs, endings=(".html", ".htm"))
             outputs.append(report)
-        named = [os.path.abspath(output) for output in outputs]
+        named = [sinks.shown(path) or os.path.abspath(path) for path in outputs]
         for name in named:
             if named.count(name) > 1:
                 raise ValueError(f"{name}: named for two outputs; give each its own file")
@@ -209,14 +133,12 @@ class Job:
     @contextmanager
     def work(self) -> Iterator[Path]:
         """The work folder. One that was not named is gone afterwards, whatever happens."""
-        # Next to the output: there is room for it, and /tmp may be memory.
-        beside = self.out.absolute().parent
-        work_folder.tidy(beside)
+        work_folder.tidy(self.beside)
         if (named := self.options.work_dir) is not None:
             with work_folder.alone_in(named):
                 try:
                     yield named
-                except UnreadableError:
+                except (UnreadableError, NothingReadError):
                     # Half a corpus is nothing to go on from; a whole one of an earlier run stays.
                     if not (named / STATE).exists():
                         work_folder.empty(named)
@@ -225,13 +147,13 @@ class Job:
                 with suppress(OSError):
                     work_folder.empty(named)
             return
-        with work_folder.unnamed(beside) as folder:
+        with work_folder.unnamed(self.beside) as folder:
             yield folder
 
     def read(self, folder: Path) -> Corpus:
         """The corpus: read and fingerprinted, or as an earlier run has left it."""
         state = self._state()
-        self._stamps = {path: _stamp(path) for path in self._files() if os.path.isfile(path)}
+        self._stamps = {path: stamp(path) for path in self._files() if os.path.isfile(path)}
         is_done = self.options.resume and self._is_done(folder, state)
         if not is_done:
             work_folder.empty(folder)
@@ -240,8 +162,7 @@ class Job:
         corpus = open_corpus(folder, self.recipe, columns, sketched=self.is_sketched)
         if is_done:
             self._tell_again(corpus)
-        if self.options.strict and corpus.unreadable:
-            self._refuse(corpus)
+        self._check_read(corpus)
         if not is_done:
             (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
         summary = self.summary
@@ -257,8 +178,8 @@ class Job:
 
     def check_unchanged(self) -> None:
         """Records are copied from where they lay when they were read, so they must lie there."""
-        for path, stamp in self._stamps.items():
-            if _stamp(path) != stamp:
+        for path, before in self._stamps.items():
+            if stamp(path) != before:
                 raise OSError(
                     f"{name_of(path)}: changed while the job ran; nothing was written, run again"
                 )
@@ -271,19 +192,36 @@ class Job:
             for problem in corpus.problems(corpus.unreadable):
                 self.options.on_problem(Unreadable(*problem))
 
-    def _refuse(self, corpus: Corpus) -> None:
-        source, line, reason = corpus.problems(1)[0]
-        place = source if line is None else f"{source}:{line}"
-        raise UnreadableError(
-            f"{corpus.unreadable:,} records could not be read, first {place}: {reason}; "
-            "nothing was written, because strict was asked for"
+    def _check_read(self, corpus: Corpus) -> None:
+        """Refuses to go on without what it was asked for: all records, or else any."""
+        is_whole = len(corpus.files) == len(self._files())
+        if is_whole and corpus.is_unread:
+            self._refuse_nothing(corpus, "no record could be read", 1 + corpus.unread_reference)
+        if is_whole and self.against and corpus.is_reference_unread and not self.collections:
+            self._refuse_nothing(corpus, "no record to compare with could be read", 1)
+        if self.options.strict and corpus.unreadable:
+            place, reason = _first(corpus, 1)
+            raise UnreadableError(
+                f"{corpus.unreadable:,} records could not be read, first {place}: {reason}; "
+                "nothing was written, because strict was asked for"
+            )
+
+    def _refuse_nothing(self, corpus: Corpus, what: str, number: int) -> None:
+        """With nothing read, an empty output would take the place of a good one."""
+        self.check_unchanged()
+        place, reason = _first(corpus, number)
+        self.write_quarantine(corpus)
+        listed = "".join(f"; all problems are listed in {path}" for path in self.summary.files)
+        raise NothingReadError(
+            f"{what}: {place}: {reason}; nothing was written, and files of before are as they "
+            f"were{listed}"
         )
 
     def _read_all(self, folder: Path) -> None:
         from neardup import sources
 
         files = self._files()
-        sizes = [_size(path) for path in files]
+        sizes = [size(path) for path in files]
         known = None if None in sizes else sum(size or 0 for size in sizes)
         progress = self.options.progress
         progress.stage("reading", known, "bytes")
@@ -381,19 +319,21 @@ class Job:
 
     def write_quarantine(self, corpus: Corpus) -> None:
         """What could not be read. A file that was named is written like any output, also empty."""
-        if not corpus.unreadable and self.options.quarantine is None:
+        path = self.quarantine
+        if path is None or (not corpus.unreadable and self.options.quarantine is None):
             return
         from neardup import sinks
 
-        with sinks.open_rows(self.quarantine, QUARANTINE) as write:
+        with sinks.open_rows(path, QUARANTINE, guard=self.options.guard) as write:
             for problem in corpus.problems(corpus.unreadable):
                 write(dict(zip(QUARANTINE, problem, strict=True)))
-        self.summary.files.append(str(self.quarantine))
+        self.summary.files.append(sinks.shown(path) or str(path))
 
     def finish(self) -> Summary:
-        if str(self.quarantine) not in self.summary.files:
+        path = self.quarantine
+        if path is not None and self.options.quarantine is None and not self.summary.unreadable:
             # One of an earlier run would tell of what is mended.
-            self.quarantine.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
         self.stage_done("write")
         self.summary.seconds = round(time.perf_counter() - self._started, 3)
         self.summary.peak_memory = peak_memory()
@@ -408,8 +348,8 @@ class Job:
             "compared by": "similarity" if self.is_sketched else "radius",
             "reading": [*reading.text_columns, reading.id_column, reading.key_column],
             "lines": [reading.lines, reading.format],
-            "inputs": [[path, *_stamp(path)] for path in self.inputs],
-            "against": [[path, *_stamp(path)] for path in (*self.against, *self.collections)],
+            "inputs": [[path, *stamp(path)] for path in self.inputs],
+            "against": [[path, *stamp(path)] for path in (*self.against, *self.collections)],
         }
 
     def _is_done(self, folder: Path, state: dict[str, Any]) -> bool:
@@ -430,7 +370,7 @@ class Job:
     def _unproven(self) -> bool:
         """Whether an input may have changed without a sign of it: then all is read again."""
         for path in self._files():
-            if None in _stamp(path):
+            if None in stamp(path):
                 self.options.on_warning(
                     f"{name_of(path)}: nothing tells whether it is what the earlier run has read; "
                     "all inputs are read again"
@@ -439,57 +379,7 @@ class Job:
         return False
 
 
-@contextmanager
-def ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
-    """The same items, made on another thread before they are asked for."""
-    made: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(AHEAD)
-    stopped = threading.Event()
-
-    def put(item: T | None, error: BaseException | None) -> None:
-        while not stopped.is_set():
-            with suppress(queue.Full):
-                made.put((item, error), timeout=0.1)
-                return
-
-    def make() -> None:
-        try:
-            for item in items:
-                put(item, None)
-                if stopped.is_set():
-                    return
-            put(None, None)
-        except BaseException as error:
-            put(None, error)
-
-    def take() -> Iterator[T]:
-        while True:
-            item, error = made.get()
-            if error is not None:
-                raise error
-            if item is None:
-                return
-            yield item
-
-    thread = threading.Thread(target=make, name="neardup-reader", daemon=True)
-    thread.start()
-    try:
-        yield take()
-    finally:
-        stopped.set()
-        # Not for ever: it may wait for a pipe that gives nothing, and Ctrl-C is to stop at once.
-        thread.join(PATIENCE)
-
-
-def _size(path: str) -> int | None:
-    return None if reference.is_collection(path) else _stamp(path)[0]
-
-
-def _stamp(path: str) -> Stamp:
-    """Size, time and number of a file. A URL and a pipe have nothing of the kind."""
-    if reference.is_collection(path):
-        return reference.stamp(path)
-    with suppress(OSError):
-        found = os.stat(path)
-        if stat.S_ISREG(found.st_mode):
-            return found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
-    return (None,)
+def _first(corpus: Corpus, number: int) -> tuple[str, str]:
+    """The place of a problem, and the reason."""
+    source, line, reason = corpus.problems(number)[-1]
+    return source if line is None else f"{source}:{line}", reason

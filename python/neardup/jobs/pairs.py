@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.columns import numbers
-from neardup.jobs.job import Job, Options, asked
+from neardup.jobs.job import Job
+from neardup.jobs.options import Options, asked
 from neardup.jobs.summary import Summary
 from neardup.near.matches import Matches, Pairs
 from neardup.pairs import check_equal
@@ -35,7 +36,8 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
     """Writes a row for each pair: the ids, the distance in bits, the exact cosine; in no order.
 
     inputs   files, folders, patterns, URLs, or "-" for standard input
-    out      the table: .jsonl, .csv, .tsv or .parquet
+    out      the table: .jsonl, .csv, .tsv or .parquet; "-" is standard output, in JSON lines, and
+             "-.csv" the same in another form
     options  what counts as near; `equal`: "first" pairs texts that say the same with the first of
              them only, so that a million copies are not half a million million pairs
     """
@@ -60,7 +62,7 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
         schema = _schema()
         progress = job.options.progress
         count = 0
-        with sinks.together(), sinks.open_tables(job.out, schema) as write:
+        with sinks.together(), sinks.open_tables(job.out, schema, guard=job.options.guard) as write:
             verified = matches.question.similarity is not None
             if not first_only:
                 progress.stage("writing pairs of equal texts", groups.pairs, "pairs")
@@ -74,7 +76,7 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
                 write(_table(corpus, found, schema))
             job.matched(matches)
             job.summary.pairs = count
-            job.summary.files.append(str(out))
+            job.summary.files.append(sinks.shown(job.out) or str(job.out))
             job.write_quarantine(corpus)
         return job.finish()
 

@@ -35,6 +35,7 @@ COLUMNS = {
     "ids": "u1",
     "id_ends": "<i8",
     "spans": "<i8",
+    "lines": "<i8",
     "values": "<u8",
     "sketches": "u1",
     "signal": "?",
@@ -54,7 +55,10 @@ class Corpus:
     files      (path, first row, row after the last), in order
     reference  how many rows are only there to compare with
     spans      where each record lies in its file
+    lines      its line there, or its row; 0 for a document of a collection
     keys       values of the column a keep policy looks at
+    unreadable, unread_reference   how many records could not be read, and how many of these are of
+               the reference
     outside    documents of collections that rows are near to; they go by the numbers after the rows
     """
 
@@ -66,10 +70,12 @@ class Corpus:
     lengths: NDArray[np.int32]
     ids: _core.Texts
     spans: NDArray[np.int64]
+    lines: NDArray[np.int64]
     keys: pa.Array | None
     files: list[tuple[str, int, int]]
     reference: int
     unreadable: int
+    unread_reference: int
     folder: Path
     outside: list[Outside] = field(default_factory=list)
 
@@ -89,7 +95,7 @@ class Corpus:
         return self.texts.get(row) if row < len(self) else self.outside[row - len(self)].text
 
     def sources_of(self, rows: NDArray[np.int64]) -> pa.Array:
-        """The files of rows as a column."""
+        """The files of rows as a column; for documents of a collection it is that."""
         import numpy as np
         import pyarrow as pa
 
@@ -98,8 +104,31 @@ class Corpus:
         starts = np.array([start for _, start, _ in self.files], dtype=np.int64)
         # Files without a document share their start with the next one; the last of them has it.
         at = np.searchsorted(starts, rows, side="right") - 1
-        names = pa.array([name_of(path) for path, _, _ in self.files], pa.large_string())
-        return names.take(numbers(at))
+        names = [name_of(path) for path, _, _ in self.files]
+        if self.outside:
+            beyond = rows >= len(self)
+            at[beyond] = len(names) + rows[beyond] - len(self)
+            names += [name_of(found.collection) for found in self.outside]
+        return pa.array(names, pa.large_string()).take(numbers(at))
+
+    def lines_of(self, rows: NDArray[np.int64]) -> pa.Array:
+        """The lines of rows as a column; nothing for documents of a collection."""
+        import numpy as np
+
+        inside = rows < len(self)
+        found = np.zeros(len(rows), dtype=np.int64)
+        found[inside] = self.lines[rows[inside]]
+        return numbers(found, found == 0)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether there are no inputs because none could be read."""
+        return len(self) == self.reference and self.unreadable > self.unread_reference
+
+    @property
+    def is_reference_unread(self) -> bool:
+        """Whether there is nothing to compare with because none of it could be read."""
+        return not self.reference and self.unread_reference > 0
 
     def problems(self, most: int) -> list[tuple[str, int | None, str]]:
         """The first of what could not be read: file, line, reason."""
@@ -116,7 +145,7 @@ class Spool:
         self.recipe = recipe
         self.rows = 0
         self.reference = 0
-        self.unreadable = 0
+        self.unreadable = self.unread_reference = 0
         self.files: list[tuple[str, int, int]] = []
         self._in_place: dict[int, int] = {}
         self._ends = {"texts": 0, "ids": 0}
@@ -151,6 +180,7 @@ class Spool:
         self._write("lengths", made.lengths)
         self._write("id_ends", self._strings("ids", batch.ids)[:, 1])
         self._write("spans", batch.spans)
+        self._write("lines", batch.lines)
         for name, made_of_it in (("values", made.values), ("sketches", made.sketches)):
             if made_of_it is not None:
                 self._write(name, made_of_it)
@@ -165,7 +195,7 @@ class Spool:
 
     def end_reference(self) -> None:
         """What comes from here on are the inputs."""
-        self.reference = self.rows
+        self.reference, self.unread_reference = self.rows, self.unreadable
         # Only inputs are kept or not: the others need no key.
         self._keys.clear()
 
@@ -189,6 +219,7 @@ class Spool:
             "rows": self.rows,
             "reference": self.reference,
             "unreadable": self.unreadable,
+            "unread_reference": self.unread_reference,
             "files": self.files,
             "in_place": list(self._in_place),
         }
@@ -271,10 +302,12 @@ def open_corpus(
         column["lengths"],
         _core.Texts.in_memory(column["ids"].data, column["id_ends"]),
         column["spans"].reshape(rows, 2),
+        column["lines"],
         _read_keys(folder / KEYS),
         [(path, start, stop) for path, start, stop in index["files"]],
         index["reference"],
         index["unreadable"],
+        index["unread_reference"],
         folder,
     )
 

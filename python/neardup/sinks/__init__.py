@@ -3,6 +3,7 @@
 from neardup.sinks.kept import Kept, check_kept, open_kept
 from neardup.sinks.new_file import check, open_new, together
 from neardup.sinks.rows import Columns, Row, Write, open_rows
+from neardup.sinks.standard_output import in_full, is_stdout, shown
 from neardup.sinks.tables import open_tables
 
 __all__ = [
@@ -12,9 +13,12 @@ __all__ = [
     "Write",
     "check",
     "check_kept",
+    "in_full",
+    "is_stdout",
     "open_kept",
     "open_new",
     "open_rows",
     "open_tables",
+    "shown",
     "together",
 ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from neardup.sinks.new_file import Raw, check, open_packed
+from neardup.sinks.standard_output import in_full
 from neardup.sinks.tables import WriteTable, open_groups, open_tables
 from neardup.sources import Reading, format_of
 from neardup.sources.document import BOM, STDIN, Unreadable, name_of
@@ -46,6 +47,7 @@ def check_kept(
     kind = _format_of(inputs, reading)
     whole = kind == "text" and not reading.lines
     endings = TABLES if whole else _endings(kind, inputs)
+    path = in_full(path, endings[0])
     if ending(path.name) not in endings:
         raise ValueError(
             f"{str(path)!r}: the inputs are {_called(kind, whole)}, and records are kept as they "
@@ -71,6 +73,7 @@ def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[K
     check_kept(path, inputs, reading)
     kind = _format_of(inputs, reading)
     whole = kind == "text" and not reading.lines
+    path = in_full(path, TABLES[0] if whole else _endings(kind, inputs)[0])
     opened = _open_texts if whole else _open_rows if kind == "parquet" else _open_bytes
     with opened(path, inputs, kind) as kept:
         yield kept
@@ -235,12 +238,15 @@ class _Forward:
 
 @contextmanager
 def _open_rows(path: Path, inputs: Sequence[str], kind: str) -> Iterator[Kept]:
-    schema, codec = _common_schema(inputs)
+    common = _common_schema(inputs)
+    if common is None:
+        raise OSError(f"{name_of(inputs[0])}: no Parquet that can be read")
+    schema, codec = common
     with open_groups(path, schema, codec) as write:
         yield _Rows(write, schema)
 
 
-def _common_schema(inputs: Sequence[str]) -> tuple[pa.Schema, str]:
+def _common_schema(inputs: Sequence[str]) -> tuple[pa.Schema, str] | None:
     """The schema and packing of the first file that can be read; the others have the same."""
     first: tuple[str, pa.Schema, str] | None = None
     for name in inputs:
@@ -254,9 +260,7 @@ def _common_schema(inputs: Sequence[str]) -> tuple[pa.Schema, str]:
                 f"{name_of(name)}: its columns ({_columns(found[0])}) are not those of "
                 f"{name_of(first[0])} ({_columns(first[1])}); keep them in files of their own"
             )
-    if first is None:
-        raise ValueError(f"{name_of(inputs[0])}: no Parquet that can be read")
-    return first[1], first[2]
+    return None if first is None else first[1:]
 
 
 def _schema_of(path: str) -> tuple[pa.Schema, str] | None:
@@ -318,7 +322,8 @@ def _open_texts(path: Path, inputs: Sequence[str], kind: str) -> Iterator[Kept]:
     import pyarrow as pa
 
     schema = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
-    with open_tables(path, schema) as write:
+    # Kept records are never changed.
+    with open_tables(path, schema, guard=False) as write:
         yield _Texts(write, schema)
 
 

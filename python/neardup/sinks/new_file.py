@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
+from neardup.sinks.standard_output import Printed, in_full, is_stdout, shown
 from neardup.sources.document import STDIN
 from neardup.sources.formats import PACKED, ending, is_url, packing
 
@@ -34,16 +35,22 @@ LONG_RUN = 1 << 18
 # The system takes so many pieces at a time.
 MOST_VIEWS = 512
 # Complete files, while `together` holds them back.
-_waiting: ContextVar[list[_Complete] | None] = ContextVar("_waiting", default=None)
+_waiting: ContextVar[list[_Complete | Printed] | None] = ContextVar("_waiting", default=None)
 
 
 def check(path: Path, inputs: Sequence[str] = (), *, endings: Sequence[str] = ENDINGS) -> None:
     """Refuse what cannot be written, or is one of the inputs, before any work is done."""
+    if path == Path():
+        raise ValueError(f"the name of a file is empty; use one that ends in {endings[0]}")
+    path = in_full(path, endings[0])
     if ending(path.name) not in endings:
         known = f"{', '.join(endings)}, each also with {' or '.join(PACKED)}"
         raise ValueError(f"{str(path)!r}: unknown ending; use one of {known}")
     if ending(path.name) == ".parquet" and packing(path.name):
         raise ValueError(f"{str(path)!r}: Parquet is packed within; leave {path.suffix} out")
+    if is_stdout(path):
+        _check_stdout(path, inputs)
+        return
     folder = target_of(path).parent
     if not folder.is_dir():
         raise ValueError(f"{path}: the folder {folder} does not exist")
@@ -60,6 +67,22 @@ def check(path: Path, inputs: Sequence[str] = (), *, endings: Sequence[str] = EN
         raise ValueError(f"{path}: not a regular file")
     if not os.access(path, os.W_OK):
         raise ValueError(f"{path}: not writable")
+
+
+def _check_stdout(path: Path, inputs: Sequence[str]) -> None:
+    if sys.stdout.isatty() and (packing(path.name) or ending(path.name) == ".parquet"):
+        raise ValueError(f"{path}: no text, which a terminal cannot show; name a file, or pipe it")
+    lost = [name for name in inputs if _is_stdout_too(name)]
+    if lost:
+        raise ValueError(f"{lost[0]}: is also standard output; write to another file")
+
+
+def _is_stdout_too(name: str) -> bool:
+    with suppress(OSError, ValueError):
+        there = os.fstat(sys.stdout.fileno())
+        is_name = name != STDIN and not is_url(name)
+        return is_name and stat.S_ISREG(there.st_mode) and os.path.samestat(there, os.stat(name))
+    return False
 
 
 class _Complete:
@@ -115,8 +138,13 @@ class _Complete:
 def open_new(path: Path) -> Iterator[Raw]:
     """The bytes of a new file. A failed or stopped run leaves the old one, and no other.
 
-    It may be read and written by whom the old one may be; a new one by whom the umask says.
+    It may be read and written by whom the old one may be; a new one by whom the umask says. What
+    goes to standard output goes there when it is complete, too.
     """
+    if is_stdout(path):
+        with _open_stdout(path) as raw:
+            yield raw
+        return
     target = target_of(path)
     with named(path):
         handle, temporary = _temporary(target.parent)
@@ -141,6 +169,28 @@ def open_new(path: Path) -> Iterator[Raw]:
     finally:
         if not held:
             complete.close()
+
+
+@contextmanager
+def _open_stdout(path: Path) -> Iterator[Raw]:
+    with named(path):
+        printed = Printed(path)
+    raw = Raw(os.dup(printed.file.fileno()), path)
+    held = False
+    try:
+        try:
+            yield raw
+        finally:
+            raw.finish()
+        waiting = _waiting.get()
+        if waiting is None:
+            printed.place()
+        else:
+            waiting.append(printed)
+            held = True
+    finally:
+        if not held:
+            printed.close()
 
 
 def _temporary(folder: Path) -> tuple[int, str]:
@@ -172,10 +222,12 @@ def _mode(target: Path) -> int:
 @contextmanager
 def together() -> Iterator[None]:
     """Files that are completed in here appear at its end, all of them, or none if it fails."""
-    waiting: list[_Complete] = []
+    waiting: list[_Complete | Printed] = []
     token = _waiting.set(waiting)
     try:
         yield
+        # What is printed cannot be taken back, so that it comes last.
+        waiting.sort(key=lambda file: isinstance(file, Printed))
         try:
             for file in waiting:
                 file.place(undoable=len(waiting) > 1)
@@ -365,7 +417,7 @@ def named(path: Path) -> Iterator[None]:
         why = error.strerror
         if error.errno == errno.EFBIG:
             why = "larger than this process may write (ulimit -f) or its file system can hold"
-        raise OSError(error.errno, why, str(path)) from error
+        raise OSError(error.errno, why, shown(path) or str(path)) from error
 
 
 def _same(name: str, path: Path) -> bool:

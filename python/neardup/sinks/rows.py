@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from neardup.sinks.new_file import check, open_new, open_packed
+from neardup.sinks.standard_output import in_full
 from neardup.sources.formats import DELIMITERS, ENDINGS, ending
 from neardup.sources.separated import FORMULA, guarded
 
@@ -25,13 +26,17 @@ PARQUET_CHARACTERS = 64 << 20
 
 
 @contextmanager
-def open_rows(path: Path, columns: Columns, *, reversible: bool = False) -> Iterator[Write]:
+def open_rows(
+    path: Path, columns: Columns, *, guard: bool = True, reversible: bool = False
+) -> Iterator[Write]:
     """A function that writes a row. A failed or stopped run leaves no half-written file.
 
+    guard       in CSV and TSV, cells that a spreadsheet would run as a formula get a leading '
     reversible  in CSV and TSV, cells that begin with ' get another one, as do those a spreadsheet
                 would run as a formula: so whoever reads them can tell which were changed
     """
     check(path)
+    path = in_full(path, ".jsonl")
     kind = ENDINGS[ending(path.name)]
     if kind == "parquet":
         with _open_parquet(path, columns) as write:
@@ -43,7 +48,8 @@ def open_rows(path: Path, columns: Columns, *, reversible: bool = False) -> Iter
         if kind == "jsonl":
             yield _jsonl(file, names)
         else:
-            yield _separated(file, names, kind, guarded if reversible else _guarded)
+            made_safe = guarded if reversible else _guarded if guard else _as_it_is
+            yield _separated(file, names, kind, made_safe)
         file.flush()
         file.detach()
 
@@ -117,3 +123,7 @@ def _cell(value: object) -> str:
 def _guarded(cell: str) -> str:
     """A cell that no spreadsheet runs as a formula."""
     return f"'{cell}" if cell.startswith(FORMULA) else cell
+
+
+def _as_it_is(cell: str) -> str:
+    return cell

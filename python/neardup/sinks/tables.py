@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from neardup.sinks.new_file import check, open_new, open_packed
+from neardup.sinks.standard_output import in_full
 from neardup.sources.formats import DELIMITERS, ENDINGS, ending
 from neardup.sources.separated import FORMULA
 
@@ -26,9 +27,13 @@ GROUP_BYTES = 64 << 20
 
 
 @contextmanager
-def open_tables(path: Path, schema: pa.Schema) -> Iterator[WriteTable]:
-    """A function that writes tables of this schema, one behind the other."""
+def open_tables(path: Path, schema: pa.Schema, *, guard: bool = True) -> Iterator[WriteTable]:
+    """A function that writes tables of this schema, one behind the other.
+
+    guard  in CSV and TSV, cells that a spreadsheet would run as a formula get a leading '
+    """
     check(path)
+    path = in_full(path, ".jsonl")
     kind = ENDINGS[ending(path.name)]
     if kind == "parquet":
         with open_groups(path, schema) as write:
@@ -38,7 +43,7 @@ def open_tables(path: Path, schema: pa.Schema) -> Iterator[WriteTable]:
         if kind == "jsonl":
             yield _jsonl(stream, schema)
         else:
-            with _separated(stream, schema, DELIMITERS[kind]) as write:
+            with _separated(stream, schema, DELIMITERS[kind], guard=guard) as write:
                 yield write
 
 
@@ -105,7 +110,9 @@ def _finite(column: pa.Array) -> pa.Array:
 
 
 @contextmanager
-def _separated(stream: BinaryIO, schema: pa.Schema, delimiter: str) -> Iterator[WriteTable]:
+def _separated(
+    stream: BinaryIO, schema: pa.Schema, delimiter: str, *, guard: bool
+) -> Iterator[WriteTable]:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -117,7 +124,7 @@ def _separated(stream: BinaryIO, schema: pa.Schema, delimiter: str) -> Iterator[
     writer = arrow_csv.CSVWriter(pa.PythonFile(_Open(stream), "w"), schema, write_options=options)
 
     def write(table: pa.Table | pa.RecordBatch) -> None:
-        columns = [_harmless(column) for column in table.columns]
+        columns = [_harmless(column) if guard else column for column in table.columns]
         writer.write(pa.table(columns, schema=schema))
 
     yield write

@@ -1,0 +1,182 @@
+"""neardup filter: the records of a stream that were not seen before."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from neardup.cli import console, options
+from neardup.cli.opened import SUFFIX
+
+if TYPE_CHECKING:
+    from neardup.jobs.filter import Dropped, Filter, Read
+    from neardup.sources import Unreadable
+
+DONE, UNREADABLE = 0, 3
+
+
+def command(
+    name: Annotated[
+        str, typer.Argument(metavar="[INPUT]", help="JSON lines; - for standard input.")
+    ] = "-",
+    collection: Annotated[
+        Path | None,
+        typer.Option(
+            "--in",
+            metavar="COLLECTION",
+            help="Compare with this collection, and remember in it; made if there is none. "
+            "[default: remember until the end of the run]",
+        ),
+    ] = None,
+    lines: Annotated[bool, typer.Option("--lines", help="Each line is a text, not JSON.")] = False,
+    similarity: options.SimilarityOption = None,
+    radius: options.RadiusOption = None,
+    recall: options.RecallOption = None,
+    text_column: options.TextColumnOption = None,
+    id_column: options.IdColumnOption = None,
+    recipe: options.RecipeOption = None,
+    bits: options.BitsOption = None,
+    seen: Annotated[
+        Path | None,
+        typer.Option(
+            "--seen",
+            metavar="FILE.jsonl",
+            help="Add a line to this file for each record dropped, and for which document.",
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first record that cannot be read.")
+    ] = False,
+    quiet: options.QuietOption = False,
+) -> int:
+    """Pass on the records of a stream that were not seen before.
+
+    Reads records line by line, and writes those that are near to none before them to standard
+    output, byte for byte, each at once: no record waits for the next one. With --in, what is
+    passed on is stored in a collection first, and later runs know it.
+
+    What cannot be read is told with its line and not passed on; the exit code is then 3.
+
+    \b
+    Examples:
+      crawler | neardup filter --in seen.neardup | consumer
+      tail -f log.txt | neardup filter --lines --similarity 0.7
+      neardup filter documents.jsonl --seen dropped.jsonl > fresh.jsonl
+    """
+    from neardup.cli.inputs import reading_of
+    from neardup.collection import CollectionError
+    from neardup.jobs.filter import Filter
+    from neardup.jobs.options import UnreadableError
+
+    reading = reading_of(text_column, id_column, lines, None)
+    chosen = _recipe(collection, recipe, bits)
+    _check_names(collection, seen)
+    with ExitStack() as stack:
+        read = _reader(stack, name)
+        on_dropped = None
+        if seen is not None:
+            log = stack.enter_context(seen.open("a", encoding="utf-8", errors="backslashreplace"))
+
+            def on_dropped(found: Dropped) -> None:
+                log.write(f"{json.dumps(found._asdict(), ensure_ascii=False)}\n")
+                log.flush()
+
+        def on_problem(problem: Unreadable) -> None:
+            if not (quiet or strict):
+                console.error(str(problem))
+
+        try:
+            filtering: Filter = stack.enter_context(
+                Filter(
+                    _put,
+                    collection=collection,
+                    recipe=chosen,
+                    similarity=similarity,
+                    radius=radius,
+                    recall=recall,
+                    reading=reading,
+                    name=name,
+                    on_problem=on_problem,
+                    on_dropped=on_dropped,
+                    strict=strict,
+                )
+            )
+        except CollectionError:
+            raise
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+        counts = filtering.counts
+        try:
+            filtering.run(read)
+        except UnreadableError as error:
+            console.error(str(error))
+            return UNREADABLE
+        except KeyboardInterrupt:
+            stays = "" if collection is None else ", and are remembered"
+            raise KeyboardInterrupt(f"{counts.written:,} records were written{stays}") from None
+    if not quiet:
+        repeated = (
+            f", {counts.repeated:,} more that a killed run had stored and perhaps not written"
+            if counts.repeated
+            else ""
+        )
+        console.error(
+            f"read {counts.read:,}, passed on {counts.written:,}, seen before "
+            f"{counts.dropped:,}, unreadable {counts.unreadable:,}{repeated}"
+        )
+    return UNREADABLE if counts.unreadable else DONE
+
+
+def _recipe(collection: Path | None, name: str | None, bits: int | None) -> Any:
+    """A collection knows its own recipe, unless one is asked for."""
+    if collection is not None and name is None and bits is None:
+        return None
+    return options.recipe_of(name, bits)
+
+
+def _check_names(collection: Path | None, seen: Path | None) -> None:
+    if collection is not None and not collection.name.endswith(SUFFIX):
+        raise typer.BadParameter(
+            f"{str(collection)!r}: the name of a collection ends in .neardup", param_hint="--in"
+        )
+    if seen is not None and seen.suffix.lower() not in (".jsonl", ".ndjson"):
+        raise typer.BadParameter(
+            f"{str(seen)!r}: written line by line; use a name that ends in .jsonl",
+            param_hint="--seen",
+        )
+
+
+def _reader(stack: ExitStack, name: str) -> Read:
+    """What gives the bytes that are there, and waits only if there are none."""
+    if name == "-":
+        stdin: Any = sys.stdin.buffer
+        read: Read = stdin.read1
+        return read
+    from neardup.sources.formats import is_url, packing
+    from neardup.sources.stored import open_stored
+
+    if is_url(name) or packing(name):
+        return stack.enter_context(open_stored(name)).read
+    if os.path.isdir(name):
+        raise typer.BadParameter(f"{name}: a folder; name a file in it", param_hint="INPUT")
+    return stack.enter_context(open(name, "rb")).read1
+
+
+def _put(data: bytes) -> None:
+    """All of it, past every buffer: what a stopped run leaves in one would come out later."""
+    try:
+        handle = sys.stdout.fileno()
+    except (OSError, ValueError):
+        # Not a file of the system, or none at all, which will say so.
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]

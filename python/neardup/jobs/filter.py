@@ -1,0 +1,322 @@
+"""neardup filter: a stream of records in, those not seen before out, one by one."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from neardup.jobs.options import UnreadableError
+from neardup.sources import Reading, Report, Unreadable, document
+from neardup.sources.document import BOM, name_of
+from neardup.sources.jsonl import parse_lines
+from neardup.sources.text import has_nul
+
+if TYPE_CHECKING:
+    from neardup.collection import Collection, Outcome
+    from neardup.fingerprint import RecipeLike
+
+# What is stored and perhaps not yet written, in the folder of the collection.
+PENDING = "filter.pending"
+# Bytes taken at a time, of those that are there already.
+AT_ONCE = 1 << 20
+# Records looked up at a time.
+MOST = 1024
+
+# Says what came in, and takes what goes out.
+Read = Callable[[int], bytes]
+Put = Callable[[bytes], object]
+
+
+class Line(NamedTuple):
+    """A line with its end, as it came, and its number from 1; None for one beyond the limit."""
+
+    number: int
+    data: bytes | None
+
+
+class Record(NamedTuple):
+    """A record that could be read: its line, its id (None: it has none) and its text."""
+
+    line: Line
+    id: str | None
+    text: str
+
+
+class Dropped(NamedTuple):
+    """A record that was seen before, and for which document it was dropped."""
+
+    id: str
+    line: int
+    dup_of: str
+    distance: int | None
+    similarity: float | None
+
+
+@dataclass
+class Filtered:
+    """What a filter has done so far. `repeated` were written for a run that was killed."""
+
+    read: int = 0
+    written: int = 0
+    dropped: int = 0
+    unreadable: int = 0
+    repeated: int = 0
+
+
+def lines_of(read: Read) -> Iterator[list[Line]]:
+    """Whole lines, as many as are there: none waits for the next one to come.
+
+    read  gives at most so many bytes of those that are there, waits if there is none, and gives
+          nothing at the end
+    """
+    number, held, size, is_long = 0, list[bytes](), 0, False
+    while data := read(AT_ONCE):
+        *whole, rest = data.split(b"\n")
+        found: list[Line] = []
+        for part in whole:
+            number += 1
+            is_long = is_long or size + len(part) > document.MAX_BYTES
+            line = None if is_long else b"".join((*held, part, b"\n"))
+            found.append(Line(number, line))
+            held, size, is_long = [], 0, False
+        if rest:
+            size += len(rest)
+            # Of a line beyond the limit nothing is kept.
+            is_long = is_long or size > document.MAX_BYTES
+            held = [] if is_long else [*held, rest]
+        for start in range(0, len(found), MOST):
+            yield found[start : start + MOST]
+    if size:
+        yield [Line(number + 1, None if is_long else b"".join(held))]
+
+
+def records_of(
+    lines: Sequence[Line], name: str, reading: Reading, report: Report
+) -> Iterator[Record]:
+    """The records of lines. A blank line of JSON lines is none; bad ones are reported.
+
+    name  of the input, "-" for standard input
+    """
+    for line in lines:
+        if line.data is None:
+            report(Unreadable(name_of(name), line.number, document.line_too_long()))
+            continue
+        data = line.data.removesuffix(b"\n").removesuffix(b"\r")
+        if line.number == 1:
+            data = data.removeprefix(BOM)
+        if reading.lines:
+            text = document.decode(data)
+            if not isinstance(text, str):
+                report(document.not_utf8(name, line.number, text))
+            elif "\0" in text:
+                report(has_nul(name_of(name), line.number))
+            else:
+                yield Record(line, None, text)
+            continue
+        found = parse_lines([data], [line.number], name, reading, report)
+        for id_, text in zip(found.ids, found.texts, strict=True):
+            place = f"{name_of(name)}:{line.number}"
+            yield Record(line, None if id_ == place else id_, text)
+
+
+class Filter:
+    """Passes records on that are near to none before them, and remembers them.
+
+    put         writes bytes, all of them, or raises
+    collection  where to remember, beyond this run; None: in a temporary folder, for this run only
+    recipe      how texts are compared; a collection has its own
+    similarity, radius, recall   what is near, as for `Collection.check`
+    reading     the columns of JSON lines, or that each line is a text
+    name        of the input
+    on_problem  is told of each record that cannot be read
+    on_dropped  is told of each record that was seen before
+    strict      stop at the first record that cannot be read
+
+    A record is first noted in a file of the collection, then stored, then written, then the note
+    is cleared. Whatever stops a run, all that was stored and not written is known: it is taken out
+    of the collection, or, after a run that was killed, written when the next one begins.
+    """
+
+    def __init__(
+        self,
+        put: Put,
+        *,
+        collection: Path | None = None,
+        recipe: RecipeLike = None,
+        similarity: float | None = None,
+        radius: int | None = None,
+        recall: float | None = None,
+        reading: Reading | None = None,
+        name: str = "-",
+        on_problem: Report | None = None,
+        on_dropped: Callable[[Dropped], object] | None = None,
+        strict: bool = False,
+    ) -> None:
+        from neardup.collection import Collection
+
+        self.counts = Filtered()
+        self._put, self._name, self._strict = put, name, strict
+        self._reading = reading or Reading()
+        self._told, self._on_dropped = on_problem, on_dropped
+        self._limits: dict[str, Any] = {
+            "similarity": similarity,
+            "radius": radius,
+            "recall": recall,
+        }
+        # Records that have no id are called by their line, and by the run it was in.
+        self._run = ""
+        with ExitStack() as stack:
+            if collection is None:
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="neardup-"))
+                path, durability = Path(folder) / "seen.neardup", "normal"
+            else:
+                path, durability = collection, "full"
+                self._run = f"@{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+            self._seen: Collection = stack.enter_context(
+                Collection.open(path, recipe, durability=durability)  # type: ignore[arg-type]
+            )
+            self._seen.check([], **self._limits)
+            # From here on nobody else adds to it, nor looks at what is pending.
+            self._seen.remove([])
+            self._pending = None if collection is None else Pending(self._seen.path / PENDING)
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def run(self, read: Read) -> Filtered:
+        """Filters what `read` gives, to its end; see `lines_of`."""
+        self._write_pending()
+        for lines in lines_of(read):
+            records: list[Record] = []
+            try:
+                for record in records_of(lines, self._name, self._reading, self._report):
+                    records.append(record)
+            finally:
+                # What came before one that cannot be read is as good as ever.
+                if records:
+                    self._pass(records)
+        return self.counts
+
+    def _report(self, problem: Unreadable) -> None:
+        self.counts.unreadable += 1
+        if self._told is not None:
+            self._told(problem)
+        if self._strict:
+            raise UnreadableError(f"{problem}; stopped there, because strict was asked for")
+
+    def _pass(self, records: Sequence[Record]) -> None:
+        ids = self._names(records)
+        self.counts.read += len(records)
+        data = [record.line.data or b"" for record in records]
+        if self._pending is not None:
+            self._pending.note(ids, data)
+        with self._taken_back(ids) as written:
+            found = self._seen.add(
+                [(id_, record.text) for id_, record in zip(ids, records, strict=True)],
+                unless_duplicate=True,
+                **self._limits,
+            )
+            for at, outcome in enumerate(found):
+                if outcome.status == "duplicate":
+                    self._drop(records[at], outcome)
+                else:
+                    self._put(data[at])
+                    self.counts.written += 1
+                written.append(ids[at])
+        if self._pending is not None:
+            self._pending.clear()
+
+    def _drop(self, record: Record, outcome: Outcome) -> None:
+        self.counts.dropped += 1
+        if self._on_dropped is not None:
+            name = record.id or f"{name_of(self._name)}:{record.line.number}"
+            rest = str(outcome.dup_of), outcome.distance, outcome.similarity
+            self._on_dropped(Dropped(name, record.line.number, *rest))
+
+    @contextmanager
+    def _taken_back(self, ids: Sequence[str]) -> Iterator[list[str]]:
+        """If it cannot go on, what was stored and not written is not remembered."""
+        written: list[str] = []
+        try:
+            yield written
+        except BaseException:
+            # If this fails too, the next run finds what is pending.
+            with suppress(Exception):
+                self._seen.remove(ids[len(written) :])
+                if self._pending is not None:
+                    self._pending.clear()
+            raise
+
+    def _names(self, records: Sequence[Record]) -> list[str]:
+        """An id for each that is not in the collection: what is there must not be replaced, or it
+        would be forgotten."""
+        names: list[str] = []
+        taken = set[str]()
+        for record in records:
+            place = f"{name_of(self._name)}:{record.line.number}"
+            name = f"{place}{self._run}" if record.id is None else record.id
+            if name in taken or name in self._seen:
+                name = f"{name}@{place}{self._run}"
+            names.append(name)
+            taken.add(name)
+        return names
+
+    def _write_pending(self) -> None:
+        """What a killed run has stored and perhaps not written is written now."""
+        if self._pending is None:
+            return
+        for id_, data in self._pending.read():
+            if id_ in self._seen:
+                self._put(data if data.endswith(b"\n") else data + b"\n")
+                self.counts.repeated += 1
+        self._pending.clear()
+
+
+class Pending:
+    """A note of the records that are about to be stored and written, on the disk before they are.
+
+    A line each, of an id and the bytes of the record. A note that was not written to its end was
+    not acted upon.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def note(self, ids: Sequence[str], data: Sequence[bytes]) -> None:
+        rows = [[id_, base64.b64encode(x).decode()] for id_, x in zip(ids, data, strict=True)]
+        with self._path.open("wb") as file:
+            file.write("".join(f"{json.dumps(row)}\n" for row in rows).encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def clear(self) -> None:
+        # Emptied and not removed: that is quicker, and the next note comes soon.
+        if self._path.exists():
+            os.truncate(self._path, 0)
+
+    def read(self) -> list[tuple[str, bytes]]:
+        found: list[tuple[str, bytes]] = []
+        with suppress(FileNotFoundError):
+            for line in self._path.read_bytes().splitlines():
+                with suppress(ValueError):
+                    id_, data = json.loads(line)
+                    found.append((id_, base64.b64decode(data, validate=True)))
+        return found

@@ -1,0 +1,109 @@
+"""What a job is asked to do, whom it tells how far it is, and how it refuses."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from neardup.clusters import Linkage
+from neardup.fingerprint import RecipeLike
+from neardup.sources.batch import Reading
+
+if TYPE_CHECKING:
+    from neardup.sources import Unreadable
+
+# Nothing is removed by a chain of pairs, unless that is asked for.
+LINKAGES: dict[str, Linkage] = {"dedup": "star"}
+
+
+class RefusedError(ValueError):
+    """The job cannot be as it was asked for; nothing was begun."""
+
+
+class UnreadableError(ValueError):
+    """Input could not be read, and the job was told to be strict."""
+
+
+class NothingReadError(ValueError):
+    """There were records, and none of them could be read; nothing was written."""
+
+
+class Progress(Protocol):
+    """Hears how far a job is."""
+
+    def stage(self, name: str, total: int | None, unit: str) -> None:
+        """A new stage of so many bytes or pairs, if that is known."""
+
+    def advance(self, count: int) -> None:
+        """So many more are done."""
+
+
+class Silent:
+    """A progress nobody looks at."""
+
+    def stage(self, name: str, total: int | None, unit: str) -> None: ...
+
+    def advance(self, count: int) -> None: ...
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a job is asked to do.
+
+    similarity, radius, recall, recipe, keep, threads   as for `neardup.dedup`; newest:NAME and
+                best:NAME look at a column of the inputs
+    linkage     as for `neardup.dedup` [default: star for dedup, connected for cluster]
+    engine      where pairs are looked for: "local"
+    against     dedup: files or collections to compare with; only what is near a record of them is
+                removed
+    removed     dedup: a file to write what was removed to, and for which record
+    report      dedup, cluster: an HTML page to write
+    quarantine  where to list what could not be read [default: named after the output, if anything;
+                none beside standard output]
+    guard       in .csv and .tsv tables, put a ' before what a spreadsheet would run as a formula;
+                kept records, .jsonl and .parquet are never changed
+    equal       pairs: "all", or "first" to pair equal texts with the first of them only
+    work_dir    a folder of its own for intermediate files, emptied and removed when the job is done
+    resume      read nothing again if a stopped run has left all that was read in work_dir, and
+                all inputs are files that have not changed since
+    strict      stop, and write nothing, if something cannot be read
+    reading     formats and columns of the inputs
+    on_problem  is told of each record that cannot be read
+    on_warning  is told what will take very long, before it begins
+    progress    is told how far the job is
+    """
+
+    similarity: float | None = None
+    radius: int | None = None
+    recall: float | None = None
+    recipe: RecipeLike = None
+    keep: str = "first"
+    linkage: Linkage | None = None
+    engine: str = "local"
+    against: Sequence[str] = ()
+    removed: Path | None = None
+    report: Path | None = None
+    quarantine: Path | None = None
+    guard: bool = True
+    equal: str = "all"
+    work_dir: Path | None = None
+    resume: bool = False
+    strict: bool = False
+    threads: int | None = None
+    reading: Reading = field(default_factory=Reading)
+    on_problem: Callable[[Unreadable], object] | None = None
+    on_warning: Callable[[str], object] = warnings.warn
+    progress: Progress = field(default_factory=Silent)
+
+
+@contextmanager
+def asked() -> Iterator[None]:
+    """What is wrong here is wrong with what was asked for, not with the data."""
+    try:
+        yield
+    except ValueError as error:
+        raise RefusedError(str(error)) from error
