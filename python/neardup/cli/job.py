@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from neardup.jobs import Summary
 
 DONE, UNREADABLE = 0, 3
-# A share of pairs that no number of a few digits tells from all.
-NEARLY_ALL = 0.9995
 
 
 def run(
@@ -128,6 +126,8 @@ def _read(found: Summary) -> str:
 
 def _how(found: Summary) -> str:
     """How it was looked for, and how much of it was found."""
+    from neardup.jobs.summary import NEARLY_ALL
+
     plan = found.plan
     if found.similarity is None:
         reach = f"pairs of fingerprints at most {_counted(found.radius or 0, 'bit')} apart"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup import reports
 from neardup.jobs.job import Job
+from neardup.jobs.summary import NEARLY_ALL
 from neardup.jobs.wider import WiderLook, floor_of, wider_look
 from neardup.near.sample import STEPS, Pair
 from neardup.recipe import Recipe
@@ -97,6 +98,8 @@ def _said(job: Job) -> Iterator[Said]:
         asked: dict[str, Any] = {"similarity": found.similarity, "share": percent(found.recall)}
         if found.estimated_recall is None:
             yield Said("said.expected", asked)
+        elif found.estimated_recall > NEARLY_ALL:
+            yield Said("said.nearly_all", asked)
         else:
             yield Said("said.estimated", {**asked, "share": percent(found.estimated_recall)})
     if found.exact:

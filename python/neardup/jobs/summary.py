@@ -7,6 +7,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+# A share of pairs that no number of a few digits tells from all.
+NEARLY_ALL = 0.9995
+
 
 @dataclass
 class Summary:

@@ -52,6 +52,10 @@ CATALOGUE: dict[str, tuple[str | tuple[str, str], str]] = {
         "About {share} of the pairs at {similarity:g} were found, estimated from those found.",
         "相似度为 {similarity:g} 的文本对约找到 {share}（由已找到的文本对估计）。",
     ),
+    "said.nearly_all": (
+        "Nearly all pairs at {similarity:g} were found, estimated from those found.",
+        "相似度为 {similarity:g} 的文本对几乎全部找到（由已找到的文本对估计）。",
+    ),
     "said.expected": (
         "Of pairs at {similarity:g}, {share} are expected to be found.",
         "相似度为 {similarity:g} 的文本对预计找到 {share}。",

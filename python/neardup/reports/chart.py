@@ -21,7 +21,8 @@ WIDEST_BAR = 64
 TABLE_ROWS = 200
 
 
-class Bar(NamedTuple):
+@dataclass(frozen=True)
+class Bar:
     """So many that count, drawn above so many that were rejected."""
 
     label: str

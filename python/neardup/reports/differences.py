@@ -33,7 +33,7 @@ _SENTENCE_ENDS = frozenset(".!?。！？；;")
 _SLIDING = _SENTENCE_ENDS | frozenset(",:，、：")
 
 
-# What a word counts as: equal for words that are equal under a recipe, empty for what counts nothing.
+# What a word counts as under a recipe: the same for equal words, empty for what does not count.
 Fold = Callable[[str], str]
 
 
@@ -116,6 +116,14 @@ class _Words:
 
     def span(self, begin: int, end: int) -> str:
         return self.text[self.starts[begin] : self.starts[end]]
+
+    def counted(self, begin: int, end: int) -> tuple[int, int]:
+        """Where what counts begins and ends in a span; both are its end if nothing does."""
+        while begin < end and not self.counts[begin]:
+            begin += 1
+        while begin < end and not self.counts[end - 1]:
+            end -= 1
+        return begin, end
 
     def sentences(self) -> list[int]:
         """Where sentences and lines begin, and where the last ends."""
@@ -208,10 +216,25 @@ def _stretches(a: _Words, b: _Words, runs: Sequence[Match]) -> Iterator[Stretch]
     at_a = at_b = 0
     for run in [*runs, Match(len(a.keys), len(b.keys), 0)]:
         if run.a > at_a or run.b > at_b:
-            counts = any(a.counts[at_a : run.a]) or any(b.counts[at_b : run.b])
-            yield Stretch(a.span(at_a, run.a), b.span(at_b, run.b), same=False, counts=counts)
+            yield from _changed(a, b, (at_a, run.a), (at_b, run.b))
         at_a, at_b = run.a + run.size, run.b + run.size
         yield from _alike(a, b, run)
+
+
+def _changed(
+    a: _Words, b: _Words, span_a: tuple[int, int], span_b: tuple[int, int]
+) -> Iterator[Stretch]:
+    """A change, without what does not count at both of its ends."""
+    (begin_a, end_a), (begin_b, end_b) = span_a, span_b
+    first_a, last_a = a.counted(begin_a, end_a)
+    first_b, last_b = b.counted(begin_b, end_b)
+    for from_a, to_a, from_b, to_b, counts in (
+        (begin_a, first_a, begin_b, first_b, False),
+        (first_a, last_a, first_b, last_b, True),
+        (last_a, end_a, last_b, end_b, False),
+    ):
+        if to_a > from_a or to_b > from_b:
+            yield Stretch(a.span(from_a, to_a), b.span(from_b, to_b), same=False, counts=counts)
 
 
 def _alike(a: _Words, b: _Words, run: Match) -> Iterator[Stretch]:

@@ -113,7 +113,7 @@ def render(report: JobReport) -> str:
         number=number,
         report=report,
         title=plain(words(f"title.{report.job}")),
-        counts=[(words.label("count", name), number(n)) for name, n in report.counts.items()],
+        counts=[(line(words.label("count", name)), number(n)) for name, n in report.counts.items()],
         said=[words.say(said) for said in report.said],
         settings=[
             (line(words.label("setting", name)), line(value))

@@ -105,8 +105,8 @@ class Beside:
         if stretch.same:
             return self._whole(text)
         words = text.rstrip()
-        marked = [Part(tag if stretch.counts else "faint", block(words))] if words else []
-        return [*marked, Part("", block(text[len(words) :]))]
+        marked = Part(tag if stretch.counts else "faint", block(words))
+        return [part for part in (marked, Part("", block(text[len(words) :]))) if part.pieces]
 
     def _whole(self, text: str) -> list[Part]:
         """A stretch without differences, its middle left out if it is long."""
