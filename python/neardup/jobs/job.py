@@ -400,6 +400,8 @@ class Job:
         summary.pairs, summary.plan = counts.pairs, matches.plan
         summary.estimated_recall = counts.estimated_recall
         self.stage_done("match")
+        # Of a chain the ends are compared too, and copies are told from near-duplicates.
+        self.options.progress.stage("comparing with what is kept", None, "pairs")
 
     def stage_done(self, name: str) -> None:
         now = time.perf_counter()
