@@ -57,11 +57,11 @@ def test_dedup_says_what_it_did(run: Run, source: Path) -> None:
     done = run("dedup", "in.jsonl", "-o", "out.jsonl", "--removed", "r.csv", "--report", "r.html")
     assert (done.code, done.out) == (0, "")
     said = done.err.splitlines()
-    assert said[0].startswith("neardup: read 3, unreadable 0, without signal 0, pairs ")
-    assert said[0].endswith(", clusters 1")
-    assert said[1] == "neardup: kept 2, removed 1"
-    assert said[2].startswith("neardup: similarity 0.85, ")
-    assert "recall 0.99" in said[2]
+    assert said[0] == "neardup: kept 2, removed 1 (0 exact copies, 1 near-duplicate), unreadable 0"
+    assert said[1] == "neardup: read 3 records"
+    assert said[2] == (
+        "neardup: checked 0 candidate pairs; 99 % of the pairs at 0.85 are expected to be found"
+    )
     assert said[3].endswith("MB of memory")
     assert said[4] == "neardup: wrote out.jsonl, r.csv, r.html"
     assert len(said) == 5
@@ -77,13 +77,16 @@ def test_dedup_says_what_it_did(run: Run, source: Path) -> None:
 def test_pairs_and_cluster_say_what_they_did(run: Run, source: Path) -> None:
     done = run("pairs", source, "-o", "pairs.csv")
     assert done.code == 0
-    assert "neardup: read 3, unreadable 0, without signal 0, pairs 1\n" in done.err
+    assert done.err.startswith("neardup: 1 pair (0 exact copies, 1 near-duplicate), unreadable 0\n")
     assert "kept" not in done.err
     (row,) = corpora.rows(Path("pairs.csv"))
     assert (row["left"], row["right"], row["similarity"]) == ("a", "c", "1")
     done = run("cluster", source, "-o", "clusters.jsonl")
     assert done.code == 0
-    assert "clusters 1" in done.err
+    assert done.err.startswith(
+        "neardup: 1 cluster with 2 records (beside the representatives 0 exact copies, "
+        "1 near-duplicate), unreadable 0\n"
+    )
     assert [row["cluster"] for row in corpora.rows(Path("clusters.jsonl"))] == [0, 1, 0]
 
 
@@ -95,7 +98,11 @@ def test_json_is_one_object(run: Run, source: Path, command: str) -> None:
     found: dict[str, Any] = json.loads(done.out)
     fields = {"job", "read", "reference", "unreadable", "no_signal", "candidates", "verified"}
     fields |= {"pairs", "clusters", "similarity", "recall", "recipe", "plan"}
-    fields |= {"seconds", "stages", "peak_memory", "files"}
+    fields |= {"seconds", "stages", "peak_memory", "files", "exact", "near"}
+    assert (found["exact"], found["near"]) == (0, 1)
+    if command == "cluster":
+        fields.add("clustered")
+        assert found["clustered"] == 2
     if command == "dedup":
         fields |= {"kept", "removed"}
         assert (found["kept"], found["removed"]) == (2, 1)
@@ -131,9 +138,65 @@ def test_chaining_is_warned_of(run: Run, source: Path) -> None:
 
 
 def test_the_summary_of_an_unverified_job() -> None:
-    said = lines_of(Summary("dedup", read=1, kept=1, removed=0, radius=3, reference=7))
-    assert said[0].startswith("read 1 (7 to compare with), ")
-    assert said[2].startswith("not verified, radius 3, recall 1")
+    asked = Summary("dedup", read=8, kept=1, removed=0, radius=3, reference=7, no_signal=2)
+    assert lines_of(asked)[:3] == [
+        "kept 1, removed 0, unreadable 0",
+        "read 8 records, 7 of them to compare with; 2 with too few words to compare",
+        "found all pairs of fingerprints at most 3 bits apart; texts were not compared",
+    ]
+    sampled = Summary("pairs", radius=1, recall=0.9)
+    assert lines_of(sampled)[2].startswith("found about 90 % of the pairs of fingerprints at most ")
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (
+            Summary(
+                "dedup", similarity=0.85, recall=0.99, candidates=69686, estimated_recall=0.997
+            ),
+            "checked 69,686 candidate pairs; about 99.7 % of the pairs at 0.85 found",
+        ),
+        (
+            Summary("dedup", similarity=0.85, candidates=1, estimated_recall=0.9999),
+            "checked 1 candidate pair; nearly all of the pairs at 0.85 found",
+        ),
+        (
+            Summary("dedup", similarity=0.9, recall=0.99, candidates=7, plan={"dense": [90, 4000]}),
+            "checked 7 candidate pairs and 2 groups of many records alike, up to 4,000; "
+            "99 % of the pairs at 0.9 are expected to be found",
+        ),
+        (
+            Summary("dedup", similarity=0.9, plan={"method": "all-pairs", "dense": [7]}),
+            "compared each record with every other; all of the pairs at 0.9 found",
+        ),
+    ],
+)
+def test_how_it_was_found(found: Summary, expected: str) -> None:
+    assert lines_of(found)[2] == expected
+
+
+def test_numbers_do_not_contradict_each_other(run: Run, source: Path) -> None:
+    """Twins are no pairs that were looked at, and groups of many alike are no candidates."""
+    template = "this is the page of the shop that sells the lamp with the number"
+    lines = [json.dumps({"text": f"{template} {at % 150}"}) + "\n" for at in range(300)]
+    source.write_text("".join(lines))
+    done = run("dedup", source, "-o", "out.jsonl", "--json")
+    found = json.loads(done.out)
+    assert found["verified"] <= found["candidates"]
+    assert found["exact"] + found["near"] == found["removed"]
+    assert "pairs 0" not in done.err
+
+
+def test_report_options(run: Run, source: Path) -> None:
+    asked = ("--report", "r.html", "--lang", "zh", "--report-clusters", "1")
+    assert run("cluster", source, "-o", "c.jsonl", *asked).code == 0
+    assert "近似重复聚类报告" in Path("r.html").read_text(encoding="utf-8")
+    assert run("pairs", source, "-o", "p.jsonl", "--report", "r.html", "--lang", "en").code == 0
+    assert "Pairs of near-duplicates" in Path("r.html").read_text(encoding="utf-8")
+    done = run("dedup", source, "-o", "out.jsonl", "--lang", "zh")
+    assert done.code == 2
+    assert "no report is written; name its file: --report FILE.html" in done.err
 
 
 # ---- options from a file ----

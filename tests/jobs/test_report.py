@@ -2,25 +2,200 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
+from typing import Any
 
-from job_faults import GOOD, write
+import numpy as np
+import pytest
+
+import neardup as nd
+from job_faults import GOOD, JOBS, OTHER, TEXT, line, write
 from neardup import jobs
+from neardup.jobs import wider
+from neardup.jobs.reporting import fold_of
+from neardup.near.question import question
+from neardup.near.sample import OF_EACH, Sample
+
+WORDS = TEXT.split()
+# Less and less of the same text.
+STEPS = [
+    " ".join([*WORDS[:kept], *(f"x{kept}y{n}" for n in range(13 - kept))]) for kept in range(14)
+]
+
+
+def counts_of(page: str) -> dict[str, str]:
+    return dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", page))
+
+
+def page_of(job: Any, source: Path, **asked: Any) -> str:
+    report = source.with_name("r.html")
+    options = jobs.Options(report=report, **{"lang": "en", **asked})
+    job([str(source)], source.with_name("out.jsonl"), options)
+    return report.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def steps(tmp_path: Path) -> Path:
+    lines = [line(id=f"kept-{at}", text=text) for at, text in enumerate(STEPS)]
+    return write(tmp_path / "in.jsonl", *lines)
+
+
+def test_every_job_leads_with_what_it_found(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", *GOOD, b"no json\n")
+    kinds = {"exact copies": "1", "near-duplicates": "0", "unreadable": "1"}
+    assert counts_of(page_of(jobs.dedup, source)) == {"kept": "2", "removed": "1", **kinds}
+    assert counts_of(page_of(jobs.pairs, source)) == {"pairs": "1", **kinds}
+    found = {"clusters of two or more": "1", "records in them": "2", "records alone": "1"}
+    assert counts_of(page_of(jobs.cluster, source)) == {**found, **kinds}
 
 
 def test_the_reference_is_counted_where_there_is_one(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", *GOOD)
-    out, report = tmp_path / "out.jsonl", tmp_path / "r.html"
-    jobs.dedup([str(source)], out, jobs.Options(report=report))
-    assert "<dt>reference</dt>" not in report.read_text(encoding="utf-8")
-    jobs.dedup([str(source)], out, jobs.Options(report=report, against=(str(source),)))
-    assert "<dt>reference</dt>" in report.read_text(encoding="utf-8")
+    said = "3 records were there only to compare with."
+    assert said not in page_of(jobs.dedup, source)
+    assert said in page_of(jobs.dedup, source, against=(str(source),))
 
 
-def test_only_a_job_that_removes_counts_what_it_removed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("job", JOBS)
+def test_rejected_pairs_are_shown(job: Any, steps: Path) -> None:
+    page = page_of(job, steps)
+    above, below = page.split('<p class="cut">Below 0.85: rejected</p>')
+    values = [
+        [float(found) for found in re.findall(r'<span class="value[^>]*>([\d.]+)<', part)]
+        for part in (above, below)
+    ]
+    assert values[0] + values[1] == sorted(values[0] + values[1], reverse=True)
+    assert min(values[0]) >= 0.85 > max(values[1])
+    assert 0.5 <= min(values[1]) < 0.65
+    # All pairs of these few texts are in the wider look, by their exact cosine.
+    exact = [nd.similarity(a, b) for at, a in enumerate(STEPS) for b in STEPS[:at]]
+    table = page.split("<h2>A wider look</h2>")[1].split("</figure>")[0]
+    rows = re.findall(r"<tr><td>([\d.]+)–[\d.]+</td><td>(\d+)</td><td>(\d+)</td></tr>", table)
+    near, far = sum(int(row[1]) for row in rows), sum(int(row[2]) for row in rows)
+    assert (near, far) == (sum(x >= 0.85 for x in exact), sum(0.5 <= x < 0.85 for x in exact))
+    assert f"All pairs among {len(STEPS)} records." in table
+
+
+def test_the_threshold_may_be_low(steps: Path) -> None:
+    page = page_of(jobs.dedup, steps, similarity=0.3)
+    assert "Below 0.3: rejected" in page
+    assert re.search(r'<span class="value rejected">0\.[12]', page)
+
+
+def test_a_radius(steps: Path) -> None:
+    page = page_of(jobs.pairs, steps, radius=15)
+    assert "Beyond 15 bits: rejected" in page
+    assert ">radius 15</text>" in page
+    assert "Similarities were computed for this page." in page
+    assert "at most 15 of 128 bits" in page
+
+
+def test_how_many_clusters_are_shown(tmp_path: Path) -> None:
+    words = (
+        f"group {n} tells of the {n * 7} sheep and {n * 3} goats of hill {n}" for n in range(5)
+    )
+    lines = [line(id=f"{n}-{m}", text=text) for n, text in enumerate(words) for m in range(2)]
+    source = write(tmp_path / "in.jsonl", *lines)
+    asked = {"similarity": 0.99}
+    assert "Showing 2 of 5 clusters" in page_of(jobs.dedup, source, report_clusters=2, **asked)
+    assert "5 clusters, the largest first." in page_of(jobs.cluster, source, **asked)
+    assert "Showing 0 of 5 clusters" in page_of(jobs.cluster, source, report_clusters=0, **asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"report_clusters": 3}, "report_clusters is 3, but no report is written"),
+        ({"lang": "zh"}, "lang is 'zh', but no report is written; name its file: --report"),
+        ({"report": Path("r.html"), "lang": "fr"}, "lang is 'fr'; it must be one of en, zh"),
+        ({"report": Path("r.html"), "report_clusters": -1}, "from 0 to 10000"),
+    ],
+)
+def test_what_cannot_be_is_refused(asked: dict[str, Any], message: str, tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", *GOOD)
-    report = tmp_path / "r.html"
-    for job, count in ((jobs.dedup, 1), (jobs.cluster, 0)):
-        job([str(source)], tmp_path / "out.jsonl", jobs.Options(report=report))
-        page = report.read_text(encoding="utf-8")
-        assert page.count("<dt>kept</dt>") == page.count("<dt>removed</dt>") == count
+    with pytest.raises(jobs.RefusedError, match=message):
+        jobs.dedup([str(source)], tmp_path / "out.jsonl", jobs.Options(**asked))
+
+
+def test_the_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write(tmp_path / "in.jsonl", *GOOD)
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert "近似重复去除报告" in page_of(jobs.dedup, source, lang=None)
+    assert "Near-duplicates removed" in page_of(jobs.dedup, source, lang="en")
+
+
+def test_hostile_records(tmp_path: Path) -> None:
+    nasty = f"<script>alert(1)</script> \u202e\u0000 {TEXT} <img src=x onerror=y>"
+    rows = [{"id": nasty, "text": nasty}, {"id": "b", "text": nasty + " more"}]
+    source = tmp_path / "in.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for job in JOBS:
+        page = page_of(job, source)
+        assert "<script" not in page
+        assert "<img" not in page
+        assert "\u202e" not in page
+
+
+def test_many_records_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wider, "EACH", 20)
+    monkeypatch.setattr(wider, "MOST", 100)
+    random = np.random.default_rng(5)
+    texts = (" ".join(f"w{w}" for w in random.choice(900, 30)) for _ in range(200))
+    source = write(tmp_path / "in.jsonl", *(line(text=text) for text in texts))
+    page = page_of(jobs.dedup, source)
+    assert "Pairs from 0.5 up among 100 of 200 records, drawn at random." in page
+    # Where nearly all are alike, all pairs of a few are compared.
+    texts = (f"{TEXT} {OTHER} {at}" for at in range(200))
+    source = write(tmp_path / "in.jsonl", *(line(text=text) for text in texts))
+    page = page_of(jobs.dedup, source)
+    assert "All pairs among 20 records that were drawn at random from 200." in page
+
+
+@pytest.mark.parametrize(
+    ("recipe", "same", "other"),
+    [
+        (nd.Recipe(), [("Fox", "fox"), ("Straße", "STRASSE"), ("ﬁ", "fi")], [("fox", "box")]),
+        (nd.Recipe(normalize="none"), [("fox", "fox")], [("Fox", "fox")]),
+        (nd.Recipe(tokens="chars", ngram=3), [("A", "a")], [(",", "."), ("a", "b")]),
+        (nd.Recipe(tokens="jieba"), [("天", "天")], [("天", "地")]),
+    ],
+)
+def test_words_count_as_the_recipe_says(
+    recipe: nd.Recipe, same: list[tuple[str, str]], other: list[tuple[str, str]]
+) -> None:
+    fold = fold_of(recipe)
+    assert fold is not None
+    assert all(fold(a) == fold(b) for a, b in same)
+    assert all(fold(a) != fold(b) for a, b in other)
+
+
+def test_punctuation_counts_where_it_does() -> None:
+    words, chars = fold_of(nd.Recipe()), fold_of(nd.Recipe(tokens="chars"))
+    assert words is not None
+    assert chars is not None
+    assert words(",") == words("。") == ""
+    assert chars(",") == ","
+    assert fold_of(nd.Recipe(tokens="lines")) is None
+
+
+def test_a_sample_counts_all_and_keeps_some() -> None:
+    random = np.random.default_rng(1)
+    similarity = random.random(5000)
+    rows = np.arange(5000)
+    sample = Sample(question(0.85, None, None, bits=128), 128)
+    for part in np.array_split(rows, 7):
+        sample.take(part, part + 1, part % 9, similarity[part])
+    steps = np.minimum((similarity * 50 + 1e-9).astype(int), 49)
+    assert (sample.near + sample.far).tolist() == np.bincount(steps, minlength=50).tolist()
+    assert sample.near.sum() == (similarity >= 0.85).sum()
+    for step, pairs in sample.drawn().items():
+        for near in (True, False):
+            some = [pair for pair in pairs if pair.near == near]
+            there = ((steps == step) & ((similarity >= 0.85) == near)).sum()
+            assert len(some) == min(OF_EACH, there)
+        for pair in pairs:
+            assert similarity[pair.left] == pair.similarity
+            assert pair.right == pair.left + 1
+            assert pair.near == (pair.similarity >= 0.85)

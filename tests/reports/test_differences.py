@@ -70,3 +70,35 @@ def test_spent_steps_are_shared() -> None:
     assert steps.left < 1000
     steps.left = 0
     assert differences("a b c d", "b a d c", steps).coarse
+
+
+def lower(word: str) -> str:
+    return word.lower() if any(map(str.isalnum, word)) else ""
+
+
+@given(WORDS.map("".join), WORDS.map(lambda words: "".join(words).upper()), st.integers(0, 200))
+def test_nothing_is_lost_when_words_are_folded(left: str, right: str, steps: int) -> None:
+    found = differences(left, right, Budget(steps), fold=lower)
+    assert "".join(each.left for each in found.stretches) == left
+    assert "".join(each.right for each in found.stretches) == right
+    for each in found.stretches:
+        if each.same:
+            assert "".join(each.left.split()) == "".join(each.right.split())
+        elif not each.counts:
+            # What does not count is the same once it is folded.
+            sides = ("".join(map(lower, side)) for side in (each.left, each.right))
+            assert len(set(sides)) == 1
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("Hello, World", "hello world", []),
+        ("Hello, old World", "hello new world!", [("old ", "new ")]),
+        ("a. b", "a! b", []),
+    ],
+)
+def test_what_does_not_count(left: str, right: str, expected: list[tuple[str, str]]) -> None:
+    found = differences(left, right, fold=lower).stretches
+    assert [(each.left, each.right) for each in found if each.counts and not each.same] == expected
+    assert not all(each.same for each in found)

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
+import html
 import re
+import string
 import time
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from neardup.reports import JobReport, Shown, ShownCluster, render
+from neardup.reports import Histogram, JobReport, Said, Shown, ShownCluster, ShownPair, render
+from neardup.reports.catalogue import CATALOGUE, LANGUAGES, language_of_locale
+from neardup.reports.markup import percent
 
 VOID = {"meta", "line"}
 NASTY = "<script>alert(1)</script>\"'&<img src=x onerror=y>\u202e\u2066\x00\x1b\ud800javascript:z"
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 DRAWING = {"x", "y", "width", "height", "viewbox", "role", "id", "aria-labelledby", "text-anchor"}
 
-EMPTY = JobReport(
-    title="neardup dedup",
-    summary={},
-    settings={},
-    distances=[],
-    threshold=3,
-    similarities=None,
-    similarity_threshold=None,
-    sizes=[],
-    clusters=[],
-    cluster_count=0,
-    problems=[],
-    problem_count=0,
+# Steps of 0.05 of similarity.
+COMPARED = Histogram(
+    "compared", [0] * 18 + [16, 7000], [0] * 9 + [5, 3] + [0] * 6 + [2, 0, 0], 0.5, similarity=0.9
 )
+EMPTY = JobReport(job="dedup", clusters=[])
 
 
 class Page(HTMLParser):
@@ -67,7 +62,8 @@ class Page(HTMLParser):
 
 
 def shown(name: str, text: str, *, first: bool = False, length: int | None = None) -> Shown:
-    return Shown(name, text, len(text) if length is None else length, 2, 0.93, first)
+    size = len(text) if length is None else length
+    return Shown(name, text, size) if first else Shown(name, text, size, 2, 0.93)
 
 
 def cluster(left: str, right: str) -> ShownCluster:
@@ -78,15 +74,22 @@ def with_clusters(*clusters: ShownCluster) -> str:
     return render(replace(EMPTY, clusters=clusters, cluster_count=len(clusters)))
 
 
+def pair(similarity: float, *, near: bool, text: str = "one two") -> ShownPair:
+    right = Shown(f"right {similarity}", f"{text} three", 13, 9, similarity)
+    return ShownPair(Shown(f"left {similarity}", f"{text} four", 12), right, near)
+
+
 @pytest.fixture
 def report() -> JobReport:
     return replace(
         EMPTY,
-        summary={"read": 1234567, "no_signal": 2, "seconds": 93.4, "peak_memory": 1_843_200_000},
+        counts={"kept": 1234567, "removed": 19, "exact": 3, "near": 16, "unreadable": 40},
+        said=[Said("said.read", {"n": 1234626})],
         settings={"similarity": "0.9", "recipe": "words xxh3 64"},
-        distances=[7001, 0, 12, 3],
-        similarities=[0] * 18 + [16, 7000],
-        similarity_threshold=0.9,
+        histograms=[COMPARED, replace(COMPARED, name="wider")],
+        pairs=[pair(0.95, near=True), pair(0.91, near=True), pair(0.7, near=False)],
+        pairs_note=Said("pairs.note"),
+        threshold=Said("pairs.line", {"similarity": 0.9}),
         sizes=[(2, 30), (3, 4), (8, 2), (5000, 1)],
         clusters=[
             cluster("The quick brown fox.", "The slow brown fox."),
@@ -116,14 +119,16 @@ def test_page_is_whole(report: JobReport) -> None:
 
 def test_empty_report() -> None:
     page = Page(render(EMPTY))
-    assert "No pair within radius 3." in page.text
     assert "No two records were found alike." in page.text
     assert "svg" not in page.tags
+    nothing = replace(COMPARED, near=[0] * 20, far=[0] * 20)
+    assert "No pair." in Page(render(replace(EMPTY, histograms=[nothing]))).text
+    assert "No two records were found alike." in Page(render(JobReport(job="pairs"))).text
 
 
 def test_nothing_is_loaded_and_nothing_runs(report: JobReport) -> None:
     text = render(report)
-    assert "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:" in text
+    assert "content=\"default-src 'none'; style-src 'unsafe-inline'; " in html.unescape(text)
     assert '<meta charset="utf-8">' in text
     assert not re.search(r"https?:|//|url\(|@import", text)
     page = Page(text)
@@ -133,22 +138,20 @@ def test_nothing_is_loaded_and_nothing_runs(report: JobReport) -> None:
     assert not any(name.startswith("on") for name in names)
 
 
-def test_hostile_strings_everywhere() -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_hostile_strings_everywhere(language: str) -> None:
     members = [
-        Shown(NASTY, NASTY + BIDI + " one", 90, 1, 0.5, True),
-        Shown(NASTY, BIDI + NASTY + " two", 90, None, None, False),
+        Shown(NASTY, NASTY + BIDI + " one", 90, is_representative=True),
+        Shown(NASTY, BIDI + NASTY + " two", 90, None, 0.5),
     ]
     text = render(
         JobReport(
-            title=NASTY,
-            summary={NASTY: 1, "plan": NASTY},
+            job="dedup",
+            language=language,
+            counts={NASTY: 1},
             settings={NASTY: NASTY},
-            distances=[1],
-            threshold=1,
-            similarities=[1],
-            similarity_threshold=0.5,
-            sizes=[(2, 1)],
-            clusters=[ShownCluster(2, members, None)],
+            pairs=[ShownPair(members[0], members[1], True)],
+            clusters=[ShownCluster(2, members)],
             cluster_count=1,
             problems=[(NASTY, 1, NASTY)],
             problem_count=1,
@@ -185,50 +188,131 @@ def test_spaces_and_joiners_stay_as_they_are() -> None:
 
 def test_numbers_read_well(report: JobReport) -> None:
     text = Page(render(report)).text
-    for number in ("1,234,567", "1 min 33 s", "1.8 GB", "no signal", "similarity 0.930"):
+    for number in ("1,234,567", "1,234,626 records were read.", "similarity 0.930", "0.950"):
         assert number in text
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("seconds", 0.0312, "0.03 s"),
-        ("seconds", 59.97, "1 min 00 s"),
-        ("seconds", 7384, "2 h 03 min"),
-        ("peak_memory", 999, "999 bytes"),
-        ("peak_memory", 999_600, "1.0 MB"),
-        ("peak_memory", 250_400_000, "250 MB"),
-        ("strict", True, "yes"),
-        ("removed", None, "–"),
-        ("rate", float("nan"), "–"),
-    ],
+    ("share", "expected"),
+    [(1, "100 %"), (0.99999, "99.9 %"), (0.997, "99.7 %"), (0.9, "90 %"), (0.1234, "12.3 %")],
 )
-def test_amounts(name: str, value: object, expected: str) -> None:
-    page = render(replace(EMPTY, summary={name: value}))
-    assert re.search(f"<dd>(<span[^>]*>)?{expected}(</span>)?</dd>", page)
+def test_shares(share: float, expected: str) -> None:
+    assert percent(share) == expected
 
 
 def test_bars_sum_to_what_was_given(report: JobReport) -> None:
     page = render(report)
-    assert bars(page, "distances") == [7001, 12, 3]
-    assert bars(page, "similarities") == [16, 7000]
+    # The five pairs below 0.5 are told of, and not drawn.
+    assert bars(page, "compared") == bars(page, "wider") == [3, 2, 16, 7000]
+    assert "5 more pairs lie below 0.5 and are not drawn." in page
+    assert page.count('<rect class="far"') == page.count('<rect class="bar" ') - 4 == 4
     assert bars(page, "sizes") == [30, 4, 2, 1]
-    assert ">radius 3</text>" in page
     assert ">at least 0.9</text>" in page
+
+
+def test_the_threshold_is_drawn_where_it_is(report: JobReport) -> None:
+    page = render(report)
+    line = re.search(r'<line class="threshold" x1="([\d.]+)"', page)
+    boxes = re.findall(r'<rect class="(\w+)" x="([\d.]+)"', page.split("</svg>")[0])
+    assert line
+    for css, x in boxes:
+        assert (float(x) < float(line[1])) == (css == "far")
+
+
+def test_distances(report: JobReport) -> None:
+    found = Histogram("compared", [7001, 0, 12, 3, 0, 0], [0, 0, 0, 0, 4, 1], radius=3)
+    page = render(replace(EMPTY, histograms=[found]))
+    assert bars(page, "compared") == [7001, 12, 3, 4, 1]
+    assert ">radius 3</text>" in page
 
 
 def test_many_distances_share_bars() -> None:
     counts = [(at * 7919) % 101 for at in range(513)]
-    found = bars(render(replace(EMPTY, distances=counts, threshold=300)), "distances")
-    assert sum(found) == sum(counts)
-    assert len(found) <= 65
+    found = Histogram("compared", counts, [0] * 513, radius=300)
+    drawn = bars(render(replace(EMPTY, histograms=[found])), "compared")
+    assert sum(drawn) == sum(counts)
+    assert len(drawn) <= 65
 
 
 @pytest.mark.parametrize("highest", [1, 4, 5, 9, 11, 39, 40, 41, 99, 101, 9021, 15836, 10**9 + 1])
 def test_bars_fit_their_axis(highest: int) -> None:
-    page = render(replace(EMPTY, distances=[highest]))
+    page = render(replace(EMPTY, histograms=[Histogram("compared", [highest], [0], radius=0)]))
     (height,) = re.findall(r'<rect [^>]*height="([\d.]+)"', page)
     assert 40 <= float(height) <= 164
+
+
+def test_pairs_on_both_sides_of_the_line(report: JobReport) -> None:
+    text = Page(render(report)).text
+    places = [text.index(part) for part in ("right 0.95", "right 0.91", "Below 0.9", "right 0.7")]
+    assert places == sorted(places)
+    page = render(report)
+    # Opened are the two beside the line, and the first clusters.
+    assert page.count('<details class="cluster" open>') == 2 + 2
+    assert page.count('<span class="value rejected">') == 1
+
+
+@pytest.mark.parametrize("pairs", [[pair(0.7, near=False)], [pair(0.95, near=True)]])
+def test_pairs_on_one_side_only(pairs: list[ShownPair], report: JobReport) -> None:
+    page = render(replace(report, pairs=pairs))
+    assert page.count('<p class="cut">') == (not pairs[0].near)
+
+
+def test_the_language_of_the_page(report: JobReport) -> None:
+    page = render(replace(report, language="zh"))
+    text = Page(page).text
+    assert '<html lang="zh">' in page
+    assert "近似重复去除报告" in text
+    assert "共读取 1,234,626 条记录。" in text
+    assert "低于 0.9：不算近似" in text
+    for english in ("records", "Pairs", "Clusters", "Settings", "characters", "similarity"):
+        assert english not in text
+    with pytest.raises(ValueError, match="lang is 'de'; it must be one of en, zh"):
+        render(replace(report, language="de"))
+
+
+def test_every_language_says_the_same() -> None:
+    for name, (english, *others) in CATALOGUE.items():
+        forms = [english] if isinstance(english, str) else list(english)
+        fields = [
+            {field for _, field, _, _ in string.Formatter().parse(form) if field}
+            for form in (*forms, *others)
+        ]
+        assert all(each == fields[0] for each in fields), name
+        assert all(forms), name
+        assert all(others), name
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "de_DE", "LC_MESSAGES": "zh_TW"}, "zh"),
+    ],
+)
+def test_the_locale(
+    environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert language_of_locale() == expected
+
+
+def test_what_does_not_count_is_marked_faintly() -> None:
+    page = render(
+        replace(
+            EMPTY,
+            clusters=[cluster("The Fox, old", "the fox new"), cluster("A b!", "a b?")],
+            cluster_count=2,
+            fold=lambda word: word.lower() if word.isalnum() else "",
+        )
+    )
+    assert '<span class="faint">The Fox,</span> <del>old</del>' in page
+    assert '<span class="faint">the fox</span> <ins>new</ins>' in page
+    assert page.count("The texts differ only in what does not count under the recipe.") == 1
 
 
 def test_caps_are_stated(report: JobReport) -> None:
@@ -305,6 +389,6 @@ def test_huge_texts_are_bounded(left: str, right: str) -> None:
 
 
 def test_a_page_is_bounded_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neardup.reports.clusters.PAGE_STEPS", 5)
-    pair = cluster("one two three", "two one three")
-    assert with_clusters(pair, pair, pair).count("Differences are marked coarsely") == 2
+    monkeypatch.setattr("neardup.reports.texts.PAGE_STEPS", 5)
+    one = cluster("one two three", "two one three")
+    assert with_clusters(one, one, one).count("Differences are marked coarsely") == 2

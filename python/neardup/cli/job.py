@@ -86,19 +86,8 @@ def _left(work_dir: Path | None) -> str:
 
 
 def lines_of(found: Summary) -> list[str]:
-    """The summary for a person."""
-    read = f"read {found.read:,}"
-    if found.reference:
-        read += f" ({found.reference:,} to compare with)"
-    lines = [
-        f"{read}, unreadable {found.unreadable:,}, without signal {found.no_signal:,}, "
-        f"pairs {found.pairs:,}, clusters {found.clusters:,}"
-    ]
-    if found.job == "pairs":
-        lines = [lines[0].rpartition(",")[0]]
-    if found.kept is not None and found.removed is not None:
-        lines.append(f"kept {found.kept:,}, removed {found.removed:,}")
-    lines.append(_how(found))
+    """The summary for a person: what was found, then how."""
+    lines = [f"{_found(found)}, unreadable {found.unreadable:,}", _read(found), _how(found)]
     if (weak := found.weakest) is not None:
         lines.append(
             f"{weak['below']:,} records are below {found.similarity:g} similarity to the one that "
@@ -111,23 +100,56 @@ def lines_of(found: Summary) -> list[str]:
     return lines
 
 
+def _found(found: Summary) -> str:
+    """What people want to know first."""
+    copies = _counted(found.exact, "exact copy", "exact copies")
+    kinds = f"{copies}, {_counted(found.near, 'near-duplicate')}"
+    if found.kept is not None and found.removed is not None:
+        removed = f"removed {found.removed:,}"
+        return f"kept {found.kept:,}, {removed}" + (f" ({kinds})" if found.removed else "")
+    if found.job == "pairs":
+        return _counted(found.pairs, "pair") + (f" ({kinds})" if found.pairs else "")
+    if not found.clusters:
+        return "no clusters"
+    held = f"{_counted(found.clusters, 'cluster')} with {found.clustered or 0:,} records"
+    return f"{held} (beside the representatives {kinds})"
+
+
+def _read(found: Summary) -> str:
+    line = f"read {_counted(found.read, 'record')}"
+    if found.reference:
+        line += f", {found.reference:,} of them to compare with"
+    if found.no_signal:
+        line += f"; {found.no_signal:,} with too few words to compare"
+    return line
+
+
 def _how(found: Summary) -> str:
-    """What was asked for, how it was looked for, and how much of it was found."""
+    """How it was looked for, and how much of it was found."""
+    from neardup.jobs.summary import NEARLY_ALL
+
     plan = found.plan
-    if found.similarity is not None:
-        how = "each with each"
-        if plan.get("method") == "sketches":
-            how = f"{plan.get('tables', 0)} tables of sketches"
-        line = (
-            f"similarity {found.similarity:g}, {found.verified:,} verified, recall {found.recall:g}"
-        )
-        if found.estimated_recall is not None:
-            line += f", estimated {found.estimated_recall:.3f}"
-        return f"{line} ({how})"
-    how = {
-        "equal": "equal fingerprints only",
-        "all-pairs": "each with each",
-        "blocks": "exact, by blocks",
-        "sampled": f"sampled, {plan.get('tables', 0)} sorts",
-    }.get(plan.get("method", ""), "")
-    return f"not verified, radius {found.radius}, recall {found.recall:g} ({how})"
+    if found.similarity is None:
+        reach = f"pairs of fingerprints at most {_counted(found.radius or 0, 'bit')} apart"
+        share = "all" if found.recall == 1 else f"about {_percent(found.recall)} of the"
+        return f"found {share} {reach}; texts were not compared"
+    at = f"of the pairs at {found.similarity:g}"
+    if plan.get("method") == "all-pairs":
+        return f"compared each record with every other; all {at} found"
+    checked = f"checked {_counted(found.candidates, 'candidate pair')}"
+    if dense := plan.get("dense"):
+        groups = _counted(len(dense), "group")
+        checked += f" and {groups} of many records alike, up to {max(dense):,}"
+    if found.estimated_recall is None:
+        return f"{checked}; {_percent(found.recall)} {at} are expected to be found"
+    if found.estimated_recall > NEARLY_ALL:
+        return f"{checked}; nearly all {at} found"
+    return f"{checked}; about {_percent(found.estimated_recall)} {at} found"
+
+
+def _counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

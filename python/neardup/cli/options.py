@@ -128,7 +128,27 @@ NoGuardOption = Annotated[
 ]
 ReportOption = Annotated[
     Path | None,
-    typer.Option("--report", metavar="FILE.html", help="Write a page with counts and clusters."),
+    typer.Option(
+        "--report",
+        metavar="FILE.html",
+        help="Write a page to choose a threshold by: counts, charts, pairs on both sides of it.",
+    ),
+]
+ReportClustersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--report-clusters",
+        metavar="N",
+        help="How many clusters the report shows, the largest first. [default: 25]",
+    ),
+]
+LangOption = Annotated[
+    str | None,
+    typer.Option(
+        "--lang",
+        metavar="en|zh",
+        help="The language of the report. [default: that of the locale, or English]",
+    ),
 ]
 QuarantineOption = Annotated[
     Path | None,

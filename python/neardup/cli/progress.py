@@ -39,14 +39,15 @@ class Progress:
         self.stop()
         if not self._shown:
             return
-        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
         self._bar = Bar(
             TextColumn("{task.description}"),
             BarColumn(),
             *_counts(unit),
-            TimeRemainingColumn(),
+            # Where no end is in sight, how long it has taken is what there is to say.
+            TimeElapsedColumn() if total is None else TimeRemainingColumn(),
             console=console.terminal(stderr=True),
             redirect_stdout=False,
             redirect_stderr=False,
@@ -69,6 +70,11 @@ def _counts(unit: str) -> tuple[ProgressColumn, ...]:
         def render(self, task: Task) -> Text:
             # Since the beginning: rich's own speed is not known before the second step.
             rate = task.completed / max(task.elapsed or 0.0, 1e-3)
-            return Text(f"{task.completed:,.0f} {unit}, {rate:,.0f}/s")
+            if not task.completed:
+                return Text("" if task.total is None else f"0 of {task.total:,.0f} {unit}")
+            done = f"{task.completed:,.0f}"
+            if task.total is not None:
+                done += f" of {task.total:,.0f}"
+            return Text(f"{done} {unit}, {rate:,.0f}/s")
 
     return (DownloadColumn(), TransferSpeedColumn()) if unit == "bytes" else (Counted(),)

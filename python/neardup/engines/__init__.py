@@ -28,12 +28,14 @@ class Engine(Protocol):
         first: int = 0,
         threads: int | None = None,
         tick: Callable[[int], object] | None = None,
+        stage: Callable[[str, int | None, str], object] | None = None,
     ) -> Matches:
         """The near-duplicates, ready to be asked for.
 
         order  rows, those that are to stand for others first [default: as they come]
         first  compare rows before this one only with those from it on [default: all with all]
         tick   is called with the number of pairs judged since its last call
+        stage  is told what is begun: its name, how much there is to do if that is known, of what
         """
 
 

@@ -29,6 +29,15 @@ class Local:
         first: int = 0,
         threads: int | None = None,
         tick: Callable[[int], object] | None = None,
+        stage: Callable[[str, int | None, str], object] | None = None,
     ) -> Matches:
         kind = RadiusJoin if question.similarity is None else SketchJoin
-        return kind(corpus, question, order=order, first=first, threads=threads, tick=tick)
+        return kind(
+            corpus,
+            question,
+            order=order,
+            first=first,
+            threads=threads,
+            tick=tick,
+            stage=stage,
+        )

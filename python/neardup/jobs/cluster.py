@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from neardup.clusters import numbered
 from neardup.columns import numbers
 from neardup.dedup import removed_table
+from neardup.jobs.copies import count_copies
 from neardup.jobs.dedup import BATCH, note_weakest, order_of
 from neardup.jobs.job import Job
 from neardup.jobs.options import Options, asked
@@ -48,7 +49,12 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
         job.matched(matches)
         labels = found.labels
         own = np.arange(len(labels))
-        job.summary.clusters = len(np.unique(labels[labels != own]))
+        summary = job.summary
+        beside = int((labels != own).sum())
+        summary.clusters = len(np.unique(labels[labels != own]))
+        summary.clustered = beside + summary.clusters
+        summary.exact = count_copies(corpus, labels, found.similarity)
+        summary.near = beside - summary.exact
         note_weakest(job, corpus, removed_table(matches, found), labels)
         _write(job, corpus, matches, found)
         return job.finish()
@@ -64,6 +70,8 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
     sizes, number = np.bincount(labels, minlength=len(labels)), numbered(labels)
     kinds = (pa.string(), pa.int64(), pa.int64(), pa.string())
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
+    progress = job.options.progress
+    progress.stage("writing", len(labels), "records")
     with sinks.together(), sinks.open_tables(job.out, schema, guard=job.options.guard) as write:
         for start in range(0, len(labels), BATCH):
             part = labels[start : start + BATCH]
@@ -71,6 +79,7 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
             counts = (numbers(of[part]) for of in (number, sizes))
             columns = [corpus.ids_of(rows), *counts, corpus.ids_of(part)]
             write(pa.table(columns, names=list(COLUMNS)).cast(schema))
+            progress.advance(len(part))
         job.check_unchanged()
         job.summary.files.append(sinks.shown(job.out) or str(job.out))
         job.write_quarantine(corpus)

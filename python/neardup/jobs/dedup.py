@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from neardup.clusters import numbered
 from neardup.columns import numbers, values_of
 from neardup.dedup import removed_table
 from neardup.jobs import reference
+from neardup.jobs.copies import count_copies
 from neardup.jobs.job import Job
 from neardup.jobs.options import Options, asked
 from neardup.jobs.summary import Summary
@@ -114,24 +115,30 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
     summary.removed = len(removed)
     summary.kept = len(corpus) - corpus.reference - len(removed)
     summary.clusters = len(np.unique(labels[removed]))
+    summary.exact = count_copies(corpus, labels, found.similarity)
+    summary.near = summary.removed - summary.exact
     table = removed_table(matches, found)
     if not (job.against or job.collections):
         note_weakest(job, corpus, table, labels)
-    job.options.progress.stage("writing", None, "records")
+    progress = job.options.progress
+    progress.stage("writing", len(corpus) - corpus.reference, "records")
     with ExitStack() as stack:
         # Files are renamed into place when all of them are complete.
         stack.enter_context(sinks.together())
         output = stack.enter_context(sinks.open_kept(job.out, job.inputs, job.options.reading))
         for path, start, stop in corpus.files:
             if start >= corpus.reference and stop > start:
-                output.copy(path, corpus.spans[start:stop], kept[start:stop])
-                job.options.progress.advance(stop - start)
+                counted = _Counted(progress.advance)
+                output.copy(path, corpus.spans[start:stop], kept[start:stop], counted)
+                progress.advance(max(0, stop - start - counted.count))
         if job.options.removed is not None:
             schema = removed_schema()
             opened = sinks.open_tables(job.options.removed, schema, guard=job.options.guard)
             write = stack.enter_context(opened)
+            progress.stage("writing what was removed", len(table), "records")
             for batch in removed_records(corpus, table, labels, schema):
                 write(batch)
+                progress.advance(len(batch))
         job.check_unchanged()
         summary.files += [
             sinks.shown(path) or str(path) for path in (job.out, job.options.removed) if path
@@ -141,6 +148,18 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
             from neardup.jobs.reporting import write_report
 
             write_report(job, corpus, matches, found)
+
+
+class _Counted:
+    """Passes on what it is told, and knows how much it was."""
+
+    def __init__(self, tick: Callable[[int], object]) -> None:
+        self._tick = tick
+        self.count = 0
+
+    def __call__(self, count: int) -> None:
+        self.count += count
+        self._tick(count)
 
 
 def removed_schema() -> pa.Schema:

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.clusters import Linkage, check_linkage
+from neardup.codes import whole
 from neardup.engines import engine
 from neardup.jobs import reference, work_folder
 from neardup.jobs.ahead import ahead
+from neardup.jobs.forecast import forecast
 from neardup.jobs.options import LINKAGES, NothingReadError, Options, UnreadableError, asked
 from neardup.jobs.spool import Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.stamps import Stamp, size, stamp
@@ -23,7 +25,9 @@ from neardup.jobs.work_folder import STATE
 from neardup.keep import Keep
 from neardup.near.corpus import made_for
 from neardup.near.question import question
+from neardup.near.sample import Sample
 from neardup.recipe import as_recipe
+from neardup.reports.catalogue import LANGUAGES
 from neardup.sources.batch import Made, Making, Reading
 from neardup.sources.document import name_of
 
@@ -35,8 +39,8 @@ if TYPE_CHECKING:
     from neardup.sources import Batch, Unreadable
 
 VERSION = 4
-# From so many records on, comparing each with each is more than one waits for.
-MANY = 100_000
+# More clusters than this make a page that no browser opens.
+MOST_CLUSTERS = 10_000
 QUARANTINE = {"source": str, "line": int, "reason": str}
 
 
@@ -75,6 +79,7 @@ class Job:
         asked_for = options.similarity, options.radius, options.recall
         self.question = question(*asked_for, bits=self.recipe.bits)
         self._check_outputs()
+        self._check_report()
         if options.work_dir is not None:
             work_folder.check(options.work_dir)
         self._stamps: dict[str, Stamp] = {}
@@ -129,6 +134,22 @@ class Job:
         for name in named:
             if named.count(name) > 1:
                 raise ValueError(f"{name}: named for two outputs; give each its own file")
+
+    def _check_report(self) -> None:
+        """What is asked of a page can be done, and there is a page."""
+        wanted = {"report_clusters": self.options.report_clusters, "lang": self.options.lang}
+        for name, value in wanted.items():
+            if value is not None and self.options.report is None:
+                raise ValueError(
+                    f"{name} is {value!r}, but no report is written; name its file: --report "
+                    "FILE.html"
+                )
+        if self.options.lang is not None and self.options.lang not in LANGUAGES:
+            raise ValueError(
+                f"lang is {self.options.lang!r}; it must be one of {', '.join(LANGUAGES)}"
+            )
+        if self.options.report_clusters is not None:
+            whole("report_clusters", self.options.report_clusters, 0, MOST_CLUSTERS)
 
     @contextmanager
     def work(self) -> Iterator[Path]:
@@ -202,8 +223,8 @@ class Job:
         if self.options.strict and corpus.unreadable:
             place, reason = _first(corpus, 1)
             raise UnreadableError(
-                f"{corpus.unreadable:,} records could not be read, first {place}: {reason}; "
-                "nothing was written, because strict was asked for"
+                f"{corpus.unreadable:,} records could not be read, the first is {place}: {reason}; "
+                "with --strict nothing is written then"
             )
 
     def _refuse_nothing(self, corpus: Corpus, what: str, number: int) -> None:
@@ -288,20 +309,22 @@ class Job:
         asked, summary = self.question, self.summary
         summary.similarity, summary.radius = asked.similarity, asked.radius
         summary.recall = asked.recall
-        if asked.similarity is not None and asked.recall == 1 and len(corpus) > MANY:
-            self.options.on_warning(
-                f"recall is 1: each of {len(corpus):,} records is compared with each other, which "
-                "may take very long; with a recall of 0.999 few are"
-            )
         self.options.progress.stage("comparing", None, "pairs")
-        return self.engine.match(
+        matches = self.engine.match(
             corpus,
             asked,
             order=order,
             first=first,
             threads=self.options.threads,
             tick=self.options.progress.advance,
+            stage=self.options.progress.stage,
         )
+        # Where nothing but collections is asked, no two rows are compared.
+        if first < len(corpus) and (warning := forecast(corpus, asked, matches)):
+            self.options.on_warning(warning)
+        if self.options.report is not None:
+            matches.sample = Sample(asked, self.recipe.bits)
+        return matches
 
     def matched(self, matches: Matches) -> None:
         """Notes what was seen while matching."""
@@ -311,6 +334,8 @@ class Job:
         summary.pairs, summary.plan = counts.pairs, matches.plan
         summary.estimated_recall = counts.estimated_recall
         self.stage_done("match")
+        # Of a chain the ends are compared too, and copies are told from near-duplicates.
+        self.options.progress.stage("comparing with what is kept", None, "pairs")
 
     def stage_done(self, name: str) -> None:
         now = time.perf_counter()

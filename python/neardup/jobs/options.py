@@ -61,7 +61,9 @@ class Options:
     against     dedup: files or collections to compare with; only what is near a record of them is
                 removed
     removed     dedup: a file to write what was removed to, and for which record
-    report      dedup, cluster: an HTML page to write
+    report      an HTML page to write
+    report_clusters  dedup, cluster: how many clusters it shows [default: 25]
+    lang        the language of the page: en, zh [default: that of the locale, or English]
     quarantine  where to list what could not be read [default: named after the output, if anything;
                 none beside standard output]
     guard       in .csv and .tsv tables, put a ' before what a spreadsheet would run as a formula;
@@ -87,6 +89,8 @@ class Options:
     against: Sequence[str] = ()
     removed: Path | None = None
     report: Path | None = None
+    report_clusters: int | None = None
+    lang: str | None = None
     quarantine: Path | None = None
     guard: bool = True
     equal: str = "all"

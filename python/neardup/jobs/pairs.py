@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.columns import numbers
+from neardup.jobs.copies import count_copied_pairs
 from neardup.jobs.job import Job
 from neardup.jobs.options import Options, asked
 from neardup.jobs.summary import Summary
@@ -56,8 +57,9 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
         first_only = job.options.equal == "first"
         if not first_only and groups.pairs > MANY:
             job.options.on_warning(
-                f"texts that say the same make {groups.pairs:,} pairs, and all are written; to "
-                "pair each with the first of them only, use --equal first"
+                f"texts that say the same make {groups.pairs:,} pairs, and all will be written; "
+                f"with --equal first each is paired with the first of them only: "
+                f"{groups.repeats:,} pairs"
             )
         schema = _schema()
         progress = job.options.progress
@@ -65,19 +67,25 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
         with sinks.together(), sinks.open_tables(job.out, schema, guard=job.options.guard) as write:
             verified = matches.question.similarity is not None
             if not first_only:
-                progress.stage("writing pairs of equal texts", groups.pairs, "pairs")
+                progress.stage("writing pairs that say the same", groups.pairs, "pairs")
             for found in groups.with_first(verified) if first_only else groups.within(verified):
                 count = _counted(count, found)
                 write(_table(corpus, found, schema))
                 progress.advance(len(found.left))
-            progress.stage("comparing", None, "pairs")
             for found in _near_pairs(matches, groups, first_only=first_only):
                 count = _counted(count, found)
                 write(_table(corpus, found, schema))
             job.matched(matches)
-            job.summary.pairs = count
-            job.summary.files.append(sinks.shown(job.out) or str(job.out))
+            summary = job.summary
+            summary.pairs = count
+            summary.exact = count_copied_pairs(corpus, matches.twins, first_only=first_only)
+            summary.near = count - summary.exact
+            summary.files.append(sinks.shown(job.out) or str(job.out))
             job.write_quarantine(corpus)
+            if job.options.report is not None:
+                from neardup.jobs.reporting import write_report
+
+                write_report(job, corpus, matches, None)
         return job.finish()
 
 
@@ -114,8 +122,8 @@ def _counted(before: int, found: Pairs) -> int:
     count = before + len(found.left)
     if count > MOST_PAIRS:
         raise ValueError(
-            f"more than {MOST_PAIRS:,} pairs; pair a repeat with the first of its kind only "
-            "(equal first), or look for clusters instead"
+            f"there are more than {MOST_PAIRS:,} pairs, which is the limit; use --equal first, "
+            "which pairs copies with the first of them only, or neardup cluster"
         )
     return count
 
@@ -147,6 +155,7 @@ class _Groups:
         self.starts = np.cumsum(self.sizes) - self.sizes
         self.twins = twins
         self.pairs = int((self.sizes * (self.sizes - 1) // 2).sum())
+        self.repeats = len(twins) - int((self.sizes > 0).sum())
 
     def with_first(self, verified: bool) -> Iterator[Pairs]:
         """Each twin with the first of its kind."""

@@ -7,6 +7,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+# A share of pairs that no number of a few digits tells from all.
+NEARLY_ALL = 0.9995
+
 
 @dataclass
 class Summary:
@@ -19,6 +22,10 @@ class Summary:
     pairs        pairs that count
     clusters     clusters of two or more
     kept, removed  documents of the inputs; None where the job keeps and removes nothing
+    exact        what was found and is an exact copy: equal, character by character, to the document
+                 that is kept, or that stands for its cluster; pairs: pairs of equal texts
+    near         all else that was found: near-duplicates
+    clustered    cluster: documents in clusters of two or more
     similarity, radius, recall   what was asked for
     estimated_recall   the share of pairs just above the similarity that was found, estimated from
                  those found; None if there is none
@@ -40,6 +47,9 @@ class Summary:
     clusters: int = 0
     kept: int | None = None
     removed: int | None = None
+    exact: int = 0
+    near: int = 0
+    clustered: int | None = None
     similarity: float | None = None
     radius: int | None = None
     recall: float = 1.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from neardup import _core
 from neardup.clusters import Linkage
-from neardup.near.judge import Tick, Verdicts
+from neardup.near.judge import Stage, Tick, Verdicts
 from neardup.near.matches import Clusters, Matches, Pairs
 
 if TYPE_CHECKING:
@@ -37,10 +37,11 @@ class SketchJoin(Matches):
         first: int = 0,
         threads: int | None = None,
         tick: Tick | None = None,
+        stage: Stage | None = None,
     ) -> None:
         import numpy as np
 
-        super().__init__(corpus, question, threads=threads, tick=tick)
+        super().__init__(corpus, question, threads=threads, tick=tick, stage=stage)
         assert corpus.sketches is not None  # noqa: S101
         assert question.similarity is not None  # noqa: S101
         self._join = _core.NearJoin(
@@ -57,12 +58,21 @@ class SketchJoin(Matches):
 
     def _judged(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Verdicts]:
         """All candidates but those of dense buckets, and the verdicts on them."""
-        later, earlier = self._join.candidates(self.threads)
+        texts, tables = self.plan["texts"], self.plan["tables"]
+        looked = f"finding candidates: {texts:,} texts, {tables} tables"
+        self._stage(looked, None, "candidates")
+        later, earlier = self._join.candidates(self.threads, None)
         self.counts.candidates += len(later)
+        self._stage("comparing", len(later), "pairs")
         verdicts = self.judge.verdicts(later, earlier)
         self.counts.verified += len(later)
         self.counts.edge = self._join.at_the_edge(verdicts.similarity)
-        self.plan["dense"] = self._join.dense
+        dense = self.plan["dense"] = self._join.dense
+        if self.sample is not None:
+            self.sample.take(earlier, later, verdicts.distance, verdicts.similarity)
+        if dense:
+            alike = f"comparing {len(dense):,} groups of many alike, up to {max(dense):,} texts"
+            self._stage(alike, None, "pairs")
         return later, earlier, verdicts
 
     def _near(self, verdicts: Verdicts) -> NDArray[np.bool_]:
@@ -129,6 +139,9 @@ class SketchJoin(Matches):
                 self.counts.candidates += len(batch.left)
                 self.counts.verified += len(batch.left)
                 self.counts.add(batch.distance, batch.similarity)
+                if self.sample is not None:
+                    self.sample.take(batch.left, batch.right, batch.distance, batch.similarity)
+                self.judge.tick(len(batch.left))
                 yield batch
         finally:
             stopped.set()
@@ -152,8 +165,11 @@ class SketchJoin(Matches):
         )
         # Of dense buckets only those pairs were looked at that link something.
         new = ~np.isnan(similarity) & ~np.isin(row.astype(np.int64) << 32 | kept, told)
+        self.counts.candidates += int(new.sum())
         self.counts.verified += int(new.sum())
         self.counts.add(distance[new], similarity[new])
+        if self.sample is not None:
+            self.sample.take(kept[new], row[new], distance[new], similarity[new])
         if self.plan["dense"]:
             # Whoever is linked is so by a pair at least.
             self.counts.pairs = max(self.counts.pairs, len(row))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
 
 Tick = Callable[[int], object]
+# Told of a new stage: its name, how much there is to do if that is known, and of what.
+Stage = Callable[[str, int | None, str], object]
 
 # Pairs judged at a time: their texts are in memory meanwhile.
 BATCH = 1 << 13
@@ -40,7 +42,7 @@ class Judge:
     ) -> None:
         self.corpus = corpus
         self.threads = threads
-        self._tick = tick or (lambda _: None)
+        self.tick: Tick = tick or (lambda _: None)
 
     def verdicts(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> Verdicts:
         import numpy as np
@@ -56,7 +58,7 @@ class Judge:
                 right[part].astype(np.uint32, copy=False),
                 self.threads,
             )
-            self._tick(len(similarity[part]))
+            self.tick(len(similarity[part]))
         if callable(self.corpus.recipe.hash) and self.corpus.values is None:
             distance[:] = self._python_distances(left, right)
         elif self.corpus.values is not None:

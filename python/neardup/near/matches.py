@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from neardup.clusters import Linkage
-from neardup.near.judge import Judge, Tick
+from neardup.near.judge import Judge, Stage, Tick
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from neardup.near.corpus import Corpus
     from neardup.near.question import Question
+    from neardup.near.sample import Sample
 
     Rows = NDArray[np.int64]
 
@@ -99,6 +100,7 @@ class Matches(ABC):
             without a signal. One of them is compared, and the others follow it
     counts  what was seen on the way; complete when an answer is
     plan    how pairs are looked for
+    sample  draws some of the pairs that are judged, if somebody has put one here
     """
 
     twins: Rows
@@ -111,12 +113,15 @@ class Matches(ABC):
         *,
         threads: int | None = None,
         tick: Tick | None = None,
+        stage: Stage | None = None,
     ) -> None:
         self.corpus = corpus
         self.question = question
         self.threads = threads
         self.judge = Judge(corpus, threads=threads, tick=tick)
         self.counts = Counts()
+        self.sample: Sample | None = None
+        self._stage: Stage = stage or (lambda name, total, unit: None)
 
     @abstractmethod
     def pairs(self) -> Iterator[Pairs]:

@@ -11,7 +11,7 @@ from neardup import _core
 from neardup.clusters import Linkage, clusters
 from neardup.columns import values_of
 from neardup.fingerprint import Fingerprints
-from neardup.near.judge import Tick
+from neardup.near.judge import Stage, Tick
 from neardup.near.matches import Clusters, Matches, Pairs
 from neardup.pairs import pairs, pairs_plan
 
@@ -41,10 +41,11 @@ class RadiusJoin(Matches):
         first: int = 0,
         threads: int | None = None,
         tick: Tick | None = None,
+        stage: Stage | None = None,
     ) -> None:
         import numpy as np
 
-        super().__init__(corpus, question, threads=threads, tick=tick)
+        super().__init__(corpus, question, threads=threads, tick=tick, stage=stage)
         assert corpus.values is not None  # noqa: S101
         self.first = first
         rows = len(corpus.signal)
@@ -102,6 +103,9 @@ class RadiusJoin(Matches):
                 across = (left < self.first) != (right < self.first)
                 left, right, distance = left[across], right[across], distance[across]
             self.counts.add(distance, None)
+            if self.sample is not None:
+                self.sample.take(left, right, distance, None)
+            self.judge.tick(len(left))
             yield Pairs(left, right, distance, None)
 
     def clusters(self, linkage: Linkage) -> Clusters:
@@ -124,4 +128,6 @@ class RadiusJoin(Matches):
         distance[linked] = self.judge.distances(labels[linked], linked)
         found = np.bincount(distance[linked]) if len(linked) else np.zeros(0, dtype=np.int64)
         self.counts.distances = found.tolist()
+        if self.sample is not None:
+            self.sample.take(labels[linked], linked, distance[linked], None)
         return Clusters(labels, np.full(rows, np.nan), distance)

@@ -1,4 +1,4 @@
-"""Bar charts as inline SVG, with the same numbers in a table."""
+"""Bar charts: where everything lies in the drawing. The template draws it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from neardup.reports.markup import number, short_number, table
+from neardup.reports.catalogue import Words
+from neardup.reports.markup import number, short_number
 
 WIDTH = 440
 HEIGHT = 240
@@ -22,8 +23,15 @@ TABLE_ROWS = 200
 
 @dataclass(frozen=True)
 class Bar:
+    """So many that count, drawn above so many that were rejected."""
+
     label: str
-    count: int
+    near: int
+    far: int = 0
+
+    @property
+    def count(self) -> int:
+        return self.near + self.far
 
 
 class Tick(NamedTuple):
@@ -35,7 +43,10 @@ class Tick(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """All of its strings are our own words: nothing here is escaped."""
+    """What a chart shows, in the words of one language.
+
+    rows  what the table lists, where it is finer than the bars
+    """
 
     name: str
     title: str
@@ -45,54 +56,85 @@ class Chart:
     ticks: Sequence[Tick]
     threshold: Tick | None = None
     rows: Sequence[Bar] | None = None
-    """What the table lists, where it is finer than the bars."""
+    notes: Sequence[str] = ()
+    two_sided: bool = False
 
 
-def figure(chart: Chart) -> str:
-    rows = [bar for bar in (chart.bars if chart.rows is None else chart.rows) if bar.count]
-    listed = table(
-        [chart.across, chart.up],
-        [[bar.label, number(bar.count)] for bar in rows[:TABLE_ROWS]],
-        css="n",
-    )
-    more = ""
-    if len(rows) > TABLE_ROWS:
-        more = f'<p class="note">Showing {number(TABLE_ROWS)} of {number(len(rows))} rows.</p>'
-    return (
-        f'<figure class="chart">\n<figcaption><h2>{chart.title}</h2></figcaption>\n{svg(chart)}\n'
-        f"<details><summary>As a table</summary>{listed}{more}</details>\n</figure>"
-    )
+@dataclass(frozen=True)
+class Box:
+    """A bar, or its lower part. Numbers are as SVG has them."""
+
+    css: str
+    label: str
+    x: str
+    y: str
+    width: str
+    height: str
 
 
-def svg(chart: Chart) -> str:
+@dataclass(frozen=True)
+class Label:
+    text: str
+    x: str
+    y: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart as shapes and labels."""
+
+    chart: Chart
+    described: str
+    grid: Sequence[tuple[str, Label]]
+    boxes: Sequence[Box]
+    counts: Sequence[Label]
+    ticks: Sequence[Label]
+    line: tuple[str, Label] | None
+    rows: Sequence[Bar]
+    rows_note: str
+
+    width, height, left, right = WIDTH, HEIGHT, LEFT, WIDTH - RIGHT
+    top, bottom, middle = TOP - 12, HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) // 2
+
+
+def drawn(chart: Chart, words: Words) -> Drawing:
     top = _ceiling(max((bar.count for bar in chart.bars), default=0))
-    parts = [
-        f'<svg role="img" aria-labelledby="{chart.name}" viewBox="0 0 {WIDTH} {HEIGHT}">',
-        f'<title id="{chart.name}">{_described(chart)}</title>',
-        *_grid(top),
-        *_bars(chart, top),
-        *_axis(chart),
-        *_threshold(chart),
-        f'<text class="axis" x="0" y="14" text-anchor="start">{chart.up}</text>',
-        f'<text class="axis" x="{(LEFT + WIDTH - RIGHT) / 2:g}" y="{HEIGHT - 6}" '
-        f'text-anchor="middle">{chart.across}</text>',
-        "</svg>",
-    ]
-    return "\n".join(parts)
+    boxes, counts = _bars(chart, top)
+    rows = [bar for bar in (chart.bars if chart.rows is None else chart.rows) if bar.count]
+    note = ""
+    if len(rows) > TABLE_ROWS:
+        note = words("chart.rows", shown=TABLE_ROWS, n=len(rows))
+    return Drawing(
+        chart,
+        _described(chart, words),
+        _grid(top),
+        boxes,
+        counts,
+        [
+            Label(label, f"{_x(chart, at):.2f}", str(HEIGHT - BOTTOM + 17), "middle")
+            for at, label in chart.ticks
+        ],
+        _threshold(chart),
+        rows[:TABLE_ROWS],
+        note,
+    )
 
 
-def _described(chart: Chart) -> str:
-    total = number(sum(bar.count for bar in chart.bars))
-    said = f"{chart.title}: {total} {chart.up} in all"
-    return f"{said}; a line marks {chart.threshold.label}" if chart.threshold else said
+def _described(chart: Chart, words: Words) -> str:
+    total = sum(bar.count for bar in chart.bars)
+    said = words("chart.described", title=chart.title, n=total, up=chart.up)
+    if chart.threshold is None:
+        return said
+    return words("chart.marked", said=said, label=chart.threshold.label)
 
 
 def _x(chart: Chart, at: float) -> float:
     return LEFT + (WIDTH - LEFT - RIGHT) * at / max(len(chart.bars), 1)
 
 
-def _y(count: float, top: int) -> float:
-    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * count / top
+def _height(count: float, top: int) -> float:
+    return (HEIGHT - TOP - BOTTOM) * count / top
 
 
 def _ceiling(highest: int) -> int:
@@ -107,58 +149,41 @@ def _ceiling(highest: int) -> int:
     return next(part * step * 4 // 10 for part in tenths if part * step * 4 >= highest * 10)
 
 
-def _grid(top: int) -> list[str]:
-    parts = []
+def _grid(top: int) -> list[tuple[str, Label]]:
+    found = []
     for quarter in range(5):
         count = top * quarter // 4
-        y = _y(count, top)
-        parts.append(
-            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:g}" y2="{y:g}"/>'
-            f'<text x="{LEFT - 6}" y="{y + 4:g}" text-anchor="end">{short_number(count)}</text>'
-        )
-    return parts
+        y = HEIGHT - BOTTOM - _height(count, top)
+        label = Label(short_number(count), str(LEFT - 6), f"{y + 4:g}", "end")
+        found.append((f"{y:g}", label))
+    return found
 
 
-def _bars(chart: Chart, top: int) -> list[str]:
-    parts = []
+def _bars(chart: Chart, top: int) -> tuple[list[Box], list[Label]]:
+    boxes, counts = [], []
     width = _x(chart, 1) - LEFT
     # Narrow gaps between many bars; a few do not fill the whole width.
     gap = max(min(3.0, width * 0.15), width - WIDEST_BAR)
     for at, bar in enumerate(chart.bars):
-        count = bar.count
-        if not count:
-            continue
-        # The smallest number too must be seen.
-        height = max(_y(0, top) - _y(count, top), 1.5)
-        x, y = _x(chart, at), HEIGHT - BOTTOM - height
-        parts.append(
-            f'<rect class="bar" x="{x + gap / 2:.2f}" y="{y:.2f}" width="{width - gap:.2f}" '
-            f'height="{height:.2f}"><title>{bar.label}: {number(count)}</title></rect>'
-        )
-        if len(chart.bars) <= NUMBERED_BARS:
-            parts.append(
-                f'<text class="count" x="{x + width / 2:.2f}" y="{y - 4:.2f}" '
-                f'text-anchor="middle">{short_number(count)}</text>'
-            )
-    return parts
+        x, y = _x(chart, at), float(HEIGHT - BOTTOM)
+        for css, count in (("far", bar.far), ("bar", bar.near)):
+            if not count:
+                continue
+            # The smallest number too must be seen.
+            height = max(_height(count, top), 1.5)
+            y -= height
+            where = f"{x + gap / 2:.2f}", f"{y:.2f}", f"{width - gap:.2f}", f"{height:.2f}"
+            boxes.append(Box(css, f"{bar.label}: {number(count)}", *where))
+        if bar.count and len(chart.bars) <= NUMBERED_BARS:
+            place = f"{x + width / 2:.2f}", f"{y - 4:.2f}"
+            counts.append(Label(short_number(bar.count), *place, "middle"))
+    return boxes, counts
 
 
-def _axis(chart: Chart) -> list[str]:
-    y = HEIGHT - BOTTOM + 17
-    return [
-        f'<text x="{_x(chart, at):.2f}" y="{y}" text-anchor="middle">{label}</text>'
-        for at, label in chart.ticks
-    ]
-
-
-def _threshold(chart: Chart) -> list[str]:
+def _threshold(chart: Chart) -> tuple[str, Label] | None:
     if chart.threshold is None:
-        return []
+        return None
     x = min(max(_x(chart, chart.threshold.at), LEFT), WIDTH - RIGHT)
     right = x > WIDTH / 2
-    return [
-        f'<line class="threshold" x1="{x:.2f}" x2="{x:.2f}" y1="{TOP - 12}" '
-        f'y2="{HEIGHT - BOTTOM}"/>',
-        f'<text class="threshold" x="{x + (-6 if right else 6):.2f}" y="{TOP - 6}" '
-        f'text-anchor="{"end" if right else "start"}">{chart.threshold.label}</text>',
-    ]
+    at, anchor = x + (-6 if right else 6), "end" if right else "start"
+    return f"{x:.2f}", Label(chart.threshold.label, f"{at:.2f}", str(TOP - 6), anchor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from itertools import accumulate, pairwise
@@ -33,12 +33,20 @@ _SENTENCE_ENDS = frozenset(".!?。！？；;")
 _SLIDING = _SENTENCE_ENDS | frozenset(",:，、：")
 
 
+# What a word counts as under a recipe: the same for equal words, empty for what does not count.
+Fold = Callable[[str], str]
+
+
 class Stretch(NamedTuple):
-    """A piece of both texts: the same in them but for spaces, or not."""
+    """A piece of both texts: the same in them but for spaces, or not.
+
+    counts  whether a difference is one to the recipe: capitals and punctuation may be none
+    """
 
     left: str
     right: str
     same: bool
+    counts: bool = True
 
 
 @dataclass(frozen=True)
@@ -66,31 +74,41 @@ class Budget:
         return True
 
 
-def differences(left: str, right: str, steps: Budget | None = None) -> Differences:
+def differences(
+    left: str, right: str, steps: Budget | None = None, *, fold: Fold | None = None
+) -> Differences:
     """Compare two texts by words, and by characters where a script has no spaces.
 
-    Spaces and line ends do not count. `steps` is what several comparisons may spend together.
+    Spaces and line ends do not count. `steps` is what several comparisons may spend together;
+    `fold` says what words count as [default: as they are written].
     """
     shared = steps or Budget(PAIR_STEPS)
     budget = Budget(min(PAIR_STEPS, shared.left))
     granted = budget.left
-    a, b = _Words(left), _Words(right)
+    a, b = _Words(left, fold), _Words(right, fold)
     runs = _slid(a, b, list(_matched(a, b, budget)))
     shared.left -= granted - budget.left
     return Differences(_tidied(list(_stretches(a, b, runs))), budget.refused)
 
 
 class _Words:
-    """A text cut into words, each with the spaces after it."""
+    """A text cut into words, each with the spaces after it.
 
-    def __init__(self, text: str) -> None:
+    words  as they are written; keys: what they are compared by; counts: which count at all
+    """
+
+    def __init__(self, text: str, fold: Fold | None) -> None:
         self.text = text
         found = list(_TOKEN.finditer(text))
-        self.keys = [match.group() for match in found]
+        self.words = [match.group() for match in found]
         self.starts = [match.start() for match in found]
         if text and not found:
             # Nothing but spaces: one word without letters.
-            self.keys, self.starts = [""], [0]
+            self.words, self.starts = [""], [0]
+        folded = self.words if fold is None else [fold(word) for word in self.words]
+        self.counts = [fold is None or bool(key) for key in folded]
+        # What does not count is compared as it is written: a comma is not like a full stop.
+        self.keys = [key or word for key, word in zip(folded, self.words, strict=True)]
         # Spaces that nothing precedes go with the first word.
         self.starts[:1] = [0]
         if text:
@@ -99,11 +117,19 @@ class _Words:
     def span(self, begin: int, end: int) -> str:
         return self.text[self.starts[begin] : self.starts[end]]
 
+    def counted(self, begin: int, end: int) -> tuple[int, int]:
+        """Where what counts begins and ends in a span; both are its end if nothing does."""
+        while begin < end and not self.counts[begin]:
+            begin += 1
+        while begin < end and not self.counts[end - 1]:
+            end -= 1
+        return begin, end
+
     def sentences(self) -> list[int]:
         """Where sentences and lines begin, and where the last ends."""
         cuts = [0]
         for at in range(len(self.keys)):
-            if self.keys[at] in _SENTENCE_ENDS or "\n" in self.span(at, at + 1):
+            if self.words[at] in _SENTENCE_ENDS or "\n" in self.span(at, at + 1):
                 cuts.append(at + 1)
         if cuts[-1] < len(self.keys):
             cuts.append(len(self.keys))
@@ -190,10 +216,37 @@ def _stretches(a: _Words, b: _Words, runs: Sequence[Match]) -> Iterator[Stretch]
     at_a = at_b = 0
     for run in [*runs, Match(len(a.keys), len(b.keys), 0)]:
         if run.a > at_a or run.b > at_b:
-            yield Stretch(a.span(at_a, run.a), b.span(at_b, run.b), same=False)
+            yield from _changed(a, b, (at_a, run.a), (at_b, run.b))
         at_a, at_b = run.a + run.size, run.b + run.size
-        if run.size:
-            yield Stretch(a.span(run.a, at_a), b.span(run.b, at_b), same=True)
+        yield from _alike(a, b, run)
+
+
+def _changed(
+    a: _Words, b: _Words, span_a: tuple[int, int], span_b: tuple[int, int]
+) -> Iterator[Stretch]:
+    """A change, without what does not count at both of its ends."""
+    (begin_a, end_a), (begin_b, end_b) = span_a, span_b
+    first_a, last_a = a.counted(begin_a, end_a)
+    first_b, last_b = b.counted(begin_b, end_b)
+    for from_a, to_a, from_b, to_b, counts in (
+        (begin_a, first_a, begin_b, first_b, False),
+        (first_a, last_a, first_b, last_b, True),
+        (last_a, end_a, last_b, end_b, False),
+    ):
+        if to_a > from_a or to_b > from_b:
+            yield Stretch(a.span(from_a, to_a), b.span(from_b, to_b), same=False, counts=counts)
+
+
+def _alike(a: _Words, b: _Words, run: Match) -> Iterator[Stretch]:
+    """A run of words that count the same, cut where they are not written the same."""
+    begin = 0
+    for at in range(1, run.size + 1):
+        same = a.words[run.a + begin] == b.words[run.b + begin]
+        if at < run.size and (a.words[run.a + at] == b.words[run.b + at]) == same:
+            continue
+        left, right = a.span(run.a + begin, run.a + at), b.span(run.b + begin, run.b + at)
+        yield Stretch(left, right, same, counts=same)
+        begin = at
 
 
 def _tidied(stretches: Sequence[Stretch]) -> list[Stretch]:
@@ -203,11 +256,18 @@ def _tidied(stretches: Sequence[Stretch]) -> list[Stretch]:
         lone = (
             len(stretch.left.strip()) <= 1
             and 0 < at < len(stretches) - 1
-            and not (stretches[at - 1].same or stretches[at + 1].same)
+            and _is_change(stretches[at - 1])
+            and _is_change(stretches[at + 1])
         )
-        same = stretch.same and not lone
-        if tidy and tidy[-1].same == same:
+        if lone:
+            stretch = stretch._replace(same=False, counts=True)
+        if tidy and tidy[-1][2:] == stretch[2:]:
             last = tidy.pop()
-            stretch = Stretch(last.left + stretch.left, last.right + stretch.right, same)
-        tidy.append(stretch._replace(same=same))
+            left, right = last.left + stretch.left, last.right + stretch.right
+            stretch = stretch._replace(left=left, right=right)
+        tidy.append(stretch)
     return tidy
+
+
+def _is_change(stretch: Stretch) -> bool:
+    return stretch.counts and not stretch.same

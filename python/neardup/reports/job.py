@@ -1,131 +1,180 @@
-"""The report of a job on files, for people: counts, charts, and clusters to judge by eye."""
+"""The report of a job on files, for people: counts, charts, pairs and clusters to judge by eye."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from neardup.reports.chart import figure
-from neardup.reports.clusters import Shown, ShownCluster, cluster_section
-from neardup.reports.histograms import distance_chart, similarity_chart, size_chart
-from neardup.reports.markup import amount, foreign, line, number, plain, table
-from neardup.reports.style import STYLE
+from neardup.reports.catalogue import Said, Words
+from neardup.reports.chart import Drawing, drawn
+from neardup.reports.differences import Fold
+from neardup.reports.histograms import Histogram, chart_of, size_chart
+from neardup.reports.markup import cosine, line, number, plain
+from neardup.reports.texts import Beside, Shown, Sides
 
-__all__ = ["JobReport", "Shown", "ShownCluster", "render"]
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 # Nothing is loaded and nothing runs, whatever the texts hold.
-POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-    "base-uri 'none'; form-action 'none'"
-)
-# Names whose unit is told by the value.
-LABELS = {"seconds": "time"}
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+OPENED = 3
+
+
+@dataclass(frozen=True)
+class ShownCluster:
+    """A cluster shown in the report.
+
+    members  the representative first; perhaps not all of `size`
+    weakest  similarity of its weakest link, when chaining made members far apart
+    """
+
+    size: int
+    members: Sequence[Shown]
+    weakest: float | None = None
+
+
+@dataclass(frozen=True)
+class ShownPair:
+    """Two records; `right` says how far it is from `left`. `near`: whether they count."""
+
+    left: Shown
+    right: Shown
+    near: bool
 
 
 @dataclass(frozen=True)
 class JobReport:
-    """What a job found. Lists that the caller has cut come with the number there is in all."""
+    """What a job found. Lists that the caller has cut come with the number there is in all.
 
-    title: str
-    summary: Mapping[str, object]
-    """Counts by name, shown in order; names ending in `seconds`, `memory` or `bytes` say so."""
-    settings: Mapping[str, str]
-    distances: Sequence[int]
-    """Pairs at each distance: the index is the distance in bits."""
-    threshold: int | None
-    """The radius."""
-    similarities: Sequence[int] | None
-    """Verified pairs in equal steps of cosine from 0 to 1; None without verification."""
-    similarity_threshold: float | None
-    sizes: Sequence[tuple[int, int]]
-    """Cluster size and how many clusters have it, ascending."""
-    clusters: Sequence[ShownCluster]
-    """The largest."""
-    cluster_count: int
-    problems: Sequence[tuple[str, int | None, str]]
-    """Unreadable records: file, line, reason."""
-    problem_count: int
+    job       "dedup", "pairs" or "cluster"
+    counts    what people want to know first, by name
+    said      how it was found, in sentences
+    pairs     those that count first; the most similar first
+    clusters  the largest; None for a job that makes none
+    sizes     cluster size and how many clusters have it, ascending
+    problems  unreadable records: file, line, reason
+    fold      what words count as, so that only differences that count are marked
+    """
+
+    job: str
+    language: str = "en"
+    counts: Mapping[str, int] = field(default_factory=dict)
+    said: Sequence[Said] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    histograms: Sequence[Histogram] = ()
+    pairs: Sequence[ShownPair] = ()
+    pairs_note: Said | None = None
+    threshold: Said | None = None
+    clusters: Sequence[ShownCluster] | None = None
+    cluster_count: int = 0
+    sizes: Sequence[tuple[int, int]] = ()
+    problems: Sequence[tuple[str, int | None, str]] = ()
+    problem_count: int = 0
+    fold: Fold | None = None
+
+
+@dataclass(frozen=True)
+class _Folded:
+    """A pair or a cluster as it is shown: a line to open, and what is under it."""
+
+    head: Sequence[Any]
+    value: str
+    facts: str
+    notes: Sequence[str]
+    shown: Sequence[Sides]
+    opened: bool
+    near: bool = True
+
+
+@cache
+def _template() -> Template:
+    # Only whoever writes a report waits for it.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("neardup.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html")
 
 
 def render(report: JobReport) -> str:
     """The whole page."""
-    title = plain(report.title)
-    body = "\n".join(_sections(report))
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<main>
-<h1 dir="auto">{line(report.title)}</h1>
-{body}
-</main>
-</body>
-</html>
-"""
+    words = Words(report.language)
+    beside = Beside(words, report.fold)
+    return _template().render(
+        policy=POLICY,
+        words=words,
+        number=number,
+        report=report,
+        title=plain(words(f"title.{report.job}")),
+        counts=[(line(words.label("count", name)), number(n)) for name, n in report.counts.items()],
+        said=[words.say(said) for said in report.said],
+        settings=[
+            (line(words.label("setting", name)), line(value))
+            for name, value in report.settings.items()
+        ],
+        drawings=_drawings(report, words),
+        pairs=_pairs(report, beside),
+        clusters=_clusters(report, words, beside),
+        problems=[
+            (line(file), "–" if at is None else number(at), line(reason))
+            for file, at, reason in report.problems
+        ],
+    )
 
 
-def _sections(report: JobReport) -> Iterator[str]:
-    if report.summary:
-        yield f"<section>\n<h2>Summary</h2>\n{_counts(report.summary)}\n</section>"
-    if report.settings:
-        yield f"<section>\n<h2>Settings</h2>\n{_settings(report.settings)}\n</section>"
-    yield f'<div class="charts">\n{_charts(report)}\n</div>'
-    yield cluster_section(report.clusters, report.cluster_count)
-    if report.problem_count or report.problems:
-        yield _problems(report.problems, report.problem_count)
-
-
-def _counts(summary: Mapping[str, object]) -> str:
-    parts = [
-        f"<div><dt>{line(LABELS.get(name, name.replace('_', ' ')))}</dt>"
-        f"<dd>{amount(name, value)}</dd></div>"
-        for name, value in summary.items()
-    ]
-    return f'<dl class="counts">{"".join(parts)}</dl>'
-
-
-def _settings(settings: Mapping[str, str]) -> str:
-    parts = [
-        f"<dt>{foreign(name)}</dt><dd>{foreign(value)}</dd>" for name, value in settings.items()
-    ]
-    return f'<dl class="settings">{"".join(parts)}</dl>'
-
-
-def _charts(report: JobReport) -> str:
-    charts = []
-    if any(report.distances):
-        charts.append(figure(distance_chart(report.distances, report.threshold)))
-    else:
-        where = "" if report.threshold is None else f" within radius {report.threshold}"
-        charts.append(_nothing("Pairs by distance", f"No pair{where}."))
-    if report.similarities is not None:
-        if any(report.similarities):
-            chart = similarity_chart(report.similarities, report.similarity_threshold)
-            charts.append(figure(chart))
-        else:
-            charts.append(_nothing("Verified pairs by similarity", "No pair was verified."))
+def _drawings(report: JobReport, words: Words) -> list[Drawing]:
+    charts = [chart_of(histogram, words) for histogram in report.histograms]
     if any(count for _, count in report.sizes):
-        charts.append(figure(size_chart(report.sizes)))
-    return "\n".join(charts)
+        charts.append(size_chart(report.sizes, words))
+    return [drawn(chart, words) for chart in charts]
 
 
-def _nothing(title: str, said: str) -> str:
-    return f'<div class="chart"><h2>{title}</h2><p class="note">{said}</p></div>'
+def _pairs(report: JobReport, beside: Beside) -> list[_Folded]:
+    found = []
+    # Opened are those on both sides of the line, where it is decided.
+    line_at = sum(pair.near for pair in report.pairs)
+    for at, pair in enumerate(report.pairs):
+        similarity = pair.right.similarity
+        value = "" if similarity is None else cosine(similarity)
+        head = [*line(pair.left.id), ("  ·  ", False), *line(pair.right.id)]
+        opened = line_at - 1 <= at <= line_at
+        shown = [beside.pair(pair.left, pair.right)]
+        found.append(_Folded(head, value, "", [], shown, opened, pair.near))
+    return found
 
 
-def _problems(problems: Sequence[tuple[str, int | None, str]], count: int) -> str:
-    rows = [
-        [foreign(file), "–" if at is None else number(at), foreign(reason)]
-        for file, at, reason in problems
+def _clusters(report: JobReport, words: Words, beside: Beside) -> list[_Folded]:
+    return [
+        _Folded(
+            line(cluster.members[0].id) if cluster.members else [],
+            "",
+            words("records", n=cluster.size),
+            _notes(cluster, words),
+            _members(cluster, beside),
+            at < OPENED,
+        )
+        for at, cluster in enumerate(report.clusters or ())
     ]
-    shown = f"Showing {number(len(rows))} of {number(count)}." if len(rows) < count else ""
-    said = f'<p class="note">{shown}</p>\n' if shown else ""
-    listed = table(["File", "Line", "Reason"], rows) if rows else ""
-    return f"<section>\n<h2>Unreadable records</h2>\n{said}{listed}\n</section>"
+
+
+def _notes(cluster: ShownCluster, words: Words) -> list[str]:
+    notes = []
+    if cluster.weakest is not None:
+        notes.append(words("clusters.weakest", value=cosine(cluster.weakest)))
+    if len(cluster.members) < cluster.size:
+        notes.append(words("clusters.members", shown=len(cluster.members), n=cluster.size))
+    return notes
+
+
+def _members(cluster: ShownCluster, beside: Beside) -> list[Sides]:
+    if not cluster.members:
+        return []
+    first, *others = cluster.members
+    return [beside.pair(first, member) for member in others] or [beside.alone(first)]

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+# Told of records that were passed.
+Tick = Callable[[int], object]
 PIECE = 8 << 20
 # Places of a file looked at before its lines are copied.
 LOOKS = 64
@@ -33,8 +35,17 @@ TABLES = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 class Kept(Protocol):
     """Where kept records go."""
 
-    def copy(self, path: str, spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> None:
-        """Of the records of one file, in order and at these spans, those with `keep`."""
+    def copy(
+        self,
+        path: str,
+        spans: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        tick: Tick = lambda count: None,
+    ) -> None:
+        """Of the records of one file, in order and at these spans, those with `keep`.
+
+        tick  is told how many more records were passed; what it is not told of went at once
+        """
 
 
 def check_kept(
@@ -146,7 +157,15 @@ class _Bytes:
         if header:
             self._write(header)
 
-    def copy(self, path: str, spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> None:
+    def copy(
+        self,
+        path: str,
+        spans: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        tick: Tick = lambda count: None,
+    ) -> None:
+        import numpy as np
+
         runs = _runs(spans, keep)
         if not runs:
             return
@@ -163,9 +182,16 @@ class _Bytes:
             return
         with open_stored(path) as file:
             source = _Forward(path, file.read)
+            # In one piece: a column of the spans would be copied for every look.
+            starts, done = np.ascontiguousarray(spans[:, 0]), 0
             for start, end in runs:
+                at = start
                 for data in source.pieces(start, end):
                     self._write(data)
+                    at += len(data)
+                    passed = int(np.searchsorted(starts, at))
+                    tick(passed - done)
+                    done = passed
                 if not (self._ended or source.ends_at(end)):
                     raise _changed(path)
 
@@ -292,7 +318,13 @@ class _Rows:
         self._write = write
         self._schema = schema
 
-    def copy(self, path: str, spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> None:
+    def copy(
+        self,
+        path: str,
+        spans: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        tick: Tick = lambda count: None,
+    ) -> None:
         import numpy as np
         import pyarrow as pa
 
@@ -314,6 +346,7 @@ class _Rows:
                         start += batch.num_rows
                         kept = batch.filter(pa.array(mask))
                         self._write(pa.Table.from_batches([kept]).cast(self._schema))
+                        tick(batch.num_rows)
                 start = end
 
 
@@ -334,7 +367,13 @@ class _Texts:
         self._write = write
         self._schema = schema
 
-    def copy(self, path: str, spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> None:
+    def copy(
+        self,
+        path: str,
+        spans: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        tick: Tick = lambda count: None,
+    ) -> None:
         import pyarrow as pa
 
         if not keep.any():

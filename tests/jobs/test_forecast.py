@@ -1,0 +1,73 @@
+"""What takes long is said before it begins, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neardup import jobs
+from neardup.jobs import forecast
+
+RECORDS = 1500
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Texts of common words, as few as a test can wait for."""
+    monkeypatch.setattr(forecast, "WORTH_A_LOOK", 1000)
+    monkeypatch.setattr(forecast, "LOOKED_AT", 500)
+    random = np.random.default_rng(3)
+    weights = 1 / np.arange(1, 2001)
+    words = random.choice(2000, (RECORDS, 40), p=weights / weights.sum())
+    path = tmp_path / "in.jsonl"
+    texts = (" ".join(f"w{word}" for word in row) for row in words)
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    return str(path)
+
+
+def warnings_of(source: str, **asked: float) -> list[str]:
+    said: list[str] = []
+    out = Path(source).with_name("out.jsonl")
+    jobs.dedup([source], out, jobs.Options(on_warning=said.append, **asked))  # type: ignore[arg-type]
+    return said
+
+
+def test_nothing_is_said_of_the_defaults(source: str) -> None:
+    assert warnings_of(source) == []
+
+
+def test_a_low_similarity(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert warnings_of(source, similarity=0.7) == []
+    monkeypatch.setattr(forecast, "MOST_IN_VAIN", 20_000)
+    (said,) = warnings_of(source, similarity=0.7)
+    assert said.startswith("similarity 0.7 is low for 1,500 records like these: about ")
+    assert said.endswith("a higher --similarity, or --recall 0.9, has fewer")
+    assert warnings_of(source, similarity=0.95) == []
+
+
+def test_pairs_that_count_are_not_in_vain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forecast, "WORTH_A_LOOK", 1000)
+    monkeypatch.setattr(forecast, "MOST_IN_VAIN", 100)
+    template = "the order of this customer was sent and will be there in some days with number "
+    path = tmp_path / "in.jsonl"
+    lines = (json.dumps({"text": f"{template}{at}"}) + "\n" for at in range(1500))
+    path.write_text("".join(lines))
+    assert warnings_of(str(path), similarity=0.5) == []
+
+
+def test_recall_one(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forecast, "MANY", 1000)
+    (said,) = warnings_of(source, recall=1.0)
+    assert said.startswith("recall is 1, so each of 1,500 records is compared with every other")
+    assert "--recall 0.999" in said
+
+
+def test_a_wide_radius(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert warnings_of(source, radius=30) == []
+    monkeypatch.setattr(forecast, "LONG", 0.0)
+    (said,) = warnings_of(source, radius=30)
+    assert said.startswith("radius 30 with 1,500 records takes about ")
+    assert said.endswith("a smaller --radius, or --recall 0.99, takes less")
