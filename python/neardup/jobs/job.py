@@ -299,8 +299,9 @@ class Job:
     def _refuse(self, corpus: Corpus) -> None:
         source, line, reason = corpus.problems(1)[0]
         place = source if line is None else f"{source}:{line}"
+        many = "1 record" if corpus.unreadable == 1 else f"{corpus.unreadable:,} records"
         raise UnreadableError(
-            f"{corpus.unreadable:,} records could not be read, the first is {place}: {reason}; "
+            f"{many} could not be read, the first is {place}: {reason}; "
             "with --strict nothing is written then"
         )
 
