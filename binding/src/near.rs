@@ -128,6 +128,7 @@ impl PyNearJoin {
 
     /// The rows of candidates, later and earlier in order, those that hang together side by side. `told` is called now
     /// and then with the tables done and the candidates found so far.
+    #[pyo3(signature = (threads, told=None))]
     fn candidates<'py>(
         &self,
         py: Python<'py>,

@@ -335,7 +335,7 @@ class NearJoin:
         threads: int | None = None,
     ) -> None: ...
     def candidates(
-        self, threads: int | None, told: Callable[[int, int], object] | None
+        self, threads: int | None, told: Callable[[int, int], object] | None = None
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Rows later and earlier in order; those that share texts lie side by side. `told` is
         called now and then with the tables that are done and the candidates found so far."""

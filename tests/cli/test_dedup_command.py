@@ -60,7 +60,7 @@ def test_dedup_says_what_it_did(run: Run, source: Path) -> None:
     assert said[0] == "neardup: kept 2, removed 1 (0 exact copies, 1 near-duplicate), unreadable 0"
     assert said[1] == "neardup: read 3 records"
     assert said[2] == (
-        "neardup: checked 0 candidate pairs; 99 % of the pairs at 0.85 are expected to be found"
+        "neardup: no pair had to be checked; 99 % of the pairs at 0.85 are expected to be found"
     )
     assert said[3].endswith("MB of memory")
     assert said[4] == "neardup: wrote out.jsonl, r.csv, r.html"
@@ -354,15 +354,15 @@ def test_quiet_leaves_what_cannot_be_read_to_the_quarantine(
     assert [row["line"] for row in corpora.rows(Path("o.quarantine.jsonl"))] == [4, 5]
     done = run(command, "in.jsonl", "-o", "o.jsonl", "-q", "--strict")
     assert done.code == 3
-    assert done.err.startswith("neardup: 2 records could not be read, first in.jsonl:4: not JSON")
+    assert done.err.startswith("neardup: 2 records could not be read, the first is in.jsonl:4: ")
 
 
 def test_a_warning_is_a_line_unless_quiet(
     run: Run, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("neardup.jobs.job.MANY", 2)
+    monkeypatch.setattr("neardup.jobs.forecast.MANY", 2)
     arguments = ("dedup", "in.jsonl", "-o", "o.jsonl", "--recall", "1")
-    assert "neardup: warning: recall is 1: each of 3 records" in run(*arguments).err
+    assert "neardup: warning: recall is 1, so each of 3 records" in run(*arguments).err
     assert run(*arguments, "-q") == (0, "", "")
 
 
@@ -432,7 +432,7 @@ def test_against_and_columns(run: Run, source: Path) -> None:
         *("--text-column", "body", "--id-column", "key"),
     )
     assert done.code == 0, done.err
-    assert "read 4 (1 to compare with)" in done.err
+    assert "read 4 records, 1 of them to compare with" in done.err
     assert Path("out.csv").read_text() == f"key,body\n2,{OTHER} {OTHER} twice\n3,ok\n"
     (row,) = corpora.rows(Path("r.jsonl"))
     assert (row["id"], row["dup_of"]) == ("1", "9")

@@ -12,7 +12,7 @@ import pytest
 import job_corpora as corpora
 from job_faults import GOOD, JOBS, OTHER, TEXT, line, names, write
 from neardup import jobs
-from neardup.jobs import job as job_module
+from neardup.jobs import forecast
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -61,14 +61,14 @@ def test_everything_is_near_the_reference(tmp_path: Path) -> None:
 def test_comparing_all_of_many_is_warned_of(
     tmp_path: Path, job: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_module, "MANY", 2)
+    monkeypatch.setattr(forecast, "MANY", 2)
     source, out = write(tmp_path / "in.jsonl", *GOOD), tmp_path / "out.jsonl"
-    with pytest.warns(UserWarning, match="each of 3 records is compared with each other"):
+    with pytest.warns(UserWarning, match="each of 3 records is compared with every other"):
         job([str(source)], out, jobs.Options(recall=1))
     # Warnings are errors here.
     job([str(source)], out, jobs.Options(recall=0.999))
     job([str(source)], out, jobs.Options(radius=3, recall=1))
-    monkeypatch.setattr(job_module, "MANY", 3)
+    monkeypatch.setattr(forecast, "MANY", 3)
     job([str(source)], out, jobs.Options(recall=1))
 
 

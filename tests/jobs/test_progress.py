@@ -20,6 +20,9 @@ class Heard:
         self.done: list[int] = []
 
     def stage(self, name: str, total: int | None, unit: str) -> None:
+        if self.stages and total is not None and self.stages[-1][1:] == (total, unit):
+            self.stages[-1] = (name, total, unit)
+            return
         self.stages.append((name, total, unit))
         self.done.append(0)
 
@@ -39,7 +42,7 @@ def test_stages_reach_their_ends(job: Any, packed: bool, corpus: Path, tmp_path:
     names = [name for name, _, _ in heard.stages]
     assert names[0] == "reading"
     assert "comparing" in names
-    assert any(name.startswith("finding candidates: ") for name in names)
+    assert any(name.startswith("finding candidates ") for name in names)
     for (name, total, _), done in zip(heard.stages, heard.done, strict=True):
         if total is not None:
             assert done == total, name

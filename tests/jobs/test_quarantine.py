@@ -93,7 +93,7 @@ def test_strict_leaves_what_an_earlier_run_has_read(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         jobs.dedup([str(source)], out, options)
     read = names(work)
-    with pytest.raises(jobs.UnreadableError, match="1 records could not be read"):
+    with pytest.raises(jobs.UnreadableError, match="1 record could not be read"):
         jobs.dedup([str(source)], out, jobs.Options(work_dir=work, resume=True, strict=True))
     assert names(work) == read
     jobs.dedup([str(source)], out, jobs.Options(work_dir=work, resume=True))

@@ -137,6 +137,12 @@ def _how(found: Summary) -> str:
     if plan.get("method") == "all-pairs":
         return f"compared each record with every other; all {at} found"
     checked = f"checked {_counted(found.candidates, 'candidate pair')}"
+    if not found.candidates:
+        # Texts that say the same are known without a look at them.
+        checked = "no pair had to be checked"
+    if asked := plan.get("collections"):
+        looked_up = f"looked each record up in {_counted(asked, 'collection')}"
+        checked = f"{checked}; {looked_up}" if found.candidates else looked_up
     if dense := plan.get("dense"):
         groups = _counted(len(dense), "group")
         checked += f" and {groups} of many records alike, up to {max(dense):,}"

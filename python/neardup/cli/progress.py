@@ -18,6 +18,7 @@ class Progress:
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
         self._bar: Bar | None = None
+        self._kind: tuple[int | None, str] = (None, "")
 
     def __enter__(self) -> Self:
         return self
@@ -36,7 +37,11 @@ class Progress:
             self._bar = None
 
     def stage(self, name: str, total: int | None, unit: str) -> None:
+        if self._bar is not None and total is not None and (total, unit) == self._kind:
+            self._bar.update(self._task, description=name)
+            return
         self.stop()
+        self._kind = total, unit
         if not self._shown:
             return
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn

@@ -95,6 +95,10 @@ def against(job: Job, matches: Matches, corpus: Corpus) -> Clusters:
     nearest = matches.nearest(corpus.reference or len(corpus))
     labels = np.where(nearest.match < 0, np.arange(len(nearest.match)), nearest.match)
     found = Clusters(labels, nearest.similarity, nearest.distance)
+    if job.collections:
+        matches.plan["collections"] = len(job.collections)
+        rows = (len(corpus) - corpus.reference) * len(job.collections)
+        job.options.progress.stage("comparing with collections", rows, "records")
     for path in job.collections:
         tick = job.options.progress.advance
         found = reference.nearest(path, corpus, job.question, found, tick)

@@ -222,8 +222,9 @@ class Job:
             self._refuse_nothing(corpus, "no record to compare with could be read", 1)
         if self.options.strict and corpus.unreadable:
             place, reason = _first(corpus, 1)
+            many = "1 record" if corpus.unreadable == 1 else f"{corpus.unreadable:,} records"
             raise UnreadableError(
-                f"{corpus.unreadable:,} records could not be read, the first is {place}: {reason}; "
+                f"{many} could not be read, the first is {place}: {reason}; "
                 "with --strict nothing is written then"
             )
 

@@ -36,7 +36,8 @@ class Progress(Protocol):
     """Hears how far a job is."""
 
     def stage(self, name: str, total: int | None, unit: str) -> None:
-        """A new stage of so many bytes or pairs, if that is known."""
+        """A new stage of so many bytes or pairs, if that is known; or, with the same total and
+        unit, another name for the one that is on."""
 
     def advance(self, count: int) -> None:
         """So many more are done."""

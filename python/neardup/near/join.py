@@ -59,9 +59,19 @@ class SketchJoin(Matches):
     def _judged(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Verdicts]:
         """All candidates but those of dense buckets, and the verdicts on them."""
         texts, tables = self.plan["texts"], self.plan["tables"]
-        looked = f"finding candidates: {texts:,} texts, {tables} tables"
-        self._stage(looked, None, "candidates")
-        later, earlier = self._join.candidates(self.threads, None)
+        done = 0
+
+        def told(seen: int, candidates: int) -> None:
+            nonlocal done
+            if seen > done:
+                self._stage(f"{looked}, {candidates:,} so far", tables, "tables")
+                self.judge.tick(seen - done)
+                done = seen
+
+        looked = f"finding candidates among {texts:,} texts"
+        self._stage(looked, tables or None, "tables")
+        later, earlier = self._join.candidates(self.threads, told)
+        told(tables, len(later))
         self.counts.candidates += len(later)
         self._stage("comparing", len(later), "pairs")
         verdicts = self.judge.verdicts(later, earlier)
