@@ -9,8 +9,9 @@ from neardup.clusters import Linkage, check_linkage
 from neardup.columns import as_column, numbers
 from neardup.fingerprint import RecipeLike
 from neardup.keep import Keep
+from neardup.limits import check_threads
 from neardup.near.question import question
-from neardup.recipe import as_recipe, check_threads
+from neardup.recipe import as_recipe
 
 if TYPE_CHECKING:
     import numpy as np

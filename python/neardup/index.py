@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, overload
 
 from neardup import _core
-from neardup.codes import Codes, as_codes, is_int, share, whole
+from neardup.codes import Codes, as_codes
 from neardup.columns import numbers
 from neardup.fingerprint import Fingerprints
+from neardup.limits import check_threads, is_int, share, whole
 from neardup.match import Match
-from neardup.recipe import Recipe, as_recipe, check_threads
+from neardup.recipe import Recipe, as_recipe
 
 if TYPE_CHECKING:
     import numpy as np

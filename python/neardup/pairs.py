@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from neardup import _core
-from neardup.codes import Codes, as_codes, share, whole
+from neardup.codes import Codes, as_codes
 from neardup.columns import numbers
 from neardup.fingerprint import Fingerprints
-from neardup.recipe import check_threads
+from neardup.limits import check_threads, share, whole
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast, overload
 
-from neardup.codes import whole
 from neardup.collection.batch import Batch
 from neardup.collection.checking import Checking
 from neardup.collection.connection import Durability
@@ -24,6 +23,7 @@ from neardup.collection.rows import Row, unpacked
 from neardup.collection.session import Session
 from neardup.collection.store import DATABASE, Store
 from neardup.fingerprint import RecipeLike
+from neardup.limits import whole
 from neardup.match import Match
 from neardup.near.question import Question, question
 from neardup.recipe import Recipe, as_recipe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neardup.codes import share, whole
+from neardup.limits import share, whole
 from neardup.similarity import DEFAULT_SIMILARITY
 
 DEFAULT_RECALL = 0.99
