@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 # These modules load neither NumPy nor Arrow: `neardup --help` has to start at once.
 from neardup._core import CorruptIndexError, __version__
 from neardup.clusters import clusters
-from neardup.dedup import Deduplication, dedup, dedup_frame
+from neardup.dedup import Deduplication, dedup
 from neardup.explain import Explanation, explain
 from neardup.features import Feature
 from neardup.fingerprint import Fingerprints, distance, fingerprint, fingerprints
+from neardup.frames import dedup_dataset, dedup_frame
 from neardup.index import Index
 from neardup.match import Match
 from neardup.pairs import JoinPlan, pairs, pairs_plan
@@ -49,6 +50,7 @@ __all__ = [
     "clusters",
     "compare",
     "dedup",
+    "dedup_dataset",
     "dedup_frame",
     "distance",
     "explain",

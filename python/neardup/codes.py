@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+FROM_TEXTS = "make fingerprints of texts first: neardup.fingerprints(texts)"
+
 
 @dataclass(frozen=True, eq=False)
 class Codes:
@@ -51,6 +53,8 @@ def as_codes(values: Any, bits: int | None = None) -> Codes:
     if isinstance(values, np.ndarray) and values.dtype != np.object_:
         return Codes(_from_array(values, bits), None, None, one=False)
     one = values is None or is_int(values)
+    if isinstance(values, str | bytes | bytearray):
+        raise TypeError(f"fingerprints is one {type(values).__name__}; {FROM_TEXTS}")
     if isinstance(values, Mapping):
         raise TypeError(
             f"fingerprints is a {type(values).__name__}; "
@@ -94,8 +98,10 @@ def _from_ints(given: list[Any], bits: int | None, *, one: bool) -> Codes:
     ints: list[int] = []
     for at, value in enumerate(given):
         if value is not None and not is_int(value):
+            way_out = f"; {FROM_TEXTS}" if isinstance(value, str) else ""
             raise TypeError(
-                f"{name.format(at)} is of type {type(value).__name__}; it must be an int, or None"
+                f"{name.format(at)} is of type {type(value).__name__}; "
+                f"it must be an int, or None{way_out}"
             )
         code = 0 if value is None else value.__index__()
         if code < 0 or code.bit_length() > (bits or 512):

@@ -92,6 +92,19 @@ class Nearest:
     distance: Rows
 
 
+def follow_twins(
+    twins: Rows, labels: Rows, similarity: NDArray[np.float64], distance: Rows
+) -> Clusters:
+    """Twins have the same neighbours: they go with the one that stands for them."""
+    import numpy as np
+
+    alone = twins == np.arange(len(labels))
+    labels, similarity, distance = labels[twins], similarity[twins], distance[twins]
+    first = ~alone & (labels == twins)
+    similarity[first], distance[first] = 1.0, 0
+    return Clusters(labels, similarity, distance)
+
+
 class Matches(ABC):
     """The near-duplicates of a corpus, to be asked for once.
 
