@@ -177,7 +177,7 @@ def test_ratios_and_the_least_similar() -> None:
     assert (found.ratio, found.exact_ratio) == (2 / 5, 1 / 5)
     assert found.least_similar(1)["row"].to_pylist() == [4]
     assert found.least_similar()["row"].to_pylist() == [4, 1]
-    assert found.least_similar(np.int64(5)).schema == found.removed.schema
+    assert found.least_similar(5).schema == found.removed.schema
     on_sample = nd.dedup(sample())
     lowest = on_sample.least_similar(5)["similarity"].to_pylist()
     assert lowest == sorted(on_sample.removed["similarity"].to_pylist())[:5]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from neardup.columns import refuse_lazy
+from neardup.columns import numbers, refuse_lazy
 from neardup.dedup import dedup, strings
 from neardup.keep import Keep
 
@@ -45,7 +45,7 @@ def dedup_frame(
     if hasattr(table, "iloc"):
         chosen: Frame = table.iloc[kept]
     elif hasattr(table, "take"):
-        chosen = table.take(kept)
+        chosen = _taken(table, kept)
     else:
         chosen = table[kept]
     return chosen
@@ -108,6 +108,30 @@ def _kept(
     keys = read(policy.column) if policy.column else None
     texts = read(wanted[0]) if len(wanted) == 1 else _joined([read(name) for name in wanted])
     return dedup(texts, keys=keys, **options).kept
+
+
+def _taken(table: Any, rows: NDArray[np.int64]) -> Any:
+    """Rows of an Arrow table or batch, whatever its columns hold."""
+    columns = []
+    for column in table.columns:
+        try:
+            columns.append(column.take(numbers(rows)))
+        except NotImplementedError:
+            # Arrow takes no rows of string views and run-end encoded columns, but can join slices.
+            columns.append(_joined_runs(column, rows))
+    return type(table).from_arrays(columns, schema=table.schema)
+
+
+def _joined_runs(column: Any, rows: NDArray[np.int64]) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1) if len(rows) else []
+    slices = [column.slice(int(run[0]), len(run)) for run in runs] or [column.slice(0, 0)]
+    if isinstance(column, pa.Array):
+        return pa.concat_arrays(slices)
+    chunks = [chunk for part in slices for chunk in part.chunks]
+    return pa.chunked_array([pa.concat_arrays(chunks)] if chunks else [], column.type)
 
 
 def _wanted(column: str, columns: Sequence[str] | None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, overload
 
 from neardup import _core
 from neardup.codes import Codes, as_codes
@@ -156,6 +156,13 @@ class Index:
         if words is None:
             raise KeyError(key)
         return sum(word << (64 * at) for at, word in enumerate(words))
+
+    def __reduce__(self) -> NoReturn:
+        # An index may be larger than memory, and a copy that is not checked may be wrong unseen.
+        raise TypeError(
+            "an Index can be neither pickled nor copied; "
+            "use index.save(path), and neardup.Index.open(path) where it is needed"
+        )
 
     def __repr__(self) -> str:
         return f"Index({len(self):,} entries, {self.bits} bits)"
@@ -332,9 +339,10 @@ class Index:
 
     def plan(self, radius: int, recall: float = 1.0) -> Plan:
         """What a search at this radius would do, and what it is expected to cost."""
+        radius = whole("radius", radius, 0, self.bits)
         parts = []
         for entries, tables, probes, candidates, nanoseconds in self._core.plan(
-            whole("radius", radius, 0, self.bits), share("recall", recall)
+            radius, share("recall", recall)
         ):
             keys, flips = zip(*tables, strict=True) if tables else ((), ())
             method = "scan" if tables is None else "tables"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import SupportsIndex, TypeGuard
 
@@ -23,6 +24,14 @@ def is_real(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def as_float(value: float) -> float:
+    """The number as a float; what no float can hold is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def whole(name: str, value: object, least: int, most: int) -> int:
     """The value as an int, refused outside of its limits."""
     limits = f"it must be a whole number from {least} to {most}"
@@ -39,7 +48,7 @@ def share(name: str, value: object) -> float:
     limits = "it must be a number above 0 and at most 1"
     if not is_real(value):
         raise TypeError(f"{name} is {value!r}; {limits}")
-    if not 0 < value <= 1:
+    if not 0 < as_float(value) <= 1:
         raise ValueError(f"{name} is {value}; {limits}")
     return float(value)
 

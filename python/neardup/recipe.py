@@ -18,7 +18,7 @@ from neardup.columns import as_column, is_arrow
 from neardup.digest import digest
 from neardup.idf import Idf
 from neardup.lazy import lazy
-from neardup.limits import check_threads, is_real, whole
+from neardup.limits import as_float, check_threads, is_real, whole
 from neardup.presets import PRESETS
 from neardup.stopwords import Stopwords
 from neardup.unicode import check_unicode
@@ -326,7 +326,7 @@ def as_recipe(recipe: Recipe | str | os.PathLike[str] | None) -> Recipe:
 def _check_scale(value: object) -> float:
     if not is_real(value):
         raise TypeError(f"scale is {value!r}; it must be a number above 0")
-    if not 0 < value <= MAX_SCALE:
+    if not 0 < as_float(value) <= MAX_SCALE:
         raise ValueError(f"scale is {value}; it must be above 0 and at most {MAX_SCALE:g}")
     return float(value)
 

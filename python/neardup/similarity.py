@@ -9,7 +9,7 @@ from typing import Literal
 from neardup import _core
 from neardup.features import TextLike, features
 from neardup.fingerprint import RecipeLike, fingerprint
-from neardup.limits import is_real
+from neardup.limits import as_float, is_real
 from neardup.recipe import Recipe, as_recipe
 
 Verdict = Literal["identical", "near-duplicate", "different"]
@@ -84,7 +84,7 @@ def compare(
     limits = "it must be a number from 0 to 1"
     if not is_real(similarity):
         raise TypeError(f"similarity is {similarity!r}; {limits}")
-    if not 0 <= similarity <= 1:
+    if not 0 <= as_float(similarity) <= 1:
         raise ValueError(f"similarity is {similarity}; {limits}")
     similarity = float(similarity)
     recipe = as_recipe(recipe)

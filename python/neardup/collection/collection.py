@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, cast, overload
 
 from neardup.collection.batch import Batch
 from neardup.collection.checking import Checking
@@ -64,6 +64,13 @@ class Collection:
         )
         # What was added last were updates: then it is quicker to look ids up before.
         self._updates = False
+
+    def __reduce__(self) -> NoReturn:
+        # It holds a lock, connections and mapped files, which belong to this process.
+        raise TypeError(
+            "a Collection can be neither pickled nor copied; it is saved already: pass its path, "
+            f"and use neardup.Collection.open({str(self.path)!r}) where it is needed"
+        )
 
     @classmethod
     def open(
