@@ -63,7 +63,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What only those need who keep a collection is loaded when they ask for it."""
+    """Collections are loaded on first use: they import SQLite, which most programs do not need."""
     if name not in __all__:
         raise AttributeError(f"module 'neardup' has no attribute {name!r}")
     import neardup.collection

@@ -132,7 +132,7 @@ class Recipe:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # The pipeline cannot leave the process; whoever unpickles makes one of their own.
+        # The pipeline cannot leave the process; it is built again where the recipe arrives.
         return {name: value for name, value in vars(self).items() if name != "pipeline"}
 
     @classmethod

@@ -38,8 +38,8 @@ class Collection:
     """Documents (id, text, metadata) in a folder, and which of them a text is near to.
 
     Open one with `Collection.open`; close it, or use it in a `with` statement. There is one writer
-    at a time, which is whoever has called `add`, `remove` or `compact` and not yet `close`; anyone
-    may read meanwhile, and sees at each call what was committed before it. All methods may be
+    at a time: the first to call `add`, `remove` or `compact`, until it calls `close`. Others may
+    read meanwhile; each call sees what was committed before it. All methods may be
     called from many threads. After a fork the child has to open it again.
 
     >>> import tempfile, neardup as nd
@@ -99,7 +99,7 @@ class Collection:
         if durability not in ("full", "normal"):
             raise ValueError(f'durability is {durability!r}; it must be "full" or "normal"')
         check_folder(given, read_only=read_only)
-        # Whoever changes the working directory later still means this folder.
+        # The path must mean this folder even if the working directory changes later.
         folder = given.absolute()
         chosen = None if recipe is None else as_recipe(recipe)
         if not (folder / DATABASE).exists():

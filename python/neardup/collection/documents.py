@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from neardup.unicode import check_unicode
 
-# Deeper metadata is refused: whoever reads it could not be sure to.
+# Deeper metadata is refused: not every JSON reader could read it back.
 MOST_DEPTH = 100
 NESTED = (Mapping, list, tuple)
 FORMS = 'pass (id, text), (id, text, metadata), {"id": …, "text": …}, or an Arrow table of them'

@@ -9,7 +9,7 @@ from zlib import crc32
 
 from neardup import _core
 
-# Shorter texts do not get smaller, and stay readable for whoever opens the file.
+# Shorter texts do not get smaller, and can be read in the database as they are.
 LEAST_PACKED = 200
 PACKING_LEVEL = 4
 

@@ -42,7 +42,7 @@ LOOKS, PAUSE = 8, 0.001
 class Session:
     """Sees to it that one process writes, and what is in memory is as of now.
 
-    Whoever writes holds the lock. Readers have connections of their own and take the view as it is:
+    The writer holds the lock. Readers have connections of their own and take the view as it is:
     they need the lock only to take in what another process has written.
     """
 
@@ -155,7 +155,7 @@ class Session:
 
     @contextmanager
     def writing(self) -> Iterator[Store]:
-        """In here nobody else writes. Whoever has begun to is the writer until it closes."""
+        """Nobody else writes in here. The first to write stays the writer until it closes."""
         if self.read_only:
             raise CollectionError(f"{self.folder}: opened to read only; open it without read_only")
         self.check_open()

@@ -155,7 +155,7 @@ class SketchJoin(Matches):
         self.counts.verified += int(new.sum())
         self.counts.add(distance[new], similarity[new])
         if self.plan["dense"]:
-            # Whoever is linked is so by a pair at least.
+            # Every linked row is in at least one pair.
             self.counts.pairs = max(self.counts.pairs, len(row))
         labels = np.arange(len(self.twins))
         labels[row] = kept

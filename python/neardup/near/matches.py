@@ -1,4 +1,4 @@
-"""What is found in a corpus, whoever finds it: the words engines and jobs share."""
+"""What a search of a corpus has found: the types that engines and jobs share."""
 
 from __future__ import annotations
 
