@@ -112,7 +112,8 @@ class Index:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """An index that was saved. Its file is mapped, not read: this takes no time or memory.
+        """Opens an index that was saved. The file is mapped, not read, so this takes hardly any
+        time or memory.
 
         What is read later is checked against its checksum first; `CorruptIndexError` names what is
         wrong. The file must stay as it is while the index is open; `save` may replace it. Changes
@@ -123,7 +124,7 @@ class Index:
         return index
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the index to a file, whole or not at all, after bringing it into one piece."""
+        """Compacts the index and writes it to a file, whole or not at all."""
         self._core.save(os.fspath(path))
 
     @property
@@ -357,11 +358,12 @@ class Index:
         self._core.clear()
 
     def compact(self) -> None:
-        """Brings the index into one piece, without what was removed: the fastest form."""
+        """Merges everything into one segment and drops what was removed. Searches are fastest
+        then."""
         self._core.compact()
 
     def verify(self) -> None:
-        """Reads all of it and checks every sum and order; raises `CorruptIndexError`."""
+        """Reads all of it and checks every checksum and the order; raises `CorruptIndexError`."""
         self._core.verify()
 
 

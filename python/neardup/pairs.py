@@ -25,7 +25,7 @@ Method = Literal["equal", "all-pairs", "blocks", "sampled"]
 
 @dataclass(frozen=True)
 class JoinPlan:
-    """How `pairs` and `clusters` go about it, and what they expect.
+    """How `pairs` and `clusters` will search, and what to expect.
 
     method            "equal": only equal fingerprints, radius 0; "all-pairs": each with each;
                       "blocks": exact, by sorting; "sampled": by random bits, finds a share
@@ -129,7 +129,7 @@ def pairs(
 
 
 def check_equal(equal: object) -> None:
-    """Refuses what is no way to pair repeats."""
+    """Refuses an unknown value of `equal`."""
     if equal not in ("all", "first"):
         raise ValueError(f'equal is {equal!r}; it must be "all" or "first"')
 

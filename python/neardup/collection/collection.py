@@ -130,7 +130,7 @@ class Collection:
             )
 
     def close(self) -> None:
-        """Lets go of the files, and of the writer's place. A second time does nothing."""
+        """Closes the files, and lets another process write. Calling it again does nothing."""
         self._session.close()
 
     def __enter__(self) -> Self:
@@ -238,7 +238,8 @@ class Collection:
             return len(known)
 
     def compact(self) -> None:
-        """Writes all fingerprints anew, from the truth, in one segment, and gives free space back.
+        """Writes all fingerprints anew, from the database, in one segment, and gives free space
+        back.
 
         Readers go on meanwhile. It needs as much free space as the collection takes, and as much
         again in the folder SQLite has for temporary files.
@@ -383,7 +384,7 @@ class Collection:
         return export(self.documents(), Path(path), self.recipe.bits, texts=self.stores_text)
 
     def stats(self) -> Stats:
-        """Numbers: how many documents, and how they lie."""
+        """How many documents there are, and how they are stored."""
         with self._session.current() as (view, store):
             return Stats(
                 path=str(self.path),
@@ -411,7 +412,8 @@ class Collection:
             return self._identity, view.counts.next_key + view.counts.next_removal
 
     def verify(self) -> list[str]:
-        """Reads everything and compares it: what is wrong, in words; nothing if all is well.
+        """Reads and checks everything. Returns what is wrong, one sentence each; empty if all
+        is well.
 
         What is wrong with a segment `compact` mends. What is wrong with the database it cannot:
         restore a backup.
@@ -434,7 +436,7 @@ ADDED = (repeat("added"), repeat(None), repeat(None), repeat(None))
 def _question(
     similarity: float | None, radius: int | None, recall: float | None, bits: int
 ) -> Question:
-    """It is asked each time, and seldom something else."""
+    """Cached, because callers mostly ask the same question again."""
     return question(similarity, radius, recall, bits=bits)
 
 
@@ -451,7 +453,7 @@ def _texts(texts: Any) -> list[str]:
 
 
 def _is_text(name: str) -> bool:
-    """What is no Unicode text is no id of anything."""
+    """Whether an id could be stored: it must be Unicode text."""
     try:
         name.encode()
     except UnicodeEncodeError:

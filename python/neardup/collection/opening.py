@@ -1,4 +1,4 @@
-"""A folder becomes an open collection, or it is said why not."""
+"""Opens or makes the folder of a collection, or says why that is not possible."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ SIMILARITY_BINS = 20
 
 @dataclass
 class Counts:
-    """What was seen on the way.
+    """What was counted during the search.
 
     candidates    pairs that were looked at
     verified      those whose cosine was computed
@@ -106,7 +106,7 @@ def follow_twins(
 
 
 class Matches(ABC):
-    """The near-duplicates of a corpus, to be asked for once.
+    """The near-duplicates of a corpus. Ask for `pairs`, `clusters` or `nearest` once.
 
     twins   for each row the first in order that says the same: equal features, or equal texts
             without a signal. One of them is compared, and the others follow it
