@@ -154,8 +154,26 @@ def test_what_cannot_be_is_refused(arguments: dict[str, Any], message: str) -> N
 def test_wrong_types_are_named() -> None:
     with pytest.raises(TypeError, match=r"texts\[1\] is of type int"):
         nd.dedup(["a", 1])
-    with pytest.raises(TypeError, match="texts is one str"):
-        nd.dedup("text")
+    calls: list[Any] = [nd.dedup, nd.fingerprints, nd.Recipe().fit]
+    for call in calls:
+        with pytest.raises(TypeError, match=r"texts is one str; pass a list of str: \[text\]"):
+            call("text")
+        with pytest.raises(TypeError, match=r"texts is a dict; pass its values: list\(texts.val"):
+            call({"a": "one two", "b": "three four"})
+        assert call({"a": "one two", "b": "three four"}.values())
+    with pytest.raises(TypeError, match="keys is a dict; pass its values, one for each text"):
+        nd.dedup(["a b", "c d"], keep="best:n", keys={"a": 1, "b": 2})
+
+
+def test_texts_in_place_of_fingerprints_are_named() -> None:
+    calls: list[Any] = [nd.pairs, nd.clusters, nd.pairs_plan, nd.Index().add, nd.Index().search]
+    for call in calls:
+        with pytest.raises(TypeError, match="fingerprints is a dict; pass its values"):
+            call({"a": 1})
+        with pytest.raises(TypeError, match="fingerprints is one str; make fingerprints of texts"):
+            call("text")
+        with pytest.raises(TypeError, match=r"fingerprints\[0\] is of type str; .*first: neardup"):
+            call(["text"])
 
 
 def test_newest_takes_dates_and_missing_ones_last() -> None:

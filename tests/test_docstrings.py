@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.parametrize(
     "name",
-    ["clusters", "collection.collection", "dedup", "fingerprint", "pairs", "similarity"],
+    ["clusters", "collection.collection", "dedup", "fingerprint", "frames", "pairs", "similarity"],
 )
 def test_examples(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"neardup.{name}"))

@@ -449,7 +449,7 @@ def test_texts_of_other_types(item: object, name: str, recipe: Any) -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ("one text", "texts is one str; pass a list of str, or use fingerprint for one"),
+        ("one text", r"texts is one str; pass a list of str: \[text\] for a single one"),
         (b"bytes", "texts is one bytes; pass a list"),
         (bytearray(b"x"), "texts is one bytearray; pass a list"),
         (None, "texts is of type NoneType; pass an iterable of str, or an Arrow, Polars or"),

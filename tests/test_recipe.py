@@ -19,7 +19,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 import neardup as nd
 import reference
 from neardup.features import features, token_hash
-from neardup.recipe import Idf, as_recipe
+from neardup.idf import Idf
+from neardup.recipe import as_recipe
 
 # Promises: a fingerprint stored today is found again by a neardup of tomorrow.
 IDENTITIES = {
@@ -346,12 +347,12 @@ def test_as_recipe_refuses_other_types(value: Any) -> None:
 @pytest.mark.parametrize(
     ("fields", "error", "message"),
     [
-        ({"bits": 0}, ValueError, "bits is 0; it must be from 8 to 512"),
-        ({"bits": 7}, ValueError, "bits is 7; it must be from 8 to 512"),
-        ({"bits": -8}, ValueError, "bits is -8; it must be from 8 to 512"),
+        ({"bits": 0}, ValueError, "bits is 0; it must be a whole number from 8 to 512"),
+        ({"bits": 7}, ValueError, "bits is 7; it must be a whole number from 8 to 512"),
+        ({"bits": -8}, ValueError, "bits is -8; it must be a whole number from 8 to 512"),
         ({"bits": 12}, ValueError, "bits is 12; it must be a multiple of 8 from 8 to 512"),
-        ({"bits": 520}, ValueError, "bits is 520; it must be from 8 to 512"),
-        ({"bits": 10**30}, ValueError, "bits is 10+; it must be from 8 to 512"),
+        ({"bits": 520}, ValueError, "bits is 520; it must be a whole number from 8 to 512"),
+        ({"bits": 10**30}, ValueError, "bits is 10+; it must be a whole number from 8 to 512"),
         ({"bits": True}, TypeError, "bits is True; it must be a whole number from 8 to 512"),
         ({"bits": "64"}, TypeError, "bits is '64'; it must be a whole number"),
         ({"bits": 64.0}, TypeError, "bits is 64.0; it must be a whole number"),
@@ -381,14 +382,18 @@ def test_as_recipe_refuses_other_types(value: Any) -> None:
             ValueError,
             "votes is 'float'; it must be one of exact, signed-float,",
         ),
-        ({"ngram": 0}, ValueError, "ngram is 0; it must be from 1 to 1000"),
-        ({"ngram": 1001}, ValueError, "ngram is 1001; it must be from 1 to 1000"),
+        ({"ngram": 0}, ValueError, "ngram is 0; it must be a whole number from 1 to 1000"),
+        ({"ngram": 1001}, ValueError, "ngram is 1001; it must be a whole number from 1 to 1000"),
         ({"ngram": True}, TypeError, "ngram is True; it must be a whole number from 1"),
         ({"ngram": 2.0}, TypeError, "ngram is 2.0; it must be a whole number"),
-        ({"top": 0}, ValueError, "top is 0; it must be from 1 to 1000000"),
-        ({"top": -1}, ValueError, "top is -1; it must be from 1"),
+        ({"top": 0}, ValueError, "top is 0; it must be a whole number from 1 to 1000000"),
+        ({"top": -1}, ValueError, "top is -1; it must be a whole number from 1"),
         ({"top": "5"}, TypeError, "top is '5'; it must be a whole number"),
-        ({"min_features": 0}, ValueError, "min_features is 0; it must be from 1 to 1000000"),
+        (
+            {"min_features": 0},
+            ValueError,
+            "min_features is 0; it must be a whole number from 1",
+        ),
         ({"min_features": None}, TypeError, "min_features is None; it must be a whole number"),
         ({"scale": 0}, ValueError, r"scale is 0; it must be above 0 and at most 1e\+09"),
         ({"scale": -1.5}, ValueError, "scale is -1.5; it must be above 0"),
@@ -608,8 +613,8 @@ def test_texts_fit_refuses(texts: Any, error: type[Exception], message: str) -> 
 @pytest.mark.parametrize(
     ("documents", "counts", "error", "message"),
     [
-        (0, {}, ValueError, "documents of idf is 0; it must be from 1"),
-        (-1, {}, ValueError, "documents of idf is -1; it must be from 1"),
+        (0, {}, ValueError, "documents of idf is 0; it must be a whole number from 1"),
+        (-1, {}, ValueError, "documents of idf is -1; it must be a whole number from 1"),
         (1.5, {}, TypeError, "documents of idf is 1.5; it must be a whole number"),
         (2, {"a": 3}, ValueError, "counts of idf has 3 for 'a'; it must be .* 0 to documents, 2"),
         (2, {"a": -1}, ValueError, "counts of idf has -1 for 'a'"),

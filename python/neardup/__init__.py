@@ -17,10 +17,11 @@ if TYPE_CHECKING:
         Stats,
         Stored,
     )
-    from neardup.dedup import Deduplication, dedup, dedup_frame
+    from neardup.dedup import Deduplication, dedup
     from neardup.explain import Explanation, explain
     from neardup.features import Feature
     from neardup.fingerprint import Fingerprints, distance, fingerprint, fingerprints
+    from neardup.frames import dedup_dataset, dedup_frame
     from neardup.index import Index
     from neardup.match import Match
     from neardup.pairs import JoinPlan, pairs, pairs_plan
@@ -50,6 +51,7 @@ __all__ = [
     "clusters",
     "compare",
     "dedup",
+    "dedup_dataset",
     "dedup_frame",
     "distance",
     "explain",
@@ -68,10 +70,11 @@ _MODULES = {
     "clusters": "clusters",
     "collection": "Collection CollectionError CorruptCollectionError LockedCollectionError Outcome "
     "Stats Stored",
-    "dedup": "Deduplication dedup dedup_frame",
+    "dedup": "Deduplication dedup",
     "explain": "Explanation explain",
     "features": "Feature",
     "fingerprint": "Fingerprints distance fingerprint fingerprints",
+    "frames": "dedup_dataset dedup_frame",
     "index": "Index",
     "match": "Match",
     "pairs": "JoinPlan pairs pairs_plan",

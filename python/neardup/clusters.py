@@ -43,13 +43,14 @@ def clusters(
 
 
 def check_linkage(linkage: object) -> None:
-    """Refuses what is no way to link pairs."""
+    """Refuses an unknown linkage."""
     if linkage not in get_args(Linkage):
         raise ValueError(f'linkage is {linkage!r}; it must be "connected" or "star"')
 
 
 def numbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each row that is a label the number of its cluster: counted from 0, as they come.
+    """Numbers the clusters from 0, in the order in which they first occur; the number is at the
+    row of the label.
 
     >>> import numpy as np
     >>> labels = np.array([2, 1, 2, 4, 4])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from neardup.fingerprint import Fingerprints
+from neardup.limits import is_int
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+FROM_TEXTS = "make fingerprints of texts first: neardup.fingerprints(texts)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,13 @@ def as_codes(values: Any, bits: int | None = None) -> Codes:
     if isinstance(values, np.ndarray) and values.dtype != np.object_:
         return Codes(_from_array(values, bits), None, None, one=False)
     one = values is None or is_int(values)
+    if isinstance(values, str | bytes | bytearray):
+        raise TypeError(f"fingerprints is one {type(values).__name__}; {FROM_TEXTS}")
+    if isinstance(values, Mapping):
+        raise TypeError(
+            f"fingerprints is a {type(values).__name__}; "
+            "pass its values: list(fingerprints.values())"
+        )
     try:
         given = [values] if one else list(values)
     except TypeError:
@@ -58,11 +68,6 @@ def as_codes(values: Any, bits: int | None = None) -> Codes:
             "a NumPy array of uint64, or ints in an iterable"
         ) from None
     return _from_ints(given, bits, one=one)
-
-
-def is_int(value: object) -> TypeGuard[SupportsIndex]:
-    """Whether a value is one whole number; arrays have an index as well."""
-    return hasattr(value, "__index__") and not hasattr(value, "__len__")
 
 
 def _from_array(values: NDArray[Any], bits: int | None) -> NDArray[np.uint64]:
@@ -93,8 +98,10 @@ def _from_ints(given: list[Any], bits: int | None, *, one: bool) -> Codes:
     ints: list[int] = []
     for at, value in enumerate(given):
         if value is not None and not is_int(value):
+            way_out = f"; {FROM_TEXTS}" if isinstance(value, str) else ""
             raise TypeError(
-                f"{name.format(at)} is of type {type(value).__name__}; it must be an int, or None"
+                f"{name.format(at)} is of type {type(value).__name__}; "
+                f"it must be an int, or None{way_out}"
             )
         code = 0 if value is None else value.__index__()
         if code < 0 or code.bit_length() > (bits or 512):
@@ -110,24 +117,3 @@ def _from_ints(given: list[Any], bits: int | None, *, one: bool) -> Codes:
     missing = [value is None for value in given]
     signal = ~np.array(missing, dtype=np.bool_) if any(missing) else None
     return Codes(rows, signal, None, one)
-
-
-def whole(name: str, value: object, least: int, most: int) -> int:
-    """The value as an int, refused outside of its limits."""
-    limits = f"it must be a whole number from {least} to {most}"
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} is {value!r}; {limits}")
-    number = int(value.__index__())
-    if not least <= number <= most:
-        raise ValueError(f"{name} is {number}; {limits}")
-    return number
-
-
-def share(name: str, value: object) -> float:
-    """The value as a number above 0 and at most 1, refused if it is none."""
-    limits = "it must be a number above 0 and at most 1"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} is {value!r}; {limits}")
-    if not 0 < float(value) <= 1:
-        raise ValueError(f"{name} is {value}; {limits}")
-    return float(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -9,8 +10,11 @@ def as_column(texts: Any) -> Any:
     """A column of strings as an Arrow chunked array, anything else as a list."""
     if isinstance(texts, str | bytes | bytearray):
         raise TypeError(
-            f"texts is one {type(texts).__name__}; pass a list of str, or use fingerprint for one"
+            f"texts is one {type(texts).__name__}; pass a list of str: [text] for a single one"
         )
+    if isinstance(texts, Mapping):
+        raise TypeError(f"texts is a {type(texts).__name__}; pass its values: list(texts.values())")
+    refuse_lazy("texts", texts, "texts.collect()[COLUMN]")
     if type(texts).__module__.partition(".")[0] == "pandas":
         if getattr(texts, "ndim", 1) != 1:
             raise TypeError(f"texts is a {type(texts).__name__}; pick the column of texts")
@@ -39,22 +43,55 @@ def as_column(texts: Any) -> Any:
         column = pa.chunked_array(texts)
     else:
         column = pa.chunked_array([pa.array(texts)])
+    return _strings(column)
+
+
+def refuse_lazy(name: str, value: Any, instead: str) -> None:
+    """Refuses a query of Polars that has not run.
+
+    To run it here would hide how long that takes and how much memory, and its rows, run again, may
+    come in another order than the row numbers of the answer.
+    """
+    if type(value).__name__ == "LazyFrame" and hasattr(value, "collect"):
+        raise TypeError(
+            f"{name} is a LazyFrame, a query that has not run yet; run it first and pass {instead}"
+        )
+
+
+def _strings(column: Any) -> Any:
+    """The column itself if it is one of strings, or its strings where they are encoded."""
+    import pyarrow as pa
+
     kind = column.type
-    if pa.types.is_dictionary(kind):
+    if isinstance(kind, pa.BaseExtensionType):
+        stored = [chunk.storage for chunk in column.chunks]
+        return _strings(pa.chunked_array(stored, kind.storage_type))
+    if pa.types.is_run_end_encoded(kind) and _is_string(kind.value_type):
+        import pyarrow.compute as pc
+
+        return _strings(pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks]))
+    if pa.types.is_dictionary(kind) and (
+        _is_string(kind.value_type) or pa.types.is_null(kind.value_type)
+    ):
         # Arrow cannot look up string views, which is what a Polars dictionary holds.
         plain = [
             chunk.dictionary.cast(pa.large_string()).take(chunk.indices) for chunk in column.chunks
         ]
-        column = pa.chunked_array(plain, pa.large_string())
-    elif pa.types.is_null(kind):
-        column = column.cast(pa.string())
-    elif not (
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    ):
+        return pa.chunked_array(plain, pa.large_string())
+    if pa.types.is_null(kind):
+        return column.cast(pa.string())
+    if not _is_string(kind):
         raise TypeError(
             f"texts is a column of {kind}; it must be a column of strings: pick one, or cast it"
         )
     return column
+
+
+def _is_string(kind: Any) -> bool:
+    import pyarrow as pa
+
+    is_kind = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(check(kind) for check in is_kind)
 
 
 def is_arrow(column: Any) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from neardup.limits import is_int
 from neardup.recipe import Recipe
 from neardup.unicode import check_unicode
 
@@ -74,7 +75,7 @@ def token_hash(token: str, recipe: Recipe) -> int:
     value = recipe.hash(token)
     if isinstance(value, bytes | bytearray):
         value = int.from_bytes(value, "big")
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    if not is_int(value):
         raise TypeError(
             f"hash gave {value!r} for the token {token!r}; it must give a whole number or bytes"
         )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from neardup.columns import as_column, chunks, is_arrow
 from neardup.features import TextLike, check_total, features, given_features, token_hash
-from neardup.recipe import Recipe, as_recipe, check_threads
+from neardup.limits import check_threads, is_int
+from neardup.recipe import Recipe, as_recipe
 from neardup.unicode import check_unicode
 
 if TYPE_CHECKING:
@@ -170,14 +171,16 @@ def distance(a: Any, b: Any) -> Any:
     for value in (a, b):
         if value is None:
             raise ValueError("a fingerprint is None: the text had no signal, so it has no distance")
-        if isinstance(value, int) and value < 0:
+        if is_int(value) and value.__index__() < 0:
             raise ValueError(f"a fingerprint is {value}; it must not be negative")
         if isinstance(value, Fingerprints) and not value.signal.all():
             raise ValueError(
                 f"fingerprints[{value.signal.argmin()}] is None: the text had no signal, so it has "
                 "no distance; leave such texts out: fingerprints[fingerprints.signal]"
             )
-    if isinstance(a, int) and isinstance(b, int):
+    # NumPy's whole numbers as Python's; True is none, and no fingerprint.
+    a, b = (value.__index__() if is_int(value) else value for value in (a, b))
+    if type(a) is int and type(b) is int:
         return (a ^ b).bit_count()
     import numpy as np
 
@@ -204,7 +207,7 @@ def distance(a: Any, b: Any) -> Any:
 def _words(value: Any) -> int:
     if isinstance(value, Fingerprints):
         return int(value.values.shape[-1])
-    if isinstance(value, int):
+    if type(value) is int:
         return max(1, (value.bit_length() + 63) // 64)
     return int(value.shape[-1]) if getattr(value, "ndim", 0) == 2 else 1
 
@@ -214,7 +217,7 @@ def _rows(value: Any, words: int) -> NDArray[np.uint64]:
 
     if isinstance(value, Fingerprints):
         return value.values
-    if isinstance(value, int):
+    if type(value) is int:
         return np.frombuffer(value.to_bytes(words * 8, "little"), dtype="<u8").astype(np.uint64)
     if not (isinstance(value, np.ndarray) and value.dtype == np.uint64 and value.ndim in (1, 2)):
         raise TypeError(

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, overload
 
 from neardup import _core
-from neardup.codes import Codes, as_codes, is_int, share, whole
+from neardup.codes import Codes, as_codes
 from neardup.columns import numbers
 from neardup.fingerprint import Fingerprints
+from neardup.limits import check_threads, is_int, share, whole
 from neardup.match import Match
-from neardup.recipe import Recipe, as_recipe, check_threads
+from neardup.recipe import Recipe, as_recipe
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,7 +112,8 @@ class Index:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """An index that was saved. Its file is mapped, not read: this takes no time or memory.
+        """Opens an index that was saved. The file is mapped, not read, so this takes hardly any
+        time or memory.
 
         What is read later is checked against its checksum first; `CorruptIndexError` names what is
         wrong. The file must stay as it is while the index is open; `save` may replace it. Changes
@@ -122,7 +124,7 @@ class Index:
         return index
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the index to a file, whole or not at all, after bringing it into one piece."""
+        """Compacts the index and writes it to a file, whole or not at all."""
         self._core.save(os.fspath(path))
 
     @property
@@ -155,6 +157,13 @@ class Index:
         if words is None:
             raise KeyError(key)
         return sum(word << (64 * at) for at, word in enumerate(words))
+
+    def __reduce__(self) -> NoReturn:
+        # An index may be larger than memory, and a copy that is not checked may be wrong unseen.
+        raise TypeError(
+            "an Index can be neither pickled nor copied; "
+            "use index.save(path), and neardup.Index.open(path) where it is needed"
+        )
 
     def __repr__(self) -> str:
         return f"Index({len(self):,} entries, {self.bits} bits)"
@@ -331,9 +340,10 @@ class Index:
 
     def plan(self, radius: int, recall: float = 1.0) -> Plan:
         """What a search at this radius would do, and what it is expected to cost."""
+        radius = whole("radius", radius, 0, self.bits)
         parts = []
         for entries, tables, probes, candidates, nanoseconds in self._core.plan(
-            whole("radius", radius, 0, self.bits), share("recall", recall)
+            radius, share("recall", recall)
         ):
             keys, flips = zip(*tables, strict=True) if tables else ((), ())
             method = "scan" if tables is None else "tables"
@@ -348,11 +358,12 @@ class Index:
         self._core.clear()
 
     def compact(self) -> None:
-        """Brings the index into one piece, without what was removed: the fastest form."""
+        """Merges everything into one segment and drops what was removed. Searches are fastest
+        then."""
         self._core.compact()
 
     def verify(self) -> None:
-        """Reads all of it and checks every sum and order; raises `CorruptIndexError`."""
+        """Reads all of it and checks every checksum and the order; raises `CorruptIndexError`."""
         self._core.verify()
 
 

@@ -68,7 +68,7 @@ class Keep:
 
 
 def _numbers(keys: Any) -> Any:
-    """Strings that are all numbers, as every cell of a CSV file is a string, as numbers."""
+    """Strings as numbers, if all of them are: every cell of a CSV file is a string."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

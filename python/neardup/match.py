@@ -1,4 +1,4 @@
-"""What look-ups answer, everywhere the same."""
+"""The answer of every look-up."""
 
 from __future__ import annotations
 

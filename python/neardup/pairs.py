@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from neardup import _core
-from neardup.codes import Codes, as_codes, share, whole
+from neardup.codes import Codes, as_codes
 from neardup.columns import numbers
 from neardup.fingerprint import Fingerprints
-from neardup.recipe import check_threads
+from neardup.limits import check_threads, share, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ Method = Literal["equal", "all-pairs", "blocks", "sampled"]
 
 @dataclass(frozen=True)
 class JoinPlan:
-    """How `pairs` and `clusters` go about it, and what they expect.
+    """How `pairs` and `clusters` will search, and what to expect.
 
     method            "equal": only equal fingerprints, radius 0; "all-pairs": each with each;
                       "blocks": exact, by sorting; "sampled": by random bits, finds a share
@@ -129,7 +129,7 @@ def pairs(
 
 
 def check_equal(equal: object) -> None:
-    """Refuses what is no way to pair repeats."""
+    """Refuses an unknown value of `equal`."""
     if equal not in ("all", "first"):
         raise ValueError(f'equal is {equal!r}; it must be "all" or "first"')
 

@@ -8,7 +8,7 @@ import json
 import os
 import threading
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, cast, get_args
@@ -16,7 +16,9 @@ from typing import Any, Literal, Self, cast, get_args
 from neardup import _core
 from neardup.columns import as_column, is_arrow
 from neardup.digest import digest
+from neardup.idf import Idf
 from neardup.lazy import lazy
+from neardup.limits import as_float, check_threads, is_real, whole
 from neardup.presets import PRESETS
 from neardup.stopwords import Stopwords
 from neardup.unicode import check_unicode
@@ -35,44 +37,6 @@ MIN_BITS, MAX_BITS = 8, 512
 _WIDEST = {"md5": 128, "md5-first": 128, "lookup3": 64, "lookup3-yanyiwu": 64}
 MAX_NGRAM = 1000
 MAX_SCALE = 1e9
-MAX_THREADS = 1024
-
-
-@dataclass(frozen=True)
-class Idf:
-    """Document frequencies a tf-idf recipe was fitted on.
-
-    The weight of a token is tf · (1 + ln((1 + documents) / (1 + documents with the token))).
-    """
-
-    documents: int
-    counts: Mapping[str, int]
-
-    def __post_init__(self) -> None:
-        _check_whole("documents of idf", self.documents, 1, 2**48)
-        if not isinstance(self.counts, Mapping):
-            raise TypeError(f"counts of idf is {self.counts!r}; it must map tokens to numbers")
-        for token, count in self.counts.items():
-            if not isinstance(token, str):
-                raise TypeError(f"counts of idf has the token {token!r}; a token must be a str")
-            if not token.isascii():
-                check_unicode(token, f"counts of idf: the token {token!r}")
-            # In more texts than there are, a token would weigh less than nothing.
-            if type(count) is not int or not 0 <= count <= self.documents:
-                raise ValueError(
-                    f"counts of idf has {count!r} for {token!r}; "
-                    f"it must be a whole number from 0 to documents, {self.documents}"
-                )
-
-    @lazy
-    def digest(self) -> str:
-        return digest([self.documents, sorted(self.counts.items())])
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __repr__(self) -> str:
-        return f"Idf(documents={self.documents}, tokens={len(self.counts)})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,15 +97,15 @@ class Recipe:
                     f"{name} is {value!r}; it must be one of {', '.join(get_args(kind))}"
                     + (", or a function of the token" if name == "hash" else "")
                 )
-        _check_whole("bits", self.bits, MIN_BITS, MAX_BITS)
+        for name, (least, most) in _WHOLE.items():
+            value = getattr(self, name)
+            if name != "top" or value is not None:
+                # NumPy's numbers become Python's, so that equal recipes are equal everywhere.
+                object.__setattr__(self, name, whole(name, value, least, most))
         if self.bits % 8:
             raise ValueError(
                 f"bits is {self.bits}; it must be a multiple of 8 from {MIN_BITS} to {MAX_BITS}"
             )
-        _check_whole("ngram", self.ngram, 1, MAX_NGRAM)
-        _check_whole("min_features", self.min_features, 1, 1_000_000)
-        if self.top is not None:
-            _check_whole("top", self.top, 1, 1_000_000)
         if self.pattern is not None and not isinstance(self.pattern, str):
             raise TypeError(f"pattern is {self.pattern!r}; it must be a str")
         if self.pattern is not None:
@@ -168,7 +132,7 @@ class Recipe:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # The pipeline cannot leave the process; whoever unpickles makes one of their own.
+        # The pipeline cannot leave the process; it is built again where the recipe arrives.
         return {name: value for name, value in vars(self).items() if name != "pipeline"}
 
     @classmethod
@@ -322,6 +286,13 @@ os.register_at_fork(
     after_in_child=_BUILDING.release,
 )
 
+_WHOLE = {
+    "bits": (MIN_BITS, MAX_BITS),
+    "ngram": (1, MAX_NGRAM),
+    "min_features": (1, 1_000_000),
+    "top": (1, 1_000_000),
+}
+
 _CHOICES: dict[str, Any] = {
     "normalize": Normalize,
     "tokens": Tokens,
@@ -352,26 +323,10 @@ def as_recipe(recipe: Recipe | str | os.PathLike[str] | None) -> Recipe:
     )
 
 
-def _check_whole(name: str, value: object, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} is {value!r}; it must be a whole number from {low} to {high}")
-    if not low <= value <= high:
-        raise ValueError(f"{name} is {value}; it must be from {low} to {high}")
-
-
-def check_threads(threads: object) -> None:
-    """Refuses a number of threads no run can have."""
-    limits = f"it must be a whole number from 1 to {MAX_THREADS}, or None for all cores"
-    if isinstance(threads, bool) or not isinstance(threads, int | None):
-        raise TypeError(f"threads is {threads!r}; {limits}")
-    if threads is not None and not 1 <= threads <= MAX_THREADS:
-        raise ValueError(f"threads is {threads}; {limits}")
-
-
 def _check_scale(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_real(value):
         raise TypeError(f"scale is {value!r}; it must be a number above 0")
-    if not 0 < value <= MAX_SCALE:
+    if not 0 < as_float(value) <= MAX_SCALE:
         raise ValueError(f"scale is {value}; it must be above 0 and at most {MAX_SCALE:g}")
     return float(value)
 

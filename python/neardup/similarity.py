@@ -9,6 +9,7 @@ from typing import Literal
 from neardup import _core
 from neardup.features import TextLike, features
 from neardup.fingerprint import RecipeLike, fingerprint
+from neardup.limits import as_float, is_real
 from neardup.recipe import Recipe, as_recipe
 
 Verdict = Literal["identical", "near-duplicate", "different"]
@@ -80,8 +81,12 @@ def compare(
     for name, text in (("a", a), ("b", b)):
         if not isinstance(text, str):
             raise TypeError(f"{name} is of type {type(text).__name__}; it must be a str")
-    if not isinstance(similarity, int | float) or not 0 <= similarity <= 1:
-        raise ValueError(f"similarity is {similarity!r}; it must be a number from 0 to 1")
+    limits = "it must be a number from 0 to 1"
+    if not is_real(similarity):
+        raise TypeError(f"similarity is {similarity!r}; {limits}")
+    if not 0 <= as_float(similarity) <= 1:
+        raise ValueError(f"similarity is {similarity}; {limits}")
+    similarity = float(similarity)
     recipe = as_recipe(recipe)
     left, right = fingerprint(a, recipe), fingerprint(b, recipe)
     cosine = _cosine(a, b, recipe)

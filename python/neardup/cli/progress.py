@@ -9,7 +9,7 @@ from neardup.cli import console
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
-    from rich.progress import ProgressColumn
+    from rich.progress import ProgressColumn, TaskID
 
 
 class Progress:
@@ -19,6 +19,7 @@ class Progress:
         self._shown = shown
         self._bar: Bar | None = None
         self._kind: tuple[int | None, str] = (None, "")
+        self._task: TaskID
 
     def __enter__(self) -> Self:
         return self

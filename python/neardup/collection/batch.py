@@ -58,8 +58,8 @@ class Batch:
     def rows(
         self, chosen: list[int] | range, first: int, breathe: Callable[[], None]
     ) -> list[tuple[Any, ...]]:
-        """The chosen documents as rows of the store, with keys from `first` on. Others get a turn
-        now and then by `breathe`."""
+        """The chosen documents as rows of the store, with keys from `first` on. Calls `breathe`
+        now and then, so that other threads can run."""
         ids, strings, metadata = self.documents
         columns: tuple[list[Any], ...]
         columns = (ids, self.names, self.codes, metadata, strings, self.data)

@@ -9,9 +9,8 @@ from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, cast, overload
 
-from neardup.codes import whole
 from neardup.collection.batch import Batch
 from neardup.collection.checking import Checking, CheckingOne
 from neardup.collection.connection import Durability
@@ -24,6 +23,7 @@ from neardup.collection.rows import Row, unpacked
 from neardup.collection.session import Session
 from neardup.collection.store import DATABASE, Store
 from neardup.fingerprint import RecipeLike
+from neardup.limits import whole
 from neardup.match import Match
 from neardup.near.question import Question, question
 from neardup.recipe import Recipe, as_recipe
@@ -38,8 +38,8 @@ class Collection:
     """Documents (id, text, metadata) in a folder, and which of them a text is near to.
 
     Open one with `Collection.open`; close it, or use it in a `with` statement. There is one writer
-    at a time, which is whoever has called `add`, `remove` or `compact` and not yet `close`; anyone
-    may read meanwhile, and sees at each call what was committed before it. All methods may be
+    at a time: the first to call `add`, `remove` or `compact`, until it calls `close`. Others may
+    read meanwhile; each call sees what was committed before it. All methods may be
     called from many threads. After a fork the child has to open it again.
 
     >>> import tempfile, neardup as nd
@@ -64,6 +64,13 @@ class Collection:
         )
         # What was added last were updates: then it is quicker to look ids up before.
         self._updates = False
+
+    def __reduce__(self) -> NoReturn:
+        # It holds a lock, connections and mapped files, which belong to this process.
+        raise TypeError(
+            "a Collection can be neither pickled nor copied; it is saved already: pass its path, "
+            f"and use neardup.Collection.open({str(self.path)!r}) where it is needed"
+        )
 
     @classmethod
     def open(
@@ -92,7 +99,7 @@ class Collection:
         if durability not in ("full", "normal"):
             raise ValueError(f'durability is {durability!r}; it must be "full" or "normal"')
         check_folder(given, read_only=read_only)
-        # Whoever changes the working directory later still means this folder.
+        # The path must mean this folder even if the working directory changes later.
         folder = given.absolute()
         chosen = None if recipe is None else as_recipe(recipe)
         if not (folder / DATABASE).exists():
@@ -123,7 +130,7 @@ class Collection:
             )
 
     def close(self) -> None:
-        """Lets go of the files, and of the writer's place. A second time does nothing."""
+        """Closes the files, and lets another process write. Calling it again does nothing."""
         self._session.close()
 
     def __enter__(self) -> Self:
@@ -231,7 +238,8 @@ class Collection:
             return len(known)
 
     def compact(self) -> None:
-        """Writes all fingerprints anew, from the truth, in one segment, and gives free space back.
+        """Writes all fingerprints anew, from the database, in one segment, and gives free space
+        back.
 
         Readers go on meanwhile. It needs as much free space as the collection takes, and as much
         again in the folder SQLite has for temporary files.
@@ -376,7 +384,7 @@ class Collection:
         return export(self.documents(), Path(path), self.recipe.bits, texts=self.stores_text)
 
     def stats(self) -> Stats:
-        """Numbers: how many documents, and how they lie."""
+        """How many documents there are, and how they are stored."""
         with self._session.current() as (view, store):
             return Stats(
                 path=str(self.path),
@@ -404,7 +412,8 @@ class Collection:
             return self._identity, view.counts.next_key + view.counts.next_removal
 
     def verify(self) -> list[str]:
-        """Reads everything and compares it: what is wrong, in words; nothing if all is well.
+        """Reads and checks everything. Returns what is wrong, one sentence each; empty if all
+        is well.
 
         What is wrong with a segment `compact` mends. What is wrong with the database it cannot:
         restore a backup.
@@ -427,7 +436,7 @@ ADDED = (repeat("added"), repeat(None), repeat(None), repeat(None))
 def _question(
     similarity: float | None, radius: int | None, recall: float | None, bits: int
 ) -> Question:
-    """It is asked each time, and seldom something else."""
+    """Cached, because callers mostly ask the same question again."""
     return question(similarity, radius, recall, bits=bits)
 
 
@@ -444,7 +453,7 @@ def _texts(texts: Any) -> list[str]:
 
 
 def _is_text(name: str) -> bool:
-    """What is no Unicode text is no id of anything."""
+    """Whether an id could be stored: it must be Unicode text."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -25,7 +25,7 @@ CACHE_KILOBYTES, READER_KILOBYTES = 16 << 10, 2 << 10
 
 
 def connect(path: Path, *, read_only: bool, durability: Durability) -> sqlite3.Connection:
-    """An open database; one that is only read may lie where nobody can write."""
+    """Opens the database. A read-only one may be in a folder nobody can write to."""
     connection = _reading(path) if read_only else _writing(path)
     connection.execute(f"PRAGMA synchronous = {durability}")
     if durability == "full":

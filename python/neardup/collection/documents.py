@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from neardup.unicode import check_unicode
 
-# Deeper metadata is refused: whoever reads it could not be sure to.
+# Deeper metadata is refused: not every JSON reader could read it back.
 MOST_DEPTH = 100
 NESTED = (Mapping, list, tuple)
 FORMS = 'pass (id, text), (id, text, metadata), {"id": …, "text": …}, or an Arrow table of them'
@@ -154,7 +154,7 @@ def as_json(metadata: Any, at: int) -> str | None:
 
 
 def depth_of(value: Any) -> int:
-    """How deep lists and dicts lie in each other, as far as MOST_DEPTH + 1."""
+    """How deeply lists and dicts are nested, counted up to MOST_DEPTH + 1."""
     depth, level = 0, [value]
     while level and depth <= MOST_DEPTH:
         # Each once, however often it is there: one may even hold itself.

@@ -1,4 +1,4 @@
-"""What can be wrong with a collection, in its user's words."""
+"""What can be wrong with a collection, told to its user."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def told(folder: Path) -> Iterator[None]:
 
 
 def translated(error: sqlite3.Error, folder: Path) -> Exception:
-    """The same error for a person; of the class Python has for its kind."""
+    """The same error in plain words, as a built-in exception where one fits."""
     import sqlite3
 
     # The low byte is the kind, what is above it the circumstances.

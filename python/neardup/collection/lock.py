@@ -60,7 +60,7 @@ class WriterLock:
         return True
 
     def release(self) -> None:
-        """Lets go; a second time does nothing."""
+        """Gives the lock back. Calling it again does nothing."""
         handle, self._handle = self._handle, None
         if handle is not None:
             with suppress(OSError):

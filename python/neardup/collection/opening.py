@@ -1,4 +1,4 @@
-"""A folder becomes an open collection, or it is said why not."""
+"""Opens or makes the folder of a collection, or says why that is not possible."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def make_store(folder: Path, recipe: Recipe, *, texts: bool) -> None:
 
 
 def _acquired(lock: WriterLock) -> bool:
-    """Takes the lock, or waits until whoever has it has made the collection."""
+    """Takes the lock, or waits until the process that holds it has made the collection."""
     deadline = time.monotonic() + PATIENCE
     while not (lock.folder / DATABASE).exists():
         try:

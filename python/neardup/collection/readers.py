@@ -34,7 +34,7 @@ class Readers:
             self.give(store)
 
     def take(self) -> Store:
-        """One to be given back."""
+        """A connection for one call, given back afterwards."""
         if self._idle:
             with suppress(IndexError):
                 return self._idle.pop()
@@ -56,7 +56,7 @@ class Readers:
         store.close()
 
     def close(self) -> None:
-        """Lets go of all that is not in use; the rest follows when it is."""
+        """Closes all that are not in use. The others are closed when they are given back."""
         self._closed = True
         while self._idle:
             with suppress(IndexError, CollectionError, OSError):

@@ -1,4 +1,4 @@
-"""Fingerprints a writer keeps at hand, so that it need not read them again to merge segments."""
+"""Fingerprints a writer keeps in memory, so that merging segments need not read them again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Recent:
         self.keep_from(1)
 
     def keep_from(self, key: int) -> None:
-        """Lets go of all; from this key on they are kept."""
+        """Forgets all, and keeps those from this key on."""
         self.first = key
         self.pieces: list[Piece] = []
         self.gone: list[int] = []

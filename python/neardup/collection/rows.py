@@ -9,13 +9,13 @@ from zlib import crc32
 
 from neardup import _core
 
-# Shorter texts do not get smaller, and stay readable for whoever opens the file.
+# Shorter texts do not get smaller, and can be read in the database as they are.
 LEAST_PACKED = 200
 PACKING_LEVEL = 4
 
 
 class Counts(NamedTuple):
-    """What a transaction leaves behind; by it a reader knows what is new.
+    """Counters that every transaction updates. They tell readers what is new.
 
     next_key, next_removal  numbers never given before
     generation              grows when segments change
@@ -71,7 +71,7 @@ class SegmentRow(NamedTuple):
 
 
 def digest_of(text: str, data: bytes) -> bytes | None:
-    """By what a text without a signal is known again; without a letter or digit it is not."""
+    """The digest that finds equal texts without a signal. None if there is no letter or digit."""
     return hashlib.blake2b(data, digest_size=16).digest() if _core.says_something(text) else None
 
 

@@ -40,9 +40,9 @@ LOOKS, PAUSE = 8, 0.001
 
 
 class Session:
-    """Sees to it that one process writes, and what is in memory is as of now.
+    """Lets one process write, and keeps what is in memory up to date.
 
-    Whoever writes holds the lock. Readers have connections of their own and take the view as it is:
+    The writer holds the lock. Readers have connections of their own and take the view as it is:
     they need the lock only to take in what another process has written.
     """
 
@@ -70,7 +70,7 @@ class Session:
         _OPEN.add(self)
 
     def close(self) -> None:
-        """Lets go of the files, and of the writer's place. A second time does nothing."""
+        """Closes the files, and lets another process write. Calling it again does nothing."""
         if self._pid != os.getpid():
             return
         with self.lock:
@@ -86,7 +86,7 @@ class Session:
 
     @contextmanager
     def reading(self) -> Iterator[Store]:
-        """In here all that is read from the store is as of one moment, which is now."""
+        """Everything read in here is of one moment: when it was entered."""
         self.check_open()
         with self.readers.one() as store, store.snapshot():
             yield store
@@ -116,8 +116,9 @@ class Session:
                 store.seen, self._stale = version, False
 
     def ask(self, work: Callable[[View, Store], T]) -> T:
-        """An answer as of one moment. What a key stands for never changes, it can only go: where it
-        went while this was looking, or all was moved, this looks again."""
+        """An answer as of one moment. A key never changes its meaning, but it can be removed.
+        If that happens during the search, or the segments are rewritten, the search is done
+        again."""
         for look in range(LOOKS):
             self.check_open()
             store = self.readers.take()
@@ -139,7 +140,7 @@ class Session:
             return self.settled(lambda view: work(view, store), store)
 
     def settled(self, work: Callable[[View], T], store: Store | None = None) -> T:
-        """What `work` finds while nobody writes but who asks."""
+        """What `work` returns. The caller makes sure that nothing changes meanwhile."""
         while True:
             try:
                 return work(self.segments.view)
@@ -155,7 +156,7 @@ class Session:
 
     @contextmanager
     def writing(self) -> Iterator[Store]:
-        """In here nobody else writes. Whoever has begun to is the writer until it closes."""
+        """Nobody else writes in here. The first to write stays the writer until it closes."""
         if self.read_only:
             raise CollectionError(f"{self.folder}: opened to read only; open it without read_only")
         self.check_open()
@@ -219,8 +220,8 @@ class Session:
         self.segments.forget()
 
     def _tidy(self) -> None:
-        """A segment of its own for what has gathered in memory. What is stored is stored, so that
-        no trouble with it is an error of whoever has added something: it is tried again later."""
+        """Writes what has gathered in memory as a segment. The documents are stored already, so
+        a failure here is no failure of `add`: it is tried again later."""
         import sqlite3
 
         key = self.segments.counts.next_key

@@ -41,7 +41,7 @@ UNSEEN = -1
 
 
 class Store:
-    """An open SQLite file. Callers see to it that one thread at a time uses it."""
+    """An open SQLite file. Only one thread may use it at a time; callers make sure of that."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All that is read in here is of one moment."""
+        """Everything read in here is of one moment."""
         with told(self.folder):
             if self.connection.in_transaction:
                 yield
@@ -154,7 +154,7 @@ class Store:
         self._execute("BEGIN")
 
     def data_version(self) -> int:
-        """Another number whenever another connection has changed something."""
+        """A number that changes whenever another connection has written something."""
         found: int = self._execute("PRAGMA data_version").fetchone()[0]
         return found
 
@@ -233,8 +233,8 @@ class Store:
         return None if found is None else self._checked(found)
 
     def check_absent(self, id_: str) -> None:
-        """Raises if an id may have been missed: SQLite does not notice all damage in the order of
-        ids, so the neighbours of one that was not found have to be what they seem."""
+        """Raises if an id may have been missed. SQLite does not notice all damage to its index
+        of ids, so the neighbours of an id that was not found are checked."""
         for which in ("id > ? ORDER BY id", "id < ? ORDER BY id DESC"):
             found = self._execute(
                 f"SELECT id, key FROM documents WHERE {which} LIMIT 1",  # noqa: S608
@@ -376,7 +376,8 @@ class Store:
                 yield start, rows
 
     def set_segments(self, kept: Sequence[SegmentRow], made: SegmentRow, counts: Counts) -> None:
-        """Beside some segments another, which does not hold what was removed before; no others."""
+        """Replaces the list of segments: those given, and a new one without the rows removed
+        before."""
         numbers = [row.number for row in kept]
         places = ", ".join("?" * len(numbers))
         with self.transaction():
@@ -391,7 +392,7 @@ class Store:
 
 
 def _go_on() -> None:
-    """Nobody else waits."""
+    """What `breathe` does unless a session says otherwise: nothing."""
 
 
 def _sum(counts: Counts) -> int:

@@ -14,6 +14,7 @@ import functools
 import hashlib
 import logging
 import numbers
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any, SupportsIndex
@@ -78,6 +79,7 @@ class Simhash:
         hashfunc: Callable[[bytes], bytes | int] = _md5,
         log: logging.Logger | None = None,
     ) -> None:
+        f = operator.index(f)
         if f % 8:
             raise ValueError(f"f must be a multiple of 8, got {f}")
         self.f = f
@@ -247,6 +249,8 @@ class SimhashIndex:
         k: int = 2,
         log: logging.Logger | None = None,
     ) -> None:
+        # NumPy's whole numbers have a fixed width; masks are made of these.
+        f, k = operator.index(f), operator.index(k)
         if k < 0:
             raise ValueError(f"k must be 0 or more, got {k}")
         self.f = f

@@ -79,6 +79,7 @@ def find_all(
 
 def shingle(tokens: Iterable[Token], window: int = 4) -> Iterator[list[Token]]:
     """Every run of `window` neighbouring tokens, as a list."""
+    window = operator.index(window)
     if window <= 0:
         raise ValueError(f"Window size must be positive, got {window}")
     run: collections.deque[Token] = collections.deque(maxlen=window)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.clusters import Linkage, check_linkage
-from neardup.codes import whole
 from neardup.engines import engine
 from neardup.jobs import reference, work_folder
 from neardup.jobs.ahead import ahead
@@ -23,6 +22,7 @@ from neardup.jobs.stamps import Stamp, size, stamp
 from neardup.jobs.summary import Summary, peak_memory
 from neardup.jobs.work_folder import STATE
 from neardup.keep import Keep
+from neardup.limits import whole
 from neardup.near.corpus import made_for
 from neardup.near.question import question
 from neardup.near.sample import Sample

@@ -59,6 +59,13 @@ def texts_in_memory(
     return TextsInMemory(recipe, texts, lengths, *made)
 
 
+def judged_only(
+    column: pa.ChunkedArray, recipe: Recipe, signal: NDArray[np.bool_]
+) -> TextsInMemory:
+    """Texts whose pairs are known already: nothing is made of them but verdicts."""
+    return TextsInMemory(recipe, *_stored(column), signal, None, None)
+
+
 def made_for(
     asked: Question, column: Any, recipe: Recipe, threads: int | None
 ) -> tuple[NDArray[np.bool_], NDArray[np.uint8] | None, NDArray[np.uint64] | None]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from neardup import _core
 from neardup.clusters import Linkage
 from neardup.near.judge import Stage, Tick, Verdicts
-from neardup.near.matches import Clusters, Matches, Pairs
+from neardup.near.matches import Clusters, Matches, Pairs, follow_twins
 
 if TYPE_CHECKING:
     import numpy as np
@@ -181,15 +181,10 @@ class SketchJoin(Matches):
         if self.sample is not None:
             self.sample.take(kept[new], row[new], distance[new], similarity[new])
         if self.plan["dense"]:
-            # Whoever is linked is so by a pair at least.
+            # Every linked row is in at least one pair.
             self.counts.pairs = max(self.counts.pairs, len(row))
         labels = np.arange(len(self.twins))
         labels[row] = kept
         found, apart = np.full(len(labels), np.nan), np.zeros(len(labels), dtype=np.int64)
         found[row], apart[row] = similarity, distance
-        # Twins have the same neighbours: they follow the one that stands for them.
-        alone = self.twins == np.arange(len(labels))
-        labels, found, apart = labels[self.twins], found[self.twins], apart[self.twins]
-        first = labels == self.twins
-        found[~alone & first], apart[~alone & first] = 1.0, 0
-        return Clusters(labels, found, apart)
+        return follow_twins(self.twins, labels, found, apart)

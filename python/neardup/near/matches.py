@@ -1,4 +1,4 @@
-"""What is found in a corpus, whoever finds it: the words engines and jobs share."""
+"""What a search of a corpus has found: the types that engines and jobs share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIMILARITY_BINS = 20
 
 @dataclass
 class Counts:
-    """What was seen on the way.
+    """What was counted during the search.
 
     candidates    pairs that were looked at
     verified      those whose cosine was computed
@@ -93,8 +93,21 @@ class Nearest:
     distance: Rows
 
 
+def follow_twins(
+    twins: Rows, labels: Rows, similarity: NDArray[np.float64], distance: Rows
+) -> Clusters:
+    """Twins have the same neighbours: they go with the one that stands for them."""
+    import numpy as np
+
+    alone = twins == np.arange(len(labels))
+    labels, similarity, distance = labels[twins], similarity[twins], distance[twins]
+    first = ~alone & (labels == twins)
+    similarity[first], distance[first] = 1.0, 0
+    return Clusters(labels, similarity, distance)
+
+
 class Matches(ABC):
-    """The near-duplicates of a corpus, to be asked for once.
+    """The near-duplicates of a corpus. Ask for `pairs`, `clusters` or `nearest` once.
 
     twins   for each row the first in order that says the same: equal features, or equal texts
             without a signal. One of them is compared, and the others follow it

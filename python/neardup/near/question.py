@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neardup.codes import share, whole
+from neardup.limits import share, whole
 from neardup.similarity import DEFAULT_SIMILARITY
 
 DEFAULT_RECALL = 0.99
@@ -12,7 +12,8 @@ DEFAULT_RECALL = 0.99
 
 @dataclass(frozen=True)
 class Question:
-    """When two texts are near-duplicates. It says all: neither the rows nor the machine matter.
+    """When two texts are near-duplicates. The answer depends on nothing else: not on the other
+    texts, not on the machine.
 
     similarity  the cosine they must reach, exactly; None: the radius decides
     radius      the bits in which their fingerprints may differ; None: the similarity decides

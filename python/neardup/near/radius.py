@@ -64,7 +64,7 @@ class RadiusJoin(Matches):
         return Fingerprints(self._values, self._signal, self.corpus.recipe)
 
     def _equal_texts(self) -> None:
-        """Those without a signal are twins of their equals, by the digest the core gives them."""
+        """Makes equal texts without a signal twins, by the digest that the core gives them."""
         import numpy as np
         import pyarrow as pa
 
