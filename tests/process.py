@@ -1,8 +1,10 @@
 """Code run in a process of its own."""
 
+import shlex
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 
 def run_alone(code: str, *, before: str = "", seconds: float = 60) -> str:
@@ -22,3 +24,11 @@ def run_alone(code: str, *, before: str = "", seconds: float = 60) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def shell(folder: Path, command: str) -> subprocess.CompletedProcess[bytes]:
+    """A command line of the shell, with `neardup` in it."""
+    line = command.replace("neardup", f"{shlex.quote(sys.executable)} -m neardup", 1)
+    return subprocess.run(
+        ["bash", "-c", line], cwd=folder, capture_output=True, timeout=60, check=False
+    )

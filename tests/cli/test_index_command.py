@@ -223,3 +223,34 @@ def test_a_second_writer_is_refused(run: Run, seen: Path, new: Path) -> None:
         assert ran.code == 1
         assert "is writing to it" in ran.err
         assert run("index", "check", seen, new, "--quiet").code == 0
+
+
+def test_a_full_disk_says_how_many_are_in(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+
+    from neardup.cli import inputs
+    from neardup.collection.errors import NOTHING_STORED
+
+    path, source = tmp_path / "seen.neardup", tmp_path / "in.txt"
+    source.write_text("".join(f"line number {n} of the file\n" for n in range(25)))
+    run("index", "create", path)
+    monkeypatch.setattr(inputs, "BATCH", 10)
+    real, calls = nd.Collection.add, list[int]()
+
+    def add(self: nd.Collection, documents: Any, **options: Any) -> Any:
+        calls.append(len(documents))
+        if len(calls) == 3:
+            raise OSError(errno.ENOSPC, f"disk full; {NOTHING_STORED}", str(path))
+        return real(self, documents, **options)
+
+    monkeypatch.setattr(nd.Collection, "add", add)
+    ran = run("index", "add", path, source, "--lines")
+    assert (ran.code, calls) == (1, [10, 10, 5])
+    assert ran.err == (
+        f"neardup: {path}: disk full; 20 documents of this run are stored and stay, the others "
+        "are not\n"
+    )
+    with nd.Collection.open(path, read_only=True) as collection:
+        assert len(collection) == 20

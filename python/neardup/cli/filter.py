@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neardup.cli import console, options
+from neardup.cli import console, options, signals
 from neardup.cli.opened import SUFFIX
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def command(
                     on_problem=on_problem,
                     on_dropped=on_dropped,
                     strict=strict,
+                    hold=signals.held,
                 )
             )
         except CollectionError:
@@ -179,4 +181,8 @@ def _put(data: bytes) -> None:
         return
     view = memoryview(data)
     while view:
-        view = view[os.write(handle, view) :]
+        # Whoever reads may be slow: only here signals are answered, so that it is always known
+        # whether a record was written. As much as a pipe has room for then does not wait.
+        with signals.released():
+            select.select([], [handle], [])
+        view = view[os.write(handle, view[: select.PIPE_BUF]) :]

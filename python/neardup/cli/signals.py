@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 # SIGHUP comes when a terminal is closed; some systems have none.
@@ -10,9 +12,11 @@ NAMES = ("SIGTERM", "SIGHUP")
 
 
 class _Last:
-    """The signal that came last."""
+    """The signal that came last, and whether it has to wait until it is answered."""
 
     number: int = signal.SIGINT
+    held = False
+    is_waiting = False
 
 
 def listen() -> None:
@@ -20,9 +24,40 @@ def listen() -> None:
 
     What was to be ignored stays so: that is how nohup works.
     """
-    for number in _numbers():
+    for number in (signal.SIGINT, *_numbers()):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """What is done in here is done whole: a signal is answered at its end.
+
+    Not by a mask, which holds for one thread only, and any other may get the signal.
+    """
+    _Last.held = True
+    try:
+        yield
+    finally:
+        _Last.held = False
+        _answer()
+
+
+@contextmanager
+def released() -> Iterator[None]:
+    """Inside `held`, what may wait for ever: here signals are answered at once."""
+    was, _Last.held = _Last.held, False
+    try:
+        _answer()
+        yield
+    finally:
+        _Last.held = was
+
+
+def _answer() -> None:
+    if _Last.is_waiting:
+        _Last.is_waiting = False
+        raise KeyboardInterrupt
 
 
 def code() -> int:
@@ -46,4 +81,6 @@ def _stop(number: int, frame: FrameType | None) -> None:
     # They often come in pairs, and the second must not stop the tidying up. Ctrl-C still does.
     for each in _numbers():
         signal.signal(each, signal.SIG_IGN)
-    raise KeyboardInterrupt
+    _Last.is_waiting = True
+    if not _Last.held:
+        _answer()

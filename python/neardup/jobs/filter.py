@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -140,6 +140,7 @@ class Filter:
     on_problem  is told of each record that cannot be read
     on_dropped  is told of each record that was seen before
     strict      stop at the first record that cannot be read
+    hold        puts off what would stop the run while it does not know what was written
 
     A record is first noted in a file of the collection, then stored, then written, then the note
     is cleared. Whatever stops a run, all that was stored and not written is known: it is taken out
@@ -160,11 +161,12 @@ class Filter:
         on_problem: Report | None = None,
         on_dropped: Callable[[Dropped], object] | None = None,
         strict: bool = False,
+        hold: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         from neardup.collection import Collection
 
         self.counts = Filtered()
-        self._put, self._name, self._strict = put, name, strict
+        self._put, self._name, self._strict, self._hold = put, name, strict, hold
         self._reading = reading or Reading()
         self._told, self._on_dropped = on_problem, on_dropped
         self._limits: dict[str, Any] = {
@@ -212,7 +214,8 @@ class Filter:
             finally:
                 # What came before one that cannot be read is as good as ever.
                 if records:
-                    self._pass(records)
+                    with self._hold():
+                        self._pass(records)
         return self.counts
 
     def _report(self, problem: Unreadable) -> None:

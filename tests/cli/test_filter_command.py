@@ -1,0 +1,289 @@
+"""neardup filter: a stream without what was seen before."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import neardup as nd
+from neardup.jobs.filter import PENDING, Filter, Pending, lines_of
+from neardup.sources import Reading, document
+
+Run = Callable[..., Any]
+TEXT = "Harbour Street will be closed to all motor traffic from Monday until Friday"
+OTHER = "A letter from the seaside tells of gulls and rain and of a broken umbrella"
+RECORDS = [
+    f'{{"id": "a", "text": "{TEXT}"}}\n'.encode(),
+    f'{{"text":  "{OTHER}", "id": "b"}}\r\n'.encode(),
+    f'{{"id": "c", "text": "{TEXT.upper()}!"}}\n'.encode(),
+]
+
+
+def test_new_records_go_through_byte_for_byte(run: Run) -> None:
+    ran = run("filter", stdin=b"".join(RECORDS))
+    assert ran.code == 0
+    assert ran.out.encode() == RECORDS[0] + RECORDS[1]
+    assert ran.err == "neardup: read 3, passed on 2, seen before 1, unreadable 0\n"
+
+
+def test_it_is_dedup_one_by_one(run: Run, tmp_path: Path) -> None:
+    sample = Path(__file__).parents[2] / "examples" / "sample.jsonl"
+    ran = run("filter", sample, "-q")
+    lines = sample.read_text("utf-8").splitlines(keepends=True)
+    kept = nd.dedup([json.loads(line)["text"] for line in lines]).kept
+    assert ran.out == "".join(lines[at] for at in kept)
+    assert ran.err == ""
+
+
+def test_a_collection_remembers(run: Run, tmp_path: Path) -> None:
+    seen, log = tmp_path / "seen.neardup", tmp_path / "seen.jsonl"
+    assert run("filter", "--in", seen, "-q", stdin=b"".join(RECORDS[:2])).out
+    ran = run("filter", "--in", seen, "--seen", log, stdin=b"".join(RECORDS))
+    assert (ran.code, ran.out) == (0, "")
+    dropped = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(row["id"], row["line"], row["dup_of"]) for row in dropped] == [
+        ("a", 1, "a"),
+        ("b", 2, "b"),
+        ("c", 3, "a"),
+    ]
+    with nd.Collection.open(seen, read_only=True) as collection:
+        assert list(collection) == ["a", "b"]
+        assert collection.verify() == []
+
+
+def test_what_was_seen_is_not_forgotten(run: Run, tmp_path: Path) -> None:
+    """An id that comes with another text, and lines without an id, replace nothing."""
+    seen = tmp_path / "seen.neardup"
+    changed = f'{{"id": "a", "text": "{OTHER}"}}\n'.encode()
+    assert run("filter", "--in", seen, "-q", stdin=RECORDS[0] + changed).out.count("\n") == 2
+    assert run("filter", "--in", seen, "-q", stdin=RECORDS[0] + changed).out == ""
+    other = tmp_path / "lines.neardup"
+    for text in (TEXT, OTHER):
+        assert run("filter", "--lines", "--in", other, "-q", stdin=f"{text}\n".encode()).out
+    for text in (TEXT, OTHER):
+        assert not run("filter", "--lines", "--in", other, "-q", stdin=f"{text}\n".encode()).out
+
+
+def test_what_cannot_be_read_is_told_and_not_passed_on(run: Run) -> None:
+    ran = run("filter", stdin=RECORDS[0] + b"bad\n\n[1]\n" + RECORDS[1])
+    assert ran.code == 3
+    assert ran.out.encode() == RECORDS[0] + RECORDS[1]
+    assert "stdin:2: not JSON" in ran.err
+    assert "stdin:4: not an object" in ran.err
+    assert ran.err.splitlines()[-1].endswith("unreadable 2")
+    ran = run("filter", "--strict", stdin=RECORDS[0] + b"bad\n" + RECORDS[1])
+    assert (ran.code, ran.out.encode()) == (3, RECORDS[0])
+    assert len(ran.err.splitlines()) == 1
+    assert "stdin:2: not JSON" in ran.err
+    ran = run("filter", "--lines", stdin=b"\xff\nab cd\n\0\n")
+    assert (ran.code, ran.out) == (3, "ab cd\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["--in", "seen"], 2, "the name of a collection ends in .neardup"),
+        (["--seen", "x.csv"], 2, "use a name that ends in .jsonl"),
+        (["--similarity", "2"], 2, "similarity is 2.0"),
+        (["--similarity", "0.9", "--radius", "3"], 2, "radius"),
+        (["--recipe", "nosuch"], 2, "nosuch"),
+        (["."], 2, "a folder"),
+        (["nowhere.jsonl"], 1, "nowhere.jsonl: No such file"),
+    ],
+)
+def test_refusals(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int,
+    told: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    ran = run("filter", *arguments)
+    assert ran.code == code, ran.err
+    assert told in ran.err
+    assert len(ran.err.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_collection_without_texts_and_of_another_recipe(run: Run, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.neardup"
+    run("index", "create", bare, "--no-text", "-q")
+    ran = run("filter", "--in", bare, stdin=RECORDS[0])
+    assert (ran.code, "keeps no texts" in ran.err) == (1, True)
+    assert run("filter", "--in", bare, "--radius", 3, "-q", stdin=b"".join(RECORDS)).out
+    ran = run("filter", "--in", bare, "--bits", 64, "--radius", 3, stdin=RECORDS[0])
+    assert (ran.code, "made with the recipe" in ran.err) == (1, True)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from([b"a", b"\n", b"bb\n", b"\r\n", b"cccc"])), st.integers(1, 9))
+def test_lines_are_those_of_the_whole(parts: list[bytes], size: int) -> None:
+    data = b"".join(parts)
+    pieces = iter([data[at : at + size] for at in range(0, len(data), size)])
+    found = [line for some in lines_of(lambda _: next(pieces, b"")) for line in some]
+    expected = data.split(b"\n")
+    ends = [line + b"\n" for line in expected[:-1]] + ([expected[-1]] if expected[-1] else [])
+    assert [line.data for line in found] == ends
+    assert [line.number for line in found] == list(range(1, len(ends) + 1))
+
+
+def test_a_line_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document, "MAX_BYTES", 10)
+    for size in (1, 7, 100):
+        data = b"a" * 10 + b"\n" + b"b" * 11 + b"\n" + b"c\n" + b"d" * 30
+        pieces = iter([data[at : at + size] for at in range(0, len(data), size)])
+        found = [line.data for some in lines_of(lambda _: next(pieces, b"")) for line in some]  # noqa: B023
+        assert found == [b"a" * 10 + b"\n", None, b"c\n", None]
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 1 << 30), st.integers(1, 2000))
+def test_batches_change_no_answer(seed: int, size: int) -> None:
+    chance = random.Random(seed)
+    words = TEXT.split() + OTHER.split()
+    texts = [" ".join(chance.choices(words, k=chance.choice((3, 12)))) for _ in range(25)]
+    data = "".join(f"{chance.choice(texts)}\n" for _ in range(60)).encode()
+
+    def filtered(step: int) -> bytes:
+        pieces = iter([data[at : at + step] for at in range(0, len(data), step)])
+        out = bytearray()
+        with Filter(out.extend, reading=Reading(lines=True), similarity=0.7) as found:
+            found.run(lambda _: next(pieces, b""))
+        return bytes(out)
+
+    assert filtered(size) == filtered(len(data))
+
+
+# ---- pipes and signals ----
+
+
+@contextmanager
+def started(*arguments: object) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "neardup", "filter", *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def feed(process: subprocess.Popen[bytes], data: bytes) -> None:
+    assert process.stdin is not None
+    process.stdin.write(data)
+    process.stdin.flush()
+
+
+def line_from(process: subprocess.Popen[bytes]) -> bytes:
+    assert process.stdout is not None
+    assert select.select([process.stdout], [], [], 60)[0], "no line came"
+    return process.stdout.readline()
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_record_does_not_wait_for_the_next(tmp_path: Path, kept: bool) -> None:
+    with started(*(["--in", tmp_path / "seen.neardup"] if kept else []), "-q") as process:
+        for record in RECORDS[:2]:
+            feed(process, record)
+            assert line_from(process) == record
+        feed(process, RECORDS[2] + RECORDS[2])
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_stopped_run_has_lost_nothing(run: Run, tmp_path: Path, sent: signal.Signals) -> None:
+    seen = tmp_path / "seen.neardup"
+    with started("--in", seen) as process:
+        feed(process, RECORDS[0])
+        assert line_from(process) == RECORDS[0]
+        process.send_signal(sent)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (128 + sent, b"")
+    assert err.endswith(b"; 1 records were written, and are remembered\n")
+    assert run("filter", "--in", seen, "-q", stdin=b"".join(RECORDS)).out.encode() == RECORDS[1]
+
+
+def test_a_closed_pipe_takes_back_what_was_not_written(run: Run, tmp_path: Path) -> None:
+    seen = tmp_path / "seen.neardup"
+    with started("--in", seen) as process:
+        feed(process, RECORDS[0])
+        assert line_from(process) == RECORDS[0]
+        assert process.stdout is not None
+        process.stdout.close()
+        feed(process, RECORDS[1])
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    # It never came out, so that it is new.
+    assert run("filter", "--in", seen, "-q", stdin=b"".join(RECORDS)).out.encode() == RECORDS[1]
+
+
+class Killed(BaseException):
+    """As if the process ended here: nothing is tidied up."""
+
+
+@pytest.mark.parametrize("when", ["noted", "stored", "written"])
+def test_a_killed_run_has_lost_nothing(
+    tmp_path: Path, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen.neardup"
+    out: list[bytes] = []
+
+    def kill(*_: Any, **__: Any) -> Any:
+        raise Killed
+
+    def put(data: bytes) -> None:
+        if when == "stored":
+            raise Killed
+        out.append(data)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(nd.Collection, "remove", lambda *_: 0)
+        patched.setattr(Pending, "clear", lambda _: None)
+        if when == "noted":
+            patched.setattr(nd.Collection, "add", kill)
+        with Filter(put, collection=seen) as first, suppress(Killed):
+            pieces = iter(RECORDS[:1])
+            first.run(lambda _: next(pieces, b""))
+    again: list[bytes] = []
+    with Filter(again.append, collection=seen) as second:
+        pieces = iter(RECORDS)
+        counts = second.run(lambda _: next(pieces, b""))
+    assert again == RECORDS[:2]
+    assert counts.repeated == (0 if when == "noted" else 1)
+    assert (seen / PENDING).read_bytes() == b""
+
+
+def test_half_a_note_is_no_note(tmp_path: Path) -> None:
+    note = Pending(tmp_path / PENDING)
+    assert note.read() == []
+    note.note(["a", "b"], [b"x\n", b"\xff\n"])
+    assert note.read() == [("a", b"x\n"), ("b", b"\xff\n")]
+    data = (tmp_path / PENDING).read_bytes()
+    for size in range(len(data)):
+        (tmp_path / PENDING).write_bytes(data[:size])
+        assert note.read() in ([], [("a", b"x\n")], [("a", b"x\n"), ("b", b"\xff\n")])
+
+
+def test_only_one_filter_at_a_time(run: Run, tmp_path: Path) -> None:
+    seen = tmp_path / "seen.neardup"
+    with Filter(lambda _: None, collection=seen):
+        ran = run("filter", "--in", seen, stdin=RECORDS[0])
+    assert ran.code == 1
+    assert len(ran.err.splitlines()) == 1
+    assert str(os.getpid()) in ran.err
