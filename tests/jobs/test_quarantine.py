@@ -79,7 +79,7 @@ def test_strict_writes_nothing(
     assert names(tmp_path) == before
     told = capsys.readouterr().err
     assert "2 records could not be read" in told
-    assert f"first {source}:4: not JSON" in told
+    assert f"the first is {source}:4: not JSON" in told
     if work:
         # Half a corpus is nothing to go on from: it is read anew, and refused again.
         assert cli.run([*arguments, "--resume"]) == 3

@@ -27,7 +27,6 @@ from neardup.near.corpus import made_for
 from neardup.near.question import question
 from neardup.near.sample import Sample
 from neardup.recipe import as_recipe
-from neardup.reports.catalogue import LANGUAGES
 from neardup.sources.batch import Made, Making, Reading
 from neardup.sources.document import name_of
 
@@ -144,10 +143,13 @@ class Job:
                     f"{name} is {value!r}, but no report is written; name its file: --report "
                     "FILE.html"
                 )
-        if self.options.lang is not None and self.options.lang not in LANGUAGES:
-            raise ValueError(
-                f"lang is {self.options.lang!r}; it must be one of {', '.join(LANGUAGES)}"
-            )
+        if self.options.lang is not None:
+            from neardup.reports import LANGUAGES
+
+            if self.options.lang not in LANGUAGES:
+                raise ValueError(
+                    f"lang is {self.options.lang!r}; it must be one of {', '.join(LANGUAGES)}"
+                )
         if self.options.report_clusters is not None:
             whole("report_clusters", self.options.report_clusters, 0, MOST_CLUSTERS)
 

@@ -183,7 +183,9 @@ def _pairs(job: Job, corpus: Corpus, matches: Matches, wider: WiderLook | None) 
     for step, pairs in drawn.items():
         if not first <= step <= last:
             continue
-        most = BESIDE if abs(step - line) <= BESIDE_STEPS or job.summary.job == "pairs" else OF_EACH
+        most = BESIDE if abs(step - line) <= BESIDE_STEPS else OF_EACH
+        if job.summary.job == "pairs":
+            most = len(pairs)
         taken = {True: 0, False: 0}
         for pair in pairs:
             rows = (min(pair[:2]), max(pair[:2]))
