@@ -454,8 +454,8 @@ impl<const W: usize> Worker<W> {
         // Gathered first: adders and hashing disturb each other less in loops of their own.
         let mut hashes = [[0; W]; GATHERED];
         let mut gathered = 0;
-        settings.tokenizer.each(text, &mut self.tokens, |token| {
-            let hash = xxh3::<W>(token, bits);
+        let scratch = (&mut self.tokens, &mut *self.roads);
+        each_xxh3(&settings.tokenizer, (bits, SmallWeights::Tf), text, scratch, |hash: [u64; W], _| {
             several |= *first.get_or_insert(hash) != hash;
             hashes[gathered % GATHERED] = hash;
             gathered += 1;
