@@ -16,7 +16,8 @@ test: $(VENV)/core $(VENV)/test-tools
 	cargo test --locked --quiet -p neardup-core
 	$(BIN)/python -m pytest
 
-check: $(VENV)/core $(VENV)/test-tools $(VENV)/check-tools
+# Nothing here is run, so the core need not be built.
+check: $(VENV)/made $(VENV)/test-tools $(VENV)/check-tools
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check .

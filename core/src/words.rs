@@ -3,7 +3,7 @@
 //! Runs of scripts written without spaces are taken out first; what lies between them is cut by the
 //! word-boundary rules of UAX #29 (<https://www.unicode.org/reports/tr29/>), O(n).
 
-use crate::chars::{Break, Group, class};
+use crate::chars::{Break, Group, class, usual_han_length};
 use crate::weights::{FULL, PAIR, SINGLE, WINDOW};
 
 /// A piece of text that carries meaning.
@@ -463,12 +463,13 @@ fn piece_beyond_ascii(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
         Group::Han | Group::Kana => 1,
         Group::Letters => 2,
     };
-    let first = text[start..].chars().next().map_or(0, kind);
+    let known = start + usual_han_length(&text[start..]);
+    let first = if known > start { 1 } else { text[start..].chars().next().map_or(0, kind) };
     if first == 0 {
         return segment(text, start);
     }
     let ends = |&(_, c): &(usize, char)| c < '\u{80}' || kind(c) != first;
-    let end = text[start..].char_indices().find(ends).map_or(text.len(), |(at, _)| start + at);
+    let end = text[known..].char_indices().find(ends).map_or(text.len(), |(at, _)| known + at);
     let run = &text[start..end];
     (end, Some(if first == 1 { Piece::Run(run) } else { Piece::Letters(run) }))
 }
