@@ -1,13 +1,13 @@
 # The entry points: make demo, make test, make check, make bench, make nightly,
-# make fuzz, make sanitize.
-# Each sets up what it needs in .venv; nothing outside this folder is touched.
+# make fuzz, make sanitize, make dist, make browser.
+# Each sets up what it needs in .venv; nothing outside this folder is touched, except by make browser.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find core/src binding/src -name '*.rs' 2>/dev/null) Cargo.toml Cargo.lock core/Cargo.toml binding/Cargo.toml
 
-.PHONY: demo test check format bench nightly fuzz sanitize clean tools
+.PHONY: demo test check format bench nightly fuzz sanitize dist browser clean tools
 
 demo: $(VENV)/core
 	@$(BIN)/python examples/demo.py
@@ -16,7 +16,8 @@ test: $(VENV)/core $(VENV)/test-tools
 	cargo test --locked --quiet -p neardup-core
 	$(BIN)/python -m pytest
 
-check: $(VENV)/core $(VENV)/test-tools $(VENV)/check-tools
+# Nothing here is run, so the core need not be built.
+check: $(VENV)/made $(VENV)/test-tools $(VENV)/check-tools
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check .
@@ -47,8 +48,20 @@ sanitize:
 	RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=target/sanitize cargo +nightly test --locked --quiet \
 		--target $$(rustc -vV | sed -n 's/^host: //p') -p neardup-core --lib --test index --test join
 
+# The wheel of this machine and the sdist, each installed in an empty environment and tried.
+dist: $(VENV)/made
+	rm -rf dist
+	$(BIN)/maturin build --release --locked --out dist
+	$(BIN)/maturin sdist --out dist
+	PYTHON=$(PYTHON) .ci/try dist/*.whl
+	PYTHON=$(PYTHON) .ci/try dist/*.tar.gz
+
+# A browser to look at pages with. The only target that installs something outside this folder.
+browser:
+	@.ci/browser
+
 clean:
-	rm -rf $(VENV) .venv-peers demo target core/fuzz/target
+	rm -rf $(VENV) .venv-peers demo dist target core/fuzz/target
 
 tools:
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or newer"; exit 1; }

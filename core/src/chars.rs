@@ -130,6 +130,21 @@ pub(crate) fn class(c: char) -> Class {
     TABLE.get().get(c)
 }
 
+/// The usual Han characters, U+4E00 to U+9FFF. None of them is changed by normalising, and all are of the group Han.
+#[inline]
+pub(crate) fn is_usual_han(c: char) -> bool {
+    ('\u{4E00}'..='\u{9FFF}').contains(&c)
+}
+
+/// How many bytes of a text from its start are usual Han characters, told without decoding them: each has three bytes,
+/// and the first two lie between those of the first and of the last.
+#[inline]
+pub(crate) fn usual_han_length(text: &str) -> usize {
+    let (characters, _) = text.as_bytes().as_chunks::<3>();
+    let other = |&[first, second, _]: &[u8; 3]| !(0xE4B8..=0xE9BF).contains(&u16::from_be_bytes([first, second]));
+    3 * characters.iter().position(other).unwrap_or(characters.len())
+}
+
 static TABLE: Once<Table> = Once::new(Table::build);
 
 const PAGE: usize = 256;
@@ -285,6 +300,25 @@ mod tests {
             let expected = changes || properties.composes(c as u32) || class(c).is_ignorable();
             assert_eq!(class(c).is_unstable(), expected, "{c:?}");
         }
+    }
+
+    #[test]
+    fn usual_han_is_stable_and_han() {
+        for c in ('\0'..=char::MAX).filter(|&c| is_usual_han(c)) {
+            assert_eq!((class(c).group(), class(c).is_unstable()), (Group::Han, false), "{c}");
+        }
+    }
+
+    #[test]
+    fn usual_han_is_told_by_two_bytes() {
+        for c in '\0'..=char::MAX {
+            let usual = if is_usual_han(c) { c.len_utf8() } else { 0 };
+            for (text, before) in [(format!("{c}"), 0), (format!("一{c}"), 3), (format!("{c}é"), 0)] {
+                assert_eq!(usual_han_length(&text), before + usual, "{text}");
+            }
+        }
+        assert_eq!(usual_han_length(""), 0);
+        assert_eq!(usual_han_length("一龥鿿㐀一"), 9);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Token → bits. Bit i of a hash has the value 2^i; words are least significant first.
 
-use md5::{Digest, Md5};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
 use crate::error::{Error, choose};
@@ -84,8 +83,13 @@ impl TokenHash {
 /// `TokenHash::Xxh3`, for loops that do nothing else.
 #[inline(always)]
 pub(crate) fn xxh3<const W: usize>(token: &str, bits: usize) -> [u64; W] {
+    xxh3_of_bytes(token.as_bytes(), bits)
+}
+
+/// The same of the bytes of a token. Where their number is known when compiling, no road has to be chosen.
+#[inline(always)]
+pub(crate) fn xxh3_of_bytes<const W: usize>(bytes: &[u8], bits: usize) -> [u64; W] {
     let mut words = [0; W];
-    let bytes = token.as_bytes();
     if W == 1 || bits <= 64 {
         words[0] = xxh3_64(bytes);
     } else if W == 2 || bits <= 128 {
@@ -121,7 +125,7 @@ fn fill<const W: usize>(words: &mut [u64; W], piece: usize, value: u128) {
 }
 
 fn md5(bytes: &[u8]) -> u128 {
-    u128::from_be_bytes(Md5::digest(bytes).into())
+    u128::from_be_bytes(md5::compute(bytes).0)
 }
 
 /// x = x · 1000003 xor c over the code points, modulo 2^(64·W); the low bits do not depend on W.

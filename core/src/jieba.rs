@@ -40,22 +40,22 @@ pub(crate) fn with_dictionary(dictionary: Option<&str>) -> Result<Arc<Jieba>, Er
 /// jieba-rs cuts more scripts and keeps more together: Chinese characters beyond those of Unicode 8,
 /// and `e-mail` or `example.com`. Python's jieba gives such characters one by one and cuts such words
 /// at their marks; its tables were counted on words cut that way.
-pub(crate) fn each_word<'a>(jieba: &Jieba, text: &'a str, mut sink: impl FnMut(&'a str)) {
+pub(crate) fn each_word<'a>(jieba: &Jieba, text: &'a str, sink: &mut dyn FnMut(&'a str)) {
     // Where only marks lie between what is looked up, both cut at the same places, and one call will do.
     if text.chars().all(|c| is_cut(c) || !class(c).is_wordlike()) {
-        return each_word_of_run(jieba, text, &mut sink);
+        return each_word_of_run(jieba, text, sink);
     }
     let mut rest = text;
     while !rest.is_empty() {
         let end = rest.find(|c| !is_cut(c)).unwrap_or(rest.len());
-        each_word_of_run(jieba, &rest[..end], &mut sink);
+        each_word_of_run(jieba, &rest[..end], sink);
         let after = rest[end..].find(is_cut).map_or(rest.len(), |length| end + length);
-        each_character(&rest[end..after], &mut sink);
+        each_character(&rest[end..after], sink);
         rest = &rest[after..];
     }
 }
 
-fn each_word_of_run<'a>(jieba: &Jieba, run: &'a str, sink: &mut impl FnMut(&'a str)) {
+fn each_word_of_run<'a>(jieba: &Jieba, run: &'a str, sink: &mut dyn FnMut(&'a str)) {
     for token in jieba.cut(run, true) {
         let word = token.word;
         if !word.starts_with(is_cut) {
@@ -73,7 +73,7 @@ fn each_word_of_run<'a>(jieba: &Jieba, run: &'a str, sink: &mut impl FnMut(&'a s
 }
 
 /// One by one, but a line end of Windows is one.
-fn each_character<'a>(text: &'a str, sink: &mut impl FnMut(&'a str)) {
+fn each_character<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str)) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = if rest.starts_with("\r\n") { 2 } else { first.len_utf8() };
@@ -90,7 +90,7 @@ fn is_cut(c: char) -> bool {
 }
 
 /// Letters and digits, with a decimal part and a percent sign; what lies between is passed on whole.
-fn each_ascii_word<'a>(text: &'a str, sink: &mut impl FnMut(&'a str)) {
+fn each_ascii_word<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str)) {
     static WORD: Once<Regex> = Once::new(|| {
         #[allow(clippy::unwrap_used)] // a constant pattern, compiled by every test
         Regex::new(r"[a-zA-Z0-9]+(?:\.[0-9]+)?%?").unwrap()
@@ -190,7 +190,7 @@ mod tests {
             ("", vec![]),
         ] {
             let mut words = Vec::new();
-            each_word(&jieba, text, |word| words.push(word));
+            each_word(&jieba, text, &mut |word| words.push(word));
             assert_eq!(words, expected);
         }
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use icu_casemap::CaseMapper;
 use icu_normalizer::ComposingNormalizer;
 
-use crate::chars::class;
+use crate::chars::{class, is_usual_han, usual_han_length};
 use crate::error::{Error, choose};
 
 /// Which differences of writing are taken away before tokens are cut.
@@ -83,6 +83,11 @@ fn nfkc_casefold(text: &str, out: &mut String) {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let next = at + c.len_utf8();
+        if is_usual_han(c) {
+            at += usual_han_length(&text[at..]);
+            (last, last_out) = (at - c.len_utf8(), None);
+            continue;
+        }
         if c < '\u{80}' || !class(c).is_unstable() {
             (last, last_out, at) = (at, None, next);
             continue;

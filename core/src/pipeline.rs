@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use crate::bag::Bag;
+use crate::chars::usual_han_length;
 use crate::cosine::Vector;
 use crate::error::Error;
-use crate::hash::{TokenHash, keep_low, token_key, xxh3};
+use crate::hash::{TokenHash, keep_low, token_key, xxh3, xxh3_of_bytes};
 use crate::near::{Race, Sketch, without_signal};
 use crate::normalize::Normalize;
 use crate::tokens::{TokenScratch, Tokenizer};
 use crate::vote::{Planes, Tie, Votes, columns};
-use crate::weights::{STEPS, SmallWeights, Weights};
+use crate::weights::{FULL, SINGLE, STEPS, SmallWeights, Weights};
 use crate::{MAX_BITS, MIN_BITS, words};
 
 /// All settings of a recipe, in the core's own terms.
@@ -296,7 +297,8 @@ fn each_xxh3<const W: usize>(
     (scratch, roads): (&mut TokenScratch, &mut Roads),
     mut sink: impl FnMut([u64; W], u8),
 ) {
-    if tokenizer.is_words() {
+    // For wider hashes the road of all other tokens will do: making them takes longer than a call.
+    if tokenizer.is_words() && W <= 2 {
         words::cut(text, &mut HashedWords { bits, weights, roads, sink });
     } else {
         tokenizer.each(text, scratch, |token| sink(xxh3(token, bits), weights.shortness(token)));
@@ -329,11 +331,33 @@ const ROAD_OF: [u8; 32] = {
     table
 };
 
+impl<const W: usize, F: FnMut([u64; W], u8)> HashedWords<'_, W, F> {
+    /// What `Piece::each_part` makes of a run of usual Han characters: three bytes each, and no pair is without Han.
+    #[inline(always)]
+    fn usual_han(&mut self, run: &str) {
+        let (single, pair) = (self.weights.shortness_of_part(SINGLE), self.weights.shortness_of_part(FULL));
+        let mut rest = run.as_bytes();
+        if let Some(first) = rest.first_chunk::<3>() {
+            (self.sink)(xxh3_of_bytes(first, self.bits), single);
+        }
+        while let Some(neighbours) = rest.first_chunk::<6>() {
+            (self.sink)(xxh3_of_bytes(neighbours, self.bits), pair);
+            (self.sink)(xxh3_of_bytes(&neighbours[3..], self.bits), single);
+            rest = &rest[3..];
+        }
+    }
+}
+
 impl<'a, const W: usize, F: FnMut([u64; W], u8)> words::Sink<'a> for HashedWords<'_, W, F> {
     #[inline]
     fn piece(&mut self, piece: words::Piece<'a>) {
         if let words::Piece::Word(word) = piece {
             return (self.sink)(xxh3(word, self.bits), self.weights.shortness(word));
+        }
+        if let words::Piece::Run(run) = piece
+            && usual_han_length(run) == run.len()
+        {
+            return self.usual_han(run);
         }
         let weights = self.weights;
         piece.each_part(&mut |part, class| (self.sink)(xxh3(part, self.bits), weights.shortness_of_part(class)));
@@ -454,8 +478,8 @@ impl<const W: usize> Worker<W> {
         // Gathered first: adders and hashing disturb each other less in loops of their own.
         let mut hashes = [[0; W]; GATHERED];
         let mut gathered = 0;
-        settings.tokenizer.each(text, &mut self.tokens, |token| {
-            let hash = xxh3::<W>(token, bits);
+        let scratch = (&mut self.tokens, &mut *self.roads);
+        each_xxh3(&settings.tokenizer, (bits, SmallWeights::Tf), text, scratch, |hash: [u64; W], _| {
             several |= *first.get_or_insert(hash) != hash;
             hashes[gathered % GATHERED] = hash;
             gathered += 1;

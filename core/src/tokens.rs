@@ -95,25 +95,30 @@ impl Tokenizer {
     }
 
     /// Calls `sink` with every token, in order.
+    ///
+    /// Characters are cut where the sink is, since cutting takes no longer than a call; all else is compiled once.
     #[inline]
     pub fn each(&self, text: &str, scratch: &mut TokenScratch, mut sink: impl FnMut(&str)) {
-        if let Kind::Chars(keep) = &self.kind {
-            let text = match keep {
-                Some(keep) => keep.apply(text, &mut scratch.kept),
-                None => text,
-            };
-            return each_window(text, self.ngram, |token| {
-                if self.stopwords.is_empty() || !self.stopwords.contains(token) {
-                    sink(token);
-                }
-            });
-        }
+        let Kind::Chars(keep) = &self.kind else { return self.each_called(text, scratch, &mut sink) };
+        let text = match keep {
+            Some(keep) => keep.apply(text, &mut scratch.kept),
+            None => text,
+        };
+        each_window(text, self.ngram, |token| {
+            if self.stopwords.is_empty() || !self.stopwords.contains(token) {
+                sink(token);
+            }
+        });
+    }
+
+    #[inline(never)]
+    fn each_called(&self, text: &str, scratch: &mut TokenScratch, sink: &mut dyn FnMut(&str)) {
         if self.ngram == 1 {
             return self.each_kept(text, sink);
         }
         let window = &mut scratch.window;
         window.clear();
-        self.each_kept(text, |token| {
+        self.each_kept(text, &mut |token| {
             window.push(token);
             if window.len() == self.ngram {
                 sink(window.joined());
@@ -130,19 +135,18 @@ impl Tokenizer {
         matches!(self.kind, Kind::Words) && self.ngram == 1 && self.stopwords.is_empty()
     }
 
-    #[inline]
-    fn each_kept(&self, text: &str, mut sink: impl FnMut(&str)) {
+    fn each_kept(&self, text: &str, sink: &mut dyn FnMut(&str)) {
         if self.stopwords.is_empty() {
             self.each_plain(text, sink);
         } else if matches!(self.kind, Kind::JiebaKeywords(_)) {
             // jieba.analyse looks its stop words up in lower case, whatever the text's case.
-            self.each_plain(text, |token| {
+            self.each_plain(text, &mut |token| {
                 if !self.stopwords.contains(token.to_lowercase().as_str()) {
                     sink(token);
                 }
             });
         } else {
-            self.each_plain(text, |token| {
+            self.each_plain(text, &mut |token| {
                 if !self.stopwords.contains(token) {
                     sink(token);
                 }
@@ -150,13 +154,12 @@ impl Tokenizer {
         }
     }
 
-    #[inline]
-    fn each_plain(&self, text: &str, mut sink: impl FnMut(&str)) {
+    fn each_plain(&self, text: &str, sink: &mut dyn FnMut(&str)) {
         match &self.kind {
             Kind::Words if self.ngram == 1 => each_word(text, sink),
-            Kind::Words => each_neighbour(text, &mut sink),
+            Kind::Words => each_neighbour(text, sink),
             Kind::Jieba(jieba) => {
-                jieba::each_word(jieba, text, |word| {
+                jieba::each_word(jieba, text, &mut |word| {
                     if word.chars().any(|c| class(c).is_wordlike()) {
                         sink(word);
                     }
@@ -164,12 +167,12 @@ impl Tokenizer {
             }
             Kind::JiebaKeywords(jieba) => {
                 let mut words = String::with_capacity(text.len() * 3 / 2);
-                jieba::each_word(jieba, text, |word| {
+                jieba::each_word(jieba, text, &mut |word| {
                     words.push_str(word);
                     words.push('|');
                 });
                 words.pop();
-                jieba::each_word(jieba, &words, |word| {
+                jieba::each_word(jieba, &words, &mut |word| {
                     if jieba::is_keyword(word) {
                         sink(word);
                     }

@@ -216,7 +216,11 @@ impl<const W: usize> Counter<W> {
     }
 }
 
-/// Counts weighted hashes: one counter for each bit of the weight, so a weight costs its set bits.
+/// Counts weighted hashes: one counter for each power of two, so a weight costs the powers it is made of.
+///
+/// A weight of 14 is 16 - 2, and a vote of -2 is one of 2 by the opposite of the hash: both change what a column has
+/// above half the total by the same. So a weight costs the digits of its non-adjacent form (Reitwiesner, "Binary
+/// arithmetic", 1960), of which there are never more than of set bits, and mostly fewer.
 pub(crate) struct Planes<const W: usize> {
     counters: Vec<Counter<W>>,
     total: u64,
@@ -239,11 +243,15 @@ impl<const W: usize> Planes<W> {
     /// One vote with `weight`.
     #[inline(always)]
     pub(crate) fn push(&mut self, hash: Row<W>, weight: u32) {
-        self.total += u64::from(weight);
-        let mut left = weight;
-        while left != 0 {
-            self.counter(left.trailing_zeros() as usize).push(hash);
-            left &= left - 1;
+        let (weight, tripled) = (u64::from(weight), 3 * u64::from(weight));
+        // Where 3w and w differ, one bit up, is a digit: -1 where w has the bit.
+        let (mut digits, negative) = ((weight ^ tripled) >> 1, (weight & !tripled) >> 1);
+        self.total += digits;
+        while digits != 0 {
+            let digit = digits.trailing_zeros();
+            let flip = (negative >> digit & 1).wrapping_neg();
+            self.counter(digit as usize).push(hash.map(|word| word ^ flip));
+            digits &= digits - 1;
         }
     }
 

@@ -3,7 +3,7 @@
 //! Runs of scripts written without spaces are taken out first; what lies between them is cut by the
 //! word-boundary rules of UAX #29 (<https://www.unicode.org/reports/tr29/>), O(n).
 
-use crate::chars::{Break, Group, class};
+use crate::chars::{Break, Group, class, usual_han_length};
 use crate::weights::{FULL, PAIR, SINGLE, WINDOW};
 
 /// A piece of text that carries meaning.
@@ -224,7 +224,11 @@ fn cut_one<'a>(text: &'a str, blocks: &mut Blocks<'_>, at: usize, sink: &mut imp
     let at = blocks.next_candidate(at);
     let Some(&first) = bytes.get(at) else { return at };
     if !first.is_ascii() {
-        return piece_beyond_ascii(text, at, sink);
+        let (end, piece) = piece_beyond_ascii(text, at);
+        if let Some(piece) = piece {
+            sink.piece(piece);
+        }
+        return end;
     }
     let mut end = blocks.next_outside(at);
     // One mark between two letters, or between two digits, does not end the word. What follows is
@@ -233,7 +237,13 @@ fn cut_one<'a>(text: &'a str, blocks: &mut Blocks<'_>, at: usize, sink: &mut imp
         match after_mark(bytes, end) {
             Some(true) => end = blocks.next_outside(end + 1),
             Some(false) => break,
-            None => return segment(text, at, sink),
+            None => {
+                let (end, word) = segment(text, at);
+                if let Some(word) = word {
+                    sink.piece(word);
+                }
+                return end;
+            }
         }
     }
     if first != b'_' || bytes[at..end].iter().any(u8::is_ascii_alphanumeric) {
@@ -446,26 +456,26 @@ fn classify_anywhere(bytes: &[u8; 64]) -> Kinds {
 #[cfg(not(target_arch = "x86_64"))]
 use classify_anywhere as classify;
 
-/// A run without spaces, or the segment that starts here.
-fn piece_beyond_ascii<'a>(text: &'a str, start: usize, sink: &mut impl Sink<'a>) -> usize {
+/// A run without spaces, or the segment that starts here, if it is a word; and where it ends.
+fn piece_beyond_ascii(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
     let kind = |c: char| match class(c).group() {
         Group::Spaced => 0,
         Group::Han | Group::Kana => 1,
         Group::Letters => 2,
     };
-    let first = text[start..].chars().next().map_or(0, kind);
+    let known = start + usual_han_length(&text[start..]);
+    let first = if known > start { 1 } else { text[start..].chars().next().map_or(0, kind) };
     if first == 0 {
-        return segment(text, start, sink);
+        return segment(text, start);
     }
     let ends = |&(_, c): &(usize, char)| c < '\u{80}' || kind(c) != first;
-    let end = text[start..].char_indices().find(ends).map_or(text.len(), |(at, _)| start + at);
+    let end = text[known..].char_indices().find(ends).map_or(text.len(), |(at, _)| known + at);
     let run = &text[start..end];
-    sink.piece(if first == 1 { Piece::Run(run) } else { Piece::Letters(run) });
-    end
+    (end, Some(if first == 1 { Piece::Run(run) } else { Piece::Letters(run) }))
 }
 
-/// One segment of UAX #29 from `start`, by all its rules; returns where it ends.
-fn segment<'a>(text: &'a str, start: usize, sink: &mut impl Sink<'a>) -> usize {
+/// One segment of UAX #29 from `start`, by all its rules: where it ends, and the segment if it is a word.
+fn segment(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
     let mut chars = text[start..].chars().peekable();
     let mut wordlike = false;
     let mut length = 0;
@@ -473,7 +483,7 @@ fn segment<'a>(text: &'a str, start: usize, sink: &mut impl Sink<'a>) -> usize {
         *length += c.len_utf8();
         wordlike |= class(c).is_wordlike();
     };
-    let Some(first) = chars.next() else { return text.len() };
+    let Some(first) = chars.next() else { return (text.len(), None) };
     take(first, &mut length);
     let mut state = class(first).word_break();
     let mut after_zwj = state == Break::Zwj;
@@ -523,10 +533,8 @@ fn segment<'a>(text: &'a str, start: usize, sink: &mut impl Sink<'a>) -> usize {
         take(c, &mut length);
         chars.next();
     }
-    if wordlike {
-        sink.piece(Piece::Word(&text[start..start + length]));
-    }
-    start + length
+    let end = start + length;
+    (end, wordlike.then(|| Piece::Word(&text[start..end])))
 }
 
 fn is_letter(kind: Break) -> bool {
