@@ -152,6 +152,7 @@ class SketchJoin(Matches):
         )
         # Of dense buckets only those pairs were looked at that link something.
         new = ~np.isnan(similarity) & ~np.isin(row.astype(np.int64) << 32 | kept, told)
+        self.counts.candidates += int(new.sum())
         self.counts.verified += int(new.sum())
         self.counts.add(distance[new], similarity[new])
         if self.plan["dense"]:
