@@ -123,6 +123,32 @@ def test_the_best_of_many(few: int, most: int | None, monkeypatch: pytest.Monkey
     check(listed, [" ".join(WORDS[:size]) for size in (4, 3)], (0.6, None), most)
 
 
+class Backwards(Listed):
+    """As many registers may agree in texts of any similarity: no order of theirs is the last."""
+
+    def alike(
+        self, sketches: NDArray[np.uint8], similarity: float, recall: float, most: int | None
+    ) -> Candidates:
+        found = super().alike(sketches, similarity, recall, most)
+        order = np.lexsort((-found.keys, found.measure, found.queries))
+        return Candidates(*(column[order] for column in found))
+
+
+@pytest.mark.parametrize("few", [0, lookup.FEW])
+def test_the_most_similar_are_first(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "FEW", few)
+    listed = [" ".join(WORDS[:size]) for size in (6, 3, 5, 4, 3, 2)] * 2
+    asked = " ".join(WORDS[:4])
+    wanted = question(0.6, None, 1.0, bits=RECIPE.bits)
+    values, _, sketches = RECIPE.pipeline.sketched([asked], None)
+    queries, corpus = Queries([asked], values, sketches), Backwards(listed)
+    expected = [key for key, _, _ in naive(asked, listed, wanted)]
+    assert len(expected) > 6
+    single = look_up_one(queries, corpus, wanted, RECIPE, None)
+    assert [found.key for found in single] == expected
+    assert look_up(queries, corpus, wanted, RECIPE, None).keys.tolist() == expected
+
+
 @pytest.mark.parametrize("few", [0, lookup.FEW])
 def test_a_cosine_of_exactly_the_similarity_is_found(
     few: int, monkeypatch: pytest.MonkeyPatch
