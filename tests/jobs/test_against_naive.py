@@ -330,3 +330,18 @@ def test_dates_of_parquet_are_compared_as_dates(tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     jobs.dedup([str(tmp_path / "in.parquet")], out, options(0.9, keep="newest:day"))
     assert [row["id"] for row in corpora.rows(out)] == ["b"]
+
+
+@pytest.mark.parametrize(
+    "limit", [{"similarity": 0.7}, {"similarity": 0.7, "recall": 1.0}, {"radius": 60}]
+)
+def test_a_reference_of_which_nothing_can_be_compared_removes_nothing(
+    limit: dict[str, Any], tmp_path: Path
+) -> None:
+    texts = ["the cat sat on the mat today", "the cat sat on the mat today again"]
+    assert nd.similarity(*texts) > 0.7
+    source, reference = tmp_path / "in.jsonl", tmp_path / "reference.jsonl"
+    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    reference.write_text("".join(json.dumps({"text": text}) + "\n" for text in ("", "ok")))
+    asked = jobs.Options(against=(str(reference),), **limit)
+    assert jobs.dedup([str(source)], tmp_path / "out.jsonl", asked).removed == 0

@@ -1,14 +1,17 @@
 """Look-ups against a comparison of every text with every other."""
 
 from collections.abc import Sequence
+from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import neardup as nd
 from neardup import _core
+from neardup.near import lookup
 from neardup.near.lookup import Candidates, Document, Queries, look_up, look_up_one
 from neardup.near.question import Question, question
 
@@ -78,12 +81,23 @@ def naive(asked: str, listed: Sequence[str], wanted: Question) -> list[tuple[int
         st.integers(0, 72).map(lambda value: (None, value)),
     ),
     most=st.none() | st.integers(1, 4),
+    few=st.sampled_from([0, 1, lookup.FEW]),
+    at_once=st.sampled_from([1, 3, lookup.PAIRS]),
 )
 def test_look_ups_find_what_is_near(
     listed: list[str],
     asked: list[str],
     limit: tuple[float | None, int | None],
     most: int | None,
+    few: int,
+    at_once: int,
+) -> None:
+    with patch.object(lookup, "FEW", few), patch.object(lookup, "PAIRS", at_once):
+        check(listed, asked, limit, most)
+
+
+def check(
+    listed: list[str], asked: list[str], limit: tuple[float | None, int | None], most: int | None
 ) -> None:
     wanted = question(*limit, 1.0, bits=RECIPE.bits)
     corpus = Listed(listed)
@@ -101,3 +115,56 @@ def test_look_ups_find_what_is_near(
             sketch = queries.sketches[row].tobytes()
             single = look_up_one(text, sketch, corpus, wanted, RECIPE, most)
             assert [(x.key, x.distance, x.similarity) for x in single] == expected
+            assert {x.id for x in single} <= {None, *(str(x.key) for x in single)}
+        else:
+            assert limit[1] is not None
+
+
+@pytest.mark.parametrize("few", [0, lookup.FEW])
+@pytest.mark.parametrize("most", [None, 1, 2, 3, 9])
+def test_the_best_of_many(few: int, most: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "FEW", few)
+    listed = [" ".join(WORDS[:size]) for size in (6, 3, 5, 4, 3, 2)] * 2
+    check(listed, [" ".join(WORDS[:size]) for size in (4, 3)], (0.6, None), most)
+
+
+class Backwards(Listed):
+    """As many registers may agree in texts of any similarity: no order of theirs is the last."""
+
+    def alike(
+        self, sketches: NDArray[np.uint8], similarity: float, recall: float, most: int | None
+    ) -> Candidates:
+        found = super().alike(sketches, similarity, recall, most)
+        order = np.lexsort((-found.keys, found.measure, found.queries))
+        return Candidates(*(column[order] for column in found))
+
+
+@pytest.mark.parametrize("few", [0, lookup.FEW])
+def test_the_most_similar_are_first(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "FEW", few)
+    listed = [" ".join(WORDS[:size]) for size in (6, 3, 5, 4, 3, 2)] * 2
+    asked = " ".join(WORDS[:4])
+    wanted = question(0.6, None, 1.0, bits=RECIPE.bits)
+    values, _, sketches = RECIPE.pipeline.sketched([asked], None)
+    queries, corpus = Queries([asked], values, sketches), Backwards(listed)
+    expected = [key for key, _, _ in naive(asked, listed, wanted)]
+    assert len(expected) > 6
+    single = look_up_one(queries, corpus, wanted, RECIPE, None)
+    assert [found.key for found in single] == expected
+    assert look_up(queries, corpus, wanted, RECIPE, None).keys.tolist() == expected
+
+
+@pytest.mark.parametrize("few", [0, lookup.FEW])
+def test_a_cosine_of_exactly_the_similarity_is_found(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookup, "FEW", few)
+    left, right = "alpha bravo charlie delta", "alpha bravo charlie xenon"
+    corpus = Listed([right])
+    values, _, sketches = RECIPE.pipeline.sketched([left], None)
+    queries = Queries([left], values, sketches)
+    for similarity, expected in ((0.75, [0]), (0.75 + 1e-12, [])):
+        wanted = question(similarity, None, 1.0, bits=RECIPE.bits)
+        single = look_up_one(queries, corpus, wanted, RECIPE, None)
+        assert [found.key for found in single] == expected
+        assert look_up(queries, corpus, wanted, RECIPE, None).keys.tolist() == expected

@@ -303,6 +303,23 @@ mod tests {
     }
 
     #[test]
+    fn no_fewer_tables_would_do() {
+        let distances = Distances::new(64, 6, None);
+        let mut several = 0;
+        for key_bits in [4, 8, 12, 16] {
+            let rounds = Rounds::new(64, key_bits, 6);
+            for recall in [0.1, 0.5, 0.9, 0.99, 0.999] {
+                let expected = (1..=200).find(|&tables| distances.recall(&rounds, tables) >= recall);
+                let found = distances.tables(key_bits, recall);
+                assert_eq!(found.filter(|&tables| tables <= 200), expected, "{key_bits} {recall}");
+                several += usize::from(expected.is_some_and(|tables| tables > 2));
+            }
+        }
+        assert!(several > 8);
+        assert_eq!(distances.tables(26, 1.0), None);
+    }
+
+    #[test]
     fn the_usual_pairs_lie_within_the_radius() {
         let q = usual_flip(128, 28);
         assert!((0.140..0.150).contains(&q), "{q}");

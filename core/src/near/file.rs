@@ -131,3 +131,45 @@ pub(super) fn open(path: &Path) -> Result<(Part, Option<String>), FileError> {
     let mapped = Some(Arc::clone(&file.mapped));
     Ok((Part { digests, registers, starts, repeats, keys, span: header.span, tables, file: mapped }, file.head.text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Damage is found by checksums; these are files that someone has made.
+    #[test]
+    fn headers_that_cannot_be_are_refused() {
+        let read = |numbers: &[u64]| {
+            let head = Head { numbers: numbers.to_vec(), text: None };
+            Header::from_head(&head).map(|header| header.sizes().len())
+        };
+        let (counts, keys) = ("the counts in the header do not add up", "the header has impossible keys or tables");
+        let good = [10, 12, 2, 0, 11, 4, 3, 4];
+        assert_eq!(read(&good), Ok(6 + 2 * 3));
+        assert_eq!(read(&good[..7]), Err("the header is cut short"));
+        let with = |changes: &[(usize, u64)]| {
+            let mut numbers = good;
+            changes.iter().for_each(|&(at, value)| numbers[at] = value);
+            read(&numbers)
+        };
+        for fine in [&[(0, 12), (2, 0)][..], &[(0, 0), (1, 0), (2, 0)], &[(5, 8)], &[(6, MOST_TABLES)], &[(7, 48)]] {
+            assert!(with(fine).is_ok(), "{fine:?}");
+        }
+        assert!(with(&[(1, u64::from(u32::MAX))]).is_ok());
+        for (wrong, what) in [
+            (&[(1, u64::from(u32::MAX) + 1)][..], counts),
+            (&[(0, 13)], counts),
+            (&[(2, 11)], counts),
+            (&[(0, 0), (2, 0)], counts),
+            (&[(0, 1), (1, 0), (2, 0)], counts),
+            (&[(2, 0)], counts),
+            (&[(0, 12)], counts),
+            (&[(5, 5)], keys),
+            (&[(5, 0)], keys),
+            (&[(6, MOST_TABLES + 1)], keys),
+            (&[(7, 49)], keys),
+        ] {
+            assert_eq!(with(wrong), Err(what), "{wrong:?}");
+        }
+    }
+}

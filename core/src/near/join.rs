@@ -115,11 +115,15 @@ impl<'a> Join<'a> {
         first_row: usize,
     ) -> Join<'a> {
         let stands = |&row: &u32| twins[row as usize] == row && signal[row as usize];
-        let rows: Vec<u32> = match order {
+        let mut rows: Vec<u32> = match order {
             None => (0..sketches.len() as u32).filter(stands).collect(),
             Some(order) => order.iter().copied().filter(stands).collect(),
         };
         let first = rows.iter().take_while(|&&row| (row as usize) < first_row).count() as u32;
+        if first_row > 0 && first == 0 {
+            // None to compare the others with: they are not to be compared with each other instead.
+            rows.clear();
+        }
         Join { sketches, rows: Cow::Owned(rows), first, plan }
     }
 
@@ -351,13 +355,14 @@ mod tests {
             recall in prop_oneof![Just(0.9), Just(0.99), Just(1.0)],
             first in 0usize..50,
             reversed in any::<bool>(),
+            silent in prop_oneof![Just(0), 0u32..50],
         ) {
             let plan = Plan::new(similarity, recall).unwrap();
             let count = sketches.len() as u32;
             let reversed = reversed && first == 0;
             let order: Vec<u32> = (0..count).rev().collect();
             let order = reversed.then_some(&order[..]);
-            let signal: Vec<bool> = (0..count).map(|row| row % 7 != 3).collect();
+            let signal: Vec<bool> = (0..count).map(|row| row % 7 != 3 && row >= silent).collect();
             let twins = twins(&sketches, order);
             for row in 0..count as usize {
                 let same = |other: &usize| digest(&sketches[*other]) == digest(&sketches[row]) && digest(&sketches[row]) != 0;
@@ -366,6 +371,14 @@ mod tests {
                 prop_assert_eq!(twins[row] as usize, best.unwrap_or(row));
             }
             let join = Join::new(&sketches, &plan, &signal, &twins, order, first);
+            let stands = |row: &u32| twins[*row as usize] == *row && signal[*row as usize];
+            let rows: Vec<u32> = match order {
+                None => (0..count).filter(stands).collect(),
+                Some(order) => order.iter().copied().filter(stands).collect(),
+            };
+            let across = |later: u32, earlier: u32| {
+                first == 0 || (rows[earlier as usize] as usize) < first && rows[later as usize] as usize >= first
+            };
             let seen = Seen::default();
             let found = join.candidates(&AtomicBool::new(false), &seen);
             if !plan.tables.is_empty() && join.rows.len() > 1 && (join.first as usize) < join.rows.len() {
@@ -378,7 +391,7 @@ mod tests {
                 for (at, &later) in dense.members.iter().enumerate() {
                     for &earlier in &dense.members[..at] {
                         let (left, right) = (join.registers(later), join.registers(earlier));
-                        let across = join.first == 0 || earlier < join.first && later >= join.first;
+                        let across = across(later, earlier);
                         let enough = crate::near::agree::same_count(&left, &right) >= plan.least;
                         if across && enough && !join.agree_before(&left, &right, dense.table) {
                             pairs.push((later, earlier));
@@ -388,10 +401,10 @@ mod tests {
             }
             pairs.sort_unstable();
             let mut expected = Vec::new();
-            for later in 0..join.rows.len() as u32 {
+            for later in 0..rows.len() as u32 {
                 for earlier in 0..later {
-                    let across = join.first == 0 || earlier < join.first && later >= join.first;
-                    if across && plan.is_candidate(join.sketch(later), join.sketch(earlier)) {
+                    let sketch = |text: u32| &sketches[rows[text as usize] as usize];
+                    if across(later, earlier) && plan.is_candidate(sketch(later), sketch(earlier)) {
                         expected.push((later, earlier));
                     }
                 }

@@ -338,6 +338,24 @@ mod tests {
         assert!((share - expected).abs() < 0.008, "{share}");
     }
 
+    /// The twin throws its darts by the same table; this is what the table stands for.
+    #[test]
+    fn times_are_exponential() {
+        let (mut before, mut sum, mut count) = (0.0, 0.0, 0);
+        for x in (0..=u32::MAX).step_by(65_521) {
+            let time = EXPONENTIAL.at(x);
+            assert!(time >= before, "{x}");
+            if x >> 24 < 255 {
+                let exact = -(1.0 - f64::from(x) / f64::from(u32::MAX)).ln();
+                assert!((f64::from(time) - exact).abs() < 0.07, "{x}: {time} for {exact}");
+            }
+            (before, sum, count) = (time, sum + f64::from(time), count + 1);
+        }
+        let mean = sum / f64::from(count);
+        assert!((mean - 1.0).abs() < 0.01, "{mean}");
+        assert_eq!(EXPONENTIAL.at(0), 0.0);
+    }
+
     #[test]
     fn any_weights_can_race() {
         for weights in [[1e-300, 1e-300], [1e300, 1.0], [5e-324, 5e-324], [1.7e308, 1.7e308]] {

@@ -139,3 +139,37 @@ fn place(registers: &[u8], sketch: &Registers, buckets: usize, width: usize, bit
     let tag = (place & u64::from(u32::MAX)) >> (32 - spare);
     Place { bucket: (place >> 32) as u32, tag: tag as u32 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::near::REGISTERS;
+
+    #[test]
+    fn numbers_fit_into_their_bytes() {
+        for (count, bytes) in [(0, 1), (1, 1), (256, 1), (257, 2), (1 << 16, 2), ((1 << 16) + 1, 3), (1 << 24, 3)] {
+            assert_eq!(width(count), bytes, "{count}");
+        }
+        for (count, expected) in [(0, 1), (1, 1), (12, 1), (13, 2), (24, 2), (25, 3), (1200, 100)] {
+            assert_eq!(buckets(count), expected, "{count}");
+        }
+        assert_eq!(mask(&[0, 3, 47]), 1 | 1 << 3 | 1 << 47);
+    }
+
+    /// Saved tables are searched by later versions: a sketch stays in its bucket.
+    #[test]
+    fn golden_buckets() {
+        let mut sketch = [0; REGISTERS];
+        sketch[5..9].copy_from_slice(&[1, 2, 3, 4]);
+        sketch[20..24].copy_from_slice(&[255; 4]);
+        for (registers, buckets, expected) in [
+            (&[0u8, 1, 2, 3][..], 7, 0),
+            (&[0, 5], 1000, 685),
+            (&[5, 6, 7, 8], 1000, 776),
+            (&[20, 21, 22, 23], 1000, 405),
+            (&[0, 20], 1 << 20, 794033),
+        ] {
+            assert_eq!(bucket(registers, &sketch, buckets), expected, "{registers:?}");
+        }
+    }
+}
