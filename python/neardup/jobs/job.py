@@ -312,7 +312,7 @@ class Job:
         asked, summary = self.question, self.summary
         summary.similarity, summary.radius = asked.similarity, asked.radius
         summary.recall = asked.recall
-        self.options.progress.stage("comparing", None, "pairs")
+        self.options.progress.stage("finding texts that say the same", None, "records")
         matches = self.engine.match(
             corpus,
             asked,

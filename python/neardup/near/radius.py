@@ -87,6 +87,7 @@ class RadiusJoin(Matches):
         import numpy as np
 
         assert self.question.radius is not None  # noqa: S101
+        self._stage("comparing", None, "pairs")
         if self.first >= len(self._labels):
             return
         alone = self._labels == np.arange(len(self._labels))
@@ -112,6 +113,7 @@ class RadiusJoin(Matches):
         import numpy as np
 
         assert self.question.radius is not None  # noqa: S101
+        self._stage("comparing", None, "pairs")
         asked = self.question.radius, self.question.recall
         self.plan = asdict(pairs_plan(self._fingerprints(), *asked))
         places = clusters(
