@@ -349,9 +349,9 @@ def test_five_megabytes_against_five(left: str, right: str) -> None:
             return " ".join(rng.choices(vocabulary, k=900_000))
         a, b = {left}, {right}
         assert min(len(a.encode()), len(b.encode())) >= 4_900_000
-        start = time.monotonic()
+        start = time.process_time()
         nd.compare(a, b)
-        seconds = time.monotonic() - start
+        seconds = time.process_time() - start
         assert seconds < 8, seconds
     """)
 
