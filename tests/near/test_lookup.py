@@ -138,6 +138,12 @@ class Backwards(Listed):
         order = np.lexsort((-found.keys, found.measure, found.queries))
         return Candidates(*(column[order] for column in found))
 
+    def alike_one(
+        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    ) -> list[tuple[int, int]]:
+        found = super().alike_one(sketch, similarity, recall, most)
+        return sorted(found, key=lambda pair: (pair[1], -pair[0]))
+
 
 @pytest.mark.parametrize("few", [0, lookup.FEW])
 def test_the_most_similar_are_first(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,7 +155,7 @@ def test_the_most_similar_are_first(few: int, monkeypatch: pytest.MonkeyPatch) -
     queries, corpus = Queries([asked], values, sketches), Backwards(listed)
     expected = [key for key, _, _ in naive(asked, listed, wanted)]
     assert len(expected) > 6
-    single = look_up_one(queries, corpus, wanted, RECIPE, None)
+    single = look_up_one(asked, sketches[0].tobytes(), corpus, wanted, RECIPE, None)
     assert [found.key for found in single] == expected
     assert look_up(queries, corpus, wanted, RECIPE, None).keys.tolist() == expected
 
@@ -165,6 +171,6 @@ def test_a_cosine_of_exactly_the_similarity_is_found(
     queries = Queries([left], values, sketches)
     for similarity, expected in ((0.75, [0]), (0.75 + 1e-12, [])):
         wanted = question(similarity, None, 1.0, bits=RECIPE.bits)
-        single = look_up_one(queries, corpus, wanted, RECIPE, None)
+        single = look_up_one(left, sketches[0].tobytes(), corpus, wanted, RECIPE, None)
         assert [found.key for found in single] == expected
         assert look_up(queries, corpus, wanted, RECIPE, None).keys.tolist() == expected
