@@ -103,6 +103,12 @@ def add(
     id_column: options.IdColumnOption = None,
     lines: options.LinesOption = False,
     format: options.FormatOption = None,  # noqa: A002
+    encoding: options.EncodingOption = None,
+    delimiter: options.DelimiterOption = None,
+    quoting: options.QuotingOption = None,
+    no_header: options.NoHeaderOption = False,
+    max_bytes: options.MaxBytesOption = None,
+    max_document: options.MaxDocumentOption = None,
     as_json: options.SummaryOption = False,
     quiet: options.QuietOption = False,
 ) -> int:
@@ -125,16 +131,29 @@ def add(
       neardup index add seen.neardup documents.jsonl
       neardup index add seen.neardup new.parquet --unless-duplicate --duplicates seen-before.csv
     """
-    from neardup.cli.inputs import documents, files_of, reading_of
+    from neardup.cli.inputs import Notes, documents, files_of, reading_of
 
     limits: dict[str, Any] = {"similarity": similarity, "radius": radius, "recall": recall}
     if not unless_duplicate:
         for name, value in {**limits, "duplicates": duplicates}.items():
             if value is not None:
                 raise typer.BadParameter("needs --unless-duplicate", param_hint=f"--{name}")
-    reading = reading_of(text_column, id_column, lines, format, others=not no_metadata)
+    reading = reading_of(
+        text_column,
+        id_column,
+        lines,
+        format,
+        encoding=encoding,
+        delimiter=delimiter,
+        quoting=quoting,
+        no_header=no_header,
+        max_bytes=max_bytes,
+        max_document=max_document,
+        others=not no_metadata,
+    )
     _check_order(path, inputs, "add")
-    files = files_of(inputs)
+    notes = Notes(quiet=quiet)
+    files = files_of(inputs, reading, notes)
     started = time.perf_counter()
     problems = console.Problems()
     counts = {"added": 0, "updated": 0, "duplicate": 0}
@@ -146,7 +165,7 @@ def add(
         write = _table(stack, duplicates, DUPLICATES, files, "--duplicates")
         progress = stack.enter_context(_progress("adding", quiet))
         try:
-            for some in documents(files, reading, problems):
+            for some in documents(files, reading, problems, notes):
                 columns = (some.ids, some.texts, some.metadata)
                 given = list(zip(*(x for x in columns if x is not None), strict=True))
                 found = collection.add(given, unless_duplicate=unless_duplicate, **limits)
@@ -162,6 +181,7 @@ def add(
             raise KeyboardInterrupt(f"{stored:,} documents were added and stay") from None
         total = len(collection)
     problems.close()
+    notes.close()
     summary = {
         **{"duplicates" if name == "duplicate" else name: counts[name] for name in counts},
         "documents": total,
@@ -208,6 +228,12 @@ def check(
     id_column: options.IdColumnOption = None,
     lines: options.LinesOption = False,
     format: options.FormatOption = None,  # noqa: A002
+    encoding: options.EncodingOption = None,
+    delimiter: options.DelimiterOption = None,
+    quoting: options.QuotingOption = None,
+    no_header: options.NoHeaderOption = False,
+    max_bytes: options.MaxBytesOption = None,
+    max_document: options.MaxDocumentOption = None,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> int:
@@ -221,11 +247,23 @@ def check(
       neardup index check seen.neardup new.jsonl -o matches.csv
       echo "a text" | neardup index check seen.neardup - -n 1
     """
-    from neardup.cli.inputs import documents, files_of, reading_of
+    from neardup.cli.inputs import Notes, documents, files_of, reading_of
 
-    reading = reading_of(text_column, id_column, lines, format)
+    reading = reading_of(
+        text_column,
+        id_column,
+        lines,
+        format,
+        encoding=encoding,
+        delimiter=delimiter,
+        quoting=quoting,
+        no_header=no_header,
+        max_bytes=max_bytes,
+        max_document=max_document,
+    )
     _check_order(path, inputs, "check")
-    files = files_of(inputs)
+    notes = Notes(quiet=quiet)
+    files = files_of(inputs, reading, notes)
     problems = console.Problems()
     counts = {"documents": 0, "near": 0, "matches": 0}
     limits: dict[str, Any] = {"similarity": similarity, "radius": radius, "recall": recall}
@@ -236,7 +274,7 @@ def check(
         # Rows on a terminal show themselves how far the work is.
         shown = out is not None or not sys.stdout.isatty()
         progress = stack.enter_context(_progress("checking", quiet or not shown))
-        for some in documents(files, reading, problems):
+        for some in documents(files, reading, problems, notes):
             found = collection.check(some.texts, n=n, **limits)
             for row in found.to_pylist():
                 write({**row, "query": some.ids[row["query"]]})
@@ -246,6 +284,7 @@ def check(
             progress.advance(len(some.ids))
         sys.stdout.flush()
     problems.close()
+    notes.close()
     if out is not None and as_json:
         print(json.dumps({**counts, "unreadable": problems.count}))
     elif not quiet:

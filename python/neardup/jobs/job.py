@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.near.matches import Matches
-    from neardup.sources import Batch, Unreadable
+    from neardup.sources import Batch, Repeats, Unreadable
 
 T = TypeVar("T")
 # By which a change of a file is noticed; nothing for what is no file.
@@ -97,7 +97,8 @@ class Options:
     strict      stop, and write nothing, if something cannot be read
     reading     formats and columns of the inputs
     on_problem  is told of each record that cannot be read
-    on_warning  is told what will take very long, before it begins
+    on_warning  is told what will take very long, before it begins, and what was read in another
+                way than one may expect
     progress    is told how far the job is
     """
 
@@ -151,8 +152,9 @@ class Job:
         self.out = Path(out)
         self.keep = Keep.parse(options.keep)
         self.recipe = as_recipe(options.recipe)
-        self.inputs = sources.expand(list(inputs))
-        names = reference.expand(list(options.against))
+        self.inputs = sources.expand(list(inputs), options.reading, options.on_warning)
+        names = reference.expand(list(options.against), options.reading, options.on_warning)
+        sources.check_options([*self.inputs, *names], options.reading)
         # Those that are asked themselves; all others are read.
         self.collections = [
             name
@@ -287,6 +289,7 @@ class Job:
         known = None if None in sizes else sum(size or 0 for size in sizes)
         progress = self.options.progress
         progress.stage("reading", known, "bytes")
+        repeats = sources.Repeats()
         with Spool(folder, self.recipe) as spool:
 
             def report(problem: Unreadable) -> None:
@@ -304,16 +307,28 @@ class Job:
                         path,
                         self._reading(),
                         report,
+                        note=self.options.on_warning,
                         progress=progress.advance,
                         making=self._making(spool),
                     )
                 with ahead(batches) as coming:
                     for batch in coming:
+                        if number >= len(self.against):
+                            repeats.see(batch.ids.to_pylist())
                         self._add(spool, batch)
                 spool.end_file(path)
                 if self.options.strict and spool.unreadable:
                     break
             spool.close()
+        if repeats.count:
+            self.options.on_warning(self._repeated(repeats))
+
+    def _repeated(self, repeats: Repeats) -> str:
+        count = f"{repeats.count:,} record{' has' if repeats.count == 1 else 's have'}"
+        told = f"{count} the id of an earlier one, first {repeats.first!r}"
+        if self.options.removed is not None:
+            told += "; line in --removed tells them apart"
+        return told
 
     def _making(self, spool: Spool) -> Making | None:
         """What a source may make of texts: not with a hash that only Python can call, nor on other
@@ -408,6 +423,9 @@ class Job:
             "compared by": "similarity" if self.is_sketched else "radius",
             "reading": [*reading.text_columns, reading.id_column, reading.key_column],
             "lines": [reading.lines, reading.format],
+            "cells": [reading.delimiter, reading.quoting, reading.header],
+            "encoding": reading.encoding,
+            "limits": [reading.max_bytes, reading.max_document],
             "inputs": [[path, *_stamp(path)] for path in self.inputs],
             "against": [[path, *_stamp(path)] for path in (*self.against, *self.collections)],
         }
