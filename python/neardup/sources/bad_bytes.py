@@ -33,6 +33,12 @@ def has_nul(path: str, line: int, data: bytes) -> Unreadable:
     return Unreadable(name_of(path), line, "holds a NUL byte", hint=_hint(path, data))
 
 
+def nul_hint(path: str, data: bytes) -> str:
+    """What helps if there is a NUL because the encoding is another one; nothing if not."""
+    hint = _hint(path, data) if b"\0" in data else ""
+    return "" if hint == BINARY else hint
+
+
 def packed(file: Stored, data: bytes) -> Unreadable | None:
     """That a file begins like a packed one, and what to do."""
     for magic, name, ending, program in PACKED:

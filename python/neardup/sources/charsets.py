@@ -26,6 +26,8 @@ CANDIDATES = (
 )
 # What is looked at for a guess.
 SAMPLE = 64 << 10
+# So few bytes that are no ASCII, and hardly anything else, may be anything.
+FEW = 4
 # In a text some of these are common; in one read with the bytes swapped, hardly any is.
 COMMON = frozenset([*map(chr, range(1, 128)), *"。，、的一"])
 LEAST_COMMON = 0.02
@@ -96,6 +98,8 @@ def detect(data: bytes) -> str | None:
         return _wide(data)
     if is_utf8(data):
         return UTF8
+    if (foreign := sum(byte > 127 for byte in data)) < FEW and 4 * foreign > len(data):
+        return None
     import charset_normalizer
 
     # A character cut in two at the end is no reason against an encoding.

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from neardup.sources import charsets, document
-from neardup.sources.bad_bytes import not_utf8, packed
+from neardup.sources.bad_bytes import not_utf8, nul_hint, packed
 from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, Batch, Task, make
 from neardup.sources.document import BOM, Unreadable, name_of
 from neardup.sources.formats import Source, register
@@ -84,7 +84,8 @@ def _until_bad(values: _Values, task: Task) -> Iterator[Value]:
     try:
         yield from values
     except BadRecordError as bad:
-        task.report(Unreadable(source, values.line, str(bad), bad.kind, values.hint))
+        hint = values.hint_of_nul() or values.hint
+        task.report(Unreadable(source, values.line, str(bad), bad.kind, hint))
     except DamagedError as damage:
         task.report(Unreadable(source, values.line, str(damage)))
     except OSError as error:
@@ -161,13 +162,14 @@ class _Values:
     def _value(self) -> Value:
         """The value that begins here."""
         while True:
+            start = self._at
             try:
                 value, end = self._decode(self._text, self._at)
             except json.JSONDecodeError as error:
                 if self._is_cut(error) and self._more(len(self._text) - self._at):
                     continue
                 self.hint = REST
-                raise not_json(error, self._at) from None
+                raise not_json(error, start) from None
             except RecursionError:
                 self.hint = REST
                 raise BadRecordError("not JSON (nested too deeply)") from None
@@ -177,6 +179,10 @@ class _Values:
             # A number may go on.
             if end < len(self._text) or not self._more(PIECE):
                 return self._taken(value, end)
+
+    def hint_of_nul(self) -> str:
+        """What helps if the file is UTF-16, which reads as text with NUL in it."""
+        return nul_hint(self.file.path, charsets.encode(self._text[: charsets.SAMPLE]))
 
     def _is_cut(self, error: json.JSONDecodeError) -> bool:
         """Whether more of the file may help."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from neardup import _core
 from neardup.sources import document
-from neardup.sources.bad_bytes import not_utf8
+from neardup.sources.bad_bytes import not_utf8, nul_hint
 from neardup.sources.batch import Batch, Made, Making, OddIds, Task, make
 from neardup.sources.blocks import blocks
 from neardup.sources.document import Report, Unreadable, name_of
@@ -226,7 +226,7 @@ def _parse_lines(
         try:
             fields = fields_of(parse_record(decoded), reading)
         except BadRecordError as bad:
-            report(Unreadable(source, number, str(bad), bad.kind))
+            report(Unreadable(source, number, str(bad), bad.kind, nul_hint(path, line)))
             continue
         if fields.odd is not None:
             odd_ids.see(number, fields.odd)

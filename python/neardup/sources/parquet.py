@@ -305,7 +305,7 @@ def id_strings(column: pa.Array) -> pa.LargeStringArray:
     text = pa.large_string()
     if _is_string(kind) or pa.types.is_integer(kind):
         return column.cast(text)
-    if isinstance(kind, pa.BaseExtensionType) and kind.extension_name != "arrow.uuid":
+    if isinstance(kind, pa.BaseExtensionType):  # a UUID, for one
         return id_strings(column.storage)
     if pa.types.is_floating(kind):
         return pa.array(map(scalar_id, column.to_pylist()), text)

@@ -19,7 +19,7 @@ def format_of(path: str, reading: Reading) -> str:
     source = source_of(path)
     if source is None:
         return TEXT
-    return source.name if source.sniff is None else source.sniff(beginning(path))
+    return source.name if source.sniff is None else source.sniff(beginning(path, reading))
 
 
 def check_options(files: Sequence[str], reading: Reading) -> None:

@@ -277,10 +277,10 @@ def open_told(task: Task) -> Iterator[Stored]:
         yield file
 
 
-def beginning(path: str) -> bytes:
+def beginning(path: str, reading: Reading | None = None) -> bytes:
     """The first bytes of a file, unpacked; none if they cannot be had, or not twice."""
     if can_reread(path):
-        with suppress(OSError, ValueError, DamagedError), open_stored(path) as file:
+        with suppress(OSError, ValueError, DamagedError), open_stored(path, reading) as file:
             return file.read(charsets.SAMPLE)
     return b""
 
