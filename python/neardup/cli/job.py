@@ -48,6 +48,7 @@ def run(
             # The exit code, the summary and the quarantine file tell of them all the same.
             on_problem=None if quiet else problems,
             on_warning=notes,
+            on_note=notes,
             progress=progress,
             **options,
         )

@@ -44,6 +44,8 @@ VERSION = 3
 AHEAD = 2
 # Seconds to wait for a reader that is no longer needed.
 PATIENCE = 1.0
+# Notes that a summary keeps: a thousand files may each have one.
+MOST_NOTES = 100
 # From so many records on, comparing each with each is more than one waits for.
 MANY = 100_000
 QUARANTINE = {"source": str, "line": int, "reason": str}
@@ -97,8 +99,8 @@ class Options:
     strict      stop, and write nothing, if something cannot be read
     reading     formats and columns of the inputs
     on_problem  is told of each record that cannot be read
-    on_warning  is told what will take very long, before it begins, and what was read in another
-                way than one may expect
+    on_warning  is told what will take very long, before it begins
+    on_note     is told what was read in another way than one may expect, as `Summary.notes` has it
     progress    is told how far the job is
     """
 
@@ -121,6 +123,7 @@ class Options:
     reading: Reading = field(default_factory=Reading)
     on_problem: Callable[[Unreadable], object] | None = None
     on_warning: Callable[[str], object] = warnings.warn
+    on_note: Callable[[str], object] | None = None
     progress: Progress = field(default_factory=Silent)
 
 
@@ -152,8 +155,9 @@ class Job:
         self.out = Path(out)
         self.keep = Keep.parse(options.keep)
         self.recipe = as_recipe(options.recipe)
-        self.inputs = sources.expand(list(inputs), options.reading, options.on_warning)
-        names = reference.expand(list(options.against), options.reading, options.on_warning)
+        self.summary = Summary(name, recipe=self.recipe.identity)
+        self.inputs = sources.expand(list(inputs), options.reading, self.note)
+        names = reference.expand(list(options.against), options.reading, self.note)
         sources.check_options([*self.inputs, *names], options.reading)
         # Those that are asked themselves; all others are read.
         self.collections = [
@@ -162,7 +166,6 @@ class Job:
             if reference.is_collection(name) and reference.can_be_asked(name, self.recipe)
         ]
         self.against = [name for name in names if name not in self.collections]
-        self.summary = Summary(name, recipe=self.recipe.identity)
         # Complains before any work is done.
         asked_for = options.similarity, options.radius, options.recall
         self.question = question(*asked_for, bits=self.recipe.bits)
@@ -172,6 +175,13 @@ class Job:
         self._stamps: dict[str, Stamp] = {}
         self._started = time.perf_counter()
         self._stage_started = self._started
+
+    def note(self, message: str) -> None:
+        """Something was read in another way than one may expect."""
+        if len(self.summary.notes) < MOST_NOTES:
+            self.summary.notes.append(message)
+        if self.options.on_note is not None:
+            self.options.on_note(message)
 
     @property
     def quarantine(self) -> Path:
@@ -307,7 +317,7 @@ class Job:
                         path,
                         self._reading(),
                         report,
-                        note=self.options.on_warning,
+                        note=self.note,
                         progress=progress.advance,
                         making=self._making(spool),
                     )
@@ -321,7 +331,7 @@ class Job:
                     break
             spool.close()
         if repeats.count:
-            self.options.on_warning(self._repeated(repeats))
+            self.note(self._repeated(repeats))
 
     def _repeated(self, repeats: Repeats) -> str:
         count = f"{repeats.count:,} record{' has' if repeats.count == 1 else 's have'}"

@@ -67,6 +67,8 @@ def read_separated_batches(kind: str, task: Task) -> Iterator[Batch]:
 def _way_out(names: list[str], reading: Reading) -> str:
     if not reading.header:
         return ""
+    if any(name.startswith('"') for name in names):
+        return "if cells are in quotes, use --quoting all"
     if len(names) == 1 and any(mark in names[0] for mark in OTHER_DELIMITERS):
         return "if cells are separated by another character, name it with --delimiter"
     return "if the first line is no header, use --no-header"
