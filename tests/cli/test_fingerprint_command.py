@@ -11,10 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
+from reading import pack
 
 START = "from neardup.cli import main; main()"
 TEXTS = ["the quick brown fox jumps over the lazy dog", "今天天气很好我们去公园散步", "!"]
@@ -106,14 +108,14 @@ def test_unreadable_lines_are_reported_and_the_rest_goes_on(
 def test_equal_reasons_are_one_line(run: Callable[..., Any], tmp_path: Path) -> None:
     path, other = tmp_path / "mix.jsonl", tmp_path / "gbk.jsonl"
     path.write_text('{"id": 1, "title": "t", "text": "a b"}\n' * 300)
-    other.write_bytes(b'{"text": "\xce\xd2"}\n' * 3 + b" \xce\noops\n{oops\n")
+    other.write_bytes('{"text": "我们去公园散步"}\n'.encode("gbk") * 4 + b"oops\n{oops\n")
     ran = run("fingerprint", path, other, "--text-column", "body", "--id-column", "x", "-q")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines() == [
         f"neardup: {path}: no column 'body' (there is 'id', 'title', 'text') in 300 records, "
         "first at line 1",
         f"neardup: {other}: not UTF-8 (byte 0xce at offset 10) in 4 records, first at line 1; "
-        f"if it is GBK: iconv -f GB18030 -t UTF-8 {other}",
+        "looks like gb18030: use --encoding gb18030",
         f"neardup: {other}:5: not JSON (Expecting value at character 0)",
         f"neardup: {other}:6: not JSON (Expecting property name enclosed in double quotes "
         "at character 1)",
@@ -218,30 +220,64 @@ def test_errors_of_writing_name_the_output(
     assert list(sample.parent.iterdir()) == [sample]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".CSV"])
-def test_tables_read_as_one_text_are_noted(
-    run: Callable[..., Any], tmp_path: Path, suffix: str
+@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("name", ["a.csv", "a.TSV", "a.json", "a.jsonl"])
+def test_reads_what_its_siblings_read(
+    run: Callable[..., Any], tmp_path: Path, name: str, packing: str
 ) -> None:
-    path = tmp_path / f"a{suffix}"
-    path.write_text("id,text\n1,alpha beta\n")
+    rows = [{"id": f"doc{n}", "text": text} for n, text in enumerate(TEXTS)]
+    cells = [[row["id"], row["text"]] for row in [{"id": "id", "text": "text"}, *rows]]
+    data = {
+        "a.csv": "".join(f"{','.join(row)}\n" for row in cells),
+        "a.TSV": "".join("\t".join(row) + "\n" for row in cells),
+        "a.json": json.dumps(rows, indent=2),
+        "a.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
+    }[name]
+    path = tmp_path / (name + packing)
+    path.write_bytes(pack(data.encode(), packing))
     ran = run("fingerprint", path)
-    assert ran.code == 0
-    assert ran.err.splitlines()[0] == (
-        f"neardup: {path}: read as one text; only JSON lines are read by column, "
-        "and --lines reads a document in every line"
-    )
-    assert "(and 1 more): read as one text" in run("fingerprint", path, path).err
-    assert run("fingerprint", path, "--quiet").err == ""
-    assert "read as one text" not in run("fingerprint", path, "--lines").err
+    expected = "".join(f"doc{n}\t{code(text)}\n" for n, text in enumerate(TEXTS))
+    assert (ran.code, ran.out) == (0, expected)
+    assert run("fingerprint", tmp_path).out == expected
+    assert run("fingerprint", tmp_path / "a.*").out == expected
+    assert run("fingerprint", path.as_uri()).out == expected
+
+
+def test_parquet_of_every_string_type(run: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    for kind in (
+        *(pa.string(), pa.large_string(), pa.string_view()),
+        *(pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int32(), pa.large_string())),
+    ):
+        column = pa.array([*TEXTS, None], kind)
+        pq.write_table(pa.table({"id": pa.array([1.0, 2.0, 3.0, 4.0]), "text": column}), path)
+        ran = run("fingerprint", path)
+        assert ran.code == 0
+        assert ran.out == "".join(f"{n}\t{code(text)}\n" for n, text in enumerate([*TEXTS, ""], 1))
+
+
+def test_options_of_reading(run: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes('1;"今天天气 很好\n2;alpha beta\n'.encode("gb18030"))
+    options = ("--delimiter", ";", "--quoting", "none", "--no-header", "--encoding", "gb18030")
+    ran = run("fingerprint", path, *options, "--text-column", 2, "--id-column", 1)
+    assert ran.out == f"1\t{code('今天天气 很好')}\n2\t{code('alpha beta')}\n"
+    assert f"{path}: read as gb18030; kept records are written as UTF-8" in ran.err
+    ran = run("fingerprint", path, *options)
+    assert ran.code == 1
+    assert "so the columns are called 1 to 2; say which holds the text with --text-col" in ran.err
+    ran = run("fingerprint", "--format", "csv", "--delimiter", "tab", "-", stdin=b"text\tn\na\t1\n")
+    assert ran.out == f"stdin:2\t{code('a')}\n"
 
 
 def test_json_lines_on_standard_input_are_noted(run: Callable[..., Any]) -> None:
-    note = "neardup: standard input looks like JSON lines; use --jsonl"
+    note = "neardup: warning: standard input looks like JSON lines; use --format jsonl"
     data = b'{"text": "alpha beta"}\n{"text": "gamma delta"}\n'
     for options, noted in [
         (["-"], True),
         (["-", "--lines"], True),
         (["-", "--jsonl"], False),
+        (["-", "--format", "jsonl"], False),
         (["-", "--quiet"], False),
     ]:
         ran = run("fingerprint", *options, stdin=data)
@@ -330,7 +366,11 @@ def test_a_failed_run_leaves_the_old_output(
     ("arguments", "code", "message"),
     [
         (["missing.txt"], 1, "missing.txt: no such file"),
-        (["."], 1, ".: a folder; pass the files in it"),
+        (["."], 2, ".: no file to read in this folder"),
+        (["-", "--jsonl", "--format", "csv"], 2, "cannot be combined with --jsonl"),
+        (["-", "--delimiter", ";"], 2, "--delimiter is for CSV, TSV, and none of the inputs is"),
+        (["-", "--max-bytes", "lots"], 2, "--max-bytes is 'lots'; write a number of bytes"),
+        (["-", "--encoding", "klingon"], 2, "encoding is 'klingon', which is none that is known"),
         ([], 2, "Missing argument 'INPUT"),
         (["-", "-"], 2, "standard input (-) can be read only once"),
         (["-", "--lines", "--jsonl"], 2, "cannot be combined with --jsonl"),

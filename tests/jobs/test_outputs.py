@@ -64,7 +64,7 @@ def test_tables_of_other_columns_are_refused_at_once(
 ) -> None:
     monkeypatch.setattr(job_module, "Spool", None)  # no work is begun
     first, second = (write(tmp_path / f"{n}.csv", f"text,{n}\nx,1\n".encode()) for n in "ab")
-    with pytest.raises(jobs.RefusedError, match=r"its columns \['text', 'b'\] are not those of"):
+    with pytest.raises(jobs.RefusedError, match=r"its columns \('text', 'b'\) are not those of"):
         jobs.dedup([str(first), str(second)], tmp_path / "out.csv")
     for name in "ab":
         pq.write_table(pa.table({"text": ["x"], name: [1]}), tmp_path / f"{name}.parquet")

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,10 @@ def test_counts_at_the_defaults(linkage: Any) -> None:
     assert matches.counts.edge[0] == len(edge)
 
 
+def _forget(ticks: list[int], *_: object) -> None:
+    ticks.clear()
+
+
 def test_more_pairs_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [" ".join(WORDS[:size]) for size in range(2, 9)]
     asked = question(0.7, None, None, bits=RECIPE.bits)
@@ -242,7 +247,7 @@ def test_more_pairs_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(judge, "BATCH", size)
         ticks: list[int] = []
         # Each stage counts for itself: first tables, then pairs.
-        begun = lambda *_: ticks.clear()  # noqa: E731
+        begun = partial(_forget, ticks)
         matches = matched(texts, asked, tick=ticks.append, stage=begun)
         (found,) = matches.pairs()
         for name in ("left", "right", "distance", "similarity"):

@@ -27,7 +27,35 @@ def test_expand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     with pytest.raises(FileNotFoundError, match=r"none\.jsonl: no such file"):
         sources.expand(["none.jsonl"])
-    with pytest.raises(ValueError, match=r"empty: no file to read in this folder; .* \.jsonl, "):
+    with pytest.raises(
+        ValueError, match=r"empty: no file to read in this folder \(1 \.png\); .* \.jsonl, "
+    ):
         sources.expand(["empty"])
     with pytest.raises(ValueError, match=r"\*\.csv: no file matches this pattern"):
         sources.expand(["*.csv"])
+
+
+def test_what_is_skipped_in_a_folder_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = [f"{n}.html" for n in range(6)] + [f"{n}.tex" for n in range(3)]
+    names += ["a.log", "README", "b.parquet.gz", ".hidden.html", "deep/c.HTML", "a.txt", "b.jsonl"]
+    for name in names:
+        path = Path("notes", name)
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text("")
+    told: list[str] = []
+    assert sources.expand(["notes"], None, told.append) == ["notes/a.txt", "notes/b.jsonl"]
+    assert told == [
+        "notes/: skipped 13 files: 7 .html, 3 .tex, 1 .log, 1 .parquet.gz, 1 without ending; "
+        "--format text reads them"
+    ]
+    told.clear()
+    every = sources.expand(["notes"], sources.Reading(format="text"), told.append)
+    assert (len(every), told) == (15, [])
+    for n in range(9):
+        Path("notes", f"x.e{n}").write_text("")
+    sources.expand(["notes/", "no*"], None, told.append)
+    assert told[0] == told[1]
+    assert "1 .e0, 1 .e1, 1 .e2, 1 .e3, 8 other endings; --format" in told[0]

@@ -4,21 +4,16 @@ from pathlib import Path
 
 import pytest
 
+import reading
 from neardup import sources
-from neardup.sources import Unreadable
+from neardup.sources import Reading, Unreadable
 
 
 def read(
     path: Path, text_column: str = "text", id_column: str | None = None
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    problems: list[Unreadable] = []
-    found = [
-        (each.id, each.text)
-        for each in sources.read(
-            [str(path)], report=problems.append, text_column=text_column, id_column=id_column
-        )
-    ]
-    return found, [str(problem).removeprefix(f"{path}:") for problem in problems]
+    batches, problems = reading.read(path, text_columns=(text_column,), id_column=id_column)
+    return reading.pairs(batches), problems
 
 
 @pytest.fixture
@@ -67,7 +62,6 @@ def test_known_by_their_ending(tmp_path: Path, suffix: str) -> None:
         (b"1.5", "not an object but a number"),
         (b"{}", "no column 'text' (there is none)"),
         (b'{"body": "x", "url": "u"}', "no column 'text' (there is 'body', 'url')"),
-        (b'{"text": null}', "column 'text' is not a string but null"),
         (b'{"text": 3}', "column 'text' is not a string but a number"),
         (b'{"text": {"a": 1}}', "column 'text' is not a string but an object"),
         (
@@ -75,8 +69,6 @@ def test_known_by_their_ending(tmp_path: Path, suffix: str) -> None:
             "column 'text' holds a lone surrogate (U+D800 at character 2)",
         ),
         (b'{"id": "\\udfff", "text": ""}', "column 'id' holds a lone surrogate"),
-        (b'{"id": true, "text": ""}', "column 'id' is neither a string nor an integer but true"),
-        (b'{"id": 1.5, "text": ""}', "column 'id' is neither a string nor an integer but a num"),
     ],
 )
 def test_a_bad_line_is_reported_and_the_others_go_on(path: Path, line: bytes, reason: str) -> None:
@@ -90,7 +82,7 @@ def test_a_bad_line_is_reported_and_the_others_go_on(path: Path, line: bytes, re
 def test_places_inside_a_line_do_not_make_another_kind(path: Path) -> None:
     path.write_bytes(b'{"text": "a\n{"text" :"ab\n\xce\n {\xd2\n')
     problems: list[Unreadable] = []
-    assert list(sources.read([str(path)], report=problems.append)) == []
+    assert list(sources.read_batches(str(path), Reading(), problems.append)) == []
     kinds = [problem.kind for problem in problems]
     assert kinds == ["not JSON (Unterminated string starting"] * 2 + ["not UTF-8"] * 2
 
@@ -98,3 +90,90 @@ def test_places_inside_a_line_do_not_make_another_kind(path: Path) -> None:
 def test_many_columns_are_not_all_listed(path: Path) -> None:
     path.write_text('{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1}')
     assert read(path)[1][0].endswith("'g', 'h', 2 more)")
+
+
+def test_a_null_text_is_a_text_without_anything(path: Path) -> None:
+    path.write_text('{"id": 1, "text": null}\n{"id": 2, "text": "two"}\n')
+    assert read(path) == ([("1", ""), ("2", "two")], [])
+
+
+@pytest.mark.parametrize(
+    ("value", "id_"),
+    [
+        ("7", "7"),
+        ("-7", "-7"),
+        ("7.0", "7"),
+        ("1.5", "1.5"),
+        ("1e300", "1e+300"),
+        ("true", "true"),
+        ("false", "false"),
+        ('""', ""),
+        ("123456789012345678901234567890", "123456789012345678901234567890"),
+        ("null", None),
+        ("NaN", None),
+        ("1e999", None),
+    ],
+)
+def test_any_scalar_is_an_id(path: Path, value: str, id_: str | None) -> None:
+    path.write_text(f'{{"id": {value}, "text": "t"}}\n')
+    expected = [(f"{path}:1" if id_ is None else id_, "t")]
+    assert read(path) == (expected, [])
+    assert read(path, id_column="id") == (expected, [])
+
+
+def test_what_is_no_id_is_said_once(path: Path) -> None:
+    path.write_text('{"id": 1, "text": "a"}\n{"id": [2], "text": "b"}\n{"id": {}, "text": "c"}\n')
+    notes: list[str] = []
+    found = list(sources.read_batches(str(path), Reading(), print, note=notes.append))
+    assert [id_ for batch in found for id_ in batch.ids.to_pylist()] == [
+        "1",
+        f"{path}:2",
+        f"{path}:3",
+    ]
+    assert notes == [
+        f"{path}: column 'id' holds a list in 2 records, first at line 2, which is no id; they go "
+        "by file:line"
+    ]
+
+
+@pytest.mark.parametrize("text", ['{"text": "b"}', '{"id": null, "text": "b"}'])
+def test_missing_ids_are_said_once_where_others_have_one(path: Path, text: str) -> None:
+    path.write_text(f'{{"id": 1, "text": "a"}}\n{text}\n')
+    notes: list[str] = []
+    list(sources.read_batches(str(path), Reading(), print, note=notes.append))
+    assert notes == [
+        f"{path}: 1 of 2 records have no id in column 'id', first at line 2; they go by file:line"
+    ]
+    path.write_text(f"{text}\n{text}\n")
+    list(sources.read_batches(str(path), Reading(), print, note=notes.append))
+    assert len(notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("record", "column", "text"),
+    [
+        ('{"doc": {"body": "in"}}', "doc.body", "in"),
+        ('{"doc": {"body": "in"}, "doc.body": "own"}', "doc.body", "own"),
+        ('{"a": {"b": {"c": "in"}}}', "a.b.c", "in"),
+        ('{"a": {"b.c": "half"}}', "a.b.c", "half"),
+        ('{"a.b": {"c": "half"}}', "a.b.c", "half"),
+        ('{"a": 1, "a.b": {"c": "half"}}', "a.b.c", "half"),
+        ('{"doc": {"body": null}}', "doc.body", ""),
+    ],
+)
+def test_dotted_columns(path: Path, record: str, column: str, text: str) -> None:
+    path.write_text(record)
+    assert read(path, text_column=column) == ([(f"{path}:1", text)], [])
+
+
+def test_dotted_columns_that_are_not_there(path: Path) -> None:
+    path.write_text('{"doc": "body"}\n{"doc": {"other": 1}}\n')
+    assert read(path, text_column="doc.body")[1] == [
+        f"{line}: no column 'doc.body' (there is 'doc')" for line in (1, 2)
+    ]
+
+
+def test_dotted_ids_and_keys(path: Path) -> None:
+    path.write_text('{"meta": {"key": "k", "date": 3}, "text": "t"}')
+    batches, problems = reading.read(path, id_column="meta.key", key_column="meta.date")
+    assert (reading.pairs(batches), reading.keys(batches), problems) == ([("k", "t")], [3], [])

@@ -22,6 +22,12 @@ def command(
     id_column: options.IdColumnOption = None,
     lines: options.LinesOption = False,
     format: options.FormatOption = None,  # noqa: A002
+    encoding: options.EncodingOption = None,
+    delimiter: options.DelimiterOption = None,
+    quoting: options.QuotingOption = None,
+    no_header: options.NoHeaderOption = False,
+    max_bytes: options.MaxBytesOption = None,
+    max_document: options.MaxDocumentOption = None,
     recipe: options.RecipeOption = None,
     bits: options.BitsOption = None,
     threads: options.ThreadsOption = None,
@@ -43,6 +49,7 @@ def command(
       neardup cluster pages/ -o clusters.parquet --linkage star --similarity 0.8
     """
     from neardup import jobs
+    from neardup.cli.inputs import reading_of
     from neardup.cli.job import run
 
     options.check_printed(as_json, out=out, report=report)
@@ -60,10 +67,18 @@ def command(
         lang=lang,
         quarantine=quarantine,
         guard=not no_guard,
-        text_column=text_column,
-        id_column=id_column,
-        lines=lines,
-        format_=format,
+        reading=reading_of(
+            text_column,
+            id_column,
+            lines,
+            format,
+            encoding=encoding,
+            delimiter=delimiter,
+            quoting=quoting,
+            no_header=no_header,
+            max_bytes=max_bytes,
+            max_document=max_document,
+        ),
         recipe=recipe,
         bits=bits,
         threads=threads,

@@ -3,49 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neardup.cli import console
-from neardup.cli.options import (
-    BitsOption,
-    JsonOption,
-    LinesOption,
-    NoGuardOption,
-    RecipeOption,
-    ThreadsOption,
-    check_printed,
-    recipe_of,
-)
+from neardup.cli import console, options
 from neardup.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from neardup.cli.ids import Repeats
     from neardup.recipe import Recipe
     from neardup.sinks import Write
-    from neardup.sources import Document
+    from neardup.sources import Batch, Note, Reading, Repeats, Report
 
 COLUMNS = {"id": str, "fingerprint": str, "signal": bool, "recipe": str}
-# Endings of tables, which a user may expect to be read row by row.
-TABLES = (".csv", ".tsv", ".json", ".parquet")
 
 
 def command(
-    inputs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="INPUT...",
-            help="Text files, each a document; .jsonl files, a document in every line; - for "
-            "standard input.",
-        ),
-    ],
+    inputs: options.InputsArgument,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -57,26 +36,22 @@ def command(
             readable=False,
         ),
     ] = None,
-    lines: LinesOption = False,
-    jsonl: Annotated[
-        bool, typer.Option("--jsonl", help="Read every input as JSON lines, whatever its name.")
-    ] = False,
-    text_column: Annotated[
-        str, typer.Option("--text-column", metavar="NAME", help="Where .jsonl files hold the text.")
-    ] = "text",
-    id_column: Annotated[
-        str | None,
-        typer.Option(
-            "--id-column",
-            metavar="NAME",
-            help="Where they hold the id. [default: id, or file:line where there is none]",
-        ),
-    ] = None,
-    no_guard: NoGuardOption = False,
-    recipe: RecipeOption = None,
-    bits: BitsOption = None,
-    threads: ThreadsOption = None,
-    as_json: JsonOption = False,
+    text_column: options.TextColumnOption = None,
+    id_column: options.IdColumnOption = None,
+    lines: options.LinesOption = False,
+    format: options.FormatOption = None,  # noqa: A002
+    encoding: options.EncodingOption = None,
+    delimiter: options.DelimiterOption = None,
+    quoting: options.QuotingOption = None,
+    no_header: options.NoHeaderOption = False,
+    max_bytes: options.MaxBytesOption = None,
+    max_document: options.MaxDocumentOption = None,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="The same as --format jsonl.")] = False,
+    no_guard: options.NoGuardOption = False,
+    recipe: options.RecipeOption = None,
+    bits: options.BitsOption = None,
+    threads: options.ThreadsOption = None,
+    as_json: options.JsonOption = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="No summary, notes or progress on standard error.")
     ] = False,
@@ -92,40 +67,40 @@ def command(
       neardup fingerprint documents.jsonl -o fingerprints.csv
       echo "the quick brown fox" | neardup fingerprint -
     """
-    from neardup import sources
-    from neardup.cli.ids import Repeats
+    from neardup.cli.inputs import Notes, files_of, reading_of
+    from neardup.sources import Repeats
 
-    if lines and jsonl:
-        raise typer.BadParameter("cannot be combined with --jsonl", param_hint="--lines")
-    check_printed(as_json, out=out)
-    if inputs.count("-") > 1:
-        raise typer.BadParameter("standard input (-) can be read only once", param_hint="INPUT")
-    chosen = recipe_of(recipe, bits)
+    if jsonl and (lines or format not in (None, "jsonl")):
+        other = "--lines" if lines else "--format"
+        raise typer.BadParameter("cannot be combined with --jsonl", param_hint=other)
+    options.check_printed(as_json, out=out)
+    reading = reading_of(
+        text_column,
+        id_column,
+        lines,
+        "jsonl" if jsonl else format,
+        encoding=encoding,
+        delimiter=delimiter,
+        quoting=quoting,
+        no_header=no_header,
+        max_bytes=max_bytes,
+        max_document=max_document,
+    )
+    chosen = options.recipe_of(recipe, bits)
     started = time.perf_counter()
     problems = console.Problems()
+    notes = Notes(quiet=quiet)
     repeats = Repeats()
     counts = {"documents": 0, "no_signal": 0}
     with ExitStack() as stack:
-        for path in inputs:
-            _check(path)
-        write = _writer(stack, out, inputs, as_json=as_json, guard=not no_guard)
-        if not (quiet or lines or jsonl):
-            _note_tables(inputs)
-        documents = sources.read(
-            inputs,
-            report=problems,
-            lines=lines,
-            jsonl=jsonl,
-            text_column=text_column,
-            id_column=id_column,
-        )
-        if "-" in inputs and not (quiet or jsonl):
-            documents = _noting_json(documents)
+        files = files_of(inputs, reading, notes)
+        write = _writer(stack, out, files, as_json=as_json, guard=not no_guard)
+        batches = _batches(files, reading, problems, notes)
         # Rows on a terminal show themselves how far the work is.
         shown = not quiet and sys.stderr.isatty() and (out is not None or not sys.stdout.isatty())
         try:
             with Progress(shown=shown) as progress:
-                for row in _rows(documents, chosen, threads, repeats, progress):
+                for row in _rows(batches, chosen, threads, repeats, progress):
                     write(row)
                     counts["documents"] += 1
                     counts["no_signal"] += not row["signal"]
@@ -135,6 +110,7 @@ def command(
                 raise KeyboardInterrupt("what was printed is not all") from None
             raise
         problems.close()
+        notes.close()
         if problems.count and not counts["documents"]:
             raise ValueError("nothing could be read")
     if repeats.count and not quiet:
@@ -157,30 +133,42 @@ def command(
     return 3 if problems.count else 0
 
 
+def _batches(files: Sequence[str], reading: Reading, report: Report, note: Note) -> Iterator[Batch]:
+    from neardup.sources import read_batches
+
+    for path in files:
+        first = path == "-" and reading.format is None
+        for batch in read_batches(path, reading, report, note=note):
+            if first and _is_object(batch.texts[0].as_py().partition("\n")[0]):
+                note("standard input looks like JSON lines; use --format jsonl")
+            first = False
+            yield batch
+
+
 def _rows(
-    documents: Iterator[Document],
+    batches: Iterator[Batch],
     recipe: Recipe,
     threads: int | None,
     repeats: Repeats,
     progress: Progress,
 ) -> Iterator[dict[str, Any]]:
-    from neardup import sources
     from neardup.fingerprint import fingerprints
 
     identity = recipe.identity
     progress.stage("fingerprinting", None, "documents")
-    for batch in sources.batches(documents):
-        repeats.see([document.id for document in batch])
-        found = fingerprints([document.text for document in batch], recipe, threads=threads)
-        for document, value in zip(batch, found, strict=True):
+    for batch in batches:
+        ids = batch.ids.to_pylist()
+        repeats.see(ids)
+        found = fingerprints(batch.texts, recipe, threads=threads)
+        for id_, value in zip(ids, found, strict=True):
             code = None if value is None else f"{value:0{recipe.bits // 4}x}"
             yield {
-                "id": document.id,
+                "id": id_,
                 "fingerprint": code,
                 "signal": code is not None,
                 "recipe": identity,
             }
-        progress.advance(len(batch))
+        progress.advance(len(ids))
 
 
 def _writer(
@@ -204,35 +192,8 @@ def _writer(
     return lambda row: print(f"{console.printable(row['id'])}\t{row['fingerprint'] or '-'}")
 
 
-def _note_tables(inputs: Sequence[str]) -> None:
-    tables = [path for path in inputs if PurePath(path).suffix.lower() in TABLES]
-    if tables:
-        more = f" (and {len(tables) - 1:,} more)" if len(tables) > 1 else ""
-        console.error(
-            f"{tables[0]}{more}: read as one text; only JSON lines are read by column, "
-            "and --lines reads a document in every line"
-        )
-
-
-def _noting_json(documents: Iterator[Document]) -> Iterator[Document]:
-    for document in documents:
-        if document.id in ("stdin", "stdin:1") and _is_object(document.text.partition("\n")[0]):
-            console.error("standard input looks like JSON lines; use --jsonl")
-        yield document
-
-
 def _is_object(line: str) -> bool:
     try:
         return line.lstrip().startswith("{") and isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
-
-
-def _check(path: str) -> None:
-    """Fail before the first fingerprint is printed, not at the last file."""
-    if path == "-":
-        return
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"{path}: no such file")
-    if os.path.isdir(path):
-        raise IsADirectoryError(f"{path}: a folder; pass the files in it")

@@ -50,6 +50,12 @@ def command(
     id_column: options.IdColumnOption = None,
     lines: options.LinesOption = False,
     format: options.FormatOption = None,  # noqa: A002
+    encoding: options.EncodingOption = None,
+    delimiter: options.DelimiterOption = None,
+    quoting: options.QuotingOption = None,
+    no_header: options.NoHeaderOption = False,
+    max_bytes: options.MaxBytesOption = None,
+    max_document: options.MaxDocumentOption = None,
     as_json: options.SummaryOption = False,
     quiet: options.QuietOption = False,
 ) -> int:
@@ -72,7 +78,7 @@ def command(
       neardup index add seen.neardup documents.jsonl
       neardup index add seen.neardup new.parquet --unless-duplicate
     """
-    from neardup.cli.inputs import documents, files_of, reading_of
+    from neardup.cli.inputs import Notes, documents, files_of, reading_of
 
     limits: dict[str, Any] = {"similarity": similarity, "radius": radius, "recall": recall}
     if not unless_duplicate:
@@ -80,9 +86,22 @@ def command(
             if value is not None:
                 raise typer.BadParameter("needs --unless-duplicate", param_hint=f"--{name}")
     options.check_printed(as_json, duplicates=duplicates)
-    reading = reading_of(text_column, id_column, lines, format, others=not no_metadata)
+    reading = reading_of(
+        text_column,
+        id_column,
+        lines,
+        format,
+        encoding=encoding,
+        delimiter=delimiter,
+        quoting=quoting,
+        no_header=no_header,
+        max_bytes=max_bytes,
+        max_document=max_document,
+        others=not no_metadata,
+    )
     opened.check_order(path, inputs, "add")
-    files = files_of(inputs)
+    notes = Notes(quiet=quiet)
+    files = files_of(inputs, reading, notes)
     started = time.perf_counter()
     problems = console.Problems()
     counts = {"added": 0, "updated": 0, "duplicate": 0}
@@ -96,7 +115,7 @@ def command(
         )
         progress = stack.enter_context(opened.progress("adding", quiet))
         try:
-            for some in documents(files, reading, problems):
+            for some in documents(files, reading, problems, notes):
                 columns = (some.ids, some.texts, some.metadata)
                 given = list(zip(*(x for x in columns if x is not None), strict=True))
                 found = collection.add(given, unless_duplicate=unless_duplicate, **limits)
@@ -114,6 +133,7 @@ def command(
         problems.check_any(sum(counts.values()))
         total = len(collection)
     problems.close()
+    notes.close()
     summary = {
         **{"duplicates" if name == "duplicate" else name: counts[name] for name in counts},
         "documents": total,

@@ -41,6 +41,12 @@ def command(
     id_column: options.IdColumnOption = None,
     lines: options.LinesOption = False,
     format: options.FormatOption = None,  # noqa: A002
+    encoding: options.EncodingOption = None,
+    delimiter: options.DelimiterOption = None,
+    quoting: options.QuotingOption = None,
+    no_header: options.NoHeaderOption = False,
+    max_bytes: options.MaxBytesOption = None,
+    max_document: options.MaxDocumentOption = None,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> int:
@@ -54,12 +60,24 @@ def command(
       neardup index check seen.neardup new.jsonl -o matches.csv
       echo "a text" | neardup index check seen.neardup - -n 1
     """
-    from neardup.cli.inputs import documents, files_of, reading_of
+    from neardup.cli.inputs import Notes, documents, files_of, reading_of
 
     options.check_printed(as_json, out=out)
-    reading = reading_of(text_column, id_column, lines, format)
+    reading = reading_of(
+        text_column,
+        id_column,
+        lines,
+        format,
+        encoding=encoding,
+        delimiter=delimiter,
+        quoting=quoting,
+        no_header=no_header,
+        max_bytes=max_bytes,
+        max_document=max_document,
+    )
     opened.check_order(path, inputs, "check")
-    files = files_of(inputs)
+    notes = Notes(quiet=quiet)
+    files = files_of(inputs, reading, notes)
     problems = console.Problems()
     counts = {"documents": 0, "near": 0, "matches": 0}
     limits: dict[str, Any] = {"similarity": similarity, "radius": radius, "recall": recall}
@@ -71,7 +89,7 @@ def command(
         # Rows on a terminal show themselves how far the work is.
         shown = out is not None or not sys.stdout.isatty()
         progress = stack.enter_context(opened.progress("checking", quiet or not shown))
-        for some in documents(files, reading, problems):
+        for some in documents(files, reading, problems, notes):
             found = collection.check(some.texts, n=n, **limits)
             for row in found.to_pylist():
                 write({**row, "query": some.ids[row["query"]]})
@@ -82,6 +100,7 @@ def command(
         sys.stdout.flush()
         problems.check_any(counts["documents"])
     problems.close()
+    notes.close()
     if out is not None and as_json:
         print(json.dumps({**counts, "unreadable": problems.count}))
     elif not quiet:

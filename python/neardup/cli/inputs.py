@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -11,8 +12,24 @@ from uuid import UUID
 
 import typer
 
-from neardup.sources import Batch, Reading, Report, Unreadable, expand, name_of, read_batches
+from neardup.cli import console
+from neardup.sources import (
+    Batch,
+    Note,
+    Reading,
+    Report,
+    Unreadable,
+    check_options,
+    expand,
+    name_of,
+    read_batches,
+)
+from neardup.sources.expand import ignore
 
+SHOWN_NOTES = 20
+# Characters that are hard to write in a shell.
+DELIMITERS = {"tab": "\t", "\\t": "\t"}
+SHIFTS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 # Documents of a transaction: enough that the disk is seldom waited for, and soon on it.
 BATCH = 4096
 
@@ -32,29 +49,86 @@ def reading_of(
     lines: bool,
     format_: str | None,
     *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    quoting: str | None = None,
+    no_header: bool = False,
+    max_bytes: str | None = None,
+    max_document: str | None = None,
     others: bool = False,
 ) -> Reading:
     """How the options say that files are read."""
     try:
-        return Reading(tuple(text_column or ("text",)), id_column, None, lines, format_, others)
+        return Reading(
+            tuple(text_column or ("text",)),
+            id_column,
+            None,
+            lines,
+            format_,
+            others,
+            encoding=encoding,
+            delimiter=DELIMITERS.get(delimiter or "", delimiter),
+            quoting=quoting,
+            header=not no_header,
+            max_bytes=_bytes("--max-bytes", max_bytes),
+            max_document=_bytes("--max-document", max_document),
+        )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 
 
-def files_of(inputs: Sequence[str]) -> list[str]:
+def _bytes(option: str, size: str | None) -> int | None:
+    """A size as one writes it: 1000, 500M, 64G."""
+    if size is None:
+        return None
+    found = re.fullmatch(r"(\d+)([KMGT]?)(?:i?B)?", size.strip(), re.IGNORECASE)
+    if found is None:
+        raise ValueError(f"{option} is {size!r}; write a number of bytes, or such as 500M or 64G")
+    return int(found[1]) << SHIFTS[found[2].upper()]
+
+
+def files_of(inputs: Sequence[str], reading: Reading, note: Note) -> list[str]:
     """The files the arguments name."""
     if list(inputs).count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="INPUT")
     try:
-        return expand(list(inputs))
+        files = expand(list(inputs), reading, note)
+        check_options(files, reading)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="INPUT") from error
+    return files
 
 
-def documents(files: Sequence[str], reading: Reading, report: Report) -> Iterator[Some]:
+class Notes:
+    """Tells on standard error what was read in another way than one may expect: some of it."""
+
+    def __init__(self, *, quiet: bool, before: Callable[[], object] = lambda: None) -> None:
+        self._quiet = quiet
+        self._before = before
+        self._count = 0
+
+    def __call__(self, message: str) -> None:
+        """A sentence.
+
+        before  is called first, such as to take a progress bar away
+        """
+        self._count += 1
+        if not self._quiet and self._count <= SHOWN_NOTES:
+            self._before()
+            console.error(f"warning: {message}")
+
+    def close(self) -> None:
+        """How many were not shown."""
+        if not self._quiet and self._count > SHOWN_NOTES:
+            console.error(f"{self._count - SHOWN_NOTES:,} more warnings")
+
+
+def documents(
+    files: Sequence[str], reading: Reading, report: Report, note: Note = ignore
+) -> Iterator[Some]:
     """The documents of files, in order; with their metadata if the other columns are read."""
     for path in files:
-        for batch in read_batches(path, reading, report):
+        for batch in read_batches(path, reading, report, note=note):
             ids, texts = batch.ids.to_pylist(), batch.texts.to_pylist()
             metadata = None
             if batch.others is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from neardup.cli.progress import Progress
 
 if TYPE_CHECKING:
     from neardup.jobs import Summary
+    from neardup.sources import Reading
 
 DONE, UNREADABLE = 0, 3
 
@@ -28,29 +28,27 @@ def run(
     *,
     recipe: str | None,
     bits: int | None,
-    text_column: Sequence[str] | None,
-    id_column: str | None,
-    lines: bool,
-    format_: str | None,
+    reading: Reading,
     quiet: bool,
     as_json: bool,
     **options: Any,
 ) -> int:
     """Run a job and say what it did."""
     from neardup import jobs
-    from neardup.cli.inputs import reading_of
+    from neardup.cli.inputs import Notes
 
     if list(inputs).count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="INPUT")
-    reading = reading_of(text_column, id_column, lines, format_)
     problems = console.Problems()
     with Progress(shown=not quiet and sys.stderr.isatty()) as progress:
+        notes = Notes(quiet=quiet, before=progress.stop)
         chosen = jobs.Options(
             recipe=recipe_of(recipe, bits),
             reading=reading,
             # The exit code, the summary and the quarantine file tell of them all the same.
             on_problem=None if quiet else problems,
-            on_warning=(lambda _: None) if quiet else partial(_warn, progress),
+            on_warning=notes,
+            on_note=notes,
             progress=progress,
             **options,
         )
@@ -66,17 +64,13 @@ def run(
         except KeyboardInterrupt:
             raise KeyboardInterrupt(_left(chosen.work_dir)) from None
     problems.close()
+    notes.close()
     if as_json:
         print(json.dumps(found.as_dict(), ensure_ascii=False))
     if not quiet:
         for line in lines_of(found):
             console.error(line)
     return UNREADABLE if found.unreadable else DONE
-
-
-def _warn(progress: Progress, message: str) -> None:
-    progress.stop()
-    console.error(f"warning: {message}")
 
 
 def _left(work_dir: Path | None) -> str:

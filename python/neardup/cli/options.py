@@ -34,8 +34,8 @@ InputsArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT...",
-        help="Files, folders or quoted patterns: .jsonl, .csv, .tsv, .parquet, text; also .gz and "
-        ".zst; - for standard input.",
+        help="Files, folders or quoted patterns: .jsonl, .json, .csv, .tsv, .parquet, text; also "
+        ".gz and .zst; - for standard input.",
     ),
 ]
 SimilarityOption = Annotated[
@@ -86,7 +86,8 @@ TextColumnOption = Annotated[
     typer.Option(
         "--text-column",
         metavar="NAME",
-        help="The column of the text; given several times, they are joined. [default: text]",
+        help="The column of the text, a.b for the b in a; given several times, they are joined. "
+        "[default: text]",
     ),
 ]
 IdColumnOption = Annotated[
@@ -105,7 +106,57 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="jsonl, csv, tsv, parquet or text, whatever the names of the inputs.",
+        help="jsonl, json, csv, tsv, parquet or text, whatever the names of the inputs.",
+    ),
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME|auto",
+        help="The encoding of text, JSON and CSV; auto detects it. A byte order mark is obeyed in "
+        "any case. [default: utf-8]",
+    ),
+]
+DelimiterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--delimiter",
+        metavar="CHAR",
+        help="What separates the cells of CSV and TSV; tab for a tab. [default: , or a tab]",
+    ),
+]
+QuotingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--quoting",
+        metavar="all|none",
+        help="none: quotes in CSV and TSV are plain characters. [default: all for CSV, none for "
+        "TSV]",
+    ),
+]
+NoHeaderOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-header",
+        help="CSV and TSV begin with a record; columns are called 1, 2, and so on.",
+    ),
+]
+MaxBytesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--max-bytes",
+        metavar="SIZE",
+        help="What a packed file may hold, such as 500M or 64G. [default: 16G, or 100 times its "
+        "own size]",
+    ),
+]
+MaxDocumentOption = Annotated[
+    str | None,
+    typer.Option(
+        "--max-document",
+        metavar="SIZE",
+        help="The size of the largest document that is read, at most 1G. [default: 256M]",
     ),
 ]
 TableOption = Annotated[
@@ -239,10 +290,14 @@ def load_config(context: typer.Context, value: Path | None) -> Path | None:
         return None
     import tomllib
 
+    from neardup.settings_file import read_settings
+
     try:
-        given = tomllib.loads(value.read_text(encoding="utf-8"))
-    except OSError as error:
+        content = read_settings(value)
+    except (OSError, ValueError) as error:
         raise typer.BadParameter(reason(error), param_hint="--config") from error
+    try:
+        given = tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{value}: not TOML: {error}", param_hint="--config") from error
     known = {str(option.name) for option in context.command.params} - {"config"}

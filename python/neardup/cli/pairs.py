@@ -31,6 +31,12 @@ def command(
     id_column: options.IdColumnOption = None,
     lines: options.LinesOption = False,
     format: options.FormatOption = None,  # noqa: A002
+    encoding: options.EncodingOption = None,
+    delimiter: options.DelimiterOption = None,
+    quoting: options.QuotingOption = None,
+    no_header: options.NoHeaderOption = False,
+    max_bytes: options.MaxBytesOption = None,
+    max_document: options.MaxDocumentOption = None,
     recipe: options.RecipeOption = None,
     bits: options.BitsOption = None,
     threads: options.ThreadsOption = None,
@@ -57,6 +63,7 @@ def command(
       neardup pairs lines.txt --lines -o pairs.csv --equal first
     """
     from neardup import jobs
+    from neardup.cli.inputs import reading_of
     from neardup.cli.job import run
 
     options.check_printed(as_json, out=out)
@@ -72,10 +79,18 @@ def command(
         lang=lang,
         quarantine=quarantine,
         guard=not no_guard,
-        text_column=text_column,
-        id_column=id_column,
-        lines=lines,
-        format_=format,
+        reading=reading_of(
+            text_column,
+            id_column,
+            lines,
+            format,
+            encoding=encoding,
+            delimiter=delimiter,
+            quoting=quoting,
+            no_header=no_header,
+            max_bytes=max_bytes,
+            max_document=max_document,
+        ),
         recipe=recipe,
         bits=bits,
         threads=threads,

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from neardup.jobs.options import UnreadableError
 from neardup.sources import Reading, Report, Unreadable, document
+from neardup.sources.bad_bytes import has_nul, not_utf8, nul_hint
 from neardup.sources.document import BOM, name_of
-from neardup.sources.jsonl import parse_lines
-from neardup.sources.text import has_nul
+from neardup.sources.records import BadRecordError, fields_of, parse_record
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
@@ -108,24 +108,30 @@ def records_of(
     """
     for line in lines:
         if line.data is None:
-            report(Unreadable(name_of(name), line.number, document.line_too_long()))
+            report(
+                Unreadable(name_of(name), line.number, document.line_too_long(document.MAX_BYTES))
+            )
             continue
         data = line.data.removesuffix(b"\n").removesuffix(b"\r")
         if line.number == 1:
             data = data.removeprefix(BOM)
-        if reading.lines:
-            text = document.decode(data)
-            if not isinstance(text, str):
-                report(document.not_utf8(name, line.number, text))
-            elif "\0" in text:
-                report(has_nul(name_of(name), line.number))
-            else:
-                yield Record(line, None, text)
+        if not (reading.lines or data.strip()):
             continue
-        found = parse_lines([data], [line.number], name, reading, report)
-        for id_, text in zip(found.ids, found.texts, strict=True):
-            place = f"{name_of(name)}:{line.number}"
-            yield Record(line, None if id_ == place else id_, text)
+        text = document.decode(data)
+        if not isinstance(text, str):
+            report(not_utf8(name, line.number, text, None))
+        elif not reading.lines:
+            try:
+                fields = fields_of(parse_record(text), reading)
+            except BadRecordError as bad:
+                hint = nul_hint(name, data)
+                report(Unreadable(name_of(name), line.number, str(bad), bad.kind, hint))
+            else:
+                yield Record(line, fields.id, fields.text)
+        elif "\0" in text:
+            report(has_nul(name, line.number, data))
+        else:
+            yield Record(line, None, text)
 
 
 class Filter:

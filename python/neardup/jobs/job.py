@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.near.matches import Matches
-    from neardup.sources import Batch, Unreadable
+    from neardup.sources import Batch, Repeats, Unreadable
 
-VERSION = 4
+VERSION = 5
+# Notes that a summary keeps: a thousand files may each have one.
+MOST_NOTES = 100
 # More clusters than this make a page that no browser opens.
 MOST_CLUSTERS = 10_000
 QUARANTINE = {"source": str, "line": int, "reason": str}
@@ -64,8 +66,10 @@ class Job:
             raise ValueError(f"the output is {str(out)!r}; name a file, or - for standard output")
         self.keep = Keep.parse(options.keep)
         self.recipe = as_recipe(options.recipe)
-        self.inputs = sources.expand(list(inputs))
-        names = reference.expand(list(options.against))
+        self.summary = Summary(name, recipe=self.recipe.identity)
+        self.inputs = sources.expand(list(inputs), options.reading, self.note)
+        names = reference.expand(list(options.against), options.reading, self.note)
+        sources.check_options([*self.inputs, *names], options.reading)
         # Those that are asked themselves; all others are read.
         self.collections = [
             name
@@ -73,7 +77,6 @@ class Job:
             if reference.is_collection(name) and reference.can_be_asked(name, self.recipe)
         ]
         self.against = [name for name in names if name not in self.collections]
-        self.summary = Summary(name, recipe=self.recipe.identity)
         # Complains before any work is done.
         asked_for = options.similarity, options.radius, options.recall
         self.question = question(*asked_for, bits=self.recipe.bits)
@@ -84,6 +87,13 @@ class Job:
         self._stamps: dict[str, Stamp] = {}
         self._started = time.perf_counter()
         self._stage_started = self._started
+
+    def note(self, message: str) -> None:
+        """Something was read in another way than one may expect."""
+        if len(self.summary.notes) < MOST_NOTES:
+            self.summary.notes.append(message)
+        if self.options.on_note is not None:
+            self.options.on_note(message)
 
     @property
     def quarantine(self) -> Path | None:
@@ -249,6 +259,7 @@ class Job:
         known = None if None in sizes else sum(size or 0 for size in sizes)
         progress = self.options.progress
         progress.stage("reading", known, "bytes")
+        repeats = sources.Repeats()
         with Spool(folder, self.recipe) as spool:
 
             def report(problem: Unreadable) -> None:
@@ -266,16 +277,28 @@ class Job:
                         path,
                         self._reading(),
                         report,
+                        note=self.note,
                         progress=progress.advance,
                         making=self._making(spool),
                     )
                 with ahead(batches) as coming:
                     for batch in coming:
+                        if number >= len(self.against):
+                            repeats.see(batch.ids.to_pylist())
                         self._add(spool, batch)
                 spool.end_file(path)
                 if self.options.strict and spool.unreadable:
                     break
             spool.close()
+        if repeats.count:
+            self.note(self._repeated(repeats))
+
+    def _repeated(self, repeats: Repeats) -> str:
+        count = f"{repeats.count:,} record{' has' if repeats.count == 1 else 's have'}"
+        told = f"{count} the id of an earlier one, first {repeats.first!r}"
+        if self.options.removed is not None:
+            told += "; line in --removed tells them apart"
+        return told
 
     def _making(self, spool: Spool) -> Making | None:
         """What a source may make of texts: not with a hash that only Python can call, nor on other
@@ -376,6 +399,9 @@ class Job:
             "compared by": "similarity" if self.is_sketched else "radius",
             "reading": [*reading.text_columns, reading.id_column, reading.key_column],
             "lines": [reading.lines, reading.format],
+            "cells": [reading.delimiter, reading.quoting, reading.header],
+            "encoding": reading.encoding,
+            "limits": [reading.max_bytes, reading.max_document],
             "inputs": [[path, *stamp(path)] for path in self.inputs],
             "against": [[path, *stamp(path)] for path in (*self.against, *self.collections)],
         }

@@ -77,6 +77,7 @@ class Options:
     reading     formats and columns of the inputs
     on_problem  is told of each record that cannot be read
     on_warning  is told what will take very long, before it begins
+    on_note     is told what was read in another way than one may expect, as `Summary.notes` has it
     progress    is told how far the job is
     """
 
@@ -102,6 +103,7 @@ class Options:
     reading: Reading = field(default_factory=Reading)
     on_problem: Callable[[Unreadable], object] | None = None
     on_warning: Callable[[str], object] = warnings.warn
+    on_note: Callable[[str], object] | None = None
     progress: Progress = field(default_factory=Silent)
 
 

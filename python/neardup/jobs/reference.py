@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from neardup.jobs.spool import Corpus
     from neardup.near.question import Question
     from neardup.recipe import Recipe
-    from neardup.sources import Batch
+    from neardup.sources import Batch, Reading
 
 # Texts looked up at a time.
 ROWS = 1 << 12
@@ -24,11 +24,13 @@ def is_collection(path: str) -> bool:
     return path.rstrip("/").endswith(".neardup") and os.path.isdir(path)
 
 
-def expand(names: Sequence[str]) -> list[str]:
+def expand(names: Sequence[str], reading: Reading, note: sources.Note) -> list[str]:
     """As `sources.expand`, but a collection stays what it is."""
     found: list[str] = []
     for name in names:
-        found += [name.rstrip("/")] if is_collection(name) else sources.expand([name])
+        found += (
+            [name.rstrip("/")] if is_collection(name) else sources.expand([name], reading, note)
+        )
     return list(dict.fromkeys(found))
 
 

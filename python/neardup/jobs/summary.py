@@ -34,6 +34,7 @@ class Summary:
                  to what is kept than was asked for: id, kept, similarity, size
     peak_memory  bytes
     files        what was written
+    notes        what was read in another way than one may expect, a sentence each
     """
 
     job: str
@@ -61,10 +62,12 @@ class Summary:
     stages: dict[str, float] = field(default_factory=dict)
     peak_memory: int = 0
     files: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; what does not apply is left out."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        found = {name: value for name, value in asdict(self).items() if value is not None}
+        return found if self.notes else {x: y for x, y in found.items() if x != "notes"}
 
 
 def peak_memory() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from neardup.sinks.new_file import Raw, check, open_packed
 from neardup.sinks.standard_output import in_full
 from neardup.sinks.tables import WriteTable, open_groups, open_tables
-from neardup.sources import Reading, format_of
+from neardup.sources import Reading, format_of, read_batches
 from neardup.sources.document import BOM, STDIN, Unreadable, name_of
-from neardup.sources.formats import DELIMITERS, ENDINGS, ending
+from neardup.sources.formats import ENDINGS, SOURCES, ending
 from neardup.sources.parquet import NotReadError, open_parquet, rows_at_once
+from neardup.sources.records import columns_of
 from neardup.sources.separated import header_of
-from neardup.sources.stored import DamagedError, can_reread, is_plain_file, open_stored
-from neardup.sources.text import read_text_batches
+from neardup.sources.stored import DamagedError, can_reread, open_stored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,13 @@ Tick = Callable[[int], object]
 PIECE = 8 << 20
 # Places of a file looked at before its lines are copied.
 LOOKS = 64
+# Space around a line end.
+LINE_END = re.compile(rb"[ \t]*[\r\n][ \t\r\n]*")
+WRITTEN = {
+    "json": "records are written as JSON lines or as an array",
+    "texts": "they are written as a table of ids and texts",
+    **dict.fromkeys(("lines", "table", "rows"), "records are kept as they are"),
+}
 TABLES = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 
 
@@ -56,22 +64,22 @@ def check_kept(
     others  more files that are read and must not be lost
     """
     kind = _format_of(inputs, reading)
-    whole = kind == "text" and not reading.lines
-    endings = TABLES if whole else _endings(kind, inputs)
+    how = _how(kind, reading)
+    endings = _endings(kind, how, inputs)
     path = in_full(path, endings[0])
     if ending(path.name) not in endings:
         raise ValueError(
-            f"{str(path)!r}: the inputs are {_called(kind, whole)}, and records are kept as they "
-            f"are; use {' or '.join(endings)}"
+            f"{str(path)!r}: the inputs are {_called(kind, how)}, and {WRITTEN[how]}; "
+            f"use {' or '.join(endings)}"
         )
     check(path, [*inputs, *others], endings=endings)
     for name in inputs:
         if not can_reread(name):
             raise ValueError(f"{name_of(name)}: cannot be read twice; save it to a file first")
-    if kind == "parquet":
+    if how == "rows":
         _common_schema(inputs)
-    elif kind in DELIMITERS:
-        _common_header(inputs, kind)
+    elif how == "table":
+        _common_header(inputs, kind, reading)
 
 
 @contextmanager
@@ -79,15 +87,28 @@ def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[K
     """A new file of kept records, in the format of the inputs.
 
     Lines and rows are copied byte for byte; CSV files have one header, Parquet files one schema.
-    Texts of whole files become a table with the columns id and text.
+    What was decoded is written as UTF-8. Records of JSON become JSON lines or, in a file called
+    .json, an array. Texts of whole files become a table with the columns id and text.
     """
     check_kept(path, inputs, reading)
     kind = _format_of(inputs, reading)
-    whole = kind == "text" and not reading.lines
-    path = in_full(path, TABLES[0] if whole else _endings(kind, inputs)[0])
-    opened = _open_texts if whole else _open_rows if kind == "parquet" else _open_bytes
-    with opened(path, inputs, kind) as kept:
+    how = _how(kind, reading)
+    path = in_full(path, _endings(kind, how, inputs)[0])
+    if how == "texts":
+        opened = _open_texts(path, reading)
+    elif how == "rows":
+        opened = _open_rows(path, inputs)
+    elif how == "json":
+        opened = _open_json(path, reading)
+    else:
+        opened = _open_bytes(path, inputs, kind, reading)
+    with opened as kept:
         yield kept
+
+
+def _how(kind: str, reading: Reading) -> str:
+    """How records of a format are kept; see `Source.keeps`."""
+    return "lines" if kind == "text" and reading.lines else SOURCES[kind].keeps
 
 
 def _format_of(inputs: Sequence[str], reading: Reading) -> str:
@@ -103,43 +124,49 @@ def _format_of(inputs: Sequence[str], reading: Reading) -> str:
     return first
 
 
-def _endings(kind: str, inputs: Sequence[str]) -> list[str]:
+def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
+    if how == "texts":
+        return TABLES
     known = [name for name, format_ in ENDINGS.items() if format_ == kind]
-    if kind == "text":
+    if how == "json":
+        return [*known, *SOURCES["jsonl"].endings]
+    if how == "lines":
         # Lines may come from a file of any name, and go to one of the same.
         own = {ending(name) for name in inputs if name != STDIN}
-        known += sorted(name for name in own if name and name not in ENDINGS)
+        foreign = {".json"} if kind == "jsonl" else own - set(ENDINGS)
+        known += sorted(name for name in own & foreign if name)
     return known
 
 
-def _called(kind: str, whole: bool = False) -> str:
-    names = {"jsonl": "JSON lines", "csv": "CSV", "tsv": "TSV", "parquet": "Parquet"}
-    return names.get(kind, "whole texts" if whole else "lines of text" if kind == "text" else kind)
+def _called(kind: str, how: str = "") -> str:
+    if kind == "text" and how:
+        return "whole texts" if how == "texts" else "lines of text"
+    return SOURCES[kind].called
 
 
 @contextmanager
-def _open_bytes(path: Path, inputs: Sequence[str], kind: str) -> Iterator[Kept]:
-    header = _common_header(inputs, kind) if kind in DELIMITERS else b""
+def _open_bytes(path: Path, inputs: Sequence[str], kind: str, reading: Reading) -> Iterator[Kept]:
+    header = _common_header(inputs, kind, reading) if SOURCES[kind].keeps == "table" else b""
     with open_packed(path) as stream:
-        yield _Bytes(stream, header)
+        yield _Bytes(stream, header, reading)
 
 
-def _common_header(inputs: Sequence[str], kind: str) -> bytes:
+def _common_header(inputs: Sequence[str], kind: str, reading: Reading) -> bytes:
     """The header of the first file that has one; the others have the same."""
     first: tuple[str, list[str], bytes] | None = None
     for name in inputs:
         # What is wrong with a file is reported by whoever reads it.
         header = None
         with suppress(OSError):
-            header = header_of(name, kind, _ignore)
+            header = header_of(name, kind, reading, _ignore)
         if header is None:
             continue
         if first is None:
             first = (name, *header)
         elif header.names != first[1]:
             raise ValueError(
-                f"{name_of(name)}: its columns {header.names} are not those of "
-                f"{name_of(first[0])}, {first[1]}; keep them in files of their own"
+                f"{name_of(name)}: its columns ({columns_of(header.names)}) are not those of "
+                f"{name_of(first[0])} ({columns_of(first[1])}); keep them in files of their own"
             )
     return b"" if first is None else first[2]
 
@@ -151,8 +178,9 @@ def _ignore(problem: Unreadable) -> None:
 class _Bytes:
     """Lines, byte for byte."""
 
-    def __init__(self, stream: BinaryIO, header: bytes) -> None:
+    def __init__(self, stream: BinaryIO, header: bytes, reading: Reading) -> None:
         self._stream = stream
+        self._reading = reading
         self._ended = True
         if header:
             self._write(header)
@@ -172,16 +200,16 @@ class _Bytes:
         if not self._ended:
             self._write(b"\n")
         raw = getattr(self._stream, "raw", None)
-        if isinstance(raw, Raw) and is_plain_file(path):
-            self._stream.flush()
-            with open(path, "rb") as plain:
-                _check_places(plain.fileno(), runs, path)
-                raw.copy_runs(plain.fileno(), runs, name_of(path))
-                plain.seek(runs[-1][1] - 1)
-                self._ended = plain.read(1) == b"\n"
-            return
-        with open_stored(path) as file:
-            source = _Forward(path, file.read)
+        with open_stored(path, self._reading) as file:
+            if isinstance(raw, Raw) and file.is_plain:
+                self._stream.flush()
+                with open(path, "rb") as plain:
+                    _check_places(plain.fileno(), runs, path)
+                    raw.copy_runs(plain.fileno(), runs, name_of(path))
+                    plain.seek(runs[-1][1] - 1)
+                    self._ended = plain.read(1) == b"\n"
+                return
+            source = Forward(path, file.read)
             # In one piece: a column of the spans would be copied for every look.
             starts, done = np.ascontiguousarray(spans[:, 0]), 0
             for start, end in runs:
@@ -228,7 +256,7 @@ def _runs(spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> list[tuple[int, 
     return list(zip(starts.tolist(), ends.tolist(), strict=True))
 
 
-class _Forward:
+class Forward:
     """Stretches of a stream, each behind the last."""
 
     def __init__(self, path: str, read: Callable[[int], bytes]) -> None:
@@ -263,7 +291,59 @@ class _Forward:
 
 
 @contextmanager
-def _open_rows(path: Path, inputs: Sequence[str], kind: str) -> Iterator[Kept]:
+def _open_json(path: Path, reading: Reading) -> Iterator[Kept]:
+    with open_packed(path) as stream:
+        kept = _Json(stream, reading, is_array=ENDINGS[ending(path.name)] == "json")
+        yield kept
+        kept.finish()
+
+
+class _Json:
+    """Records of JSON, a line each: lines of an array, or JSON lines.
+
+    Nothing changes but the space at line ends, which are no part of any value: inside a string
+    JSON has no line end.
+    """
+
+    def __init__(self, stream: BinaryIO, reading: Reading, *, is_array: bool) -> None:
+        self._stream = stream
+        self._reading = reading
+        self._is_array = is_array
+        self._count = 0
+
+    def copy(
+        self,
+        path: str,
+        spans: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        tick: Tick = lambda count: None,
+    ) -> None:
+        import numpy as np
+
+        with open_stored(path, self._reading) as file:
+            source, done = Forward(path, file.read), 0
+            for row, (start, end) in zip(
+                np.flatnonzero(keep).tolist(), spans[keep].tolist(), strict=True
+            ):
+                record = b"".join(source.pieces(start, end))
+                if record[:1] != b"{" or record[-1:] != b"}":
+                    raise _changed(path)
+                self._write(LINE_END.sub(b" ", record))
+                tick(row + 1 - done)
+                done = row + 1
+
+    def _write(self, record: bytes) -> None:
+        before = b"" if not self._is_array else b",\n" if self._count else b"[\n"
+        self._stream.write(before + record + (b"" if self._is_array else b"\n"))
+        self._count += 1
+
+    def finish(self) -> None:
+        if self._is_array:
+            self._stream.write(b"\n]\n" if self._count else b"[]\n")
+
+
+@contextmanager
+def _open_rows(path: Path, inputs: Sequence[str]) -> Iterator[Kept]:
     common = _common_schema(inputs)
     if common is None:
         raise OSError(f"{name_of(inputs[0])}: no Parquet that can be read")
@@ -344,28 +424,43 @@ class _Rows:
                     for batch in file.iter_batches(size, row_groups=[group]):
                         mask = chosen[start : start + batch.num_rows]
                         start += batch.num_rows
-                        kept = batch.filter(pa.array(mask))
-                        self._write(pa.Table.from_batches([kept]).cast(self._schema))
+                        chosen_rows = pa.Table.from_batches(_chosen(batch, mask))
+                        self._write(chosen_rows.cast(self._schema))
                         tick(batch.num_rows)
                 start = end
 
 
+def _chosen(batch: pa.RecordBatch, mask: NDArray[np.bool_]) -> list[pa.RecordBatch]:
+    """The rows with a mark."""
+    import numpy as np
+    import pyarrow as pa
+
+    try:
+        return [batch.filter(pa.array(mask))]
+    except pa.ArrowNotImplementedError:
+        # Arrow cannot filter string views yet; slices it can of anything.
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], mask, [0]))))
+        runs = edges.reshape(-1, 2).tolist()
+        return [batch.slice(start, end - start) for start, end in runs] or [batch.slice(0, 0)]
+
+
 @contextmanager
-def _open_texts(path: Path, inputs: Sequence[str], kind: str) -> Iterator[Kept]:
+def _open_texts(path: Path, reading: Reading) -> Iterator[Kept]:
     import pyarrow as pa
 
     schema = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
     # Kept records are never changed.
     with open_tables(path, schema, guard=False) as write:
-        yield _Texts(write, schema)
+        yield _Texts(write, schema, reading)
 
 
 class _Texts:
-    """Whole files, a row each."""
+    """Documents that lie in no span of their file, such as whole files: a row each."""
 
-    def __init__(self, write: WriteTable, schema: pa.Schema) -> None:
+    def __init__(self, write: WriteTable, schema: pa.Schema, reading: Reading) -> None:
         self._write = write
         self._schema = schema
+        self._reading = reading
 
     def copy(
         self,
@@ -378,8 +473,11 @@ class _Texts:
 
         if not keep.any():
             return
-        problems: list[Unreadable] = []
-        for batch in read_text_batches(path, problems.append):
-            self._write(pa.table([batch.ids, batch.texts], schema=self._schema))
-        if problems:
-            raise OSError(f"{problems[0]}; it could be read before: run again")
+        done = 0
+        for batch in read_batches(path, self._reading, _ignore):
+            mask = keep[done : done + len(batch.ids)]
+            done += len(batch.ids)
+            rows = pa.table([batch.ids, batch.texts], schema=self._schema)
+            self._write(rows.filter(pa.array(mask)) if len(mask) == len(rows) else rows)
+        if done != len(keep):
+            raise _changed(path)

@@ -6,43 +6,43 @@ from collections.abc import Iterator
 
 from neardup import _core
 from neardup.sources import document
-from neardup.sources.document import BOM, GZIP, STDIN, ZSTD, Report, Unreadable, name_of
+from neardup.sources.bad_bytes import packed
+from neardup.sources.document import BOM, Report, Unreadable, name_of
 from neardup.sources.stored import DamagedError, Stored
 
 # Little enough to stay in a cache between reading and parsing.
 BLOCK_BYTES = 2 << 20
-PACKED = ((GZIP, "gzip", ".gz", "zcat"), (ZSTD, "zstd", ".zst", "zstdcat"))
 
 
 def blocks(file: Stored, report: Report) -> Iterator[tuple[int, int, bytes]]:
     """Pieces of about BLOCK_BYTES: number of the first line, offset of the first byte, bytes.
 
     Each ends at a line end, but for a last line without one. A leading byte order mark is left
-    out. A line longer than MAX_BYTES is reported and left out; so is a line cut off by damage.
+    out. A line longer than `file.most` is reported and left out; so is a line cut off by damage.
     """
     source = name_of(file.path)
     # Of the line that has not ended yet: number, offset, bytes (unless too long), their count.
     line, start, held, size = 1, 0, list[bytes](), 0
     while True:
         try:
-            data = file.read(min(BLOCK_BYTES, document.MAX_BYTES))
+            data = file.read(min(BLOCK_BYTES, file.most))
         except DamagedError as damage:
             report(Unreadable(source, line, str(damage)))
             return
         if not data:
             break
         if file.position == len(data):
-            if problem := packed(file.path, data):
+            if problem := packed(file, data):
                 report(problem)
                 return
             if data.startswith(BOM):
                 data, start = data[len(BOM) :], len(BOM)
         first = data.find(b"\n") + 1
         head = first or len(data)
-        if size + head - bool(first) > document.MAX_BYTES:
+        if size + head - bool(first) > file.most:
             # No other line of the piece can be too long: the piece itself is not.
-            if size <= document.MAX_BYTES:
-                report(Unreadable(source, line, document.line_too_long()))
+            if size <= file.most:
+                report(Unreadable(source, line, document.line_too_long(file.most)))
             held, size, data = [], size + head, data[head:]
             if first:
                 line, start, size = line + 1, start + size, 0
@@ -56,12 +56,3 @@ def blocks(file: Stored, report: Report) -> Iterator[tuple[int, int, bytes]]:
             size += len(data)
     if held:
         yield line, start, b"".join(held)
-
-
-def packed(path: str, data: bytes) -> Unreadable | None:
-    """That a file begins like a packed one, and what to do."""
-    for magic, name, ending, program in PACKED:
-        if data.startswith(magic):
-            way = f"pipe it through {program}" if path == STDIN else f"let its name end in {ending}"
-            return Unreadable(name_of(path), None, f"is {name}", hint=way)
-    return None

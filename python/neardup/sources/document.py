@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-import shlex
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
-# A longer document is reported, not read: one broken file must not take all the memory.
+# A longer document is reported, not read, unless more is asked for: one broken file must not take
+# all the memory.
 MAX_BYTES = 256 << 20
 STDIN = "-"
-JSONL_SUFFIXES = (".jsonl", ".ndjson")
 BOM = b"\xef\xbb\xbf"
-UTF16 = (b"\xff\xfe", b"\xfe\xff")
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -47,6 +41,8 @@ class Unreadable(NamedTuple):
 
 
 Report = Callable[[Unreadable], None]
+# Is told, in a sentence, of what was read in another way than one may expect.
+Note = Callable[[str], object]
 
 
 def name_of(path: str) -> str:
@@ -59,42 +55,6 @@ def name_of(path: str) -> str:
     if "://" in path:
         path = re.sub(r"^([^:/?#]+://)[^/@]*@", r"\1", path)
     return path.encode("utf-8", "backslashreplace").decode()
-
-
-@contextmanager
-def open_binary(path: str) -> Iterator[BinaryIO]:
-    """The file, or standard input for "-", which stays open afterwards."""
-    if path == STDIN:
-        yield sys.stdin.buffer
-        return
-    if os.path.isdir(path):
-        raise IsADirectoryError(errno.EISDIR, "a folder; pass the files in it", name_of(path))
-    with open(path, "rb") as file:
-        yield file
-
-
-def numbered_lines(
-    file: BinaryIO, path: str, report: Report, *, option: str
-) -> Iterator[tuple[int, bytes]]:
-    """Lines with their numbers from 1, without their ends and a leading byte order mark.
-
-    `option` is what has these lines read from standard input, for a message.
-    """
-    source = name_of(path)
-    number = 0
-    while line := file.readline(MAX_BYTES + 1):
-        number += 1
-        if len(line) > MAX_BYTES and not line.endswith(b"\n"):
-            while (rest := file.readline(MAX_BYTES)) and not rest.endswith(b"\n"):
-                pass
-            report(Unreadable(source, number, line_too_long()))
-            continue
-        if number == 1:
-            if line.startswith(GZIP):
-                report(gzipped(path, option))
-                return
-            line = line.removeprefix(BOM)
-        yield number, line.removesuffix(b"\n").removesuffix(b"\r")
 
 
 def batches(
@@ -121,47 +81,28 @@ def decode(data: bytes) -> str | UnicodeDecodeError:
         return error
 
 
-def not_utf8(path: str, line: int, error: UnicodeDecodeError) -> Unreadable:
-    """Why bytes are no text, and what may help."""
-    data = error.object
-    kind = "not UTF-8"
-    reason = f"{kind} (byte 0x{data[error.start]:02x} at offset {error.start})"
-    if data.startswith(UTF16):
-        hint = f"if it is UTF-16: iconv -f UTF-16 -t UTF-8 {_argument(path)}"
-    elif b"\0" in data:
-        hint = "looks like a binary file"
-    else:
-        hint = f"if it is GBK: iconv -f GB18030 -t UTF-8 {_argument(path)}"
-    return Unreadable(name_of(path), line, reason, kind, hint.strip())
-
-
-def gzipped(path: str, option: str = "") -> Unreadable:
-    """That a file is packed, and how to unpack it."""
-    parts = ("zcat", _argument(path), "| neardup fingerprint -", option)
-    return Unreadable(
-        name_of(path), None, "is gzip", hint=f"pipe it: {' '.join(filter(None, parts))}"
-    )
-
-
-def _argument(path: str) -> str:
-    """A file as one writes it in a shell; standard input is left out."""
-    return "" if path == STDIN else shlex.quote(name_of(path))
-
-
-def too_long() -> str:
+def too_long(most: int) -> str:
     """Why a whole file is no document, for a message."""
-    return f"longer than {_mebibytes()}; cut it, or read a document a line"
+    return f"longer than {size_of(most)}; cut it, read a document a line (--lines), or {_more()}"
 
 
-def line_too_long() -> str:
+def line_too_long(most: int) -> str:
     """Why a line is no document, for a message."""
-    return f"the line is longer than {_mebibytes()}"
+    return f"the line is longer than {size_of(most)}; {_more()}"
 
 
-def record_too_long() -> str:
+def record_too_long(most: int) -> str:
     """Why a record of several lines is no document, for a message."""
-    return f"the record is longer than {_mebibytes()}"
+    return f"the record is longer than {size_of(most)}; {_more()}"
 
 
-def _mebibytes() -> str:
-    return f"{MAX_BYTES >> 20} MiB"
+def _more() -> str:
+    return "allow more with --max-document"
+
+
+def size_of(count: int) -> str:
+    """A number of bytes for a person, never rounded: 256 MiB, 1,000 bytes."""
+    for shift, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if count and not count % (1 << shift):
+            return f"{count >> shift:,} {unit}"
+    return f"{count:,} bytes"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,10 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from neardup import _core
 from neardup.sources import document
-from neardup.sources.batch import Batch, Made, Making, Reading, make
+from neardup.sources.bad_bytes import not_utf8, nul_hint
+from neardup.sources.batch import Batch, Made, Making, OddIds, Task, make
 from neardup.sources.blocks import blocks
-from neardup.sources.document import Document, Report, Unreadable, name_of, open_binary
-from neardup.sources.stored import Progress, Stored, is_plain_file, open_stored
+from neardup.sources.document import Report, Unreadable, name_of
+from neardup.sources.formats import Source, register
+from neardup.sources.records import DEFAULT_ID, BadRecordError, fields_of, parse_record
+from neardup.sources.stored import Stored, open_told
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-DEFAULT_ID = "id"
 # Blocks parsed at the same time.
 AT_A_TIME = 2
 
@@ -38,35 +39,34 @@ class Records(NamedTuple):
     others: list[dict[str, Any]] | None
 
 
-def read_jsonl(
-    path: str, report: Report, *, text_column: str = "text", id_column: str | None = None
-) -> Iterator[Document]:
-    """The documents of a JSON lines file. Blank lines are skipped.
+class _File(NamedTuple):
+    """What is known of the file before its first line is parsed.
 
-    Without `id_column` the id is the column "id" where there is one, else file:line; a column
-    asked for by name has to be there.
+    in_place  whether the core can read a line again where it lies. That is asked once: the file
+              may be gone while it is read
     """
-    reading = Reading((text_column,), id_column)
-    with open_binary(path) as file:
-        for number, line in document.numbered_lines(file, path, report, option="--jsonl"):
-            found = parse_lines([line], [number], path, reading, report)
-            yield from map(Document, found.ids, found.texts)
+
+    task: Task
+    encoding: str | None
+    in_place: bool
+
+    @property
+    def making(self) -> Making | None:
+        return self.task.making if self.in_place else None
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether the core can find all that is wanted: columns of the record itself."""
+        reading = self.task.reading
+        names = (*reading.text_columns, reading.id_column or DEFAULT_ID)
+        return not (reading.key_column or reading.others or any("." in name for name in names))
 
 
-def read_jsonl_batches(
-    path: str,
-    reading: Reading,
-    report: Report,
-    progress: Progress | None = None,
-    making: Making | None = None,
-) -> Iterator[Batch]:
-    """The same in batches, a block of lines each.
+def read_jsonl_batches(task: Task) -> Iterator[Batch]:
+    """The documents of JSON lines, a block of lines each. Blank lines are skipped.
 
     What can be read again in place is made something of at once, if that is asked for.
     """
-    if making is not None and not is_plain_file(path):
-        making = None
-
     # What was reported while the next block was read comes before what is in that block.
     waiting: list[Unreadable] = []
 
@@ -76,23 +76,37 @@ def read_jsonl_batches(
             waiting.clear()
             yield before, block
 
-    def parse(
-        item: tuple[list[Unreadable], tuple[int, int, bytes]],
-    ) -> tuple[list[Unreadable], Batch]:
-        before, block = item
-        batch, problems = parse_block(*block, path, reading, making)
-        return before + problems, batch
+    with open_told(task) as file:
+        known = _File(task, file.encoding, file.is_plain)
 
-    with open_stored(path, progress) as file:
+        def parse(
+            item: tuple[list[Unreadable], tuple[int, int, bytes]],
+        ) -> tuple[list[Unreadable], Batch]:
+            before, block = item
+            batch, problems = parse_block(*block, known)
+            return before + problems, batch
+
         try:
             for problems, batch in in_order(parse, with_problems(file)):
                 for problem in problems:
-                    report(problem)
+                    task.report(problem)
                 if len(batch.ids):
                     yield batch
         finally:
             for problem in waiting:
-                report(problem)
+                task.report(problem)
+
+
+register(
+    Source(
+        "jsonl",
+        "JSON lines",
+        (".jsonl", ".ndjson"),
+        read_jsonl_batches,
+        keeps="lines",
+        options=frozenset({"encoding"}),
+    )
+)
 
 
 def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
@@ -118,44 +132,33 @@ def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
 
 
 def parse_block(
-    first: int,
-    start: int,
-    block: bytes,
-    path: str,
-    reading: Reading,
-    making: Making | None = None,
+    first: int, start: int, block: bytes, file: _File
 ) -> tuple[Batch, list[Unreadable]]:
     """The documents of whole lines, of which the first has this number and offset; and the rest."""
     problems: list[Unreadable] = []
-    if reading.key_column is None and not reading.others:
-        quick = _parse_quickly(first, start, block, path, reading, problems.append, making)
+    if file.is_simple:
+        quick = _parse_quickly(first, start, block, file, problems.append)
         if quick is not None:
             return quick, problems
         problems.clear()
-    return _parse_slowly(first, start, block, path, reading, problems.append), problems
+    return _parse_slowly(first, start, block, file, problems.append), problems
 
 
 def _parse_quickly(
-    first: int,
-    start: int,
-    block: bytes,
-    path: str,
-    reading: Reading,
-    report: Report,
-    making: Making | None,
+    first: int, start: int, block: bytes, file: _File, report: Report
 ) -> Batch | None:
     """By the core, on all cores. Lines it refuses are looked at one by one; if one of them is a
     document after all, nothing is returned."""
-    id_column = reading.id_column
-    columns = (reading.text_columns, id_column or DEFAULT_ID, id_column is not None)
-    given = block, columns, name_of(path), first, None
+    reading, making = file.task.reading, file.making
+    columns = (reading.text_columns, reading.id_column or DEFAULT_ID, reading.id_column is not None)
+    given = block, columns, name_of(file.task.path), first, None
     if making is None:
         found = _core.read_json_lines(*given)
     else:
         found = making.pipeline.make_json_lines(*given, sketches=making.sketches)
     for line, begin, end in found.refused:
         rest = block[begin:end].removesuffix(b"\n")
-        if parse_lines([rest], [first + line], path, reading, report).rows:
+        if _parse_lines([rest], [first + line], file, report, OddIds()).rows:
             return None
     made = None
     if making is not None and found.made is not None:
@@ -172,7 +175,7 @@ def _parse_quickly(
         found.spans + start,
         found.lines + first,
         None,
-        is_plain_file(path),
+        file.in_place,
         made,
     )
 
@@ -184,9 +187,7 @@ def _column(data: bytes, bounds: NDArray[np.int64]) -> pa.LargeStringArray:
     return pa.LargeStringArray.from_buffers(len(bounds) - 1, *buffers)
 
 
-def _parse_slowly(
-    first: int, start: int, block: bytes, path: str, reading: Reading, report: Report
-) -> Batch:
+def _parse_slowly(first: int, start: int, block: bytes, file: _File, report: Report) -> Batch:
     import numpy as np
 
     lines = block.split(b"\n")
@@ -196,123 +197,44 @@ def _parse_slowly(
     ends = start + np.cumsum(sizes)
     starts = ends - sizes
     ends[-1] = start + len(block)  # the last line may have no end
-    found = parse_lines(lines, range(first, first + len(lines)), path, reading, report)
+    numbers = range(first, first + len(lines))
+    found = _parse_lines(lines, numbers, file, report, file.task.odd_ids)
     rows = np.array(found.rows, dtype=np.int64)
     spans = np.stack((starts[rows], ends[rows]), axis=1)
     return make(found.ids, found.texts, spans, first + rows, found.keys, found.others)
 
 
-def parse_lines(
-    lines: Sequence[bytes], numbers: Sequence[int], path: str, reading: Reading, report: Report
+def _parse_lines(
+    lines: Sequence[bytes],
+    numbers: Sequence[int],
+    file: _File,
+    report: Report,
+    odd_ids: OddIds,
 ) -> Records:
     """The documents of lines with these numbers. Blank lines are skipped, bad ones reported."""
+    path, reading = file.task.path, file.task.reading
     source = name_of(path)
     keys: list[Any] | None = None if reading.key_column is None else []
     found = Records([], [], [], keys, [] if reading.others else None)
-    taken = {*reading.text_columns, reading.id_column or DEFAULT_ID}
     for row, (number, line) in enumerate(zip(numbers, lines, strict=True)):
         if not line.strip():
             continue
         decoded = document.decode(line)
         if not isinstance(decoded, str):
-            report(document.not_utf8(path, number, decoded))
+            report(not_utf8(path, number, decoded, file.encoding))
             continue
         try:
-            record = _record(decoded)
-            text = _texts(record, reading.text_columns)
-            name = _id(record, reading.id_column)
-        except _Bad as bad:
-            report(Unreadable(source, number, str(bad), bad.kind))
+            fields = fields_of(parse_record(decoded), reading)
+        except BadRecordError as bad:
+            report(Unreadable(source, number, str(bad), bad.kind, nul_hint(path, line)))
             continue
+        if fields.odd is not None:
+            odd_ids.see(number, fields.odd)
         found.rows.append(row)
-        found.ids.append(f"{source}:{number}" if name is None else name)
-        found.texts.append(text)
-        if found.keys is not None and reading.key_column is not None:
-            found.keys.append(record.get(reading.key_column))
-        if found.others is not None:
-            found.others.append({x: y for x, y in record.items() if x not in taken})
+        found.ids.append(f"{source}:{number}" if fields.id is None else fields.id)
+        found.texts.append(fields.text)
+        if found.keys is not None:
+            found.keys.append(fields.key)
+        if found.others is not None and fields.others is not None:
+            found.others.append(fields.others)
     return found
-
-
-class _Bad(Exception):
-    """Why a line gives no document; `kind` is the same without the place inside the line."""
-
-    def __init__(self, reason: str, kind: str = "") -> None:
-        super().__init__(reason)
-        self.kind = kind
-
-
-def _record(text: str) -> dict[str, Any]:
-    try:
-        record = json.loads(text)
-    except json.JSONDecodeError as error:
-        # Some of Python's messages end in "at" themselves.
-        kind = f"not JSON ({error.msg.removesuffix(' at')}"
-        raise _Bad(f"{kind} at character {error.pos})", kind) from None
-    except RecursionError:
-        raise _Bad("not JSON (nested too deeply)") from None
-    except ValueError as error:  # an integer of thousands of digits
-        raise _Bad(f"not JSON ({error})") from None
-    if not isinstance(record, dict):
-        raise _Bad(f"not an object but {_kind(record)}")
-    return record
-
-
-def _texts(record: dict[str, Any], columns: Sequence[str]) -> str:
-    if len(columns) == 1:
-        return _text(record, columns[0])
-    present = [name for name in columns if record.get(name) is not None]
-    if not present:
-        names = ", ".join(map(repr, columns))
-        raise _Bad(f"none of the columns {names} (there is {columns_of(record)})")
-    return "\n".join(_text(record, name) if name in present else "" for name in columns)
-
-
-def _text(record: dict[str, Any], column: str) -> str:
-    if column not in record:
-        raise _Bad(f"no column {column!r} (there is {columns_of(record)})")
-    value = record[column]
-    if not isinstance(value, str):
-        raise _Bad(f"column {column!r} is not a string but {_kind(value)}")
-    return _encodable(value, column)
-
-
-def _id(record: dict[str, Any], column: str | None) -> str | None:
-    if column is None and record.get(DEFAULT_ID) is None:
-        return None
-    name = DEFAULT_ID if column is None else column
-    if name not in record:
-        raise _Bad(f"no column {name!r} (there is {columns_of(record)})")
-    value = record[name]
-    if isinstance(value, str):
-        return _encodable(value, name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    raise _Bad(f"column {name!r} is neither a string nor an integer but {_kind(value)}")
-
-
-def _encodable(value: str, column: str) -> str:
-    # JSON can spell half a surrogate pair, which is no character: nothing could write it back.
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        code = ord(value[error.start])
-        kind = f"column {column!r} holds a lone surrogate"
-        raise _Bad(f"{kind} (U+{code:04X} at character {error.start})", kind) from None
-    return value
-
-
-def columns_of(record: Iterable[str], most: int = 8) -> str:
-    names = [repr(name) for name in record]
-    if len(names) > most:
-        names[most:] = [f"{len(names) - most} more"]
-    return ", ".join(names) or "none"
-
-
-def _kind(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    names = {list: "a list", dict: "an object", str: "a string", int: "a number"}
-    return names.get(type(value), "a number")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from neardup.sources import document, stored
-from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading
-from neardup.sources.document import STDIN, Report, Unreadable, name_of
-from neardup.sources.formats import packing
-from neardup.sources.jsonl import DEFAULT_ID, columns_of
-from neardup.sources.stored import Progress, open_raw
+from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading, Task
+from neardup.sources.document import STDIN, Unreadable, name_of
+from neardup.sources.formats import Source, packing, register
+from neardup.sources.records import DEFAULT_ID, columns_of, scalar_id
+from neardup.sources.stored import open_raw
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,19 +21,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEP_ROWS = 512
+# The names of structures on the way to a column, and its own.
+Path = tuple[str, ...]
 
 
-def read_parquet_batches(
-    path: str, reading: Reading, report: Report, progress: Progress | None = None
-) -> Iterator[Batch]:
-    """The documents of a Parquet file. A row without text is reported."""
+def read_parquet_batches(task: Task) -> Iterator[Batch]:
+    """The documents of a Parquet file."""
     import pyarrow as pa
 
-    source = name_of(path)
+    source, progress = name_of(task.path), task.progress
     row = 0
     try:
-        with open_parquet(path) as file:
-            reader = _Reader(path, file, reading, report)
+        with open_parquet(task.path) as file:
+            reader = _Reader(file, task)
             total, size, told = max(file.metadata.num_rows, 1), _size(file), 0
             for table in _merged(file.iter_batches(reader.rows, columns=reader.columns)):
                 yield from reader.batches(table, row)
@@ -45,7 +46,7 @@ def read_parquet_batches(
         reason = (
             str(error) if isinstance(error, NotReadError) else f"not Parquet ({_one_line(error)})"
         )
-        report(Unreadable(source, row + 1 if row else None, reason))
+        task.report(Unreadable(source, row + 1 if row else None, reason))
 
 
 @contextmanager
@@ -68,7 +69,7 @@ def _merged(pieces: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     held: list[pa.RecordBatch] = []
     size = rows = 0
     for piece in pieces:
-        columns = [_plain(column) for column in piece.columns]
+        columns = [plain(column) for column in piece.columns]
         held.append(pa.record_batch(columns, names=piece.schema.names))
         size, rows = size + held[-1].nbytes, rows + piece.num_rows
         if size >= BATCH_BYTES or rows >= BATCH_ROWS:
@@ -78,28 +79,32 @@ def _merged(pieces: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from pa.Table.from_batches(held).combine_chunks().to_batches()
 
 
-def rows_at_once(file: pq.ParquetFile, columns: list[str] | None = None) -> int:
+def rows_at_once(
+    file: pq.ParquetFile, columns: list[str] | None = None, reading: Reading | None = None
+) -> int:
     """How many rows to read in one go, by what the file says of their size.
 
     Never many: a text that is there a thousand times is stored once.
     """
-    unpacked = 0
+    unpacked = packed = 0
     for group in range(file.metadata.num_row_groups):
         for number in range(file.metadata.num_columns):
             chunk = file.metadata.row_group(group).column(number)
-            if columns is None or chunk.path_in_schema.partition(".")[0] in columns:
+            if columns is None or _is_within(chunk.path_in_schema, columns):
                 unpacked += chunk.total_uncompressed_size
-                _check_ratio(chunk.total_uncompressed_size, chunk.total_compressed_size)
+                packed += chunk.total_compressed_size
+    if unpacked > (most := stored.most_unpacked(packed, reading)):
+        raise NotReadError(
+            f"{packed:,} bytes say to hold {unpacked:,}, and the limit is "
+            f"{document.size_of(most)}; if the file is meant to be so large, allow more with "
+            "--max-bytes"
+        )
     each: int = max(unpacked // max(file.metadata.num_rows, 1), 1)
     return max(1, min(STEP_ROWS, BATCH_BYTES // each))
 
 
-def _check_ratio(unpacked: int, packed: int) -> None:
-    if unpacked > max(stored.FREE_BYTES, stored.MOST_RATIO * packed):
-        raise NotReadError(
-            f"stopped: {packed:,} bytes say to hold {unpacked:,}, more than "
-            f"{stored.MOST_RATIO} for one"
-        )
+def _is_within(path: str, columns: list[str]) -> bool:
+    return any(path == name or path.startswith(f"{name}.") for name in columns)
 
 
 def _size(file: pq.ParquetFile) -> int:
@@ -119,60 +124,57 @@ class NotReadError(ValueError):
 class _Reader:
     """Tables of one file to batches."""
 
-    def __init__(self, path: str, file: pq.ParquetFile, reading: Reading, report: Report) -> None:
-        self._source = name_of(path)
-        self._report = report
+    def __init__(self, file: pq.ParquetFile, task: Task) -> None:
+        reading = task.reading
+        self._task = task
+        self._source = name_of(task.path)
         self._schema = file.schema_arrow
         self._wanted = reading.text_columns
-        self._texts = [name for name in reading.text_columns if self._has(name)]
+        self._most = reading.max_document or document.MAX_BYTES
+        found = {name: self._path(name) for name in reading.text_columns}
+        self._texts = {name: path for name, path in found.items() if path}
         if not self._texts:
             names = ", ".join(map(repr, reading.text_columns))
             self._fail("no column" if len(reading.text_columns) == 1 else "none of", names)
-        self._named = reading.id_column is not None
-        self._id = reading.id_column or DEFAULT_ID
-        if self._named and not self._has(self._id):
-            self._fail("no column", repr(self._id))
+        name = reading.id_column or DEFAULT_ID
+        self._id = self._path(name)
+        if reading.id_column is not None and not self._id:
+            self._fail("no column", repr(name))
         self._wants_key = reading.key_column is not None
-        self._key = reading.key_column if self._has(reading.key_column) else None
+        self._key = self._path(reading.key_column) if reading.key_column is not None else ()
         self._check_types()
-        wanted = [*self._texts, self._id if self._has(self._id) else None, self._key]
+        wanted = [*self._texts.values(), self._id, self._key]
         self._others: list[str] | None = None
         if reading.others:
-            taken = {*reading.text_columns, self._id}
-            self._others = [x for x in self._schema.names if x not in taken and self._has(x)]
-            wanted += self._others
-        self.columns = list(dict.fromkeys(name for name in wanted if name is not None))
-        self.rows = rows_at_once(file, self.columns)
+            taken = {*reading.text_columns, name}
+            self._others = [x for x in self._schema.names if x not in taken and self._path(x)]
+            wanted += [(other,) for other in self._others]
+        self.columns = list(dict.fromkeys(".".join(path) for path in wanted if path))
+        self.rows = rows_at_once(file, self.columns, reading)
 
-    def _has(self, name: str | None) -> bool:
+    def _path(self, name: str) -> Path:
+        """Where a column is: itself, or a field of a structure for a.b; nothing if nowhere."""
         if self._schema.names.count(name) > 1:
             raise NotReadError(f"column {name!r} is there {self._schema.names.count(name)} times")
-        return name in self._schema.names
+        return _find(self._schema, name)
 
     def _fail(self, what: str, names: str) -> None:
         raise NotReadError(f"{what} {names} (there is {columns_of(self._schema.names)})")
 
     def _check_types(self) -> None:
-        import pyarrow as pa
-
-        for name in self._texts:
-            kind = self._schema.field(name).type
+        for name, path in self._texts.items():
+            kind = self._schema.field(path[0]).type
+            for part in path[1:]:
+                kind = kind.field(part).type
             if not _is_string(kind):
                 raise NotReadError(f"column {name!r} is not of strings but of {kind}")
-        if self._has(self._id):
-            kind = self._schema.field(self._id).type
-            if not (_is_string(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)):
-                raise NotReadError(
-                    f"column {self._id!r} is of neither strings nor integers but of {kind}"
-                )
 
     def batches(self, table: pa.RecordBatch, row: int) -> Iterator[Batch]:
         import numpy as np
         import pyarrow as pa
 
-        columns = [self._strings(table, name) for name in self._texts]
-        ids = self._strings(table, self._id) if self._has(self._id) else None
-        good = self._good(columns, ids, row)
+        columns = {name: self._strings(table, path) for name, path in self._texts.items()}
+        good = self._good(list(columns.values()), row)
         if not good.any():
             return
         rows = np.flatnonzero(good)
@@ -180,85 +182,154 @@ class _Reader:
         numbers = row + rows
         key = None
         if self._wants_key:
-            key = (
-                pa.nulls(len(rows)) if self._key is None else _plain(table[self._key].filter(keep))
-            )
+            key = pa.nulls(len(rows))
+            if self._key:
+                key = plain(_column(table, self._key)).filter(keep)
         yield Batch(
-            self._names(ids, keep, numbers),
-            self._joined([column.filter(keep) for column in columns]),
+            self._names(table, keep, numbers),
+            self._joined({name: column.filter(keep) for name, column in columns.items()}),
             np.stack((numbers, numbers + 1), axis=1),
             numbers + 1,
             key,
-            others=self._rest(table, keep),
+            others=self._rest(table, rows),
         )
 
-    def _rest(self, table: pa.RecordBatch, keep: pa.Array) -> list[dict[str, Any]] | None:
+    def _rest(self, table: pa.RecordBatch, rows: NDArray[np.int64]) -> list[dict[str, Any]] | None:
         if self._others is None:
             return None
         if not self._others:
-            return [{} for _ in range(keep.true_count)]
-        found: list[dict[str, Any]] = table.select(self._others).filter(keep).to_pylist()
-        return found
+            return [{} for _ in rows]
+        found: list[dict[str, Any]] = table.select(self._others).to_pylist()
+        return [found[at] for at in rows.tolist()]
 
-    def _strings(self, table: pa.RecordBatch, name: str) -> pa.Array:
+    def _strings(self, table: pa.RecordBatch, path: Path) -> pa.Array:
+        """A column of texts. One that is null has nothing in it: no signal, and it is kept."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        return _plain(table[name]).cast(pa.large_string())
+        return pc.fill_null(plain(_column(table, path)).cast(pa.large_string()), "")
 
-    def _good(self, texts: list[pa.Array], ids: pa.Array | None, row: int) -> NDArray[np.bool_]:
+    def _good(self, texts: list[pa.Array], row: int) -> NDArray[np.bool_]:
         """Which rows give a document; the others are reported."""
         import numpy as np
         import pyarrow.compute as pc
 
-        size = len(texts[0])
-        null = np.ones(size, dtype=bool)
-        long = np.zeros(size, dtype=np.int64)
+        long = np.zeros(len(texts[0]), dtype=np.int64)
         for column in texts:
-            null &= np.asarray(column.is_null())
-            long += np.asarray(pc.fill_null(pc.binary_length(column), 0))
-        unnamed = np.asarray(ids.is_null()) if self._named and ids is not None else ~null & False
-        over = long > document.MAX_BYTES
-        for at in np.flatnonzero(null | unnamed | over).tolist():
-            if null[at]:
-                reason = f"column {self._texts[0]!r} is not a string but null"
-            elif over[at]:
-                reason = document.record_too_long()
-            else:
-                reason = f"column {self._id!r} is neither a string nor an integer but null"
-            self._report(Unreadable(self._source, row + at + 1, reason))
-        return ~(null | unnamed | over)
+            long += np.asarray(pc.binary_length(column))
+        over = long > self._most
+        for at in np.flatnonzero(over).tolist():
+            reason = document.record_too_long(self._most)
+            self._task.report(Unreadable(self._source, row + at + 1, reason))
+        return ~over
 
     def _names(
-        self, ids: pa.Array | None, keep: pa.Array, numbers: NDArray[np.int64]
+        self, table: pa.RecordBatch, keep: pa.Array, numbers: NDArray[np.int64]
     ) -> pa.LargeStringArray:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        ids = None if ids is None else ids.filter(keep)
+        ids = None
+        if self._id:
+            ids = plain(_column(table, self._id)).filter(keep)
+            if pa.types.is_nested(ids.type):
+                if count := len(ids) - ids.null_count:
+                    first = int(numbers[ids.is_valid().index(True).as_py()]) + 1
+                    self._task.odd_ids.see(first, f"{ids.type}", count)
+                ids = None
+            else:
+                ids = id_strings(ids)
         if ids is not None and not ids.null_count:
             return ids
         places = [f"{self._source}:{number + 1}" for number in numbers.tolist()]
         made = pa.array(places, pa.large_string())
         return made if ids is None else pc.coalesce(ids, made)
 
-    def _joined(self, columns: list[pa.Array]) -> pa.LargeStringArray:
+    def _joined(self, columns: dict[str, pa.Array]) -> pa.LargeStringArray:
         """Several columns with a line break between; one that is missing counts as empty."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         if len(self._wanted) == 1:
-            return columns[0]
-        there = dict(zip(self._texts, columns, strict=True))
-        empty = pa.array([""] * len(columns[0]), pa.large_string())
-        cells = [pc.fill_null(there[name], "") if name in there else empty for name in self._wanted]
+            return columns[self._wanted[0]]
+        size = len(next(iter(columns.values())))
+        empty = pa.array([""] * size, pa.large_string())
+        cells = [columns.get(name, empty) for name in self._wanted]
         return pc.binary_join_element_wise(*cells, pa.scalar("\n", pa.large_string()))
 
 
-def _plain(column: pa.Array) -> pa.Array:
-    """A column without its dictionary."""
+def _find(fields: pa.Schema | pa.StructType, name: str) -> Path:
+    """The way to a column by its name, or by the names of structures with dots between."""
     import pyarrow as pa
 
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    if name in _names_of(fields):
+        return (name,)
+    at = name.find(".")
+    while at >= 0:
+        head, rest = name[:at], name[at + 1 :]
+        kind = fields.field(head).type if head in _names_of(fields) else pa.null()
+        if pa.types.is_struct(kind) and (found := _find(kind, rest)):
+            return (head, *found)
+        at = name.find(".", at + 1)
+    return ()
+
+
+def _names_of(fields: pa.Schema | pa.StructType) -> list[str]:
+    return [field.name for field in fields]
+
+
+def _column(table: pa.RecordBatch, path: Path) -> pa.Array:
+    import pyarrow.compute as pc
+
+    column = table[path[0]]
+    return pc.struct_field(column, list(path[1:])) if path[1:] else column
+
+
+def plain(column: pa.Array) -> pa.Array:
+    """A column without its dictionary, and of a type that Arrow can filter."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return plain(column.dictionary).take(column.indices)
+    if pa.types.is_string_view(kind):
+        return column.cast(pa.large_string())
+    return column.cast(pa.large_binary()) if pa.types.is_binary_view(kind) else column
+
+
+def id_strings(column: pa.Array) -> pa.LargeStringArray:
+    """Scalars of any kind as strings; null where they are, and for what is not a number."""
+    import pyarrow as pa
+
+    kind = column.type
+    text = pa.large_string()
+    if _is_string(kind) or pa.types.is_integer(kind):
+        return column.cast(text)
+    if isinstance(kind, pa.BaseExtensionType):  # a UUID, for one
+        return id_strings(column.storage)
+    if pa.types.is_floating(kind):
+        return pa.array(map(scalar_id, column.to_pylist()), text)
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return pa.array(map(_of_bytes, column.to_pylist()), text)
+    if pa.types.is_fixed_size_binary(kind):
+        wide = kind.byte_width == 16
+        return pa.array([_of_bytes(x, is_uuid=wide) for x in column.to_pylist()], text)
+    try:
+        return column.cast(text)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.array([scalar_id(value) for value in column.to_pylist()], text)
+
+
+def _of_bytes(value: bytes | None, *, is_uuid: bool = False) -> str | None:
+    """Sixteen bytes of fixed size are a UUID; others are text, if they can be, or digits."""
+    if value is None:
+        return None
+    if is_uuid:
+        return str(UUID(bytes=value))
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.hex()
 
 
 def _is_string(kind: pa.DataType) -> bool:
@@ -267,9 +338,17 @@ def _is_string(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_null(kind)
     )
 
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
+
+
+register(
+    Source("parquet", "Parquet", (".parquet",), read_parquet_batches, keeps="rows", packable=False)
+)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import csv
+import shlex
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from neardup.sources import document
-from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading, make
+from neardup.sources.bad_bytes import has_nul, not_utf8
+from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, DEFAULT_TEXT, Batch, Reading, Task, make
 from neardup.sources.blocks import blocks
-from neardup.sources.document import BOM, Report, Unreadable, name_of
-from neardup.sources.formats import DELIMITERS
-from neardup.sources.jsonl import DEFAULT_ID, columns_of
-from neardup.sources.stored import Progress, Stored, open_stored
-from neardup.sources.text import has_nul
+from neardup.sources.document import BOM, STDIN, Report, Unreadable, name_of
+from neardup.sources.formats import DELIMITERS, Source, register
+from neardup.sources.records import DEFAULT_ID, columns_of
+from neardup.sources.stored import Stored, open_stored, open_told
 
+# A record of more lines is likelier two quotes that do not belong together.
+MANY_LINES = 300
+OTHER_DELIMITERS = ",;\t|"
+# TSV knows no quotes, and a text may well begin with one.
+QUOTING = {"csv": "all", "tsv": "none"}
 # Both are columns of what a collection exports, where such a cell got a leading quote for safety.
 EXPORTED = {"metadata", "fingerprint"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -38,30 +45,60 @@ class Header(NamedTuple):
     data: bytes
 
 
-def read_separated_batches(
-    path: str, kind: str, reading: Reading, report: Report, progress: Progress | None = None
-) -> Iterator[Batch]:
+def read_separated_batches(kind: str, task: Task) -> Iterator[Batch]:
     """The documents of a table. The cells of a row are those of the header, no more, no fewer."""
-    with open_stored(path, progress) as file:
-        rows = _Rows(file, DELIMITERS[kind], report)
+    with open_told(task) as file:
+        rows = _Rows(file, kind, task.reading, task.report)
         names = rows.header()
         if names is None:
             return
         try:
-            columns = _Columns(names, reading)
+            columns = _Columns(names, task.reading)
         except ValueError as error:
-            report(Unreadable(name_of(path), 1, str(error)))
+            hint = _way_out(names, task.reading)
+            task.report(Unreadable(name_of(task.path), 1, str(error), hint=hint))
             return
-        yield from _batches(path, rows, columns, report)
+        if columns.is_export and task.reading.quoting is None:
+            rows.obey_quotes()  # that is how exports are written
+        yield from _batches(task, rows, columns)
+        rows.tell_long(task)
 
 
-def header_of(path: str, kind: str, report: Report) -> Header | None:
-    """The header of a file alone, its bytes with the byte order mark; None if it has none."""
-    with open_stored(path) as file:
-        rows = _Rows(file, DELIMITERS[kind], report)
+def _way_out(names: list[str], reading: Reading) -> str:
+    if not reading.header:
+        return ""
+    if any(name.startswith('"') for name in names):
+        return "if cells are in quotes, use --quoting all"
+    if len(names) == 1 and any(mark in names[0] for mark in OTHER_DELIMITERS):
+        return "if cells are separated by another character, name it with --delimiter"
+    return "if the first line is no header, use --no-header"
+
+
+for _kind, _called in (("csv", "CSV"), ("tsv", "TSV")):
+    register(
+        Source(
+            _kind,
+            _called,
+            (f".{_kind}",),
+            partial(read_separated_batches, _kind),
+            keeps="table",
+            options=frozenset({"encoding", "delimiter", "quoting", "header"}),
+        )
+    )
+
+
+def header_of(path: str, kind: str, reading: Reading, report: Report) -> Header | None:
+    """The header of a file alone, its bytes with the byte order mark; None if it has none.
+
+    Where there is no header to be, it has no bytes.
+    """
+    with open_stored(path, reading) as file:
+        rows = _Rows(file, kind, reading, report)
         names = rows.header()
+        if names is None or not reading.header:
+            return None if names is None else Header(names, b"")
         mark = BOM if rows.lines.marked else b""
-        return None if names is None else Header(names, mark + rows.lines.record())
+        return Header(names, mark + rows.lines.record())
 
 
 def _until_error(records: Iterator[list[str]], failed: list[OSError]) -> Iterator[list[str]]:
@@ -72,8 +109,8 @@ def _until_error(records: Iterator[list[str]], failed: list[OSError]) -> Iterato
         failed.append(error)
 
 
-def _batches(path: str, rows: _Rows, columns: _Columns, report: Report) -> Iterator[Batch]:
-    source = name_of(path)
+def _batches(task: Task, rows: _Rows, columns: _Columns) -> Iterator[Batch]:
+    source = name_of(task.path)
     ids: list[str] = []
     texts: list[str] = []
     places: list[tuple[int, int, int]] = []
@@ -92,9 +129,6 @@ def _batches(path: str, rows: _Rows, columns: _Columns, report: Report) -> Itera
             cells = [unguarded(cell) for cell in cells]
         name = "" if columns.id is None else cells[columns.id]
         if not name and not (columns.is_export and columns.id is not None):
-            if columns.named:
-                report(Unreadable(source, line, f"column {columns.named!r} is empty"))
-                continue
             name = f"{source}:{line}"
         ids.append(name)
         texts.append("\n".join([cells[at] if at >= 0 else "" for at in columns.texts]))
@@ -120,14 +154,16 @@ class _Columns:
 
     def __init__(self, names: list[str], reading: Reading) -> None:
         self.count = len(names)
-        self.named = reading.id_column
         self._names = names
-        self.texts = [self._place(name) for name in reading.text_columns]
+        wanted = reading.text_columns
+        if not reading.header and wanted == DEFAULT_TEXT:
+            wanted = self._only()
+        self.texts = [self._place(name) for name in wanted]
         if max(self.texts) < 0:
-            raise ValueError(self._missing(reading.text_columns))
+            raise ValueError(self._missing(wanted))
         place = self._place(reading.id_column or DEFAULT_ID)
-        if self.named and place < 0:
-            raise ValueError(self._missing((self.named,)))
+        if reading.id_column is not None and place < 0:
+            raise ValueError(self._missing((reading.id_column,)))
         self.id = None if place < 0 else place
         self.wants_key = reading.key_column is not None
         self.key = self._place(reading.key_column) if reading.key_column is not None else -1
@@ -138,6 +174,15 @@ class _Columns:
             self.others = [(name, self._place(name)) for name in rest]
         # What is exported is read back as it was.
         self.is_export = reading.others and set(names) >= EXPORTED
+
+    def _only(self) -> tuple[str, ...]:
+        """The column of the text where none is named, and names mean nothing."""
+        if len(self._names) > 1:
+            raise ValueError(
+                f"there is no header, so the columns are called 1 to {len(self._names)}; say which "
+                "holds the text with --text-column"
+            )
+        return tuple(self._names)
 
     def _place(self, name: str) -> int:
         if self._names.count(name) > 1:
@@ -151,7 +196,7 @@ class _Columns:
 
 
 class _TooLong(Exception):
-    """A record goes on beyond MAX_BYTES."""
+    """A record goes on beyond the limit."""
 
 
 class _Gap(Exception):
@@ -161,35 +206,69 @@ class _Gap(Exception):
 class _Rows:
     """The records of a file; bad ones are reported, and reading goes on behind them."""
 
-    def __init__(self, file: Stored, delimiter: str, report: Report) -> None:
+    def __init__(self, file: Stored, kind: str, reading: Reading, report: Report) -> None:
         # The limit is one for the whole process: it is only ever raised.
-        csv.field_size_limit(max(csv.field_size_limit(), document.MAX_BYTES + 1))
+        csv.field_size_limit(max(csv.field_size_limit(), file.most + 1))
+        self._file = file
         self._path = file.path
         self._told = report
         self._problems = 0
-        self.lines = _Lines(blocks(file, self._report))
+        self._has_header = reading.header
+        self._first: list[str] | None = None
+        self._long: list[tuple[int, int]] = []
+        self._delimiter = reading.delimiter or DELIMITERS[kind]
+        self.lines = _Lines(blocks(file, self._report), file.most)
+        self._reader: Iterator[list[str]] = _Unquoted(self.lines, self._delimiter)
+        if (reading.quoting or QUOTING[kind]) == "all":
+            self.obey_quotes()
+
+    def obey_quotes(self) -> None:
+        """From here on cells may be in quotes."""
         # Strict: a quote that is never closed would else make one record of the rest.
-        self._reader = csv.reader(self.lines, delimiter=delimiter, strict=True)
+        self._reader = csv.reader(self.lines, delimiter=self._delimiter, strict=True)
 
     def header(self) -> list[str] | None:
-        """The first row; without one, or with a bad one, the others mean nothing."""
+        """The names of the columns; without them, or with bad ones, the rows mean nothing."""
         cells = next(self._read(), None)
         if cells is None and not self._problems:
-            self._bad("empty; a line with the names of the columns is needed", 1)
-        return cells
+            needed = "a line with the names of the columns" if self._has_header else "a row"
+            self._bad(f"empty; {needed} is needed", 1)
+        if cells is not None and any("\r" in cell for cell in cells) and self._is_one_line():
+            self._report(self._old_line_ends())
+            return None
+        if cells is None or self._has_header:
+            return cells
+        self._first = cells
+        return [str(number) for number in range(1, len(cells) + 1)]
 
     def _report(self, problem: Unreadable) -> None:
         self._problems += 1
         self._told(problem)
 
     def records(self, count: int) -> Iterator[list[str]]:
+        if self._first is not None:
+            yield self._first
         for cells in self._read():
             if cells is None:
                 continue
             if len(cells) != count:
-                self._bad(f"{len(cells)} fields where the header has {count}")
-            else:
-                yield cells
+                where = "header" if self._has_header else "first row"
+                self._bad(f"{len(cells)} fields where the {where} has {count}")
+                continue
+            if (size := self.lines.line - self.lines.first) >= MANY_LINES:
+                self._long.append((self.lines.first, size + 1))
+            yield cells
+
+    def tell_long(self, task: Task) -> None:
+        """Notes records that look like rows swallowed by a quote."""
+        if not self._long:
+            return
+        (line, size), count = self._long[0], len(self._long)
+        more = f" (and {count - 1:,} more records like it)" if count > 1 else ""
+        task.note(
+            f"{name_of(self._path)}:{line}: a record of {size:,} lines{more}, read as it is; if "
+            "quotes are plain characters in this file, use --quoting none"
+        )
 
     def _read(self) -> Iterator[list[str] | None]:
         """Rows; None for one that was reported."""
@@ -200,9 +279,9 @@ class _Rows:
             except StopIteration:
                 return
             except csv.Error as error:
-                self._bad(self._reason(error))
+                self._refuse(error)
             except _TooLong:
-                self._bad(document.record_too_long())
+                self._bad(document.record_too_long(self._file.most))
                 self.lines.skip_quoted()
             except _Gap:
                 self._bad("a line of the record is left out")
@@ -214,11 +293,34 @@ class _Rows:
                     continue
             yield None
 
-    def _reason(self, error: csv.Error) -> str:
-        if str(error) != "unexpected end of data":
-            return f"not CSV ({error})"
-        lost = self.lines.line - self.lines.first
-        return f"not CSV (a quote is opened and never closed; {lost:,} lines below it are lost)"
+    def _refuse(self, error: csv.Error) -> None:
+        """Says in our words what the csv module says in its own."""
+        why = str(error)
+        if why == "unexpected end of data":
+            lost = self.lines.line - self.lines.first
+            self._bad(
+                f"not CSV (a quote is opened and never closed; {lost:,} lines below it are lost)"
+            )
+        elif "expected after" in why:
+            self._bad(f"not CSV (text between a closing quote and the next {self._delimiter!r})")
+        elif "new-line character" not in why:
+            self._bad(f"not CSV ({why})")
+        elif self._is_one_line():
+            self._report(self._old_line_ends())
+        else:
+            self._bad("not CSV (a carriage return inside a cell without quotes)")
+
+    def _is_one_line(self) -> bool:
+        return self.lines.first == 1 and b"\n" not in self.lines.record()
+
+    def _old_line_ends(self) -> Unreadable:
+        file = "" if self._path == STDIN else f" < {shlex.quote(name_of(self._path))}"
+        return Unreadable(
+            name_of(self._path),
+            None,
+            "its lines end in CR alone, as on old Macs",
+            hint=f"convert them: tr '\\r' '\\n'{file}",
+        )
 
     def _is_text(self) -> bool:
         if self.lines.is_clean:
@@ -226,10 +328,10 @@ class _Rows:
         data = self.lines.record()
         text = document.decode(data)
         if not isinstance(text, str):
-            self._report(document.not_utf8(self._path, self.lines.first, text))
+            self._report(not_utf8(self._path, self.lines.first, text, self._file.encoding))
             return False
         if "\0" in text:
-            self._report(has_nul(name_of(self._path), self.lines.first))
+            self._report(has_nul(self._path, self.lines.first, data))
             return False
         return True
 
@@ -237,11 +339,27 @@ class _Rows:
         self._report(Unreadable(name_of(self._path), line or self.lines.first, reason))
 
 
+class _Unquoted:
+    """Rows without quotes: a line each, cut at the delimiters."""
+
+    def __init__(self, lines: _Lines, delimiter: str) -> None:
+        self._lines = lines
+        self._delimiter = delimiter
+
+    def __iter__(self) -> _Unquoted:
+        return self
+
+    def __next__(self) -> list[str]:
+        text = next(self._lines).removesuffix("\n").removesuffix("\r")
+        return text.split(self._delimiter) if text else []
+
+
 class _Lines:
     """Lines as the csv module wants them, and where in the file its last record came from."""
 
-    def __init__(self, pieces: Iterator[tuple[int, int, bytes]]) -> None:
+    def __init__(self, pieces: Iterator[tuple[int, int, bytes]], most: int) -> None:
         self._pieces = pieces
+        self._most = most
         self._raw: list[bytes] = []
         self._texts: list[str] = []
         self._next = 0
@@ -272,7 +390,7 @@ class _Lines:
         raw = self._raw[at]
         if not self._held:
             self.first, self.start = self.line + 1, self.end
-        elif self.end + len(raw) - self.start > document.MAX_BYTES + 1:
+        elif self.end + len(raw) - self.start > self._most + 1:
             raise _TooLong
         self._next += 1
         self.line += 1

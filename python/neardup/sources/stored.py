@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import io
 import os
@@ -13,18 +14,20 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from neardup.sources import formats
-from neardup.sources.document import STDIN, name_of
+from neardup.sources import charsets, document, formats
+from neardup.sources.document import GZIP, STDIN, ZSTD, name_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.sources.batch import Reading, Task
+
 Progress = Callable[[int], object]
 
-# Beyond MOST_RATIO bytes for each stored byte, a file is made to fill the memory or the disk. Text
-# of one repeated line can come near, so that the first FREE_BYTES may be of any ratio.
-MOST_RATIO = 1000
-FREE_BYTES = 64 << 20
+# What a packed file may hold, unless it is told otherwise: so much, or so many times its own size.
+# No text packs better than that by much, and a small file made to fill the disk is stopped.
+FREE_BYTES = 16 << 30
+MOST_RATIO = 100
 STEP = 1 << 18
 # Bytes copied at a time.
 COPIED = 1 << 20
@@ -51,25 +54,119 @@ class NoRoomError(ValueError):
 
 
 class Stored:
-    """A file's bytes, unpacked. `position` is how many have been given."""
+    """A file's bytes, unpacked and as UTF-8. `position` is how many have been given.
 
-    def __init__(self, path: str, raw: Any, progress: Progress | None = None) -> None:
+    most       bytes that one document may have
+    encoding   what the file was decoded from; None if its bytes are given as they are
+    told_by    how that is known: "its byte order mark", "detection", or "" if it was asked for
+    """
+
+    def __init__(
+        self,
+        path: str,
+        raw: Any,
+        progress: Progress | None = None,
+        reading: Reading | None = None,
+    ) -> None:
         self.path = path
         self.position = 0
+        self._reading = reading
         self._raw = _Counted(raw, progress)
         self._packing = formats.packing(path)
+        self._unpacked = 0
         self._damage: str | None = None
-        self._stream = self._unpacked() if self._packing else None
+        self._stream = self._unpacking() if self._packing else None
+        self._begun = False
+        self._ahead = b""
+        self._encoding: str | None = None
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._ready = b""
+        self._ended = False
+        self.told_by = ""
+
+    @property
+    def most(self) -> int:
+        asked = None if self._reading is None else self._reading.max_document
+        return document.MAX_BYTES if asked is None else asked
+
+    @property
+    def encoding(self) -> str | None:
+        self._begin()
+        return self._encoding
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether what is given are the bytes of a file of this machine, as they lie there."""
+        return self.encoding is None and is_plain_file(self.path)
 
     def read(self, size: int) -> bytes:
         """As many bytes as asked for; fewer at the end only, and none after it."""
+        self._begin()
+        if self._decoder is None:
+            data, self._ahead = self._ahead[:size], self._ahead[size:]
+            if len(data) < size:
+                # What is there is given; damage behind it is told by the next call.
+                data += self._or_nothing(size - len(data)) if data else self._take(size)
+        else:
+            data = self._decoded(size, self._decoder)
+        self.position += len(data)
+        return data
+
+    def _begin(self) -> None:
+        """Looks how the file begins, which may tell its encoding."""
+        if self._begun:
+            return
+        self._begun = True
+        asked = None if self._reading is None else self._reading.encoding
+        size = charsets.SAMPLE if asked == charsets.AUTO else charsets.LONGEST_MARK
+        self._ahead = self._or_nothing(size)
+        found = None if asked in (charsets.UTF8, charsets.AUTO) else asked
+        if (mark := charsets.marked(self._ahead)) is not None:
+            found, self.told_by = mark[0], "its byte order mark"
+            if found != charsets.UTF8:
+                self._ahead = self._ahead[mark[1] :]
+        elif self._ahead.startswith((GZIP, ZSTD)):
+            found = None  # packed without an ending that says so, which is reported
+        elif asked == charsets.AUTO:
+            found, self.told_by = charsets.detect(self._ahead), "detection"
+        if found not in (None, charsets.UTF8):
+            self._encoding, self._decoder = found, charsets.decoder(str(found))
+
+    def _or_nothing(self, size: int) -> bytes:
+        """As `_take`, but damage is told by the next call."""
+        try:
+            return self._take(size)
+        except DamagedError as damage:
+            self._damage = str(damage)
+            return b""
+
+    def _decoded(self, size: int, decoder: codecs.IncrementalDecoder) -> bytes:
+        parts, length = [self._ready], len(self._ready)
+        while length < size and not self._ended:
+            try:
+                data = self._ahead or self._take(STEP)
+            except DamagedError:
+                if not length:
+                    raise
+                break  # told by the next call
+            self._ahead, self._ended = b"", not data
+            text = decoder.decode(data, final=self._ended)
+            if not (self.position or length):
+                text = text.removeprefix("\ufeff")  # some encodings have a mark of their own
+            parts.append(charsets.encode(text))
+            length += len(parts[-1])
+        whole = b"".join(parts)
+        self._ready = whole[size:]
+        return whole[:size]
+
+    def _take(self, size: int) -> bytes:
+        """So many bytes of the file, unpacked; fewer at the end only."""
         if self._stream is None:
-            data = self._raw.read(size)
-            self.position += len(data)
+            data: bytes = self._raw.read(size)
             return data
         parts: list[bytes] = []
         try:
-            while size and (data := self._inflate(min(size, STEP))):
+            while size and (data := self._inflate(self._stream, min(size, STEP))):
                 parts.append(data)
                 size -= len(data)
         except DamagedError as damage:
@@ -78,50 +175,57 @@ class Stored:
                 raise
         return b"".join(parts)
 
-    def _inflate(self, size: int) -> bytes:
+    def _inflate(self, stream: pa.NativeFile, size: int) -> bytes:
         if self._damage is not None:
             raise DamagedError(self._damage)
+        self._check_limit()
         try:
-            data = self._checked(self._stream, size)
+            data: bytes = stream.read(size)
         except OSError as error:
             if error.errno is not None:  # of the disk, not of what is on it
                 raise
             data = self._rescued(size)
             self._damage = (
-                f"the {self._packing} data is damaged or cut short: {self.position + len(data):,} "
+                f"the {self._packing} data is damaged or cut short: {self._unpacked + len(data):,} "
                 f"bytes could be unpacked, the rest is lost ({error})"
             )
             if not data:
                 raise DamagedError(self._damage) from None
-        self.position += len(data)
+        self._unpacked += len(data)
         return data
 
-    def _checked(self, stream: Any, size: int) -> bytes:
-        if self.position > max(FREE_BYTES, MOST_RATIO * self._raw.count):
+    def _check_limit(self) -> None:
+        most = most_unpacked(self._raw.count, self._reading)
+        if self._unpacked > most:
             raise DamagedError(
-                f"stopped after {self.position:,} bytes unpacked from {self._raw.count:,}: more "
-                f"than {MOST_RATIO} for one; if that is meant, unpack the file first"
+                f"stopped after {self._unpacked:,} bytes unpacked from {self._raw.count:,}: the "
+                f"limit is {document.size_of(most)}; if the file is meant to be so large, allow "
+                "more with --max-bytes"
             )
-        data: bytes = stream.read(size)
-        return data
 
     def _rescued(self, size: int) -> bytes:
         """What a failed read had unpacked already: Arrow drops it, so it is read once more."""
         self._raw.rewind()
-        stream = self._unpacked()
+        stream = self._unpacking()
         data = bytearray()
         with suppress(OSError):
-            left = self.position
+            left = self._unpacked
             while left and (again := stream.read(min(left, STEP))):
                 left -= len(again)
             while len(data) < size and (byte := stream.read(1)):
                 data += byte
         return bytes(data)
 
-    def _unpacked(self) -> pa.NativeFile:
+    def _unpacking(self) -> pa.NativeFile:
         import pyarrow as pa
 
         return pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), self._packing)
+
+
+def most_unpacked(stored: int, reading: Reading | None) -> int:
+    """How many bytes may come out of so many."""
+    asked = None if reading is None else reading.max_bytes
+    return max(FREE_BYTES, MOST_RATIO * stored) if asked is None else asked
 
 
 class _Counted:
@@ -150,12 +254,35 @@ class _Counted:
 
 
 @contextmanager
-def open_stored(path: str, progress: Progress | None = None) -> Iterator[Stored]:
+def open_stored(
+    path: str, reading: Reading | None = None, progress: Progress | None = None
+) -> Iterator[Stored]:
     """A file, a URL or standard input, to be read from its beginning."""
     with open_raw(path, progress) as raw:
         # What is fetched to be copied is counted then.
         fetched = formats.is_url(path) and path in _sources
-        yield Stored(path, raw, None if fetched else progress)
+        yield Stored(path, raw, None if fetched else progress, reading)
+
+
+@contextmanager
+def open_told(task: Task) -> Iterator[Stored]:
+    """The file of a task. It is said what it was decoded from."""
+    with open_stored(task.path, task.reading, task.progress) as file:
+        if file.encoding is not None:
+            by = f" (told by {file.told_by})" if file.told_by else ""
+            task.note(
+                f"{name_of(task.path)}: read as {file.encoding}{by}; kept records are written "
+                "as UTF-8"
+            )
+        yield file
+
+
+def beginning(path: str, reading: Reading | None = None) -> bytes:
+    """The first bytes of a file, unpacked; none if they cannot be had, or not twice."""
+    if can_reread(path):
+        with suppress(OSError, ValueError, DamagedError), open_stored(path, reading) as file:
+            return file.read(charsets.SAMPLE)
+    return b""
 
 
 @contextmanager

@@ -2,98 +2,59 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator
 
 from neardup.sources import document
-from neardup.sources.batch import Batch, make
-from neardup.sources.blocks import blocks, packed
-from neardup.sources.document import BOM, Document, Report, Unreadable, name_of, open_binary
-from neardup.sources.stored import DamagedError, Progress, open_stored
+from neardup.sources.bad_bytes import has_nul, not_utf8, packed
+from neardup.sources.batch import Batch, Reading, Task, make
+from neardup.sources.blocks import blocks
+from neardup.sources.document import BOM, STDIN, Unreadable, name_of
+from neardup.sources.formats import Source, register
+from neardup.sources.stored import DamagedError, open_told
 
 
-def read_text(path: str, report: Report) -> Iterator[Document]:
-    """The whole file as one document, called by its name."""
-    source = name_of(path)
-    with open_binary(path) as file:
-        data = file.read(document.MAX_BYTES + 1)
-    if len(data) > document.MAX_BYTES:
-        report(Unreadable(source, None, document.too_long()))
+def read_text_batches(task: Task) -> Iterator[Batch]:
+    """The whole file as a batch of one document, called by its name; or with `lines` each line."""
+    if task.reading.lines:
+        yield from _read_lines(task)
         return
-    if data.startswith(document.GZIP):
-        # Packed lines are known by the whole name only: documents.jsonl.gz.
-        option = "--jsonl" if any(end in path.lower() for end in document.JSONL_SUFFIXES) else ""
-        report(document.gzipped(path, option))
-        return
-    text = _decoded(path, data, report)
-    if text is not None:
-        yield Document(source, text)
-
-
-def _decoded(path: str, data: bytes, report: Report) -> str | None:
-    text = document.decode(data.removeprefix(BOM))
-    if isinstance(text, str):
-        return text
-    line = text.object[: text.start].count(b"\n") + 1
-    report(document.not_utf8(path, line, text))
-    return None
-
-
-def read_lines(path: str, report: Report) -> Iterator[Document]:
-    """Every line as a document, called file:line. Blank lines are documents too."""
-    source = name_of(path)
-    with open_binary(path) as file:
-        for number, line in document.numbered_lines(file, path, report, option="--lines"):
-            text = document.decode(line)
-            if isinstance(text, str):
-                yield Document(f"{source}:{number}", text)
-            else:
-                report(document.not_utf8(path, number, text))
-
-
-def text_of(path: str) -> str:
-    """The text of one file, or an error that says why there is none."""
-    problems: list[Unreadable] = []
-    for found in read_text(path, problems.append):
-        return found.text
-    raise ValueError(str(problems[0]))
-
-
-def read_text_batches(
-    path: str, report: Report, progress: Progress | None = None
-) -> Iterator[Batch]:
-    """The whole file as a batch of one document, called by its name."""
-    source = name_of(path)
+    source, report = name_of(task.path), task.report
     try:
-        with open_stored(path, progress) as file:
-            data = file.read(document.MAX_BYTES + 1)
+        with open_told(task) as file:
+            data = file.read(file.most + 1)
             file.read(1)  # so that damage just behind the text is seen
     except DamagedError as damage:
         report(Unreadable(source, None, str(damage)))
         return
-    if len(data) > document.MAX_BYTES:
-        report(Unreadable(source, None, document.too_long()))
-    elif problem := packed(path, data):
+    if len(data) > file.most:
+        report(Unreadable(source, None, document.too_long(file.most)))
+        return
+    if problem := packed(file, data):
         report(problem)
-    elif (text := _decoded(path, data, report)) is not None:
-        if (nul := data.find(b"\0")) >= 0:
-            report(has_nul(source, data[:nul].count(b"\n") + 1))
-        else:
-            yield make([source], [text], [(0, len(data))], [1], None)
+        return
+    text = document.decode(data.removeprefix(BOM))
+    if not isinstance(text, str):
+        line = text.object[: text.start].count(b"\n") + 1
+        report(not_utf8(task.path, line, text, file.encoding))
+    elif (nul := data.find(b"\0")) >= 0:
+        report(has_nul(task.path, data[:nul].count(b"\n") + 1, data))
+    else:
+        yield make([source], [text], [(0, len(data))], [1], None)
 
 
-def read_line_batches(
-    path: str, report: Report, progress: Progress | None = None
-) -> Iterator[Batch]:
+def _read_lines(task: Task) -> Iterator[Batch]:
     """Every line as a document, called file:line. Blank lines are documents too."""
-    with open_stored(path, progress) as file:
-        for first, start, block in blocks(file, report):
-            batch = _lines(block, first, start, path, report)
+    with open_told(task) as file:
+        for first, start, block in blocks(file, task.report):
+            batch = _lines(block, first, start, task, file.encoding)
             if len(batch.ids):
                 yield batch
 
 
-def _lines(block: bytes, first: int, start: int, path: str, report: Report) -> Batch:
-    source = name_of(path)
+def _lines(block: bytes, first: int, start: int, task: Task, encoding: str | None) -> Batch:
+    source = name_of(task.path)
     ids, texts, spans, numbers = [], [], [], []
     lines = block.split(b"\n")
     if not lines[-1]:
@@ -103,9 +64,9 @@ def _lines(block: bytes, first: int, start: int, path: str, report: Report) -> B
         begin, end = end, end + len(line) + 1
         text = document.decode(line.removesuffix(b"\r"))
         if not isinstance(text, str):
-            report(document.not_utf8(path, number, text))
+            task.report(not_utf8(task.path, number, text, encoding))
         elif "\0" in text:
-            report(has_nul(source, number))
+            task.report(has_nul(task.path, number, line))
         else:
             ids.append(f"{source}:{number}")
             texts.append(text)
@@ -114,7 +75,25 @@ def _lines(block: bytes, first: int, start: int, path: str, report: Report) -> B
     return make(ids, texts, spans, numbers, None)
 
 
-def has_nul(source: str, line: int) -> Unreadable:
-    """That a text has a NUL in it, which no writing has."""
-    hint = "looks like a binary file, or UTF-16 without its mark"
-    return Unreadable(source, line, "holds a NUL byte", hint=hint)
+def text_of(path: str) -> str:
+    """The text of one file, or an error that says why there is none."""
+    problems: list[Unreadable] = []
+    for batch in read_text_batches(Task(path, Reading(), problems.append, lambda _: None)):
+        text: str = batch.texts[0].as_py()
+        return text
+    # Whoever wants one text has no options for reading many.
+    file = "" if path == STDIN else f" {shlex.quote(name_of(path))}"
+    hint = re.sub(r"use --encoding (\S+)", rf"iconv -f \1 -t UTF-8{file}", problems[0].hint)
+    raise ValueError(str(problems[0]._replace(hint=hint)))
+
+
+register(
+    Source(
+        "text",
+        "text",
+        (".txt", ".md"),
+        read_text_batches,
+        keeps="texts",
+        options=frozenset({"encoding"}),
+    )
+)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from neardup.digest import digest
 from neardup.lazy import lazy
+from neardup.settings_file import read_settings
 
 BUILT_IN = ("en", "zh")
 
@@ -61,7 +62,7 @@ class Stopwords:
     @classmethod
     def _of_file(cls, path: Path) -> Stopwords:
         try:
-            text = path.read_bytes().decode("utf-8-sig")
+            text = read_settings(path).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = error.object[: error.start].count(b"\n") + 1
             raise ValueError(

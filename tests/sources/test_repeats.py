@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.cli import ids
-from neardup.cli.ids import Repeats
+from neardup.sources import repeats as repeats_module
+from neardup.sources.repeats import Repeats
 
 
 @given(st.lists(st.lists(st.integers(0, 40).map(str), min_size=1, max_size=9), max_size=30))
@@ -24,7 +24,7 @@ def test_counts_what_a_set_counts(batches: list[list[str]]) -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ids, "REMEMBERED", 10)
+    monkeypatch.setattr(repeats_module, "REMEMBERED", 10)
     repeats = Repeats()
     for start in range(0, 100, 5):
         repeats.see([str(number) for number in range(start, start + 5)])

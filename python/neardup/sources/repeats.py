@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 REMEMBERED = 10_000_000
 
@@ -22,6 +24,8 @@ class Repeats:
 
     def see(self, ids: Sequence[str]) -> None:
         """Take note of some more ids."""
+        import numpy as np
+
         hashes, places = np.unique(
             np.fromiter(map(hash, ids), np.int64, len(ids)), return_index=True
         )
@@ -36,6 +40,8 @@ class Repeats:
         self._keep(hashes[~known][: REMEMBERED - self._kept])
 
     def _keep(self, run: NDArray[np.int64]) -> None:
+        import numpy as np
+
         if not len(run):
             return
         self._kept += len(run)

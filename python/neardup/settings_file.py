@@ -1,0 +1,31 @@
+"""Files of settings: recipes, options, lists of words. They are small, and they end."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+MOST_BYTES = 64 << 20
+
+
+def read_settings(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a regular file of at most MOST_BYTES; ValueError for anything else.
+
+    A device or a pipe may never end.
+    """
+    with open(path, "rb", opener=_opener) as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError(f"{os.fspath(path)} is no regular file; save what it gives to one")
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ValueError(
+            f"{os.fspath(path)} has more than {MOST_BYTES >> 20} MiB, the most that a file of "
+            "settings may have"
+        )
+    return data
+
+
+def _opener(path: str, flags: int) -> int:
+    # Opening a pipe would wait for someone who writes to it.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

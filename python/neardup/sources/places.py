@@ -1,0 +1,47 @@
+"""Records that have no id of their own and go by their place, which is said once a file."""
+
+from __future__ import annotations
+
+from neardup.sources.batch import Batch, Task
+from neardup.sources.document import name_of
+from neardup.sources.records import DEFAULT_ID
+
+
+class Places:
+    """Counts them. A file where no record has an id, and none was named, is as one expects."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._source = name_of(task.path)
+        self._records = 0
+        self._count = 0
+        self._first = 0
+
+    def see(self, batch: Batch) -> None:
+        """Take note of some more records."""
+        import pyarrow.compute as pc
+
+        unnamed = pc.starts_with(batch.ids, f"{self._source}:")
+        if count := unnamed.true_count:
+            if not self._count:
+                self._first = int(batch.lines[unnamed.index(True).as_py()])
+            self._count += count
+        self._records += len(batch.ids)
+
+    def tell(self) -> None:
+        """What was done instead, if ids could be expected."""
+        name, odd = self._task.reading.id_column or DEFAULT_ID, self._task.odd_ids
+        if odd.count:
+            self._task.note(
+                f"{self._source}: column {name!r} holds {odd.kind} in {_records(odd.count)}, first "
+                f"at line {odd.first}, which is no id; they go by file:line"
+            )
+        elif 0 < self._count < self._records:
+            self._task.note(
+                f"{self._source}: {self._count:,} of {_records(self._records)} have no id in "
+                f"column {name!r}, first at line {self._first}; they go by file:line"
+            )
+
+
+def _records(count: int) -> str:
+    return f"{count:,} record{'' if count == 1 else 's'}"

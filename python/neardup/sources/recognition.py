@@ -1,0 +1,41 @@
+"""What a file holds: told by the user, by its name, or by how it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neardup.sources.batch import Reading
+from neardup.sources.document import STDIN
+from neardup.sources.formats import SOURCES, source_of
+from neardup.sources.stored import beginning
+
+TEXT = "text"
+
+
+def format_of(path: str, reading: Reading) -> str:
+    """The name of the format. What is not known is text."""
+    if reading.format is not None:
+        return reading.format
+    source = source_of(path)
+    if source is None:
+        return TEXT
+    return source.name if source.sniff is None else source.sniff(beginning(path, reading))
+
+
+def check_options(files: Sequence[str], reading: Reading) -> None:
+    """Refuse an option that means nothing to any of the files."""
+    for name, option in reading.asked.items():
+        if not any(name in SOURCES[_named(path, reading)].options for path in files):
+            known = [source.called for source in SOURCES.values() if name in source.options]
+            raise ValueError(
+                f"{option} is for {', '.join(known)}, and none of the inputs is; leave it out, or "
+                "say what they are with --format"
+            )
+
+
+def _named(path: str, reading: Reading) -> str:
+    """The format as the name tells it: nothing is opened for this."""
+    if reading.format is not None or path == STDIN:
+        return reading.format or TEXT
+    source = source_of(path)
+    return TEXT if source is None else source.name
