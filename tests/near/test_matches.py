@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 import neardup as nd
 from dedup_reference import labels
 from neardup.engines import engine
-from neardup.near import judge, radius
+from neardup.near import judge
 from neardup.near.corpus import texts_in_memory
 from neardup.near.join import SketchJoin
 from neardup.near.matches import SIDES, SIMILARITY_BINS, Counts, Matches
 from neardup.near.question import Question, question
-from neardup.near.radius import RadiusJoin
+from neardup.near.radius import DIGEST, RadiusJoin
 
 RECIPE = nd.Recipe()
 SAMPLE = Path(__file__).parents[2] / "examples" / "sample.jsonl"
@@ -303,8 +303,8 @@ def test_what_goes_wrong_while_pairs_are_looked_for_is_raised() -> None:
 
 @pytest.mark.parametrize("kind", [SketchJoin, RadiusJoin])
 def test_all_are_compared_with_all_unless_told(kind: Any) -> None:
-    limit = (0.6, None) if kind is SketchJoin else (None, 60)
-    asked = question(*limit, 1.0, bits=RECIPE.bits)
+    similarity, radius = (0.6, None) if kind is SketchJoin else (None, 60)
+    asked = question(similarity, radius, 1.0, bits=RECIPE.bits)
     texts = ["red green blue black", "red green blue black white", "red green blue black yellow"]
     column = pa.chunked_array([pa.array(texts, pa.large_string())])
     matches = kind(texts_in_memory(column, RECIPE, asked), asked)
@@ -353,7 +353,7 @@ def test_more_short_texts_than_are_looked_at_together() -> None:
     expected = [*range(count + 1), 0, count, count + 3, count + 4]
     assert matches.twins.tolist() == expected
     assert matches.clusters("star").labels.tolist() == expected
-    assert radius.DIGEST == 16
+    assert DIGEST == 16
 
 
 @pytest.mark.parametrize("texts", [[], [None], [None, "one two three", None, "one two three"]])
