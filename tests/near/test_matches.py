@@ -19,10 +19,12 @@ from hypothesis import strategies as st
 import neardup as nd
 from dedup_reference import labels
 from neardup.engines import engine
-from neardup.near import judge, radius
+from neardup.near import judge
 from neardup.near.corpus import texts_in_memory
-from neardup.near.matches import SIMILARITY_BINS, Counts, Matches
+from neardup.near.join import SketchJoin
+from neardup.near.matches import SIDES, SIMILARITY_BINS, Counts, Matches
 from neardup.near.question import Question, question
+from neardup.near.radius import DIGEST, RadiusJoin
 
 RECIPE = nd.Recipe()
 SAMPLE = Path(__file__).parents[2] / "examples" / "sample.jsonl"
@@ -281,6 +283,46 @@ def test_dense_buckets(linkage: Any) -> None:
     assert matches.plan["dense"]
 
 
+def test_more_pairs_of_a_dense_bucket_than_are_held_at_a_time() -> None:
+    forms = [f"dear customer your order {number} was shipped" for number in range(1000, 1900)]
+    matches = matched(forms, question(0.7, None, 1.0, bits=RECIPE.bits))
+    parts = list(matches.pairs())
+    # Four parts wait for their reader at most.
+    assert len(parts) > 6
+    left, right = (np.concatenate([getattr(part, side) for part in parts]) for side in SIDES)
+    assert (left < right).all()
+    assert len(np.unique(left * len(forms) + right)) == len(left) == matches.counts.pairs
+    assert len(left) == len(forms) * (len(forms) - 1) // 2
+
+
+def test_what_goes_wrong_while_pairs_are_looked_for_is_raised() -> None:
+    class Broken:
+        dense = (1,)
+
+        def dense_pairs(self, *_: Any) -> None:
+            raise MemoryError("no room")
+
+    matches: Any = matched(FORMS, question(0.7, None, 1.0, bits=RECIPE.bits))
+    matches._join = Broken()
+    with pytest.raises(MemoryError, match="no room"):
+        list(matches._dense_pairs())
+
+
+@pytest.mark.parametrize("kind", [SketchJoin, RadiusJoin])
+def test_all_are_compared_with_all_unless_told(kind: Any) -> None:
+    similarity, radius = (0.6, None) if kind is SketchJoin else (None, 60)
+    asked = question(similarity, radius, 1.0, bits=RECIPE.bits)
+    texts = ["red green blue black", "red green blue black white", "red green blue black yellow"]
+    column = pa.chunked_array([pa.array(texts, pa.large_string())])
+    matches = kind(texts_in_memory(column, RECIPE, asked), asked)
+    if kind is RadiusJoin:
+        # The kernel says it when it is asked.
+        assert matches.plan == {}
+    found = [pair for part in matches.pairs() for pair in zip(part.left, part.right, strict=True)]
+    assert sorted(found) == Naive(texts, asked).pairs() == [(0, 1), (0, 2), (1, 2)]
+    assert matches.plan
+
+
 def test_what_is_not_asked_for_is_not_waited_for() -> None:
     """A reader that leaves early ends the thread that looks for pairs."""
     import threading
@@ -318,7 +360,7 @@ def test_more_short_texts_than_are_looked_at_together() -> None:
     expected = [*range(count + 1), 0, count, count + 3, count + 4]
     assert matches.twins.tolist() == expected
     assert matches.clusters("star").labels.tolist() == expected
-    assert radius.DIGEST == 16
+    assert DIGEST == 16
 
 
 @pytest.mark.parametrize("texts", [[], [None], [None, "one two three", None, "one two three"]])
