@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from neardup.near.matches import Matches
     from neardup.sources import Batch, Repeats, Unreadable
 
-VERSION = 5
+VERSION = 6
 # Notes that a summary keeps: a thousand files may each have one.
 MOST_NOTES = 100
 # More clusters than this make a page that no browser opens.
@@ -219,11 +219,9 @@ class Job:
 
     def _tell_again(self, corpus: Corpus) -> None:
         """What the earlier run could not read, this one cannot either."""
-        from neardup.sources import Unreadable
-
         if self.options.on_problem is not None:
-            for problem in corpus.problems(corpus.unreadable):
-                self.options.on_problem(Unreadable(*problem))
+            for problem in corpus.unread(corpus.unreadable):
+                self.options.on_problem(problem)
 
     def _check_read(self, corpus: Corpus) -> None:
         """Refuses to go on without what it was asked for: all records, or else any."""
@@ -233,21 +231,20 @@ class Job:
         if is_whole and self.against and corpus.is_reference_unread and not self.collections:
             self._refuse_nothing(corpus, "no record to compare with could be read", 1)
         if self.options.strict and corpus.unreadable:
-            place, reason = _first(corpus, 1)
             many = "1 record" if corpus.unreadable == 1 else f"{corpus.unreadable:,} records"
             raise UnreadableError(
-                f"{many} could not be read, the first is {place}: {reason}; "
+                f"{many} could not be read, the first is {_first(corpus, 1)}; "
                 "with --strict nothing is written then"
             )
 
     def _refuse_nothing(self, corpus: Corpus, what: str, number: int) -> None:
         """With nothing read, an empty output would take the place of a good one."""
         self.check_unchanged()
-        place, reason = _first(corpus, number)
+        first = _first(corpus, number)
         self.write_quarantine(corpus)
         listed = "".join(f"; all problems are listed in {path}" for path in self.summary.files)
         raise NothingReadError(
-            f"{what}: {place}: {reason}; nothing was written, and files of before are as they "
+            f"{what}: {first}; nothing was written, and files of before are as they "
             f"were{listed}"
         )
 
@@ -433,7 +430,5 @@ class Job:
         return False
 
 
-def _first(corpus: Corpus, number: int) -> tuple[str, str]:
-    """The place of a problem, and the reason."""
-    source, line, reason = corpus.problems(number)[-1]
-    return source if line is None else f"{source}:{line}", reason
+def _first(corpus: Corpus, number: int) -> Unreadable:
+    return corpus.unread(number)[-1]

@@ -132,9 +132,15 @@ class Corpus:
 
     def problems(self, most: int) -> list[tuple[str, int | None, str]]:
         """The first of what could not be read: file, line, reason."""
+        return [(found.source, found.line, found.reason) for found in self.unread(most)]
+
+    def unread(self, most: int) -> list[Unreadable]:
+        """The same with all that was said of it."""
+        from neardup.sources import Unreadable
+
         with open(self.folder / PROBLEMS, encoding="utf-8") as file:
             rows = [json.loads(line) for _, line in zip(range(most), file, strict=False)]
-        return [(row["source"], row["line"], row["reason"]) for row in rows]
+        return [Unreadable(**row) for row in rows]
 
 
 class Spool:
@@ -171,7 +177,7 @@ class Spool:
 
     def problem(self, found: Unreadable) -> None:
         self.unreadable += 1
-        row = {"source": found.source, "line": found.line, "reason": found.reason}
+        row = dict(zip(found._fields, found, strict=True))
         with named(self.folder / PROBLEMS):
             self._problems.write(json.dumps(row, ensure_ascii=False) + "\n")
 
