@@ -271,8 +271,8 @@ def test_rows_are_those_of_the_csv_module(
     path = tmp_path / "a.csv"
     path.write_bytes(text.encode())
     how = {"strict": True} if quoted else {"quoting": csv.QUOTE_NONE}
-    rows = []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=";", **how)  # type: ignore[arg-type]
+    rows: list[list[str] | None] = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=";", **how)
     while True:
         try:
             rows.append(next(reader))
