@@ -240,7 +240,7 @@ class Recipe:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Reads a recipe from a TOML file: fields of Recipe, and `preset` to start from one."""
         try:
-            content = read_settings(path).decode("utf-8")
+            content = read_settings(path, "recipe").decode("utf-8")
         except UnicodeDecodeError as error:
             raise ValueError(f"{os.fspath(path)} is not a TOML file: {error}") from None
         return cls.from_toml(content, path)
@@ -339,7 +339,7 @@ def _dictionary(
         return None
     if isinstance(value, str | os.PathLike):
         try:
-            return tuple(read_settings(value).decode("utf-8-sig").splitlines())
+            return tuple(read_settings(value, "dictionary").decode("utf-8-sig").splitlines())
         except UnicodeDecodeError as error:
             raise ValueError(f"dictionary {os.fspath(value)} is not UTF-8: {error}") from None
         except OSError as error:

@@ -8,20 +8,25 @@ import stat
 MOST_BYTES = 64 << 20
 
 
-def read_settings(path: str | os.PathLike[str]) -> bytes:
+def read_settings(path: str | os.PathLike[str], name: str) -> bytes:
     """The bytes of a regular file of at most MOST_BYTES; ValueError for anything else.
 
     A device or a pipe may never end.
+
+    name  what the file is for, in a message
     """
     with open(path, "rb", opener=_opener) as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise ValueError(f"{os.fspath(path)} is no regular file; save what it gives to one")
+            raise ValueError(
+                f"{name} {os.fspath(path)!r} is no regular file, which may never end; save what it "
+                "gives to one"
+            )
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise ValueError(
-            f"{os.fspath(path)} has more than {MOST_BYTES >> 20} MiB, the most that a file of "
-            "settings may have"
+            f"{name} {os.fspath(path)!r} has more than {MOST_BYTES >> 20} MiB, which is the limit; "
+            "is it the right file?"
         )
     return data
 

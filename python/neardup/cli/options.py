@@ -293,7 +293,7 @@ def load_config(context: typer.Context, value: Path | None) -> Path | None:
     from neardup.settings_file import read_settings
 
     try:
-        content = read_settings(value)
+        content = read_settings(value, "file")
     except (OSError, ValueError) as error:
         raise typer.BadParameter(reason(error), param_hint="--config") from error
     try:

@@ -62,7 +62,7 @@ class Stopwords:
     @classmethod
     def _of_file(cls, path: Path) -> Stopwords:
         try:
-            text = read_settings(path).decode("utf-8-sig")
+            text = read_settings(path, "stopwords").decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = error.object[: error.start].count(b"\n") + 1
             raise ValueError(
