@@ -263,7 +263,7 @@ def test_an_input_deleted_while_it_is_read(
     if kind == "jsonl":
         source.write_text("\n".join(rows))
 
-    class Deleting(jobs.job.Silent):
+    class Deleting(jobs.options.Silent):
         def advance(self, count: int) -> None:
             source.unlink(missing_ok=True)
 

@@ -244,8 +244,7 @@ class Job:
         self.write_quarantine(corpus)
         listed = "".join(f"; all problems are listed in {path}" for path in self.summary.files)
         raise NothingReadError(
-            f"{what}: {first}; nothing was written, and files of before are as they "
-            f"were{listed}"
+            f"{what}: {first}; nothing was written, and files of before are as they were{listed}"
         )
 
     def _read_all(self, folder: Path) -> None:
