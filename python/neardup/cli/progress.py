@@ -76,11 +76,9 @@ def _counts(unit: str) -> tuple[ProgressColumn, ...]:
         def render(self, task: Task) -> Text:
             # Since the beginning: rich's own speed is not known before the second step.
             rate = task.completed / max(task.elapsed or 0.0, 1e-3)
-            if not task.completed:
-                return Text("" if task.total is None else f"0 of {task.total:,.0f} {unit}")
-            done = f"{task.completed:,.0f}"
             if task.total is not None:
-                done += f" of {task.total:,.0f}"
-            return Text(f"{done} {unit}, {rate:,.0f}/s")
+                # The time left stands beside it: with the rate too, 80 columns are not enough.
+                return Text(f"{task.completed:,.0f} of {task.total:,.0f} {unit}")
+            return Text(f"{task.completed:,.0f} {unit}, {rate:,.0f}/s" if task.completed else "")
 
     return (DownloadColumn(), TransferSpeedColumn()) if unit == "bytes" else (Counted(),)
