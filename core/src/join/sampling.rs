@@ -316,7 +316,7 @@ mod tests {
             }
         }
         assert!(several > 8);
-        assert_eq!(distances.tables(26, 1.0), None);
+        assert_eq!(Distances::new(64, 30, Some(0.45)).tables(26, 0.999), None);
     }
 
     #[test]
