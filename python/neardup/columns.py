@@ -41,11 +41,8 @@ def as_column(texts: Any) -> Any:
         column = pa.chunked_array([pa.array(texts)])
     kind = column.type
     if pa.types.is_dictionary(kind):
-        # Arrow cannot look up string views, which is what a Polars dictionary holds.
-        plain = [
-            chunk.dictionary.cast(pa.large_string()).take(chunk.indices) for chunk in column.chunks
-        ]
-        column = pa.chunked_array(plain, pa.large_string())
+        decoded = [plain(chunk).cast(pa.large_string()) for chunk in column.chunks]
+        column = pa.chunked_array(decoded, pa.large_string())
     elif pa.types.is_null(kind):
         column = column.cast(pa.string())
     elif not (
@@ -55,6 +52,38 @@ def as_column(texts: Any) -> Any:
             f"texts is a column of {kind}; it must be a column of strings: pick one, or cast it"
         )
     return column
+
+
+def plain(column: Any) -> Any:
+    """An Arrow array without its dictionary, and of a type that Arrow can look up, filter and sort:
+    string views, which is what a Polars dictionary holds, it cannot."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return plain(column.dictionary).take(column.indices)
+    if pa.types.is_string_view(kind):
+        return column.cast(pa.large_string())
+    return column.cast(pa.large_binary()) if pa.types.is_binary_view(kind) else column
+
+
+def rows_of(table: Any, rows: Any) -> Any:
+    """Ascending rows of an Arrow table, whatever the types of its columns."""
+    import numpy as np
+    import pyarrow as pa
+
+    try:
+        return table.take(rows)
+    except pa.ArrowNotImplementedError:
+        if not len(rows):
+            return table.slice(0, 0)
+        starts = np.flatnonzero(np.diff(rows, prepend=-2) != 1).tolist()
+        ends = [*starts[1:], len(rows)]
+        parts = [
+            table.slice(int(rows[start]), end - start)
+            for start, end in zip(starts, ends, strict=True)
+        ]
+        return pa.concat_tables(parts)
 
 
 def is_arrow(column: Any) -> bool:

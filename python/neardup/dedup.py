@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from neardup.clusters import Linkage, check_linkage
-from neardup.columns import as_column, numbers
+from neardup.columns import as_column, numbers, plain, rows_of
 from neardup.fingerprint import RecipeLike
 from neardup.keep import Keep
 from neardup.near.question import question
@@ -151,7 +151,7 @@ def dedup_frame(frame: Frame, column: str = "text", **options: Any) -> Frame:
     if hasattr(table, "iloc"):
         chosen: Frame = table.iloc[kept]
     elif hasattr(table, "take"):
-        chosen = table.take(kept)
+        chosen = rows_of(table, kept)
     else:
         chosen = table[kept]
     return chosen
@@ -183,7 +183,11 @@ def _keys(keys: Any, policy: Keep, rows: int) -> Any:
         return None
     if keys is None:
         raise ValueError(f"keep is {policy}; pass the values of {policy.column!r} as keys")
-    array = pa.array(keys, from_pandas=True)
+    is_arrow = isinstance(keys, pa.Array | pa.ChunkedArray)
+    array = keys if is_arrow else pa.array(keys, from_pandas=True)
     if len(array) != rows:
         raise ValueError(f"keys has {len(array)} values for {rows} texts; give one for each text")
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.chunked_array([plain(chunk) for chunk in array.chunks] or [pa.nulls(0)])
+        return array.combine_chunks()
+    return plain(array)
