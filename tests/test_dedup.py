@@ -189,3 +189,26 @@ def test_strings_that_are_numbers_are_compared_as_numbers() -> None:
     assert nd.dedup(texts, keep="best:n", keys=["9", "10", " "]).kept.tolist() == [1]
     assert nd.dedup(texts, keep="best:n", keys=["9", "10", "x"]).kept.tolist() == [2]
     assert nd.dedup(texts, keep="best:n", keys=[None, "", "-3"]).kept.tolist() == [2]
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+@pytest.mark.parametrize("encoded", [False, True])
+def test_frames_of_every_string_type(kind: str, encoded: bool) -> None:
+    def column(values: list[str | None]) -> pa.Array:
+        made = pa.array(values, getattr(pa, kind)())
+        if not encoded:
+            return made
+        indices = pa.array([None if x is None else at for at, x in enumerate(values)], pa.int32())
+        return pa.DictionaryArray.from_arrays(
+            indices, pa.array(["" if x is None else x for x in values], made.type)
+        )
+
+    texts = column(["the quick brown fox", None, "THE quick brown fox", "a lazy dog"])
+    table = pa.table({"text": texts, "day": column(["1", "2", "3", "4"])})
+    assert nd.dedup(table["text"]).kept.tolist() == [0, 1, 3]
+    assert nd.dedup(texts, keep="newest:day", keys=table["day"]).kept.tolist() == [1, 2, 3]
+    found = nd.dedup_frame(table, keep="newest:day")
+    assert found.schema == table.schema
+    assert found["day"].to_pylist() == ["2", "3", "4"]
+    none = nd.dedup_frame(table.slice(0, 0))
+    assert none.num_rows == 0

@@ -94,6 +94,19 @@ def _is_string(kind: Any) -> bool:
     return any(check(kind) for check in is_kind)
 
 
+def plain(column: Any) -> Any:
+    """An Arrow array without its dictionary, and of a type that Arrow can look up, filter and sort:
+    string views, which is what a Polars dictionary holds, it cannot."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return plain(column.dictionary).take(column.indices)
+    if pa.types.is_string_view(kind):
+        return column.cast(pa.large_string())
+    return column.cast(pa.large_binary()) if pa.types.is_binary_view(kind) else column
+
+
 def is_arrow(column: Any) -> bool:
     """Whether `as_column` gave an Arrow column."""
     return not isinstance(column, list)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from neardup.clusters import Linkage, check_linkage
-from neardup.columns import as_column, is_arrow, numbers, values_of
+from neardup.columns import as_column, is_arrow, numbers, plain, values_of
 from neardup.fingerprint import RecipeLike
 from neardup.keep import Keep
 from neardup.limits import check_threads, whole
@@ -267,7 +267,11 @@ def _keys(keys: Any, policy: Keep, rows: int) -> Any:
         raise ValueError(f"keep is {policy}; pass the values of {policy.column!r} as keys")
     if isinstance(keys, Mapping):
         raise TypeError(f"keys is a {type(keys).__name__}; pass its values, one for each text")
-    array = pa.array(keys, from_pandas=True)
+    given = isinstance(keys, pa.Array | pa.ChunkedArray)
+    array = keys if given else pa.array(keys, from_pandas=True)
     if len(array) != rows:
         raise ValueError(f"keys has {len(array)} values for {rows} texts; give one for each text")
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.chunked_array([plain(chunk) for chunk in array.chunks] or [pa.nulls(0)])
+        return array.combine_chunks()
+    return plain(array)

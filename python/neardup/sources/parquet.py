@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from neardup.columns import plain
 from neardup.sources import document, stored
 from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading, Task
 from neardup.sources.document import STDIN, Unreadable, name_of
@@ -283,18 +284,6 @@ def _column(table: pa.RecordBatch, path: Path) -> pa.Array:
 
     column = table[path[0]]
     return pc.struct_field(column, list(path[1:])) if path[1:] else column
-
-
-def plain(column: pa.Array) -> pa.Array:
-    """A column without its dictionary, and of a type that Arrow can filter."""
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return plain(column.dictionary).take(column.indices)
-    if pa.types.is_string_view(kind):
-        return column.cast(pa.large_string())
-    return column.cast(pa.large_binary()) if pa.types.is_binary_view(kind) else column
 
 
 def id_strings(column: pa.Array) -> pa.LargeStringArray:
