@@ -5,6 +5,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from neardup.forks import UNFORKED
+
 if TYPE_CHECKING:
     from neardup._core import CorruptIndexError, __version__
     from neardup.clusters import clusters
@@ -90,7 +92,8 @@ class _Package(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name not in _PLACES:
             raise AttributeError(f"module 'neardup' has no attribute {name!r}")
-        value = getattr(importlib.import_module(f"neardup.{_PLACES[name]}"), name)
+        with UNFORKED:
+            value = getattr(importlib.import_module(f"neardup.{_PLACES[name]}"), name)
         super().__setattr__(name, value)
         return value
 

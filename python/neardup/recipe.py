@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import json
 import os
-import threading
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, Literal, Self, cast, get_args
 from neardup import _core
 from neardup.columns import as_column, is_arrow
 from neardup.digest import digest
+from neardup.forks import UNFORKED
 from neardup.idf import Idf
 from neardup.lazy import lazy
 from neardup.limits import as_float, check_threads, is_real, whole
@@ -180,7 +180,8 @@ class Recipe:
     @lazy
     def pipeline(self) -> _core.Pipeline:
         """The recipe made ready to run, once."""
-        with _BUILDING:
+        # Loading jieba's dictionary takes locks inside the core.
+        with UNFORKED:
             return self._build()
 
     def _build(self) -> _core.Pipeline:
@@ -277,15 +278,6 @@ class Recipe:
             settings["idf"] = Idf(**settings["idf"])
         return cls.preset(preset, **settings) if preset is not None else cls(**settings)
 
-
-# Loading jieba's dictionary takes locks inside the core. A process forked meanwhile would wait for
-# them for ever, so a fork waits until nobody loads.
-_BUILDING = threading.RLock()
-os.register_at_fork(
-    before=_BUILDING.acquire,
-    after_in_parent=_BUILDING.release,
-    after_in_child=_BUILDING.release,
-)
 
 _WHOLE = {
     "bits": (MIN_BITS, MAX_BITS),
