@@ -156,20 +156,24 @@ mod tests {
         assert_eq!(mask(&[0, 3, 47]), 1 | 1 << 3 | 1 << 47);
     }
 
-    /// Saved tables are searched by later versions: a sketch stays in its bucket.
+    /// Saved tables are searched by later versions: a sketch stays in its bucket, under its tag.
     #[test]
     fn golden_buckets() {
         let mut sketch = [0; REGISTERS];
         sketch[5..9].copy_from_slice(&[1, 2, 3, 4]);
         sketch[20..24].copy_from_slice(&[255; 4]);
-        for (registers, buckets, expected) in [
-            (&[0u8, 1, 2, 3][..], 7, 0),
-            (&[0, 5], 1000, 685),
-            (&[5, 6, 7, 8], 1000, 776),
-            (&[20, 21, 22, 23], 1000, 405),
-            (&[0, 20], 1 << 20, 794033),
+        for (registers, buckets, expected, tag) in [
+            (&[0u8, 1, 2, 3][..], 7, 0, 0),
+            (&[0, 5], 1000, 685, 62),
+            (&[5, 6, 7, 8], 1000, 776, 156),
+            (&[20, 21, 22, 23], 1000, 405, 33),
+            (&[0, 20], 1 << 20, 794033, 206),
         ] {
-            assert_eq!(bucket(registers, &sketch, buckets), expected, "{registers:?}");
+            let place = |width, bits| place(registers, &sketch, buckets, width, bits);
+            assert_eq!(place(2, 8), Place { bucket: expected, tag }, "{registers:?}");
+            // Fewer bits left over hold the highest bits of the tag; none hold nothing.
+            assert_eq!(place(2, 13), Place { bucket: expected, tag: tag >> 5 });
+            assert_eq!(place(2, 16), Place { bucket: expected, tag: 0 });
         }
     }
 }

@@ -19,7 +19,13 @@ def read_text_batches(task: Task) -> Iterator[Batch]:
     """The whole file as a batch of one document, called by its name; or with `lines` each line."""
     if task.reading.lines:
         yield from _read_lines(task)
-        return
+    elif (found := _whole(task)) is not None:
+        text, size = found
+        yield make([name_of(task.path)], [text], [(0, size)], [1], None)
+
+
+def _whole(task: Task) -> tuple[str, int] | None:
+    """The text of a file and its bytes, or nothing, which is reported."""
     source, report = name_of(task.path), task.report
     try:
         with open_told(task) as file:
@@ -27,13 +33,13 @@ def read_text_batches(task: Task) -> Iterator[Batch]:
             file.read(1)  # so that damage just behind the text is seen
     except DamagedError as damage:
         report(Unreadable(source, None, str(damage)))
-        return
+        return None
     if len(data) > file.most:
         report(Unreadable(source, None, document.too_long(file.most)))
-        return
+        return None
     if problem := packed(file, data):
         report(problem)
-        return
+        return None
     text = document.decode(data.removeprefix(BOM))
     if not isinstance(text, str):
         line = text.object[: text.start].count(b"\n") + 1
@@ -41,7 +47,8 @@ def read_text_batches(task: Task) -> Iterator[Batch]:
     elif (nul := data.find(b"\0")) >= 0:
         report(has_nul(task.path, data[:nul].count(b"\n") + 1, data))
     else:
-        yield make([source], [text], [(0, len(data))], [1], None)
+        return text, len(data)
+    return None
 
 
 def _read_lines(task: Task) -> Iterator[Batch]:
@@ -78,9 +85,9 @@ def _lines(block: bytes, first: int, start: int, task: Task, encoding: str | Non
 def text_of(path: str) -> str:
     """The text of one file, or an error that says why there is none."""
     problems: list[Unreadable] = []
-    for batch in read_text_batches(Task(path, Reading(), problems.append, lambda _: None)):
-        text: str = batch.texts[0].as_py()
-        return text
+    # Without Arrow, which takes longer to load than all else.
+    if (found := _whole(Task(path, Reading(), problems.append, lambda _: None))) is not None:
+        return found[0]
     # Whoever wants one text has no options for reading many.
     file = "" if path == STDIN else f" {shlex.quote(name_of(path))}"
     hint = re.sub(r"use --encoding (\S+)", rf"iconv -f \1 -t UTF-8{file}", problems[0].hint)
