@@ -23,6 +23,8 @@ from neardup.jobs.filter import PENDING, Filter, Pending, lines_of
 from neardup.sources import Reading, document
 
 Run = Callable[..., Any]
+# Seconds; a busy machine may take half a minute to start a process.
+PATIENCE = 300
 TEXT = "Harbour Street will be closed to all motor traffic from Monday until Friday"
 OTHER = "A letter from the seaside tells of gulls and rain and of a broken umbrella"
 RECORDS = [
@@ -190,7 +192,7 @@ def feed(process: subprocess.Popen[bytes], data: bytes) -> None:
 
 def line_from(process: subprocess.Popen[bytes]) -> bytes:
     assert process.stdout is not None
-    assert select.select([process.stdout], [], [], 60)[0], "no line came"
+    assert select.select([process.stdout], [], [], PATIENCE)[0], "no line came"
     return process.stdout.readline()
 
 
@@ -201,7 +203,7 @@ def test_a_record_does_not_wait_for_the_next(tmp_path: Path, kept: bool) -> None
             feed(process, record)
             assert line_from(process) == record
         feed(process, RECORDS[2] + RECORDS[2])
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
         assert (process.returncode, out, err) == (0, b"", b"")
 
 
@@ -212,7 +214,7 @@ def test_a_stopped_run_has_lost_nothing(run: Run, tmp_path: Path, sent: signal.S
         feed(process, RECORDS[0])
         assert line_from(process) == RECORDS[0]
         process.send_signal(sent)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (128 + sent, b"")
     assert err.endswith(b"; 1 records were written, and are remembered\n")
     assert run("filter", "--in", seen, "-q", stdin=b"".join(RECORDS)).out.encode() == RECORDS[1]
@@ -226,7 +228,7 @@ def test_a_closed_pipe_takes_back_what_was_not_written(run: Run, tmp_path: Path)
         assert process.stdout is not None
         process.stdout.close()
         feed(process, RECORDS[1])
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
         assert process.stderr is not None
         assert process.stderr.read() == b""
     # It never came out, so that it is new.
