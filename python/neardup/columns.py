@@ -15,6 +15,8 @@ def as_column(texts: Any) -> Any:
     if isinstance(texts, Mapping):
         raise TypeError(f"texts is a {type(texts).__name__}; pass its values: list(texts.values())")
     refuse_lazy("texts", texts, "texts.collect()[COLUMN]")
+    if type(texts).__name__ == "DataFrame":
+        raise TypeError("texts is a DataFrame; pick the column of texts")
     if type(texts).__module__.partition(".")[0] == "pandas":
         if getattr(texts, "ndim", 1) != 1:
             raise TypeError(f"texts is a {type(texts).__name__}; pick the column of texts")

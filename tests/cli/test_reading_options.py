@@ -285,7 +285,7 @@ def test_metadata_nested_very_deep(run: Callable[..., Any], tmp_path: Path) -> N
     run("index", "create", store)
     ran = run("index", "add", store, source)
     assert ran.code == 3
-    assert f"{source}:1: not JSON (nested too deeply)\n" in ran.err
+    assert f"{source}:1: nested too deeply\n" in ran.err
     assert "added 2" in ran.err
     assert "Error" not in ran.err
 

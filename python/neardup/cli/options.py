@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -300,7 +300,8 @@ def load_config(context: typer.Context, value: Path | None) -> Path | None:
         given = tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise typer.BadParameter(f"{value}: not TOML: {error}", param_hint="--config") from error
-    known = {str(option.name) for option in context.command.params} - {"config"}
+    options = {str(option.name): option for option in context.command.params}
+    known = options.keys() - {"config"}
     # As they are called on the command line.
     renamed = {"input": "inputs", "json": "as_json"}
     named = {renamed.get(name, name.replace("-", "_")): name for name in given}
@@ -310,6 +311,11 @@ def load_config(context: typer.Context, value: Path | None) -> Path | None:
             choices = sorted(backwards.get(name, name.replace("_", "-")) for name in known)
             raise typer.BadParameter(
                 f"{value}: no option {name!r}; there are {', '.join(choices)}",
+                param_hint="--config",
+            )
+        if wanted := _not_of_kind(options[option], given[name]):
+            raise typer.BadParameter(
+                f"{value}: {name} is {_in_toml(given[name])}; it must be {wanted}",
                 param_hint="--config",
             )
     # Numbers go the way of those on the command line, which are text.
@@ -322,6 +328,25 @@ def load_config(context: typer.Context, value: Path | None) -> Path | None:
             chosen[option] = [chosen[option]]
     context.default_map = {**(context.default_map or {}), **chosen}
     return value
+
+
+def _not_of_kind(option: Any, value: object) -> str | None:
+    """What a value of a file must be, if it is not; nothing if it is."""
+    kind = type(value)
+    if getattr(option, "is_flag", False):
+        return None if kind is bool else "true or false"
+    if getattr(option, "multiple", False) or option.nargs == -1:
+        strings = kind is list and all(type(part) is str for part in cast("list[object]", value))
+        return None if kind is str or strings else "a string or a list of strings"
+    if option.type.name.startswith("integer"):
+        return None if kind is int else "a whole number"
+    if option.type.name.startswith("float"):
+        return None if kind in (int, float) else "a number"
+    return None if kind is str else "a string"
+
+
+def _in_toml(value: object) -> str:
+    return str(value).lower() if type(value) is bool else repr(value)
 
 
 ConfigOption = Annotated[

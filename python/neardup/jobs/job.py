@@ -63,7 +63,8 @@ class Job:
         self.options = options
         self.out = Path(out)
         if not self.out.name:
-            raise ValueError(f"the output is {str(out)!r}; name a file, or - for standard output")
+            given = "empty" if str(out) in ("", ".") else repr(str(out))
+            raise ValueError(f"the output is {given}; name a file, or - for standard output")
         self.keep = Keep.parse(options.keep)
         self.recipe = as_recipe(options.recipe)
         self.summary = Summary(name, recipe=self.recipe.identity)

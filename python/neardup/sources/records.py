@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -77,9 +78,10 @@ def parse_record(text: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise not_json(error) from None
     except RecursionError:
-        raise BadRecordError("not JSON (nested too deeply)") from None
-    except ValueError as error:  # an integer of thousands of digits
-        raise BadRecordError(f"not JSON ({error})") from None
+        raise BadRecordError("nested too deeply") from None
+    except ValueError:
+        most = sys.get_int_max_str_digits()
+        raise BadRecordError(f"holds a whole number of more than {most:,} digits") from None
     return as_record(record)
 
 

@@ -291,9 +291,8 @@ class _Rows:
         why = str(error)
         if why == "unexpected end of data":
             lost = self.lines.line - self.lines.first
-            self._bad(
-                f"not CSV (a quote is opened and never closed; {lost:,} lines below it are lost)"
-            )
+            below = "1 line below it is" if lost == 1 else f"{lost:,} lines below it are"
+            self._bad(f"not CSV (a quote is opened and never closed; {below} lost)")
         elif "expected after" in why:
             self._bad(f"not CSV (text between a closing quote and the next {self._delimiter!r})")
         elif "new-line character" not in why:
