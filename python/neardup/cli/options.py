@@ -338,7 +338,7 @@ def _not_of_kind(option: Any, value: object) -> str | None:
     if getattr(option, "multiple", False) or option.nargs == -1:
         strings = kind is list and all(type(part) is str for part in cast("list[object]", value))
         return None if kind is str or strings else "a string or a list of strings"
-    if option.type.name.startswith("integer"):
+    if option.type.name.startswith("int"):
         return None if kind is int else "a whole number"
     if option.type.name.startswith("float"):
         return None if kind in (int, float) else "a number"
