@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -9,6 +10,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.jobs.filter import PENDING, Filter, Pending, lines_of
+from neardup.jobs.filter import PENDING, CutError, Filter, Pending, lines_of
 from neardup.sources import Reading, document
 
 Run = Callable[..., Any]
@@ -218,6 +220,47 @@ def test_a_stopped_run_has_lost_nothing(run: Run, tmp_path: Path, sent: signal.S
     assert run("filter", "--in", seen, "-q", stdin=b"".join(RECORDS)).out.encode() == RECORDS[1]
 
 
+LONG = f'{{"id": "long", "text": "{" ".join(map(str, range(60_000)))}"}}\n'.encode()
+
+
+@contextmanager
+def inside_long_record(seen: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run that waits for its reader in the middle of a record, and has got a signal there."""
+    with started("--in", seen) as process:
+        feed(process, LONG + RECORDS[1])
+        assert select.select([process.stdout], [], [], 60)[0]
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert process.poll() is None
+        yield process
+
+
+def test_a_record_that_has_begun_is_finished(run: Run, tmp_path: Path) -> None:
+    seen = tmp_path / "seen.neardup"
+    with inside_long_record(seen) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, LONG)
+    assert err == b"neardup: interrupted; 1 records were written, and are remembered\n"
+    again = run("filter", "--in", seen, "-q", stdin=LONG + RECORDS[1])
+    assert again.out.encode() == RECORDS[1]
+
+
+def test_a_second_signal_does_not_wait_for_the_reader(run: Run, tmp_path: Path) -> None:
+    seen = tmp_path / "seen.neardup"
+    with inside_long_record(seen) as process:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        out, err = process.communicate()
+    assert 0 < len(out) < len(LONG)
+    assert LONG.startswith(out)
+    assert b"; 0 records were written" in err
+    assert err.endswith(b"is cut: the output ends inside it\n")
+    # Fed again it is new, and begins on a line of its own.
+    again = run("filter", "--in", seen, "-q", stdin=LONG + RECORDS[1])
+    assert again.out.encode() == b"\n" + LONG + RECORDS[1]
+
+
 def test_a_closed_pipe_takes_back_what_was_not_written(run: Run, tmp_path: Path) -> None:
     seen = tmp_path / "seen.neardup"
     with started("--in", seen) as process:
@@ -264,9 +307,29 @@ def test_a_killed_run_has_lost_nothing(
     with Filter(again.append, collection=seen) as second:
         pieces = iter(RECORDS)
         counts = second.run(lambda _: next(pieces, b""))
-    assert again == RECORDS[:2]
+    # It cannot be known whether the first run stopped inside a record.
+    assert again == [b"\n", *RECORDS[:2]]
     assert counts.repeated == (0 if when == "noted" else 1)
     assert (seen / PENDING).read_bytes() == b""
+
+
+def test_nothing_is_glued_to_half_a_record(tmp_path: Path) -> None:
+    """A full disk, and the next run adds to the same file."""
+    seen, out = tmp_path / "seen.neardup", bytearray()
+
+    def put(data: bytes) -> None:
+        if b"seaside" in data:
+            out.extend(data[:10])
+            raise CutError(OSError(errno.ENOSPC, "No space left on device"))
+        out.extend(data)
+
+    for add in (put, out.extend):
+        pieces = iter([b"".join(RECORDS)])
+        with Filter(add, collection=seen) as filtering, suppress(OSError):
+            filtering.run(lambda _: next(pieces, b""))  # noqa: B023
+        assert filtering.counts.is_cut == (add is put)
+        assert (seen / PENDING).read_bytes() == (b"\n" if add is put else b"")
+    assert bytes(out) == RECORDS[0] + RECORDS[1][:10] + b"\n" + RECORDS[1]
 
 
 def test_half_a_note_is_no_note(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from neardup.sources import Unreadable
 
 DONE, UNREADABLE = 0, 3
+CUT = "the last record is cut: the output ends inside it"
 
 
 def command(
@@ -121,7 +122,15 @@ def command(
             return UNREADABLE
         except KeyboardInterrupt:
             stays = "" if collection is None else ", and are remembered"
-            raise KeyboardInterrupt(f"{counts.written:,} records were written{stays}") from None
+            cut = f"; {CUT}" if counts.is_cut else ""
+            raise KeyboardInterrupt(
+                f"{counts.written:,} records were written{stays}{cut}"
+            ) from None
+        except OSError as error:
+            if counts.is_cut and error.strerror:
+                # The number makes it the same kind of error again.
+                raise OSError(error.errno, f"{error.strerror}; {CUT}", error.filename) from error
+            raise
     if not quiet:
         repeated = (
             f", {counts.repeated:,} more that a killed run had stored and perhaps not written"
@@ -179,10 +188,21 @@ def _put(data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    view = memoryview(data)
-    while view:
-        # Whoever reads may be slow: only here signals are answered, so that it is always known
-        # whether a record was written. As much as a pipe has room for then does not wait.
-        with signals.released():
-            select.select([], [handle], [])
-        view = view[os.write(handle, view[: select.PIPE_BUF]) :]
+    left = memoryview(data)
+    # Whoever reads may be slow: only while that is waited for signals are answered, so that it is
+    # always known what was written. Once a record has begun it is finished, or there would be half
+    # a line; a second Ctrl-C is for a reader that takes nothing any more.
+    waiting = signals.released
+    try:
+        while left:
+            with waiting():
+                select.select([], [handle], [])
+            # As much as a pipe has room for then does not wait.
+            left = left[os.write(handle, left[: select.PIPE_BUF]) :]
+            waiting = signals.finishing
+    except BaseException as error:
+        from neardup.jobs.filter import CutError
+
+        if len(left) < len(data):
+            raise CutError(error) from error
+        raise

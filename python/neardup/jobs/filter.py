@@ -61,15 +61,28 @@ class Dropped(NamedTuple):
     similarity: float | None
 
 
+class CutError(Exception):
+    """Of a record only a part could be written, and why."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
 @dataclass
 class Filtered:
-    """What a filter has done so far. `repeated` were written for a run that was killed."""
+    """What a filter has done so far.
+
+    repeated  were written for a run that was killed
+    is_cut    a part of one more record was written, when the run was stopped
+    """
 
     read: int = 0
     written: int = 0
     dropped: int = 0
     unreadable: int = 0
     repeated: int = 0
+    is_cut: bool = False
 
 
 def lines_of(read: Read) -> Iterator[list[Line]]:
@@ -137,7 +150,7 @@ def records_of(
 class Filter:
     """Passes records on that are near to none before them, and remembers them.
 
-    put         writes bytes, all of them, or raises
+    put         writes bytes, all of them, or raises: `CutError` if a part of them was written
     collection  where to remember, beyond this run; None: in a temporary folder, for this run only
     recipe      how texts are compared; a collection has its own
     similarity, radius, recall   what is near, as for `Collection.check`
@@ -150,7 +163,8 @@ class Filter:
 
     A record is first noted in a file of the collection, then stored, then written, then the note
     is cleared. Whatever stops a run, all that was stored and not written is known: it is taken out
-    of the collection, or, after a run that was killed, written when the next one begins.
+    of the collection, or, after a run that was killed, written when the next one begins. Where a
+    run may have stopped inside a record, the next one begins with a line end.
     """
 
     def __init__(
@@ -211,7 +225,8 @@ class Filter:
 
     def run(self, read: Read) -> Filtered:
         """Filters what `read` gives, to its end; see `lines_of`."""
-        self._write_pending()
+        with self._hold():
+            self._write_pending()
         for lines in lines_of(read):
             records: list[Record] = []
             try:
@@ -247,11 +262,18 @@ class Filter:
                 if outcome.status == "duplicate":
                     self._drop(records[at], outcome)
                 else:
-                    self._put(data[at])
+                    self._write(data[at])
                     self.counts.written += 1
                 written.append(ids[at])
         if self._pending is not None:
             self._pending.clear()
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._put(data)
+        except CutError as cut:
+            self.counts.is_cut = True
+            raise cut.cause from None
 
     def _drop(self, record: Record, outcome: Outcome) -> None:
         self.counts.dropped += 1
@@ -270,7 +292,9 @@ class Filter:
             # If this fails too, the next run finds what is pending.
             with suppress(Exception):
                 self._seen.remove(ids[len(written) :])
-                if self._pending is not None:
+                if self._pending is not None and self.counts.is_cut:
+                    self._pending.note_cut()
+                elif self._pending is not None:
                     self._pending.clear()
             raise
 
@@ -290,11 +314,13 @@ class Filter:
 
     def _write_pending(self) -> None:
         """What a killed run has stored and perhaps not written is written now."""
-        if self._pending is None:
+        if self._pending is None or not self._pending:
             return
+        # It may have stopped inside a record, and nothing is to be glued to that.
+        self._write(b"\n")
         for id_, data in self._pending.read():
             if id_ in self._seen:
-                self._put(data if data.endswith(b"\n") else data + b"\n")
+                self._write(data if data.endswith(b"\n") else data + b"\n")
                 self.counts.repeated += 1
         self._pending.clear()
 
@@ -303,11 +329,17 @@ class Pending:
     """A note of the records that are about to be stored and written, on the disk before they are.
 
     A line each, of an id and the bytes of the record. A note that was not written to its end was
-    not acted upon.
+    not acted upon. True if there is anything: then a run was stopped that may have been inside a
+    record.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    def __bool__(self) -> bool:
+        with suppress(FileNotFoundError):
+            return self._path.stat().st_size > 0
+        return False
 
     def note(self, ids: Sequence[str], data: Sequence[bytes]) -> None:
         rows = [[id_, base64.b64encode(x).decode()] for id_, x in zip(ids, data, strict=True)]
@@ -315,6 +347,13 @@ class Pending:
             file.write("".join(f"{json.dumps(row)}\n" for row in rows).encode())
             file.flush()
             os.fsync(file.fileno())
+
+    def note_cut(self) -> None:
+        """Nothing is to be written again, but a record was cut: a blank line, and no record."""
+        # At no moment it is empty: the process may be killed here too.
+        with self._path.open("r+b", buffering=0) as file:
+            file.write(b"\n")
+            file.truncate(1)
 
     def clear(self) -> None:
         # Emptied and not removed: that is quicker, and the next note comes soon.
