@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
 import random
@@ -16,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -167,6 +169,67 @@ def test_batches_change_no_answer(seed: int, size: int) -> None:
     assert filtered(size) == filtered(len(data))
 
 
+# ---- packed files, encodings and limits ----
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_damaged_file_is_told_with_its_place(run: Run, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"x.jsonl{ending}"
+    noise = random.Random(1).randbytes(100_000).hex()
+    data = RECORDS[0] + RECORDS[1] + f'{{"text": "{noise}"}}\n'.encode()
+    with pa.CompressedOutputStream(str(path), "gzip" if ending == ".gz" else "zstd") as file:
+        for at in range(0, len(data), 1000):
+            file.write(data[at : at + 1000])
+            file.flush()
+    whole = path.read_bytes()
+    assert run("filter", path, "-q").out.encode() == data
+    path.write_bytes(whole[: len(whole) - len(whole) // 8])
+    ran = run("filter", path)
+    assert (ran.code, ran.out.encode()) == (3, RECORDS[0] + RECORDS[1])
+    assert f"{path}:3: the " in ran.err
+    assert "damaged or cut short" in ran.err
+    assert ran.err.endswith("read 2, passed on 2, seen before 0, unreadable 1\n")
+    ran = run("filter", path, "--strict")
+    assert (ran.code, len(ran.err.splitlines())) == (3, 1)
+
+
+def test_another_encoding_is_told_packed_or_plain(run: Run, tmp_path: Path) -> None:
+    data = b"".join(RECORDS).decode().encode("utf-16")
+    plain, packed = tmp_path / "x.jsonl", tmp_path / "x.jsonl.gz"
+    plain.write_bytes(data)
+    packed.write_bytes(gzip.compress(data))
+    command = "iconv -f utf-16-le -t UTF-8"
+    for name, hint in (
+        (plain, f"use {command} {plain}\n"),
+        (packed, f"use zcat {packed} | {command}\n"),
+        ("-", f"pipe it through {command}\n"),
+    ):
+        ran = run("filter", name, stdin=data)
+        assert (ran.code, ran.out) == (3, "")
+        told, counts = ran.err.splitlines(keepends=True)
+        assert told.endswith(f": is utf-16-le by its byte order mark, not UTF-8; {hint}")
+        assert counts.endswith("read 0, passed on 0, seen before 0, unreadable 1\n")
+
+
+def test_hints_name_no_option_there_is_not(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "x y.txt"
+    path.write_bytes(("中文的文本，没有空格，这里有很多字。" * 20 + "\n").encode("gb18030"))
+    ran = run("filter", "--lines", path)
+    assert ran.code == 3
+    assert f"use iconv -f gb18030 -t UTF-8 '{path}'" in ran.err
+    ran = run("filter", "--lines", stdin=b"\xff\n")
+    assert "pipe it through iconv -f ENCODING -t UTF-8, with an encoding such as" in ran.err
+    ran = run("filter", "--lines", "--max-document", 8, stdin=b"123456789\n12345678\n")
+    assert (ran.code, ran.out) == (3, "12345678\n")
+    assert "stdin:1: the line is longer than 8 bytes; allow more with --max-document" in ran.err
+    assert run("filter", "--max-document", "2G").code == 2
+    packed = tmp_path / "x.txt.gz"
+    packed.write_bytes(gzip.compress(b"ab cd\n" * 100_000))
+    ran = run("filter", "--lines", "--max-bytes", "1K", packed)
+    assert (ran.code, ran.out) == (3, "ab cd\n")
+    assert "allow more with --max-bytes" in ran.err
+
+
 # ---- pipes and signals ----
 
 
@@ -228,6 +291,7 @@ def inside_long_record(seen: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A run that waits for its reader in the middle of a record, and has got a signal there."""
     with started("--in", seen) as process:
         feed(process, LONG + RECORDS[1])
+        assert process.stdout is not None
         assert select.select([process.stdout], [], [], 60)[0]
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)

@@ -17,7 +17,7 @@ from neardup.cli.opened import SUFFIX
 
 if TYPE_CHECKING:
     from neardup.jobs.filter import Dropped, Filter, Read
-    from neardup.sources import Unreadable
+    from neardup.sources import Reading, Unreadable
 
 DONE, UNREADABLE = 0, 3
 CUT = "the last record is cut: the output ends inside it"
@@ -44,6 +44,8 @@ def command(
     id_column: options.IdColumnOption = None,
     recipe: options.RecipeOption = None,
     bits: options.BitsOption = None,
+    max_bytes: options.MaxBytesOption = None,
+    max_document: options.MaxDocumentOption = None,
     seen: Annotated[
         Path | None,
         typer.Option(
@@ -76,11 +78,13 @@ def command(
     from neardup.jobs.filter import Filter
     from neardup.jobs.options import UnreadableError
 
-    reading = reading_of(text_column, id_column, lines, None)
+    reading = reading_of(
+        text_column, id_column, lines, None, max_bytes=max_bytes, max_document=max_document
+    )
     chosen = _recipe(collection, recipe, bits)
     _check_names(collection, seen)
     with ExitStack() as stack:
-        read = _reader(stack, name)
+        read = _reader(stack, name, reading)
         on_dropped = None
         if seen is not None:
             log = stack.enter_context(seen.open("a", encoding="utf-8", errors="backslashreplace"))
@@ -163,7 +167,7 @@ def _check_names(collection: Path | None, seen: Path | None) -> None:
         )
 
 
-def _reader(stack: ExitStack, name: str) -> Read:
+def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
     """What gives the bytes that are there, and waits only if there are none."""
     if name == "-":
         stdin: Any = sys.stdin.buffer
@@ -173,7 +177,17 @@ def _reader(stack: ExitStack, name: str) -> Read:
     from neardup.sources.stored import open_stored
 
     if is_url(name) or packing(name):
-        return stack.enter_context(open_stored(name)).read
+        from neardup.jobs.filter import EncodedError
+
+        file = stack.enter_context(open_stored(name, reading))
+
+        def read_as_it_is(size: int) -> bytes:
+            # A plain file is not decoded either: records go out byte for byte.
+            if file.encoding is not None:
+                raise EncodedError(file.encoding)
+            return file.read(size)
+
+        return read_as_it_is
     if os.path.isdir(name):
         raise typer.BadParameter(f"{name}: a folder; name a file in it", param_hint="INPUT")
     return stack.enter_context(open(name, "rb")).read1

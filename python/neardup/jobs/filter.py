@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
+import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -15,10 +17,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from neardup.jobs.options import UnreadableError
-from neardup.sources import Reading, Report, Unreadable, document
-from neardup.sources.bad_bytes import has_nul, not_utf8, nul_hint
-from neardup.sources.document import BOM, name_of
+from neardup.sources import Reading, Report, Unreadable, charsets, document, formats
+from neardup.sources.bad_bytes import UNKNOWN, has_nul, not_utf8, nul_hint
+from neardup.sources.document import BOM, STDIN, name_of
 from neardup.sources.records import BadRecordError, fields_of, parse_record
+from neardup.sources.stored import DamagedError
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
@@ -85,26 +88,36 @@ class Filtered:
     is_cut: bool = False
 
 
-def lines_of(read: Read) -> Iterator[list[Line]]:
+class EncodedError(DamagedError):
+    """The input is in an encoding that a byte order mark tells, and not passed on as another."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__(f"is {encoding} by its byte order mark, not UTF-8")
+        self.encoding = encoding
+
+
+def lines_of(read: Read, most: int | None = None) -> Iterator[list[Line]]:
     """Whole lines, as many as are there: none waits for the next one to come.
 
     read  gives at most so many bytes of those that are there, waits if there is none, and gives
           nothing at the end
+    most  bytes of a line [document.MAX_BYTES]
     """
+    most = document.MAX_BYTES if most is None else most
     number, held, size, is_long = 0, list[bytes](), 0, False
     while data := read(AT_ONCE):
         *whole, rest = data.split(b"\n")
         found: list[Line] = []
         for part in whole:
             number += 1
-            is_long = is_long or size + len(part) > document.MAX_BYTES
+            is_long = is_long or size + len(part) > most
             line = None if is_long else b"".join((*held, part, b"\n"))
             found.append(Line(number, line))
             held, size, is_long = [], 0, False
         if rest:
             size += len(rest)
             # Of a line beyond the limit nothing is kept.
-            is_long = is_long or size > document.MAX_BYTES
+            is_long = is_long or size > most
             held = [] if is_long else [*held, rest]
         for start in range(0, len(found), MOST):
             yield found[start : start + MOST]
@@ -118,15 +131,19 @@ def records_of(
     """The records of lines. A blank line of JSON lines is none; bad ones are reported.
 
     name  of the input, "-" for standard input
+
+    Raises EncodedError if it begins with the byte order mark of another encoding than UTF-8.
     """
+    most = reading.max_document or document.MAX_BYTES
     for line in lines:
         if line.data is None:
-            report(
-                Unreadable(name_of(name), line.number, document.line_too_long(document.MAX_BYTES))
-            )
+            report(Unreadable(name_of(name), line.number, document.line_too_long(most)))
             continue
         data = line.data.removesuffix(b"\n").removesuffix(b"\r")
         if line.number == 1:
+            mark = charsets.marked(data)
+            if mark is not None and mark[0] != charsets.UTF8:
+                raise EncodedError(mark[0])
             data = data.removeprefix(BOM)
         if not (reading.lines or data.strip()):
             continue
@@ -145,6 +162,23 @@ def records_of(
             report(has_nul(name, line.number, data))
         else:
             yield Record(line, None, text)
+
+
+def converted(name: str, encoding: str) -> str:
+    """The command that makes UTF-8 of an input."""
+    command = f"iconv -f {encoding} -t UTF-8"
+    if name == STDIN:
+        return f"pipe it through {command}"
+    file = shlex.quote(name_of(name))
+    unpack = {"gzip": "zcat", "zstd": "zstdcat"}.get(formats.packing(name) or "")
+    return f"use {command} {file}" if unpack is None else f"use {unpack} {file} | {command}"
+
+
+def without_options(name: str, hint: str) -> str:
+    """A hint for a command that passes bytes on as they are, and so has no --encoding."""
+    if hint == UNKNOWN:
+        return f"{converted(name, 'ENCODING')}, with an encoding such as gb18030 or latin-1"
+    return re.sub(r"use --encoding (\S+)", lambda found: converted(name, found[1]), hint)
 
 
 class Filter:
@@ -227,20 +261,33 @@ class Filter:
         """Filters what `read` gives, to its end; see `lines_of`."""
         with self._hold():
             self._write_pending()
-        for lines in lines_of(read):
-            records: list[Record] = []
-            try:
-                for record in records_of(lines, self._name, self._reading, self._report):
-                    records.append(record)
-            finally:
-                # What came before one that cannot be read is as good as ever.
-                if records:
-                    with self._hold():
-                        self._pass(records)
+        number = 1
+        try:
+            for lines in lines_of(read, self._reading.max_document):
+                self._pass_lines(lines)
+                number = lines[-1].number + 1
+        except EncodedError as other:
+            hint = converted(self._name, other.encoding)
+            self._report(Unreadable(name_of(self._name), None, str(other), hint=hint))
+        except DamagedError as damage:
+            # The line it is in has no end, and is none.
+            self._report(Unreadable(name_of(self._name), number, str(damage)))
         return self.counts
+
+    def _pass_lines(self, lines: Sequence[Line]) -> None:
+        records: list[Record] = []
+        try:
+            for record in records_of(lines, self._name, self._reading, self._report):
+                records.append(record)
+        finally:
+            # What came before one that cannot be read is as good as ever.
+            if records:
+                with self._hold():
+                    self._pass(records)
 
     def _report(self, problem: Unreadable) -> None:
         self.counts.unreadable += 1
+        problem = problem._replace(hint=without_options(self._name, problem.hint))
         if self._told is not None:
             self._told(problem)
         if self._strict:
