@@ -270,6 +270,28 @@ def test_a_record_does_not_wait_for_the_next(tmp_path: Path, kept: bool) -> None
         assert (process.returncode, out, err) == (0, b"", b"")
 
 
+def test_an_input_that_does_not_wait_is_waited_for() -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    with (
+        open(writer, "wb", buffering=0) as sink,
+        subprocess.Popen(
+            [sys.executable, "-m", "neardup", "filter", "-q"],
+            stdin=reader,
+            stdout=subprocess.PIPE,
+        ) as process,
+    ):
+        os.close(reader)
+        sink.write(RECORDS[0])
+        assert line_from(process) == RECORDS[0]
+        # It has nothing to read now, which is not the end.
+        time.sleep(0.3)
+        sink.write(RECORDS[1])
+        sink.close()
+        assert process.communicate(timeout=60)[0] == RECORDS[1]
+        assert process.returncode == 0
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_run_has_lost_nothing(run: Run, tmp_path: Path, sent: signal.Signals) -> None:
     seen = tmp_path / "seen.neardup"
