@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
 import json
 import os
 import random
@@ -9,17 +11,19 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.jobs.filter import PENDING, Filter, Pending, lines_of
+from neardup.jobs.filter import PENDING, CutError, Filter, Pending, lines_of
 from neardup.sources import Reading, document
 
 Run = Callable[..., Any]
@@ -167,6 +171,67 @@ def test_batches_change_no_answer(seed: int, size: int) -> None:
     assert filtered(size) == filtered(len(data))
 
 
+# ---- packed files, encodings and limits ----
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_damaged_file_is_told_with_its_place(run: Run, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"x.jsonl{ending}"
+    noise = random.Random(1).randbytes(100_000).hex()
+    data = RECORDS[0] + RECORDS[1] + f'{{"text": "{noise}"}}\n'.encode()
+    with pa.CompressedOutputStream(str(path), "gzip" if ending == ".gz" else "zstd") as file:
+        for at in range(0, len(data), 1000):
+            file.write(data[at : at + 1000])
+            file.flush()
+    whole = path.read_bytes()
+    assert run("filter", path, "-q").out.encode() == data
+    path.write_bytes(whole[: len(whole) - len(whole) // 8])
+    ran = run("filter", path)
+    assert (ran.code, ran.out.encode()) == (3, RECORDS[0] + RECORDS[1])
+    assert f"{path}:3: the " in ran.err
+    assert "damaged or cut short" in ran.err
+    assert ran.err.endswith("read 2, passed on 2, seen before 0, unreadable 1\n")
+    ran = run("filter", path, "--strict")
+    assert (ran.code, len(ran.err.splitlines())) == (3, 1)
+
+
+def test_another_encoding_is_told_packed_or_plain(run: Run, tmp_path: Path) -> None:
+    data = b"".join(RECORDS).decode().encode("utf-16")
+    plain, packed = tmp_path / "x.jsonl", tmp_path / "x.jsonl.gz"
+    plain.write_bytes(data)
+    packed.write_bytes(gzip.compress(data))
+    command = "iconv -f utf-16-le -t UTF-8"
+    for name, hint in (
+        (plain, f"use {command} {plain}\n"),
+        (packed, f"use zcat {packed} | {command}\n"),
+        ("-", f"pipe it through {command}\n"),
+    ):
+        ran = run("filter", name, stdin=data)
+        assert (ran.code, ran.out) == (3, "")
+        told, counts = ran.err.splitlines(keepends=True)
+        assert told.endswith(f": is utf-16-le by its byte order mark, not UTF-8; {hint}")
+        assert counts.endswith("read 0, passed on 0, seen before 0, unreadable 1\n")
+
+
+def test_hints_name_no_option_there_is_not(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "x y.txt"
+    path.write_bytes(("中文的文本，没有空格，这里有很多字。" * 20 + "\n").encode("gb18030"))
+    ran = run("filter", "--lines", path)
+    assert ran.code == 3
+    assert f"use iconv -f gb18030 -t UTF-8 '{path}'" in ran.err
+    ran = run("filter", "--lines", stdin=b"\xff\n")
+    assert "pipe it through iconv -f ENCODING -t UTF-8, with an encoding such as" in ran.err
+    ran = run("filter", "--lines", "--max-document", 8, stdin=b"123456789\n12345678\n")
+    assert (ran.code, ran.out) == (3, "12345678\n")
+    assert "stdin:1: the line is longer than 8 bytes; allow more with --max-document" in ran.err
+    assert run("filter", "--max-document", "2G").code == 2
+    packed = tmp_path / "x.txt.gz"
+    packed.write_bytes(gzip.compress(b"ab cd\n" * 100_000))
+    ran = run("filter", "--lines", "--max-bytes", "1K", packed)
+    assert (ran.code, ran.out) == (3, "ab cd\n")
+    assert "allow more with --max-bytes" in ran.err
+
+
 # ---- pipes and signals ----
 
 
@@ -207,6 +272,28 @@ def test_a_record_does_not_wait_for_the_next(tmp_path: Path, kept: bool) -> None
         assert (process.returncode, out, err) == (0, b"", b"")
 
 
+def test_an_input_that_does_not_wait_is_waited_for() -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    with (
+        open(writer, "wb", buffering=0) as sink,
+        subprocess.Popen(
+            [sys.executable, "-m", "neardup", "filter", "-q"],
+            stdin=reader,
+            stdout=subprocess.PIPE,
+        ) as process,
+    ):
+        os.close(reader)
+        sink.write(RECORDS[0])
+        assert line_from(process) == RECORDS[0]
+        # It has nothing to read now, which is not the end.
+        time.sleep(0.3)
+        sink.write(RECORDS[1])
+        sink.close()
+        assert process.communicate(timeout=60)[0] == RECORDS[1]
+        assert process.returncode == 0
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_run_has_lost_nothing(run: Run, tmp_path: Path, sent: signal.Signals) -> None:
     seen = tmp_path / "seen.neardup"
@@ -218,6 +305,48 @@ def test_a_stopped_run_has_lost_nothing(run: Run, tmp_path: Path, sent: signal.S
     assert (process.returncode, out) == (128 + sent, b"")
     assert err.endswith(b"; 1 records were written, and are remembered\n")
     assert run("filter", "--in", seen, "-q", stdin=b"".join(RECORDS)).out.encode() == RECORDS[1]
+
+
+LONG = f'{{"id": "long", "text": "{" ".join(map(str, range(60_000)))}"}}\n'.encode()
+
+
+@contextmanager
+def inside_long_record(seen: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run that waits for its reader in the middle of a record, and has got a signal there."""
+    with started("--in", seen) as process:
+        feed(process, LONG + RECORDS[1])
+        assert process.stdout is not None
+        assert select.select([process.stdout], [], [], 60)[0]
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert process.poll() is None
+        yield process
+
+
+def test_a_record_that_has_begun_is_finished(run: Run, tmp_path: Path) -> None:
+    seen = tmp_path / "seen.neardup"
+    with inside_long_record(seen) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, LONG)
+    assert err == b"neardup: interrupted; 1 records were written, and are remembered\n"
+    again = run("filter", "--in", seen, "-q", stdin=LONG + RECORDS[1])
+    assert again.out.encode() == RECORDS[1]
+
+
+def test_a_second_signal_does_not_wait_for_the_reader(run: Run, tmp_path: Path) -> None:
+    seen = tmp_path / "seen.neardup"
+    with inside_long_record(seen) as process:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        out, err = process.communicate()
+    assert 0 < len(out) < len(LONG)
+    assert LONG.startswith(out)
+    assert b"; 0 records were written" in err
+    assert err.endswith(b"is cut: the output ends inside it\n")
+    # Fed again it is new, and begins on a line of its own.
+    again = run("filter", "--in", seen, "-q", stdin=LONG + RECORDS[1])
+    assert again.out.encode() == b"\n" + LONG + RECORDS[1]
 
 
 def test_a_closed_pipe_takes_back_what_was_not_written(run: Run, tmp_path: Path) -> None:
@@ -266,9 +395,29 @@ def test_a_killed_run_has_lost_nothing(
     with Filter(again.append, collection=seen) as second:
         pieces = iter(RECORDS)
         counts = second.run(lambda _: next(pieces, b""))
-    assert again == RECORDS[:2]
+    # It cannot be known whether the first run stopped inside a record.
+    assert again == [b"\n", *RECORDS[:2]]
     assert counts.repeated == (0 if when == "noted" else 1)
     assert (seen / PENDING).read_bytes() == b""
+
+
+def test_nothing_is_glued_to_half_a_record(tmp_path: Path) -> None:
+    """A full disk, and the next run adds to the same file."""
+    seen, out = tmp_path / "seen.neardup", bytearray()
+
+    def put(data: bytes) -> None:
+        if b"seaside" in data:
+            out.extend(data[:10])
+            raise CutError(OSError(errno.ENOSPC, "No space left on device"))
+        out.extend(data)
+
+    for add in (put, out.extend):
+        pieces = iter([b"".join(RECORDS)])
+        with Filter(add, collection=seen) as filtering, suppress(OSError):
+            filtering.run(lambda _: next(pieces, b""))  # noqa: B023
+        assert filtering.counts.is_cut == (add is put)
+        assert (seen / PENDING).read_bytes() == (b"\n" if add is put else b"")
+    assert bytes(out) == RECORDS[0] + RECORDS[1][:10] + b"\n" + RECORDS[1]
 
 
 def test_half_a_note_is_no_note(tmp_path: Path) -> None:

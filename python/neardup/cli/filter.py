@@ -17,9 +17,10 @@ from neardup.cli.opened import SUFFIX
 
 if TYPE_CHECKING:
     from neardup.jobs.filter import Dropped, Filter, Read
-    from neardup.sources import Unreadable
+    from neardup.sources import Reading, Unreadable
 
 DONE, UNREADABLE = 0, 3
+CUT = "the last record is cut: the output ends inside it"
 
 
 def command(
@@ -43,6 +44,8 @@ def command(
     id_column: options.IdColumnOption = None,
     recipe: options.RecipeOption = None,
     bits: options.BitsOption = None,
+    max_bytes: options.MaxBytesOption = None,
+    max_document: options.MaxDocumentOption = None,
     seen: Annotated[
         Path | None,
         typer.Option(
@@ -75,11 +78,13 @@ def command(
     from neardup.jobs.filter import Filter
     from neardup.jobs.options import UnreadableError
 
-    reading = reading_of(text_column, id_column, lines, None)
+    reading = reading_of(
+        text_column, id_column, lines, None, max_bytes=max_bytes, max_document=max_document
+    )
     chosen = _recipe(collection, recipe, bits)
     _check_names(collection, seen)
     with ExitStack() as stack:
-        read = _reader(stack, name)
+        read = _reader(stack, name, reading)
         on_dropped = None
         if seen is not None:
             log = stack.enter_context(seen.open("a", encoding="utf-8", errors="backslashreplace"))
@@ -121,7 +126,15 @@ def command(
             return UNREADABLE
         except KeyboardInterrupt:
             stays = "" if collection is None else ", and are remembered"
-            raise KeyboardInterrupt(f"{counts.written:,} records were written{stays}") from None
+            cut = f"; {CUT}" if counts.is_cut else ""
+            raise KeyboardInterrupt(
+                f"{counts.written:,} records were written{stays}{cut}"
+            ) from None
+        except OSError as error:
+            if counts.is_cut and error.strerror:
+                # The number makes it the same kind of error again.
+                raise OSError(error.errno, f"{error.strerror}; {CUT}", error.filename) from error
+            raise
     if not quiet:
         repeated = (
             f", {counts.repeated:,} more that a killed run had stored and perhaps not written"
@@ -154,7 +167,7 @@ def _check_names(collection: Path | None, seen: Path | None) -> None:
         )
 
 
-def _reader(stack: ExitStack, name: str) -> Read:
+def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
     """What gives the bytes that are there, and waits only if there are none."""
     if name == "-":
         stdin: Any = sys.stdin.buffer
@@ -164,7 +177,17 @@ def _reader(stack: ExitStack, name: str) -> Read:
     from neardup.sources.stored import open_stored
 
     if is_url(name) or packing(name):
-        return stack.enter_context(open_stored(name)).read
+        from neardup.jobs.filter import EncodedError
+
+        file = stack.enter_context(open_stored(name, reading))
+
+        def read_as_it_is(size: int) -> bytes:
+            # A plain file is not decoded either: records go out byte for byte.
+            if file.encoding is not None:
+                raise EncodedError(file.encoding)
+            return file.read(size)
+
+        return read_as_it_is
     if os.path.isdir(name):
         raise typer.BadParameter(f"{name}: a folder; name a file in it", param_hint="INPUT")
     return stack.enter_context(open(name, "rb")).read1
@@ -179,10 +202,21 @@ def _put(data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    view = memoryview(data)
-    while view:
-        # Whoever reads may be slow: only here signals are answered, so that it is always known
-        # whether a record was written. As much as a pipe has room for then does not wait.
-        with signals.released():
-            select.select([], [handle], [])
-        view = view[os.write(handle, view[: select.PIPE_BUF]) :]
+    left = memoryview(data)
+    # Whoever reads may be slow: only while that is waited for signals are answered, so that it is
+    # always known what was written. Once a record has begun it is finished, or there would be half
+    # a line; a second Ctrl-C is for a reader that takes nothing any more.
+    waiting = signals.released
+    try:
+        while left:
+            with waiting():
+                select.select([], [handle], [])
+            # As much as a pipe has room for then does not wait.
+            left = left[os.write(handle, left[: select.PIPE_BUF]) :]
+            waiting = signals.finishing
+    except BaseException as error:
+        from neardup.jobs.filter import CutError
+
+        if len(left) < len(data):
+            raise CutError(error) from error
+        raise

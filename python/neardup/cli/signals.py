@@ -17,6 +17,7 @@ class _Last:
     number: int = signal.SIGINT
     held = False
     is_waiting = False
+    finishing = False
 
 
 def listen() -> None:
@@ -54,6 +55,17 @@ def released() -> Iterator[None]:
         _Last.held = was
 
 
+@contextmanager
+def finishing() -> Iterator[None]:
+    """Inside `held`, what may wait for ever and should still be finished: a signal has to wait,
+    the next Ctrl-C has not."""
+    _Last.finishing = True
+    try:
+        yield
+    finally:
+        _Last.finishing = False
+
+
 def _answer() -> None:
     if _Last.is_waiting:
         _Last.is_waiting = False
@@ -81,6 +93,6 @@ def _stop(number: int, frame: FrameType | None) -> None:
     # They often come in pairs, and the second must not stop the tidying up. Ctrl-C still does.
     for each in _numbers():
         signal.signal(each, signal.SIG_IGN)
-    _Last.is_waiting = True
-    if not _Last.held:
+    is_second, _Last.is_waiting = _Last.is_waiting, True
+    if not _Last.held or (is_second and _Last.finishing):
         _answer()

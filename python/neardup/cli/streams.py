@@ -1,4 +1,4 @@
-"""The standard streams where there are none, or nobody reads them any more."""
+"""The standard streams where there are none, none that wait, or nobody reads them any more."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ class _ClosedText(io.TextIOBase):
 
 
 def mend() -> None:
-    """Put something in the place of closed streams, which Python leaves empty."""
+    """Put something in the place of closed streams, which Python leaves empty, and have standard
+    input wait for what is still to come."""
+    _wait_for_input()
     names: tuple[Any, ...] = (sys.stdin, sys.stdout, sys.stderr)
     if None not in names:
         return
@@ -57,6 +59,16 @@ def mend() -> None:
     if sys.stderr is None:
         # Nobody can be told anything; the exit code is left.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _wait_for_input() -> None:
+    """Whoever shares standard input may have set it not to wait: then "nothing yet" would look
+    like the end, and the rest be lost silently."""
+    if sys.stdin is None:
+        return
+    # Not a file of the system, or a system that knows no such thing.
+    with suppress(AttributeError, OSError, ValueError):
+        os.set_blocking(sys.stdin.fileno(), True)
 
 
 def silence() -> None:

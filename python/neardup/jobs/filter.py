@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
+import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -15,10 +17,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from neardup.jobs.options import UnreadableError
-from neardup.sources import Reading, Report, Unreadable, document
-from neardup.sources.bad_bytes import has_nul, not_utf8, nul_hint
-from neardup.sources.document import BOM, name_of
+from neardup.sources import Reading, Report, Unreadable, charsets, document, formats
+from neardup.sources.bad_bytes import UNKNOWN, has_nul, not_utf8, nul_hint
+from neardup.sources.document import BOM, STDIN, name_of
 from neardup.sources.records import BadRecordError, fields_of, parse_record
+from neardup.sources.stored import DamagedError
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
@@ -61,37 +64,60 @@ class Dropped(NamedTuple):
     similarity: float | None
 
 
+class CutError(Exception):
+    """Of a record only a part could be written, and why."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
 @dataclass
 class Filtered:
-    """What a filter has done so far. `repeated` were written for a run that was killed."""
+    """What a filter has done so far.
+
+    repeated  were written for a run that was killed
+    is_cut    a part of one more record was written, when the run was stopped
+    """
 
     read: int = 0
     written: int = 0
     dropped: int = 0
     unreadable: int = 0
     repeated: int = 0
+    is_cut: bool = False
 
 
-def lines_of(read: Read) -> Iterator[list[Line]]:
+class EncodedError(DamagedError):
+    """The input is in an encoding that a byte order mark tells, and not passed on as another."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__(f"is {encoding} by its byte order mark, not UTF-8")
+        self.encoding = encoding
+
+
+def lines_of(read: Read, most: int | None = None) -> Iterator[list[Line]]:
     """Whole lines, as many as are there: none waits for the next one to come.
 
     read  gives at most so many bytes of those that are there, waits if there is none, and gives
           nothing at the end
+    most  bytes of a line [document.MAX_BYTES]
     """
+    most = document.MAX_BYTES if most is None else most
     number, held, size, is_long = 0, list[bytes](), 0, False
     while data := read(AT_ONCE):
         *whole, rest = data.split(b"\n")
         found: list[Line] = []
         for part in whole:
             number += 1
-            is_long = is_long or size + len(part) > document.MAX_BYTES
+            is_long = is_long or size + len(part) > most
             line = None if is_long else b"".join((*held, part, b"\n"))
             found.append(Line(number, line))
             held, size, is_long = [], 0, False
         if rest:
             size += len(rest)
             # Of a line beyond the limit nothing is kept.
-            is_long = is_long or size > document.MAX_BYTES
+            is_long = is_long or size > most
             held = [] if is_long else [*held, rest]
         for start in range(0, len(found), MOST):
             yield found[start : start + MOST]
@@ -105,15 +131,19 @@ def records_of(
     """The records of lines. A blank line of JSON lines is none; bad ones are reported.
 
     name  of the input, "-" for standard input
+
+    Raises EncodedError if it begins with the byte order mark of another encoding than UTF-8.
     """
+    most = reading.max_document or document.MAX_BYTES
     for line in lines:
         if line.data is None:
-            report(
-                Unreadable(name_of(name), line.number, document.line_too_long(document.MAX_BYTES))
-            )
+            report(Unreadable(name_of(name), line.number, document.line_too_long(most)))
             continue
         data = line.data.removesuffix(b"\n").removesuffix(b"\r")
         if line.number == 1:
+            mark = charsets.marked(data)
+            if mark is not None and mark[0] != charsets.UTF8:
+                raise EncodedError(mark[0])
             data = data.removeprefix(BOM)
         if not (reading.lines or data.strip()):
             continue
@@ -134,10 +164,27 @@ def records_of(
             yield Record(line, None, text)
 
 
+def converted(name: str, encoding: str) -> str:
+    """The command that makes UTF-8 of an input."""
+    command = f"iconv -f {encoding} -t UTF-8"
+    if name == STDIN:
+        return f"pipe it through {command}"
+    file = shlex.quote(name_of(name))
+    unpack = {"gzip": "zcat", "zstd": "zstdcat"}.get(formats.packing(name) or "")
+    return f"use {command} {file}" if unpack is None else f"use {unpack} {file} | {command}"
+
+
+def without_options(name: str, hint: str) -> str:
+    """A hint for a command that passes bytes on as they are, and so has no --encoding."""
+    if hint == UNKNOWN:
+        return f"{converted(name, 'ENCODING')}, with an encoding such as gb18030 or latin-1"
+    return re.sub(r"use --encoding (\S+)", lambda found: converted(name, found[1]), hint)
+
+
 class Filter:
     """Passes records on that are near to none before them, and remembers them.
 
-    put         writes bytes, all of them, or raises
+    put         writes bytes, all of them, or raises: `CutError` if a part of them was written
     collection  where to remember, beyond this run; None: in a temporary folder, for this run only
     recipe      how texts are compared; a collection has its own
     similarity, radius, recall   what is near, as for `Collection.check`
@@ -150,7 +197,8 @@ class Filter:
 
     A record is first noted in a file of the collection, then stored, then written, then the note
     is cleared. Whatever stops a run, all that was stored and not written is known: it is taken out
-    of the collection, or, after a run that was killed, written when the next one begins.
+    of the collection, or, after a run that was killed, written when the next one begins. Where a
+    run may have stopped inside a record, the next one begins with a line end.
     """
 
     def __init__(
@@ -211,21 +259,35 @@ class Filter:
 
     def run(self, read: Read) -> Filtered:
         """Filters what `read` gives, to its end; see `lines_of`."""
-        self._write_pending()
-        for lines in lines_of(read):
-            records: list[Record] = []
-            try:
-                for record in records_of(lines, self._name, self._reading, self._report):
-                    records.append(record)
-            finally:
-                # What came before one that cannot be read is as good as ever.
-                if records:
-                    with self._hold():
-                        self._pass(records)
+        with self._hold():
+            self._write_pending()
+        number = 1
+        try:
+            for lines in lines_of(read, self._reading.max_document):
+                self._pass_lines(lines)
+                number = lines[-1].number + 1
+        except EncodedError as other:
+            hint = converted(self._name, other.encoding)
+            self._report(Unreadable(name_of(self._name), None, str(other), hint=hint))
+        except DamagedError as damage:
+            # The line it is in has no end, and is none.
+            self._report(Unreadable(name_of(self._name), number, str(damage)))
         return self.counts
+
+    def _pass_lines(self, lines: Sequence[Line]) -> None:
+        records: list[Record] = []
+        try:
+            for record in records_of(lines, self._name, self._reading, self._report):
+                records.append(record)
+        finally:
+            # What came before one that cannot be read is as good as ever.
+            if records:
+                with self._hold():
+                    self._pass(records)
 
     def _report(self, problem: Unreadable) -> None:
         self.counts.unreadable += 1
+        problem = problem._replace(hint=without_options(self._name, problem.hint))
         if self._told is not None:
             self._told(problem)
         if self._strict:
@@ -247,11 +309,18 @@ class Filter:
                 if outcome.status == "duplicate":
                     self._drop(records[at], outcome)
                 else:
-                    self._put(data[at])
+                    self._write(data[at])
                     self.counts.written += 1
                 written.append(ids[at])
         if self._pending is not None:
             self._pending.clear()
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._put(data)
+        except CutError as cut:
+            self.counts.is_cut = True
+            raise cut.cause from None
 
     def _drop(self, record: Record, outcome: Outcome) -> None:
         self.counts.dropped += 1
@@ -270,7 +339,9 @@ class Filter:
             # If this fails too, the next run finds what is pending.
             with suppress(Exception):
                 self._seen.remove(ids[len(written) :])
-                if self._pending is not None:
+                if self._pending is not None and self.counts.is_cut:
+                    self._pending.note_cut()
+                elif self._pending is not None:
                     self._pending.clear()
             raise
 
@@ -290,11 +361,13 @@ class Filter:
 
     def _write_pending(self) -> None:
         """What a killed run has stored and perhaps not written is written now."""
-        if self._pending is None:
+        if self._pending is None or not self._pending:
             return
+        # It may have stopped inside a record, and nothing is to be glued to that.
+        self._write(b"\n")
         for id_, data in self._pending.read():
             if id_ in self._seen:
-                self._put(data if data.endswith(b"\n") else data + b"\n")
+                self._write(data if data.endswith(b"\n") else data + b"\n")
                 self.counts.repeated += 1
         self._pending.clear()
 
@@ -303,11 +376,17 @@ class Pending:
     """A note of the records that are about to be stored and written, on the disk before they are.
 
     A line each, of an id and the bytes of the record. A note that was not written to its end was
-    not acted upon.
+    not acted upon. True if there is anything: then a run was stopped that may have been inside a
+    record.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    def __bool__(self) -> bool:
+        with suppress(FileNotFoundError):
+            return self._path.stat().st_size > 0
+        return False
 
     def note(self, ids: Sequence[str], data: Sequence[bytes]) -> None:
         rows = [[id_, base64.b64encode(x).decode()] for id_, x in zip(ids, data, strict=True)]
@@ -315,6 +394,13 @@ class Pending:
             file.write("".join(f"{json.dumps(row)}\n" for row in rows).encode())
             file.flush()
             os.fsync(file.fileno())
+
+    def note_cut(self) -> None:
+        """Nothing is to be written again, but a record was cut: a blank line, and no record."""
+        # At no moment it is empty: the process may be killed here too.
+        with self._path.open("r+b", buffering=0) as file:
+            file.write(b"\n")
+            file.truncate(1)
 
     def clear(self) -> None:
         # Emptied and not removed: that is quicker, and the next note comes soon.
