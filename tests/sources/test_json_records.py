@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup import jobs, sources
 from neardup.sources import Reading, format_of, json_records
 from neardup.sources.json_records import sniff
 from neardup.sources.stored import Stored
@@ -95,6 +96,26 @@ def test_json_lines_in_a_file_called_json(tmp_path: Path, data: bytes, name: str
     assert sniff(data) == name
     assert format_of(str(path), Reading()) == name
     assert format_of(str(path), Reading(format="json")) == "json"
+
+
+def test_records_of_an_array_on_one_line_are_told_apart(tmp_path: Path) -> None:
+    source, removed = tmp_path / "in.json", tmp_path / "removed.jsonl"
+    source.write_text(json.dumps([{"text": f"gulls and rain {word}"} for word in "abaa"]))
+    jobs.dedup([str(source)], tmp_path / "out.json", jobs.Options(removed=removed, similarity=1.0))
+    rows = [json.loads(row) for row in removed.read_text().splitlines()]
+    assert [(row["id"], row["line"]) for row in rows] == [(f"{source}:3", 3), (f"{source}:4", 4)]
+    assert {(row["dup_of"], row["dup_line"]) for row in rows} == {(f"{source}:1", 1)}
+
+
+def test_records_without_an_id_are_told_by_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('[{"id": 1, "text": "a"}, {"text": "b"}]')
+    notes: list[str] = []
+    list(sources.read_batches(str(path), Reading(), print, note=notes.append))
+    assert notes == [
+        f"{path}: 1 of 2 records have no id in column 'id', first at record 2; they go by "
+        "file:record"
+    ]
 
 
 def test_json_lines_read_as_json(tmp_path: Path) -> None:

@@ -260,5 +260,6 @@ register(
         keeps="json",
         options=frozenset({"encoding"}),
         sniff=sniff,
+        unit="record",
     )
 )
