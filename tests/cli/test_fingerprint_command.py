@@ -108,7 +108,7 @@ def test_unreadable_lines_are_reported_and_the_rest_goes_on(
 def test_equal_reasons_are_one_line(run: Callable[..., Any], tmp_path: Path) -> None:
     path, other = tmp_path / "mix.jsonl", tmp_path / "gbk.jsonl"
     path.write_text('{"id": 1, "title": "t", "text": "a b"}\n' * 300)
-    other.write_bytes('{"text": "我们去公园散步"}\n'.encode("gbk") * 4 + b"oops\n{oops\n")
+    other.write_bytes('{"text": "我们今天去公园散步"}\n'.encode("gbk") * 4 + b"oops\n{oops\n")
     ran = run("fingerprint", path, other, "--text-column", "body", "--id-column", "x", "-q")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.splitlines() == [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,10 +29,10 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(path)
 
 
-def warnings_of(source: str, **asked: float) -> list[str]:
+def warnings_of(source: str, **asked: Any) -> list[str]:
     said: list[str] = []
     out = Path(source).with_name("out.jsonl")
-    jobs.dedup([source], out, jobs.Options(on_warning=said.append, **asked))  # type: ignore[arg-type]
+    jobs.dedup([source], out, jobs.Options(on_warning=said.append, **asked))
     return said
 
 
@@ -56,6 +57,28 @@ def test_pairs_that_count_are_not_in_vain(tmp_path: Path, monkeypatch: pytest.Mo
     lines = (json.dumps({"text": f"{template}{at}"}) + "\n" for at in range(1500))
     path.write_text("".join(lines))
     assert warnings_of(str(path), similarity=0.5) == []
+
+
+def test_only_pairs_with_the_reference_are_foreseen(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forecast, "MOST_IN_VAIN", 500)
+
+    def foreseen(**asked: Any) -> int:
+        (said,) = warnings_of(source, similarity=0.78, **asked)
+        return int(said.split("about ")[1].split()[0].replace(",", ""))
+
+    # Not so low that many are alike, which are not listed pair by pair.
+    among_all = foreseen()
+    path, other = Path(source), Path(source).with_name("other.jsonl")
+    # Like nothing, and so small that a sample of all records would have none of it.
+    other.write_text(json.dumps({"text": "none of these words is in any other text"}) + "\n")
+    assert warnings_of(source, similarity=0.78, against=(str(other),)) == []
+    # Half of the records against the other half are half of the pairs.
+    lines = path.read_text().splitlines(keepends=True)
+    other.write_text("".join(lines[: RECORDS // 2]))
+    path.write_text("".join(lines[RECORDS // 2 :]))
+    assert 0.3 < foreseen(against=(str(other),)) / among_all < 0.7
 
 
 def test_recall_one(source: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,10 @@ import pytest
 import neardup as nd
 from job_faults import GOOD, JOBS, OTHER, TEXT, line, write
 from neardup import jobs
-from neardup.jobs import wider
+from neardup.jobs import reporting, wider
 from neardup.jobs.reporting import fold_of
 from neardup.near.question import question
-from neardup.near.sample import OF_EACH, Sample
+from neardup.near.sample import LEAST_SHARE, OF_EACH, Sample, shuffled
 
 WORDS = TEXT.split()
 # Less and less of the same text.
@@ -151,6 +151,62 @@ def test_many_records_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     source = write(tmp_path / "in.jsonl", *(line(text=text) for text in texts))
     page = page_of(jobs.dedup, source)
     assert "All pairs among 20 records that were drawn at random from 200." in page
+
+
+@pytest.mark.parametrize("asked", [{}, {"radius": 10}])
+def test_a_small_reference_is_drawn_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any]
+) -> None:
+    """A look at some records shows no pair among the inputs."""
+    monkeypatch.setattr(wider, "EACH", 20)
+    monkeypatch.setattr(wider, "MOST", 100)
+    monkeypatch.setattr(wider, "CODES", 20)
+    random = np.random.default_rng(5)
+    texts = [" ".join(f"w{w}" for w in random.choice(900, 30)) for _ in range(200)]
+    source = write(
+        tmp_path / "in.jsonl",
+        *(line(id=f"i{at}-{n}", text=f"{text} {n}") for at, text in enumerate(texts) for n in "ab"),
+    )
+    against = write(tmp_path / "old.jsonl", line(id="old", text="z1 z2 z3 z4 z5 z6 z7 z8 z9"))
+    looks: list[Any] = []
+
+    def look(*given: Any) -> Any:
+        looks.append(wider.wider_look(*given))
+        return looks[-1]
+
+    monkeypatch.setattr(reporting, "wider_look", look)
+    page_of(jobs.dedup, source, against=(str(against),), **asked)
+    # Nothing is like the one record of the reference, and the inputs are not compared.
+    (found,) = looks
+    assert found.records > 1
+    assert {pair.left for pairs in found.sample.drawn().values() for pair in pairs} <= {0}
+    assert found.sample.near.sum() == 0
+    # Where the reference has nothing to compare, there is no look.
+    for nothing in ((line(id="old", text="z"),), ()):
+        write(against, *nothing)
+        page_of(jobs.dedup, source, against=(str(against),), **asked)
+        assert looks.pop() is None
+
+
+@pytest.mark.parametrize("reference", [0, 1, 30, 500, 999, 1000])
+def test_what_is_drawn_has_both_sides(reference: int) -> None:
+    rows = np.arange(1000)
+    drawn = shuffled(rows, reference)
+    if reference == 1000:
+        assert len(drawn) == 0
+        return
+    assert sorted(drawn) == rows.tolist()
+    assert np.array_equal(drawn, shuffled(rows, reference))
+    if not reference:
+        return
+    share = min(max(reference / 1000, LEAST_SHARE), 1 - LEAST_SHARE)
+    for count in (2, 3, 50, 400, 1000):
+        before = int((drawn[:count] < reference).sum())
+        # In proportion, but for a small side until there is no more of it.
+        expected = min(share * count, reference)
+        expected = max(expected, count - (1000 - reference))
+        assert 0 < before < count
+        assert abs(before - expected) <= 1
 
 
 @pytest.mark.parametrize(

@@ -318,3 +318,49 @@ def test_a_last_line_without_an_end_is_one(tmp_path: Path) -> None:
         with sinks.open_kept(out, [str(source)], Reading()) as kept:
             kept.copy(str(source), spans, np.array([False, True]))
         assert out.read_bytes() == b'{"text": "b"}'
+
+
+def test_files_called_json_are_one_format(tmp_path: Path) -> None:
+    """JSON lines, arrays, and those that hold nothing, in any order."""
+    lines, array = tmp_path / "a.json", tmp_path / "b.json"
+    empty, blank = tmp_path / "c.json", tmp_path / "d.json"
+    data = b'\xef\xbb\xbf{"text": "a"}\r\n\n  {"text":  "b"} \n{"text": "c"}'
+    lines.write_bytes(data)
+    array.write_bytes(b'[{"text": "d"}, {\n"text": "e"}]')
+    empty.touch()
+    blank.write_bytes(b"\xef\xbb\xbf \n")
+    out = tmp_path / "o.jsonl"
+    # What is empty does not decide: these are lines, byte for byte.
+    for name in ("o.jsonl", "o.json"):
+        keep(tmp_path / name, [empty, lines, blank], [[], [0, 2], []])
+        assert (tmp_path / name).read_bytes() == b'{"text": "a"}\r\n{"text": "c"}'
+    keep(out, [lines, empty, array], [[0, 1, 2], [], [0, 1]])
+    assert out.read_bytes().splitlines() == [
+        b'{"text": "a"}',
+        b'{"text":  "b"}',
+        b'{"text": "c"}',
+        b'{"text": "d"}',
+        b'{ "text": "e"}',
+    ]
+    keep(tmp_path / "o.json", [array, lines], [[1], [2]])
+    assert (tmp_path / "o.json").read_bytes() == b'[\n{ "text": "e"},\n{"text": "c"}\n]\n'
+    keep(tmp_path / "o.json", [empty, blank], [[], []])
+    assert (tmp_path / "o.json").read_bytes() == b"[]\n"
+    other = tmp_path / "e.jsonl"
+    other.write_bytes(b'{"text": "f"}\n')
+    keep(out, [empty, other, lines], [[], [0], [0]])
+    assert out.read_bytes() == b'{"text": "f"}\n{"text": "a"}\r\n'
+    with pytest.raises(ValueError, match=r"e\.jsonl is JSON lines, .*b\.json is JSON: "):
+        keep(out, [empty, other, array], [[], [0], [0]])
+
+
+def test_rows_beyond_the_usual_limit_that_were_read_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neardup.sources.stored.FREE_BYTES", 1 << 10)
+    monkeypatch.setattr("neardup.sources.stored.MOST_RATIO", 1)
+    path, out = tmp_path / "a.parquet", tmp_path / "o.parquet"
+    table = pa.table({"text": ["a", "b"], "other": ["x" * 100_000, "y" * 100_000]})
+    pq.write_table(table, path, compression="zstd")
+    keep(out, [path], [[1]], max_bytes=1 << 20)
+    assert pq.read_table(out) == table.slice(1)

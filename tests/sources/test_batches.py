@@ -110,7 +110,10 @@ def test_keys_of_json_lines(tmp_path: Path, values: list[Any], expected: list[An
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b'{"text": "\xce\xd2"}', "2: not UTF-8 (byte 0xce at offset 10); looks like"),
+        (
+            b'{"text": "\xce\xd2"}',
+            "2: not UTF-8 (byte 0xce at offset 10); name its encoding with --encoding",
+        ),
         (b'{"text": "a\0"}', "2: not JSON (Invalid control character at character 11)"),
         (b"[1]", "2: not an object but a list"),
         (b'{"text": "\\ud800"}', "2: column 'text' holds a lone surrogate (U+D800"),
@@ -270,7 +273,16 @@ def test_wrong_settings() -> None:
         Reading(max_bytes=0)
     with pytest.raises(ValueError, match="max_document is 2,147,483,648; it must be at most"):
         Reading(max_document=2 << 30)
-    for value in ("latin-9000", "base64", "rot13", "utf-7", ""):
+    for value in (
+        "latin-9000",
+        "base64",
+        "rot13",
+        "utf-7",
+        "UTF_7",
+        "unicode_escape",
+        "raw-unicode-escape",
+        "",
+    ):
         with pytest.raises(ValueError, match=f"encoding is '{value}', which is none that is known"):
             Reading(encoding=value)
     with pytest.raises(ValueError, match="text_columns is empty"):

@@ -18,7 +18,7 @@ from reading import pack, pairs, pieces, read, texts
 
 CHINESE = "今天天气很好，我们去公园散步。中文文本的编码检测需要一些字符才能可靠地工作。"
 TAIWAN = "今天天氣很好，我們去公園散步。中文文本的編碼檢測需要一些字元才能可靠地工作。"
-FRENCH = "Le garçon a mangé une crêpe à l'école près de la forêt; où est-il allé après ça?"
+FRENCH = "Le garçon a mangé une crêpe à l'école près de la forêt; où est-il allé après ça? " * 4
 
 CASES = [
     (CHINESE, "gb18030", "gb18030"),
@@ -167,6 +167,11 @@ def test_lines_of_a_decoded_file_have_their_numbers(
         (bytes(range(256)) * 8, None),
         (b"\0" * 100, None),
         (b"\xff", None),
+        ("我们去公园散步".encode("gbk"), None),
+        (b"{" + "é".encode("latin-1") + b"}" * 1000, None),
+        (FRENCH[:80].encode("latin-1"), None),
+        (CHINESE[:19].encode("gbk"), None),
+        (CHINESE[:21].encode("gbk"), "gb18030"),
         ("hello".encode("utf-16-le"), "utf-16-le"),
         ("hello".encode("utf-16-be"), "utf-16-be"),
     ],

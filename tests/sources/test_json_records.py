@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup import jobs, sources
 from neardup.sources import Reading, format_of, json_records
 from neardup.sources.json_records import sniff
 from neardup.sources.stored import Stored
@@ -37,11 +38,10 @@ def test_arrays(
     batches, problems = read(path)
     assert problems == []
     lines = [line for batch in batches for line in batch.lines.tolist()]
-    ids = ["1", "二", f"{path}:{lines[2]}"]
+    ids = ["1", "二", f"{path}:3"]
     assert pairs(batches) == list(zip(ids, ["one", "三 \n four", ""], strict=True))
     assert [json.loads(piece) for piece in pieces(batches, data)] == RECORDS
-    firsts = [data[: span[0]].count(b"\n") + 1 for span in batches[0].spans.tolist()]
-    assert lines == firsts
+    assert lines == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,8 @@ def test_arrays(
         '\n\n[{"id": 1, "text": "one"}]\n\n',
         '[[], {"id": 1, "text": "one"}]'.replace("[], ", ""),
         '[] {"id": 1, "text": "one"} []',
+        '[] {"id": 1, "text": "one"}',
+        '\n\n\n[]\n{"id": 1,\n"text": "one"}',
     ],
 )
 def test_one_record_however_it_is_laid_out(tmp_path: Path, text: str) -> None:
@@ -60,6 +62,17 @@ def test_one_record_however_it_is_laid_out(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     batches, problems = read(path)
     assert (pairs(batches), problems) == ([("1", "one")], [])
+    (piece,) = pieces(batches, text.encode())
+    assert json.loads(piece) == {"id": 1, "text": "one"}
+
+
+def test_records_go_by_their_number_and_problems_by_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('[{"text": "a"}, {"text": "b"},\n\n3, {"text": "c"}] {"text": "d"}\n')
+    batches, problems = read(path)
+    assert pairs(batches) == [(f"{path}:{n}", t) for n, t in zip((1, 2, 4, 5), "abcd", strict=True)]
+    assert batches[0].lines.tolist() == [1, 2, 4, 5]
+    assert problems == ["3: not an object but a number"]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +96,26 @@ def test_json_lines_in_a_file_called_json(tmp_path: Path, data: bytes, name: str
     assert sniff(data) == name
     assert format_of(str(path), Reading()) == name
     assert format_of(str(path), Reading(format="json")) == "json"
+
+
+def test_records_of_an_array_on_one_line_are_told_apart(tmp_path: Path) -> None:
+    source, removed = tmp_path / "in.json", tmp_path / "removed.jsonl"
+    source.write_text(json.dumps([{"text": f"gulls and rain {word}"} for word in "abaa"]))
+    jobs.dedup([str(source)], tmp_path / "out.json", jobs.Options(removed=removed, similarity=1.0))
+    rows = [json.loads(row) for row in removed.read_text().splitlines()]
+    assert [(row["id"], row["line"]) for row in rows] == [(f"{source}:3", 3), (f"{source}:4", 4)]
+    assert {(row["dup_of"], row["dup_line"]) for row in rows} == {(f"{source}:1", 1)}
+
+
+def test_records_without_an_id_are_told_by_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('[{"id": 1, "text": "a"}, {"text": "b"}]')
+    notes: list[str] = []
+    list(sources.read_batches(str(path), Reading(), print, note=notes.append))
+    assert notes == [
+        f"{path}: 1 of 2 records have no id in column 'id', first at record 2; they go by "
+        "file:record"
+    ]
 
 
 def test_json_lines_read_as_json(tmp_path: Path) -> None:
@@ -175,13 +208,18 @@ JSON = st.recursive(
     st.lists(st.dictionaries(st.text(max_size=3), JSON, max_size=3), max_size=6),
     st.sampled_from([None, 1]),
     st.booleans(),
+    st.booleans(),
     st.integers(1, 40),
 )
 def test_values_are_those_of_the_json_module(
-    records: list[Any], indent: int | None, ascii_only: bool, piece: int
+    records: list[Any], indent: int | None, ascii_only: bool, in_array: bool, piece: int
 ) -> None:
     """However the file is cut into pieces."""
-    text = json.dumps(records, indent=indent, ensure_ascii=ascii_only)
+
+    def written(value: Any) -> str:
+        return json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+
+    text = written(records) if in_array else " ".join(map(written, records))
     data = text.encode("utf-8", "surrogatepass")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_records, "PIECE", piece)
@@ -189,6 +227,7 @@ def test_values_are_those_of_the_json_module(
     if not any("\ud800" <= char <= "\udfff" for char in text):
         assert [value.value for value in found] == records
         assert [json.loads(data[value.start : value.end]) for value in found] == records
+        assert [value.number for value in found] == list(range(1, len(records) + 1))
         assert [value.line for value in found] == [
             data[: value.start].count(b"\n") + 1 for value in found
         ]

@@ -71,7 +71,7 @@ def test_several_text_columns_of_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (b"x,\xce\xd2", "4: not UTF-8 (byte 0xce at offset 2); looks like"),
+        (b"x,\xce\xd2", "4: not UTF-8 (byte 0xce at offset 2); name its encoding with --encoding"),
         (b'"\n\xce\n",b', "4: not UTF-8 (byte 0xce at offset 2)"),
         (b"x,a\0b", "4: holds a NUL byte"),
         (b"x", "4: 1 fields where the header has 2"),

@@ -9,6 +9,9 @@ from neardup import sources
 from neardup.sources import document
 from reading import pairs, read
 
+UNKNOWN = "name its encoding with --encoding, such as gb18030 or latin-1"
+LONGER = "今天天气很好，我们去公园散步。中文文本的编码检测需要一些字符。"
+
 
 def test_a_file_is_a_document(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
@@ -28,9 +31,14 @@ def test_an_empty_file(tmp_path: Path) -> None:
     ("data", "hint"),
     [
         (b"\x89PNG\0\0", "looks like a binary file"),
-        (b"\xff", "name its encoding with --encoding, such as gb18030 or latin-1"),
-        ("今天天气很好，我们去公园".encode("gbk"), "looks like gb18030: use --encoding gb18030"),
-        ("今天天氣很好，我們去公園散步。".encode("big5"), "looks like big5: use --encoding big5"),
+        (b"\xff", UNKNOWN),
+        ("今天天气很好，我们去公园".encode("gbk"), UNKNOWN),
+        ("é".encode("latin-1") + b" and nothing else but plain English words", UNKNOWN),
+        (LONGER.encode("gbk"), "looks like gb18030: use --encoding gb18030"),
+        (
+            "今天天氣很好，我們去公園散步。中文文本的編碼檢測需要一些字元。".encode("big5"),
+            "looks like big5: use --encoding big5",
+        ),
     ],
 )
 def test_not_utf8_has_a_way_out(
@@ -67,7 +75,12 @@ def test_text_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     path = Path("a b.txt")
     path.write_bytes(b"hello")
     assert sources.text_of(str(path)) == "hello"
-    path.write_bytes("今天天气很好，我们去公园".encode("gbk"))
+    path.write_bytes(b"\xff")
+    with pytest.raises(
+        ValueError, match=r"; make it UTF-8 with iconv -f ENCODING -t UTF-8 'a b\.txt'$"
+    ):
+        sources.text_of(str(path))
+    path.write_bytes(LONGER.encode("gbk"))
     with pytest.raises(
         ValueError,
         match=r"a b\.txt:1: not UTF-8 .*; looks like gb18030: "

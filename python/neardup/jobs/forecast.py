@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neardup import _core
+from neardup.near.sample import shuffled
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from neardup.jobs.spool import Corpus
     from neardup.near.matches import Matches
     from neardup.near.question import Question
@@ -72,7 +76,9 @@ def _by_sketches(
     units = np.flatnonzero((matches.twins == np.arange(len(corpus))) & corpus.signal)
     if len(units) < WORTH_A_LOOK:
         return None
-    rows = np.sort(np.random.default_rng(0).choice(units, LOOKED_AT, replace=False))
+    rows = np.sort(shuffled(units, corpus.reference)[:LOOKED_AT])
+    if not len(rows):
+        return None  # one side has nothing to compare
     sketches = np.ascontiguousarray(corpus.sketches[rows])
     first = int(np.searchsorted(rows, corpus.reference))
     join = _core.NearJoin(sketches, corpus.signal[rows], similarity, asked.recall, first=first)
@@ -87,7 +93,7 @@ def _by_sketches(
         matches.threads,
     )
     vain = len(later) * float((verdicts < similarity).mean())
-    expected = vain * (len(units) / LOOKED_AT) ** 2
+    expected = vain * _pairs(units, corpus.reference) / _pairs(rows, corpus.reference)
     if expected < MOST_IN_VAIN:
         return None
     # Two digits: it is an estimate.
@@ -97,3 +103,9 @@ def _by_sketches(
         f"{round(expected, -digits):,.0f} pairs have to be compared only to be rejected, which "
         "may take very long; a higher --similarity, or --recall 0.9, has fewer"
     )
+
+
+def _pairs(rows: NDArray[np.int64], reference: int) -> int:
+    """How many pairs of these rows are of interest: all, or those across."""
+    before = int((rows < reference).sum())
+    return before * (len(rows) - before) if reference else len(rows) ** 2 // 2

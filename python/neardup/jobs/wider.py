@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.near.sample import STEPS, Sample
+from neardup.near.sample import STEPS, Sample, shuffled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,21 +69,23 @@ def wider_look(job: Job, corpus: Corpus, matches: Matches) -> WiderLook | None:
     # A collection that was asked itself has no rows here.
     if len(units) < 2 or job.collections:
         return None
-    random = np.random.default_rng(0)
-    shuffled = random.permutation(units)
+    drawn = shuffled(units, corpus.reference)
+    # A reference may be empty, and then nothing is compared.
+    if not len(drawn) or (job.against and not corpus.reference):
+        return None
     asked = job.question
     if asked.similarity is None:
-        return _by_distance(job, corpus, matches, shuffled)
+        return _by_distance(job, corpus, matches, drawn)
     floor = floor_of(asked.similarity)
     sample = Sample(asked, corpus.recipe.bits)
-    fits = int(np.searchsorted(np.cumsum(corpus.lengths[shuffled]), BYTES)) or 1
+    fits = int(np.searchsorted(np.cumsum(corpus.lengths[drawn]), BYTES)) or 1
     if fits > EACH and floor > 0:
-        joined = _joined(corpus, shuffled[: min(fits, MOST)], floor, matches.threads)
+        joined = _joined(corpus, drawn[: min(fits, MOST)], floor, matches.threads)
         if joined is not None:
             rows, left, right = joined
             _judge(matches, sample, left, right)
             return WiderLook(sample, len(rows), len(units), True, floor)
-    rows = np.sort(shuffled[: min(fits, EACH)])
+    rows = np.sort(drawn[: min(fits, EACH)])
     left, right = _each(rows, corpus.reference)
     _judge(matches, sample, left, right)
     return WiderLook(sample, len(rows), len(units), False, floor)
@@ -107,7 +109,7 @@ def _each(rows: Rows, reference: int) -> tuple[Rows, Rows]:
 
 
 def _joined(
-    corpus: Corpus, shuffled: Rows, floor: float, threads: int | None
+    corpus: Corpus, drawn: Rows, floor: float, threads: int | None
 ) -> tuple[Rows, Rows, Rows] | None:
     """The rows taken, and the candidates among them; None if that is too many."""
     import numpy as np
@@ -116,6 +118,7 @@ def _joined(
 
     def join(rows: Rows) -> tuple[Rows, Rows, bool]:
         sketches = np.ascontiguousarray(corpus.sketches[rows])  # type: ignore[index]
+        # Rows of both sides were drawn, so this is 0 only where all are compared with all.
         first = int(np.searchsorted(rows, corpus.reference))
         made = _core.NearJoin(
             sketches, corpus.signal[rows], floor, RECALL, first=first, threads=threads
@@ -123,7 +126,7 @@ def _joined(
         later, earlier = made.candidates(threads)
         return rows[earlier], rows[later], bool(made.dense)
 
-    few = np.sort(shuffled[:EACH])
+    few = np.sort(drawn[:EACH])
     left, right, dense = join(few)
     if dense:
         return None
@@ -131,17 +134,17 @@ def _joined(
     most = int(EACH * (PAIRS / max(len(left), 1)) ** 0.5)
     if most <= EACH:
         return None
-    rows = np.sort(shuffled[:most])
+    rows = np.sort(drawn[:most])
     left, right, dense = join(rows)
     if dense or len(left) > 4 * PAIRS:
         return None
     return rows, left, right
 
 
-def _by_distance(job: Job, corpus: Corpus, matches: Matches, shuffled: Rows) -> WiderLook:
+def _by_distance(job: Job, corpus: Corpus, matches: Matches, drawn: Rows) -> WiderLook:
     import numpy as np
 
-    rows = np.sort(shuffled[:CODES])
+    rows = np.sort(drawn[:CODES])
     sample = Sample(job.question, corpus.recipe.bits)
     farthest = (job.question.radius or 0) + max(BEYOND, corpus.recipe.bits // 8)
     for at in range(len(rows) - 1):
@@ -152,4 +155,4 @@ def _by_distance(job: Job, corpus: Corpus, matches: Matches, shuffled: Rows) -> 
             near &= (left < corpus.reference) & (right >= corpus.reference)
         if near.any():
             sample.take(left[near], right[near], distance[near], None)
-    return WiderLook(sample, len(rows), len(shuffled), False, 0.0)
+    return WiderLook(sample, len(rows), len(drawn), False, 0.0)

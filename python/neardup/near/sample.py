@@ -18,6 +18,28 @@ OF_EACH = 6
 BATCH = 1 << 18
 # The same pairs are drawn from the same corpus.
 SEED = 20
+# The share of a side that is much smaller than the other, in what is drawn from both.
+LEAST_SHARE = 0.1
+
+
+def shuffled(rows: NDArray[np.int64], reference: int, seed: int = 0) -> NDArray[np.int64]:
+    """Rows in an order of which every beginning is a sample.
+
+    With a reference (rows before this number) only pairs across are of interest: each beginning
+    has rows of both sides, in proportion, but at least a tenth of the smaller one while it lasts.
+    No rows, if one side has none.
+    """
+    import numpy as np
+
+    mixed = np.random.default_rng(seed).permutation(rows)
+    if not reference:
+        return mixed
+    sides = [mixed[mixed < reference], mixed[mixed >= reference]]
+    if not all(map(len, sides)):
+        return mixed[:0]
+    share = min(max(len(sides[0]) / len(mixed), LEAST_SHARE), 1 - LEAST_SHARE)
+    places = [np.arange(len(sides[0])) / share, np.arange(len(sides[1])) / (1 - share)]
+    return np.concatenate(sides)[np.argsort(np.concatenate(places), kind="stable")]
 
 
 class Pair(NamedTuple):

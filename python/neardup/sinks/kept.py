@@ -13,12 +13,13 @@ from neardup.sinks.new_file import Raw, check, open_packed
 from neardup.sinks.standard_output import in_full
 from neardup.sinks.tables import WriteTable, open_groups, open_tables
 from neardup.sources import Reading, format_of, read_batches
+from neardup.sources.charsets import SAMPLE
 from neardup.sources.document import BOM, STDIN, Unreadable, name_of
-from neardup.sources.formats import ENDINGS, SOURCES, ending
+from neardup.sources.formats import ENDINGS, SOURCES, ending, source_of
 from neardup.sources.parquet import NotReadError, open_parquet, rows_at_once
 from neardup.sources.records import columns_of
 from neardup.sources.separated import header_of
-from neardup.sources.stored import DamagedError, can_reread, open_stored
+from neardup.sources.stored import DamagedError, beginning, can_reread, open_stored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +31,8 @@ Tick = Callable[[int], object]
 PIECE = 8 << 20
 # Places of a file looked at before its lines are copied.
 LOOKS = 64
+# Around values of JSON.
+SPACE = b" \t\r\n"
 # Space around a line end.
 LINE_END = re.compile(rb"[ \t]*[\r\n][ \t\r\n]*")
 WRITTEN = {
@@ -114,14 +117,30 @@ def _how(kind: str, reading: Reading) -> str:
 def _format_of(inputs: Sequence[str], reading: Reading) -> str:
     if not inputs:
         raise ValueError("no inputs; name at least one file")
-    first = format_of(inputs[0], reading)
-    for name in inputs:
-        if (other := format_of(name, reading)) != first:
+    # A file without records has no format of its own; where none has any, the first tells.
+    telling = [name for name in inputs if not _is_blank(name, reading)] or inputs[:1]
+    found = {name: format_of(name, reading) for name in telling}
+    if all(ENDINGS.get(ending(name)) == "json" for name in telling) and "json" in found.values():
+        # Some may be JSON lines, which is JSON as well.
+        return "json"
+    first = telling[0]
+    for name, other in found.items():
+        if other != found[first]:
             raise ValueError(
-                f"{name_of(inputs[0])} is {_called(first)}, {name_of(name)} is {_called(other)}: "
-                "records are kept as they are, and a file holds one format; run once for each"
+                f"{name_of(first)} is {_called(found[first])}, {name_of(name)} is "
+                f"{_called(other)}: records are kept as they are, and a file holds one format; "
+                "run once for each"
             )
-    return first
+    return found[first]
+
+
+def _is_blank(path: str, reading: Reading) -> bool:
+    """Whether a file that is known by how it begins holds nothing."""
+    source = None if reading.format else source_of(path)
+    if source is None or source.sniff is None:
+        return False
+    data = beginning(path, reading)
+    return len(data) < SAMPLE and not data.removeprefix(BOM).strip()
 
 
 def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
@@ -325,7 +344,8 @@ class _Json:
             for row, (start, end) in zip(
                 np.flatnonzero(keep).tolist(), spans[keep].tolist(), strict=True
             ):
-                record = b"".join(source.pieces(start, end))
+                # That of JSON lines has its line end with it.
+                record = b"".join(source.pieces(start, end)).strip(SPACE)
                 if record[:1] != b"{" or record[-1:] != b"}":
                     raise _changed(path)
                 self._write(LINE_END.sub(b" ", record))
@@ -416,6 +436,7 @@ class _Rows:
             if rows[-1] >= len(chosen):
                 raise OSError(f"{name_of(path)}: is shorter than when it was read; run again")
             chosen[rows] = True
+            # Whether the file is too large was asked when it was read.
             size = rows_at_once(file)
             start = 0
             for group in range(file.metadata.num_row_groups):

@@ -59,9 +59,10 @@ def read_batches(
     which is quicker: see `Batch.made`.
     """
     task = Task(path, reading, report, note, progress, making)
-    places = Places(task)
+    source = SOURCES[format_of(path, reading)]
+    places = Places(task, source.unit)
     try:
-        for batch in SOURCES[format_of(path, reading)].read(task):
+        for batch in source.read(task):
             places.see(batch)
             yield batch
     except OSError as error:

@@ -53,11 +53,11 @@ class Batch(NamedTuple):
 
     `spans` says where each record lies in the file, unpacked and as UTF-8: [start, end) in bytes
     with its line end; for Parquet it is [row, row + 1), and [0, 0) for formats that are kept as
-    texts. `lines` counts from 1 (rows, for Parquet; records, where there are no lines). `key` holds
-    the values of `Reading.key_column`, null where there is none. `others` holds what else is in
-    each record, by column, where `Reading.others` asks for it. `in_place` says that each span of
-    the file itself is a line of JSON from which the core can read the text again. Of such a batch
-    something may have been made while it was read: then it has `made`, and no texts.
+    texts. `lines` counts from 1 (rows, for Parquet; records, for JSON and where there are no
+    lines). `key` holds the values of `Reading.key_column`, null where there is none. `others` holds
+    what else is in each record, by column, where `Reading.others` asks for it. `in_place` says that
+    each span of the file itself is a line of JSON from which the core can read the text again. Of
+    such a batch something may have been made while it was read: then it has `made`, and no texts.
     """
 
     ids: pa.LargeStringArray

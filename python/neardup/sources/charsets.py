@@ -18,7 +18,7 @@ LONGEST_MARK = 4
 # Without a mark, the order of the bytes is that of nearly all machines.
 UNMARKED = {"utf-16": "utf-16-le", "utf-32": "utf-32-le", "utf-8-sig": UTF8}
 # They decode to other things than the text of a file, or need more than bytes.
-NO_TEXT = {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7"}
+NO_TEXT = {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf_7"}
 # Among all encodings Python knows, a guess is too often one that nobody uses.
 CANDIDATES = (
     *("gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1252", "latin_1", "cp1251", "koi8_r"),
@@ -26,8 +26,11 @@ CANDIDATES = (
 )
 # What is looked at for a guess.
 SAMPLE = 64 << 10
-# So few bytes that are no ASCII, and hardly anything else, may be anything.
-FEW = 4
+# Fewer bytes that are no ASCII may be anything: of short lines in GBK most look like Korean.
+ENOUGH = 40
+# How odd a text may look, by the measure of the detector, which gives up at 0.2; texts that are
+# read rightly stay below 0.03.
+ODDEST = 0.1
 # In a text some of these are common; in one read with the bytes swapped, hardly any is.
 COMMON = frozenset([*map(chr, range(1, 128)), *"。，、的一"])
 LEAST_COMMON = 0.02
@@ -52,7 +55,7 @@ def canonical(name: str) -> str:
         try:
             found = codecs.lookup(name.strip())
             # Others turn bytes into bytes, such as base64.
-            if found._is_text_encoding and found.name not in NO_TEXT:
+            if found._is_text_encoding and found.name.replace("-", "_") not in NO_TEXT:
                 return UNMARKED.get(found.name, found.name)
         except (LookupError, ValueError):
             pass
@@ -90,7 +93,8 @@ def is_utf8(data: bytes) -> bool:
 
 
 def detect(data: bytes) -> str | None:
-    """The likely encoding of bytes that are the beginning of a file; None if nothing is likely."""
+    """The likely encoding of bytes that are the beginning of a file; None if there are too few to
+    tell, or nothing is likely."""
     if (mark := marked(data)) is not None:
         return mark[0]
     data = data[:SAMPLE]
@@ -98,7 +102,7 @@ def detect(data: bytes) -> str | None:
         return _wide(data)
     if is_utf8(data):
         return UTF8
-    if (foreign := sum(byte > 127 for byte in data)) < FEW and 4 * foreign > len(data):
+    if sum(byte > 127 for byte in data) < ENOUGH:
         return None
     import charset_normalizer
 
@@ -108,7 +112,7 @@ def detect(data: bytes) -> str | None:
         sample = whole[: len(whole) - cut]
         found = charset_normalizer.from_bytes(sample, cp_isolation=list(CANDIDATES)).best()
         if found is not None:
-            return _usual(found.encoding, sample)
+            return None if found.chaos > ODDEST else _usual(found.encoding, sample)
     return None
 
 

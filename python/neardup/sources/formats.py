@@ -32,6 +32,7 @@ class Source:
     packable  whether such a file may be inside gzip or zstd
     options   the fields of Reading that mean something to it, of those that do not to all
     sniff     of the first bytes of a file of such an ending: the name of the format it really has
+    unit      what `Batch.lines` counts, as messages call it
     """
 
     name: str
@@ -42,6 +43,7 @@ class Source:
     packable: bool = True
     options: frozenset[str] = frozenset()
     sniff: Callable[[bytes], str] | None = None
+    unit: str = "line"
 
 
 # By name, and by ending.

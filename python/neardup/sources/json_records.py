@@ -24,19 +24,24 @@ REST = "what is behind it cannot be read"
 
 
 class Value(NamedTuple):
-    """A value of a file, the line it begins on, and where it lies, in bytes.
+    """A value of a file, its number, the line it begins on, and where it lies, in bytes.
 
-    Of bytes that are not UTF-8 the value is what is wrong with them.
+    Values are counted from 1, the elements of all arrays and what stands beside them: several may
+    share a line. Of bytes that are not UTF-8 the value is what is wrong with them.
     """
 
     value: Any
+    number: int
     line: int
     start: int
     end: int
 
 
 def read_json_batches(task: Task) -> Iterator[Batch]:
-    """The records of a file: the elements of its arrays, and the objects beside them."""
+    """The records of a file: the elements of its arrays, and the objects beside them.
+
+    A record goes by its number. Only problems have a line, where one looks for what is wrong.
+    """
     source, reading = name_of(task.path), task.reading
     ids: list[str] = []
     texts: list[str] = []
@@ -60,10 +65,10 @@ def read_json_batches(task: Task) -> Iterator[Batch]:
                 task.report(Unreadable(source, found.line, str(bad), bad.kind))
                 continue
             if fields.odd is not None:
-                task.odd_ids.see(found.line, fields.odd)
-            ids.append(f"{source}:{found.line}" if fields.id is None else fields.id)
+                task.odd_ids.see(found.number, fields.odd)
+            ids.append(f"{source}:{found.number}" if fields.id is None else fields.id)
             texts.append(fields.text)
-            places.append((found.start, found.end, found.line))
+            places.append((found.start, found.end, found.number))
             if keys is not None:
                 keys.append(fields.key)
             if others is not None and fields.others is not None:
@@ -102,6 +107,7 @@ class _Values:
 
     def __init__(self, file: Stored) -> None:
         self.file = file
+        self.count = 0
         self.line = 1
         self.hint = ""
         self.problem: Unreadable | None = None
@@ -176,9 +182,10 @@ class _Values:
             except ValueError as error:  # an integer of thousands of digits
                 self.hint = REST
                 raise BadRecordError(f"not JSON ({error})") from None
-            # A number may go on.
+            # A number may go on. Reading on moves the text, so only the size of the value holds.
+            size = end - self._at
             if end < len(self._text) or not self._more(PIECE):
-                return self._taken(value, end)
+                return self._taken(value, self._at + size)
 
     def hint_of_nul(self) -> str:
         """What helps if the file is UTF-16, which reads as text with NUL in it."""
@@ -198,7 +205,8 @@ class _Values:
         except UnicodeEncodeError:
             data = charsets.encode(text)
             size, value = len(data), document.decode(data)
-        found = Value(value, self.line, start, start + size)
+        self.count += 1
+        found = Value(value, self.count, self.line, start, start + size)
         self.line += self._text.count("\n", self._at, end)
         self._offset, self._done, self._at = start + size, end, end
         return found
@@ -252,5 +260,6 @@ register(
         keeps="json",
         options=frozenset({"encoding"}),
         sniff=sniff,
+        unit="record",
     )
 )

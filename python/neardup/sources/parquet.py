@@ -86,6 +86,9 @@ def rows_at_once(
     """How many rows to read in one go, by what the file says of their size.
 
     Never many: a text that is there a thousand times is stored once.
+
+    reading  has the limit of what the file may hold; without it there is none, for a file whose
+             rows have been read before
     """
     unpacked = packed = 0
     for group in range(file.metadata.num_row_groups):
@@ -94,7 +97,7 @@ def rows_at_once(
             if columns is None or _is_within(chunk.path_in_schema, columns):
                 unpacked += chunk.total_uncompressed_size
                 packed += chunk.total_compressed_size
-    if unpacked > (most := stored.most_unpacked(packed, reading)):
+    if reading is not None and unpacked > (most := stored.most_unpacked(packed, reading)):
         raise NotReadError(
             f"{packed:,} bytes say to hold {unpacked:,}, and the limit is "
             f"{document.size_of(most)}; if the file is meant to be so large, allow more with "

@@ -10,8 +10,10 @@ from neardup.sources.records import DEFAULT_ID
 class Places:
     """Counts them. A file where no record has an id, and none was named, is as one expects."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, unit: str = "line") -> None:
+        """unit  what places are counted in"""
         self._task = task
+        self._unit = unit
         self._source = name_of(task.path)
         self._records = 0
         self._count = 0
@@ -34,12 +36,13 @@ class Places:
         if odd.count:
             self._task.note(
                 f"{self._source}: column {name!r} holds {odd.kind} in {_records(odd.count)}, first "
-                f"at line {odd.first}, which is no id; they go by file:line"
+                f"at {self._unit} {odd.first}, which is no id; they go by file:{self._unit}"
             )
         elif 0 < self._count < self._records:
             self._task.note(
                 f"{self._source}: {self._count:,} of {_records(self._records)} have no id in "
-                f"column {name!r}, first at line {self._first}; they go by file:line"
+                f"column {name!r}, first at {self._unit} {self._first}; they go by "
+                f"file:{self._unit}"
             )
 
 

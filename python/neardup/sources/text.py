@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 from neardup.sources import document
-from neardup.sources.bad_bytes import has_nul, not_utf8, packed
+from neardup.sources.bad_bytes import UNKNOWN, has_nul, not_utf8, packed
 from neardup.sources.batch import Batch, Reading, Task, make
 from neardup.sources.blocks import blocks
 from neardup.sources.document import BOM, STDIN, Unreadable, name_of
@@ -91,6 +91,8 @@ def text_of(path: str) -> str:
     # Whoever wants one text has no options for reading many.
     file = "" if path == STDIN else f" {shlex.quote(name_of(path))}"
     hint = re.sub(r"use --encoding (\S+)", rf"iconv -f \1 -t UTF-8{file}", problems[0].hint)
+    if hint == UNKNOWN:
+        hint = f"make it UTF-8 with iconv -f ENCODING -t UTF-8{file}"
     raise ValueError(str(problems[0]._replace(hint=hint)))
 
 
