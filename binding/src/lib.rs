@@ -377,6 +377,21 @@ fn stable_hash(data: &[u8]) -> u64 {
     neardup_core::stable_hash(data)
 }
 
+/// The same of each of the strings that lie one after the other in a buffer, known by their bounds.
+#[pyfunction]
+fn stable_hashes<'py>(
+    py: Python<'py>,
+    data: PyBuffer<u8>,
+    bounds: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let (data, bounds) = (texts::bytes_of(&data)?, bounds.as_slice()?);
+    let string = |ends: &[i64]| usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());
+    let strings = bounds.windows(2).map(|ends| string(ends).and_then(|(start, end)| data.get(start..end)));
+    let hashes = strings.map(|string| string.map(neardup_core::stable_hash)).collect::<Option<Vec<u64>>>();
+    let hashes = hashes.ok_or_else(|| PyValueError::new_err("bounds are out of order or beyond the data"))?;
+    Ok(PyArray1::from_vec(py, hashes))
+}
+
 /// Whether a text holds a letter or digit: without, nothing is like it.
 #[pyfunction]
 fn says_something(text: &Bound<'_, PyString>) -> PyResult<bool> {
@@ -430,6 +445,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     sketches::add_to(module)?;
     module.add("TWIN", neardup_core::near::TWIN)?;
     module.add_function(wrap_pyfunction!(stable_hash, module)?)?;
+    module.add_function(wrap_pyfunction!(stable_hashes, module)?)?;
     module.add_function(wrap_pyfunction!(cosine, module)?)?;
     module.add_function(wrap_pyfunction!(says_something, module)?)?;
     join::add_to(module)?;

@@ -107,6 +107,9 @@ class Pipeline:
     ) -> tuple[int, dict[str, int]]:
         """How many texts hold each token: what a tf-idf recipe is fitted on."""
 
+def stable_hashes(data: Any, bounds: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """The same of each of the strings that lie one after the other in a buffer."""
+
 def says_something(text: str) -> bool:
     """Whether a text holds a letter or digit: without a signal and without them nothing is like
     it."""

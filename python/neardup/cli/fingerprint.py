@@ -158,7 +158,7 @@ def _rows(
     progress.stage("fingerprinting", None, "documents")
     for batch in batches:
         ids = batch.ids.to_pylist()
-        repeats.see(ids)
+        repeats.see(batch.ids)
         found = fingerprints(batch.texts, recipe, threads=threads)
         for id_, value in zip(ids, found, strict=True):
             code = None if value is None else f"{value:0{recipe.bits // 4}x}"

@@ -281,7 +281,7 @@ class Job:
                 with ahead(batches) as coming:
                     for batch in coming:
                         if number >= len(self.against):
-                            repeats.see(batch.ids.to_pylist())
+                            repeats.see(batch.ids)
                         self._add(spool, batch)
                 spool.end_file(path)
                 if self.options.strict and spool.unreadable:
@@ -327,8 +327,10 @@ class Job:
 
         order  rows, those that are to stand for others first
         """
-        # Inputs that are compared with collections only are not compared with each other.
-        first = corpus.reference or (len(corpus) if self.collections else 0)
+        # Inputs that are compared with others are not compared with each other, even if those others
+        # are in a collection, or there are none.
+        compared = bool(self.against or self.collections)
+        first = corpus.reference or (len(corpus) if compared else 0)
         asked, summary = self.question, self.summary
         summary.similarity, summary.radius = asked.similarity, asked.radius
         summary.recall = asked.recall

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from neardup import _core
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
 REMEMBERED = 10_000_000
@@ -20,14 +22,18 @@ class Repeats:
         self.first: str | None = None
         self._kept = 0
         # Sorted, each less than half as long as the one before: few to search, cheap to merge.
-        self._runs: list[NDArray[np.int64]] = []
+        self._runs: list[NDArray[np.uint64]] = []
 
-    def see(self, ids: Sequence[str]) -> None:
+    def see(self, ids: pa.LargeStringArray) -> None:
         """Take note of some more ids."""
         import numpy as np
 
+        if not len(ids):
+            return
+        _, offsets, data = ids.buffers()
+        bounds = np.frombuffer(offsets, dtype=np.int64)[ids.offset : ids.offset + len(ids) + 1]
         hashes, places = np.unique(
-            np.fromiter(map(hash, ids), np.int64, len(ids)), return_index=True
+            _core.stable_hashes(memoryview(data or b"").cast("B"), bounds), return_index=True
         )
         known = np.zeros(len(hashes), np.bool_)
         for run in self._runs:
@@ -36,10 +42,10 @@ class Repeats:
         repeated[places[~known]] = False
         self.count += int(repeated.sum())
         if self.first is None and self.count:
-            self.first = ids[int(repeated.argmax())]
+            self.first = ids[int(repeated.argmax())].as_py()
         self._keep(hashes[~known][: REMEMBERED - self._kept])
 
-    def _keep(self, run: NDArray[np.int64]) -> None:
+    def _keep(self, run: NDArray[np.uint64]) -> None:
         import numpy as np
 
         if not len(run):
