@@ -327,7 +327,7 @@ class Job:
 
         order  rows, those that are to stand for others first
         """
-        # Inputs that are compared with others are not compared with each other, even if those others
+        # Inputs that are compared with others are not compared with each other, even if the others
         # are in a collection, or there are none.
         compared = bool(self.against or self.collections)
         first = corpus.reference or (len(corpus) if compared else 0)
