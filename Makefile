@@ -3,6 +3,8 @@
 # Each sets up what it needs in .venv; nothing outside this folder is touched, except by make browser.
 
 PYTHON ?= python3
+# Processes that share the Python tests: make test WORKERS=4.
+WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find core/src binding/src -name '*.rs' 2>/dev/null) Cargo.toml Cargo.lock core/Cargo.toml binding/Cargo.toml
@@ -14,7 +16,7 @@ demo: $(VENV)/core
 
 test: $(VENV)/core $(VENV)/test-tools
 	cargo test --locked --quiet -p neardup-core
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS)
 
 # Nothing here is run, so the core need not be built.
 check: $(VENV)/made $(VENV)/test-tools $(VENV)/check-tools
