@@ -432,7 +432,8 @@ class Collection:
 ADDED = (repeat("added"), repeat(None), repeat(None), repeat(None))
 
 
-@lru_cache(maxsize=64)
+# By their types too: True equals 1, and is no number here.
+@lru_cache(maxsize=64, typed=True)
 def _question(
     similarity: float | None, radius: int | None, recall: float | None, bits: int
 ) -> Question:
