@@ -77,7 +77,6 @@ def _with_texts(folder: Path, path: Path, size: int, what: str, queries: int) ->
                 None,
             )
             if state == "as it was added":
-                yield from _meanwhile(collection, named, asked, size)
                 yield Row(f"{named}: compact", f"{seconds(collection.compact):.3g} s")
         found, texts = collection.stats(), _text_bytes(folder)
         yield at_most(
@@ -87,6 +86,8 @@ def _with_texts(folder: Path, path: Path, size: int, what: str, queries: int) ->
             200,
             more=f", {found.segment_bytes / found.documents:.3g} of them in segments",
         )
+        # Last: what is added meanwhile is near what is asked for.
+        yield from _meanwhile(collection, named, asked, size)
     shutil.rmtree(folder)
 
 
