@@ -13,7 +13,7 @@ from neardup.sources import Batch, Reading, Unreadable
 
 def pack(data: bytes, how: str) -> bytes:
     if how == ".gz":
-        return gzip.compress(data)
+        return gzip.compress(data, mtime=0)
     if how == ".zst":
         sink = pa.BufferOutputStream()
         with pa.CompressedOutputStream(sink, "zstd") as stream:
