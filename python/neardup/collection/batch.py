@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.collection.documents import Documents
 from neardup.collection.making import prepared
-from neardup.collection.rows import LEAST_PACKED, checksum, digest_of, packed
+from neardup.collection.rows import LEAST_PACKED, checksums, digest_of, packed
 from neardup.unicode import check_unicode
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     Coded = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8] | None]
 
 
-# Rows made before others get a turn.
-AT_ONCE = 256
+# Rows made before others get a turn, and texts packed.
+AT_ONCE, PACKED_AT_ONCE = 1024, 16
 
 
 class Batch:
@@ -57,29 +57,42 @@ class Batch:
 
     def rows(
         self, chosen: list[int] | range, first: int, breathe: Callable[[], None]
-    ) -> list[tuple[Any, ...]]:
-        """The chosen documents as rows of the store, with keys from `first` on. Calls `breathe`
-        now and then, so that other threads can run."""
+    ) -> list[list[Any]]:
+        """The chosen documents as columns of the store, in its order, with keys from `first` on.
+        Calls `breathe` now and then, so that other threads can run."""
         ids, strings, metadata = self.documents
         columns: tuple[list[Any], ...]
         columns = (ids, self.names, self.codes, metadata, strings, self.data)
         if len(chosen) < len(self):
             columns = tuple([column[at] for at in chosen] for column in columns)
-        made = []
-        for key, (id_, name, code, extra, text, data) in enumerate(
-            zip(*columns, strict=True), first
-        ):
-            stored: str | bytes | None = text
-            if not self.texts:
-                stored = data = None
-            elif len(data) >= LEAST_PACKED:
-                stored = packed(text, data)
-                data = stored if type(stored) is bytes else data
-            sum_ = checksum(key, name, code, extra, data)
-            made.append((key, id_, code, sum_, extra, stored))
-            if key % AT_ONCE == 0:
-                breathe()
-        return made
+        ids, names, codes, metadata, strings, data = columns
+        keys = list(range(first, first + len(ids)))
+        stored: list[Any] = [None] * len(ids)
+        if self.texts:
+            stored, data = self._packed(strings, data, breathe)
+        sums: list[int] = []
+        for start in range(0, len(ids), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            texts = data[part] if self.texts else None
+            sums += checksums(keys[part], names[part], codes[part], metadata[part], texts)
+            breathe()
+        return [keys, ids, codes, sums, metadata, stored]
+
+    @staticmethod
+    def _packed(
+        strings: list[str], data: list[bytes], breathe: Callable[[], None]
+    ) -> tuple[list[str | bytes], list[bytes]]:
+        """The texts as they are stored, and the bytes of that."""
+        stored: list[str | bytes] = [*strings]
+        data = [*data]
+        for at, length in enumerate(map(len, data)):
+            if length >= LEAST_PACKED:
+                stored[at] = small = packed(strings[at], data[at])
+                if type(small) is bytes:
+                    data[at] = small
+                if at % PACKED_AT_ONCE == 0:
+                    breathe()
+        return stored, data
 
     def digests_of(self, chosen: list[int] | range, first: int) -> list[tuple[int, bytes]]:
         """The digests of the chosen documents that have no signal, with the same keys."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import repeat
 from pathlib import Path
 from types import TracebackType
@@ -195,7 +195,7 @@ class Collection:
             if not self._updates:
                 try:
                     self._put(batch, every, [])
-                    return [*map(Outcome._make, zip(given.ids, *ADDED, strict=False))]
+                    return [*map(AS_OUTCOME, zip(given.ids, *ADDED, strict=False))]
                 except KnownIdError:
                     pass
             known = self._known(given.ids)
@@ -428,7 +428,9 @@ class Collection:
             store.close()
 
 
-# The rest of an outcome, for as many as there are.
+# What makes an outcome of its values with no step of Python, and the rest of one, for as many as
+# there are.
+AS_OUTCOME = partial(tuple.__new__, Outcome)
 ADDED = (repeat("added"), repeat(None), repeat(None), repeat(None))
 
 

@@ -187,7 +187,7 @@ class Session:
 
     def change(
         self,
-        rows: Sequence[tuple[Any, ...]],
+        columns: Sequence[list[Any]],
         digests: Sequence[tuple[int, bytes]],
         gone: Sequence[Row],
         coded: Coded | None = None,
@@ -195,22 +195,26 @@ class Session:
     ) -> None:
         """Some rows in, some out, in one transaction; what is in memory follows when it is done.
 
+        columns   of the rows, in the order of the store; none if there are no rows
         coded     keys, fingerprints and sketches of the rows that have them
         sketches  of all the rows, where texts are kept
         """
         counts = self.segments.counts
-        without = sum(row[2] is None for row in rows) - sum(row.fingerprint is None for row in gone)
+        added = len(columns[0]) if columns else 0
+        without = columns[2].count(None) if columns else 0
+        without -= sum(row.fingerprint is None for row in gone)
         after = counts._replace(
-            documents=counts.documents + len(rows) - len(gone),
+            documents=counts.documents + added - len(gone),
             without_signal=counts.without_signal + without,
-            next_key=counts.next_key + len(rows),
+            next_key=counts.next_key + added,
             next_removal=counts.next_removal + len(gone),
         )
         with self.store.transaction():
             if gone:
                 self.store.delete(gone, counts.next_removal)
-            if rows:
-                self.store.insert(rows, digests, None if sketches is None else sketches.tobytes())
+            if added:
+                made = None if sketches is None else sketches.tobytes()
+                self.store.insert(columns, digests, made)
             self.store.set_counts(after)
         self.segments.apply(self.store, coded, [row.key for row in gone], after)
         self._tidy()
