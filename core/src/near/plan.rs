@@ -1,11 +1,11 @@
 //! What is asked for → which registers have to agree.
 //!
-//! A table is a set of registers; it finds a pair that agrees in all of them. Tables come in rounds, each of which cuts
-//! a random order of the registers into blocks. Everything here follows from the question alone, never from the rows
+//! A table is a set of registers; it finds a pair that agrees in all of them (see `rounds`). Everything here follows from the question alone, never from the rows
 //! or the machine: whoever asks the same gets the same pairs.
 
 use super::sketch::{REGISTERS, Sketch, digest};
 use crate::Error;
+use crate::rounds::{self, Rounds};
 
 /// The chance that a register of two texts of this cosine agrees, somewhat below that of the worst of nine kinds of edits
 /// on eleven kinds of texts (benchmarks/recall.py --agreement). Between two points it is taken as linear in the root of
@@ -71,8 +71,8 @@ impl Plan {
             .filter_map(|key| tables_for(key, &counts, least, recall).map(|tables| (key, tables)))
             .min_by(|a, b| cost(a.0, a.1).total_cmp(&cost(b.0, b.1)));
         let Some((key, number)) = best else { return Ok(every) };
-        let rounds = Rounds::new(key);
-        let chance = |same: usize| if same < least { 0.0 } else { 1.0 - rounds.miss(number, same) };
+        let rounds = Rounds::new(REGISTERS, key, REGISTERS);
+        let chance = |same: usize| if same < least { 0.0 } else { 1.0 - rounds.miss(number, REGISTERS - same) };
         let found = (0..=REGISTERS).map(chance).collect();
         Ok(Plan { tables: tables(key, number), least: least as u32, found, ..every })
     }
@@ -115,86 +115,17 @@ fn counts(agreement: f64) -> Vec<f64> {
 
 /// The least number of tables that reach the recall.
 fn tables_for(key: usize, counts: &[f64], least: usize, recall: f64) -> Option<usize> {
-    let rounds = Rounds::new(key);
-    let reached = |tables: usize| {
-        let found = (least..=REGISTERS).map(|same| counts[same] * (1.0 - rounds.miss(tables, same)));
+    let rounds = Rounds::new(REGISTERS, key, REGISTERS);
+    rounds::least(MOST_TABLES, |tables| {
+        let found = (least..=REGISTERS).map(|same| counts[same] * (1.0 - rounds.miss(tables, REGISTERS - same)));
         found.sum::<f64>() >= recall
-    };
-    let (mut low, mut high) = (0, 1);
-    while !reached(high) {
-        (low, high) = (high, high * 2);
-        if high > MOST_TABLES {
-            return None;
-        }
-    }
-    while high - low > 1 {
-        let middle = low.midpoint(high);
-        if reached(middle) { high = middle } else { low = middle }
-    }
-    Some(high)
+    })
 }
 
 /// The first tables of the one sequence there is for this size of a key.
 fn tables(key: usize, number: usize) -> Vec<Vec<u8>> {
-    let mut order: Vec<u8> = (0..REGISTERS as u8).collect();
-    let mut state = key as u64;
-    let mut tables = Vec::with_capacity(number);
-    while tables.len() < number {
-        for at in (1..order.len()).rev() {
-            order.swap(at, (splitmix(&mut state) % (at as u64 + 1)) as usize);
-        }
-        tables.extend(order.chunks_exact(key).take(number - tables.len()).map(<[u8]>::to_vec));
-    }
-    tables
-}
-
-/// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
-fn splitmix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
-}
-
-/// What rounds of disjoint blocks miss.
-struct Rounds {
-    /// The chance that the first so many blocks of a round all miss, for each number of registers that agree.
-    missed: Vec<Vec<f64>>,
-}
-
-impl Rounds {
-    fn new(key: usize) -> Self {
-        let blocks = REGISTERS / key;
-        let mut missed = vec![vec![1.0; REGISTERS + 1]; blocks + 1];
-        for same in 0..=REGISTERS {
-            // The chance that no block so far agrees, by the agreeing registers not used up by them.
-            let mut left = vec![0.0; same + 1];
-            left[same] = 1.0;
-            for block in 0..blocks {
-                let among = REGISTERS - block * key;
-                let mut after = vec![0.0; same + 1];
-                for (have, &chance) in left.iter().enumerate().filter(|(_, chance)| **chance > 0.0) {
-                    for here in 0..key.min(have + 1) {
-                        if have - here <= among - key {
-                            let ways = choose(key, here) * choose(among - key, have - here) / choose(among, have);
-                            after[have - here] += chance * ways;
-                        }
-                    }
-                }
-                left = after;
-                missed[block + 1][same] = left.iter().sum();
-            }
-        }
-        Rounds { missed }
-    }
-
-    /// The chance that a pair with so many agreeing registers is in none of the tables.
-    fn miss(&self, tables: usize, same: usize) -> f64 {
-        let blocks = self.missed.len() - 1;
-        let full = (0..tables / blocks).fold(1.0, |miss, _| miss * self.missed[blocks][same]);
-        full * self.missed[tables % blocks][same]
-    }
+    let registers: Vec<u8> = (0..REGISTERS as u8).collect();
+    rounds::tables(&registers, key, number, key as u64)
 }
 
 /// A binomial coefficient; exact, since it stays below 2^53.
@@ -205,26 +136,13 @@ fn choose(n: usize, k: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rounds::Random;
 
     #[test]
     fn the_default_question() {
         let plan = Plan::new(0.85, 0.99).unwrap();
         assert_eq!((plan.key(), plan.tables.len(), plan.least), (3, 22, 18), "{plan:?}");
         assert_eq!(plan.tables[0], tables(3, 1)[0]);
-    }
-
-    #[test]
-    fn tables_are_a_prefix_of_one_sequence() {
-        for key in 1..=MOST_KEY {
-            let many = tables(key, 50);
-            assert_eq!(many[..17], tables(key, 17));
-            let round = REGISTERS / key;
-            for round in many.chunks(round) {
-                let mut used: Vec<u8> = round.iter().flatten().copied().collect();
-                used.sort_unstable();
-                assert!(used.windows(2).all(|pair| pair[0] < pair[1]), "blocks of a round are disjoint");
-            }
-        }
     }
 
     #[test]
@@ -246,7 +164,7 @@ mod tests {
     /// Draws registers at random, round after round that may not be full, and looks them up.
     #[test]
     fn computed_chances_are_those_of_random_pairs() {
-        let mut state = 7;
+        let mut random = Random(7);
         for (similarity, recall) in [(0.85, 0.99), (0.85, 0.9), (0.7, 0.99), (0.95, 0.999), (0.9, 0.95)] {
             let plan = Plan::new(similarity, recall).unwrap();
             let rounds = 20_000;
@@ -256,9 +174,7 @@ mod tests {
                     let left: Sketch = std::array::from_fn(|at| at as u8);
                     let mut right: Sketch = std::array::from_fn(|at| at as u8 + 100);
                     let mut order: Vec<usize> = (0..REGISTERS).collect();
-                    for at in (1..REGISTERS).rev() {
-                        order.swap(at, (splitmix(&mut state) % (at as u64 + 1)) as usize);
-                    }
+                    random.shuffle(&mut order);
                     order[..same].iter().for_each(|&at| right[at] = left[at]);
                     hits += usize::from(plan.is_candidate(&left, &right));
                 }

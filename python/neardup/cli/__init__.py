@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -52,6 +53,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The `neardup` command."""
+    # NumPy starts a thread a core for algebra, which nothing here needs and which spin for a while.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     streams.mend()
     signals.listen()
     sys.exit(run(arguments))
