@@ -55,7 +55,7 @@ pub(super) fn sample<const W: usize>(
     let rounds = Rounds::new(bits as usize, key_bits as usize, radius as usize);
     let blocks = rounds::tables(&order, key_bits as usize, tables, SEED);
     Some(Sampled {
-        keys: blocks.into_iter().map(|block| masks::of_positions(block.into_iter())).collect(),
+        keys: blocks.into_iter().map(masks::of_positions).collect(),
         recall: distances.recall(&rounds, tables),
         recall_at_radius: 1.0 - rounds.miss(tables, radius as usize),
         cost,
