@@ -203,3 +203,11 @@ def test_splits_and_streams_are_refused() -> None:
         kind = type(wrong).__name__
         with pytest.raises(TypeError, match=f"dataset is of type {kind}; pass a datasets.Dataset"):
             nd.dedup_dataset(wrong)
+
+
+def test_a_text_that_is_none_is_told_with_its_column() -> None:
+    frame = pd.DataFrame({"text": ["a", "b"], "title": ["x", 3]})
+    asked: list[dict[str, Any]] = [{"column": "title"}, {"columns": ["text", "title"]}]
+    for options in asked:
+        with pytest.raises(TypeError, match="row 1 of the column 'title' is of type int"):
+            nd.dedup_frame(frame, **options)

@@ -239,8 +239,8 @@ def _removed(judge: Judge, signal: NDArray[np.bool_], found: Clusters) -> pa.Tab
     )
 
 
-def strings(texts: Any) -> pa.ChunkedArray:
-    """The texts as one Arrow column."""
+def strings(texts: Any, name: str | None = None) -> pa.ChunkedArray:
+    """The texts as one Arrow column; `name` is that of the column of a table they are."""
     import pyarrow as pa
 
     column = as_column(texts)
@@ -248,8 +248,9 @@ def strings(texts: Any) -> pa.ChunkedArray:
         return column.cast(pa.large_string())
     for row, text in enumerate(column):
         if not isinstance(text, str | None):
+            place = f"texts[{row}]" if name is None else f"row {row} of the column {name!r}"
             raise TypeError(
-                f"texts[{row}] is of type {type(text).__name__}; "
+                f"{place} is of type {type(text).__name__}; "
                 "a text must be a str, or None for a missing one"
             )
     from neardup.unicode import check_unicode

@@ -11,6 +11,7 @@ from neardup.keep import Keep
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
 Frame = TypeVar("Frame")
@@ -106,8 +107,8 @@ def _kept(
                 f"no column {name!r} (there is {', '.join(map(repr, there)) or 'none'})"
             )
     keys = read(policy.column) if policy.column else None
-    texts = read(wanted[0]) if len(wanted) == 1 else _joined([read(name) for name in wanted])
-    return dedup(texts, keys=keys, **options).kept
+    texts = [strings(read(name), name) for name in wanted]
+    return dedup(texts[0] if len(texts) == 1 else _joined(texts), keys=keys, **options).kept
 
 
 def _taken(table: Any, rows: NDArray[np.int64]) -> Any:
@@ -148,12 +149,11 @@ def _wanted(column: str, columns: Sequence[str] | None) -> list[str]:
     return list(columns)
 
 
-def _joined(columns: list[Any]) -> Any:
+def _joined(texts: list[pa.ChunkedArray]) -> pa.ChunkedArray:
     """The texts of several columns with a line break between, as the jobs on files join them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = [strings(column) for column in columns]
     missing = pc.is_null(texts[0])
     for column in texts[1:]:
         missing = pc.and_(missing, pc.is_null(column))
