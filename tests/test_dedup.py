@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +213,16 @@ def test_frames_of_every_string_type(kind: str, encoded: bool) -> None:
     assert found["day"].to_pylist() == ["2", "3", "4"]
     none = nd.dedup_frame(table.slice(0, 0))
     assert none.num_rows == 0
+
+
+def test_distances_with_a_hash_that_only_python_can_call() -> None:
+    recipe = nd.Recipe(hash=lambda token: zlib.crc32(token.encode()) * 0x9E3779B97F4A7C15, bits=64)
+    text = "the ferry leaves the harbour at nine every morning but on sundays"
+    texts = [text, f"{text} it stays", f"{text} and holidays"]
+    found = nd.dedup(texts, similarity=0.7, recipe=recipe, pairs=True).pairs
+    assert found is not None
+    assert found.num_rows == 3
+    assert any(found["distance"].to_pylist())
+    codes = [nd.fingerprint(text, recipe) for text in texts]
+    for pair in found.to_pylist():
+        assert pair["distance"] == nd.distance(codes[pair["left"]], codes[pair["right"]])

@@ -280,6 +280,9 @@ def test_dense_buckets(linkage: Any) -> None:
         assert found_labels == [0] * len(FORMS) + [len(FORMS), 0]
         # Each is linked by a pair at least; not all pairs are looked at.
         assert len(FORMS) - 1 <= matches.counts.pairs <= len(expected)
+        if linkage == "star":
+            assert len(FORMS) - 1 <= sum(matches.counts.distances) <= len(expected)
+            assert sum(matches.counts.similarities) == sum(matches.counts.distances)
     assert matches.plan["dense"]
 
 
