@@ -32,7 +32,7 @@ use covered::Covered;
 use runs::{Hashes, NONE, Run, longest_runs, numbered, within};
 pub use units::{Unit, units};
 use windows::{Measure, Window, windows};
-pub use winnow::winnowed;
+pub use winnow::{every_run, winnowed};
 
 /// What counts as a passage.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -266,10 +266,15 @@ fn tile(
     mut take: impl FnMut(Vec<Run>),
 ) -> bool {
     let weight = |start: usize, end: usize| here.weights[end] - here.weights[start];
-    let mut waiting: BinaryHeap<(u64, Reverse<Run>)> =
+    let mut sorted: Vec<(u64, Reverse<Run>)> =
         runs.into_iter().map(|run| (weight(run.here, run.here + run.length), Reverse(run))).collect();
+    sorted.sort_unstable();
+    // Those that cover less than when they were sorted.
+    let mut waiting: BinaryHeap<(u64, Reverse<Run>)> = BinaryHeap::new();
     let mut step = 0;
-    while let Some((before, Reverse(run))) = waiting.pop() {
+    loop {
+        let next = if waiting.peek() > sorted.last() { waiting.pop() } else { sorted.pop() };
+        let Some((before, Reverse(run))) = next else { return false };
         step += 1;
         if step & 0xFF == 0 && clock.is_over_now() {
             return true;
@@ -289,7 +294,6 @@ fn tile(
             take(chain);
         }
     }
-    false
 }
 
 fn passage(chain: &[Run], left: &Cut, right: &Cut) -> Passage {
