@@ -97,8 +97,8 @@ def shared(
     min_words  so many equal words are a passage
     min_chars  so many equal characters are one, where a script has no spaces. In mixed text three
                of six words and seven of thirteen characters are enough, and so on
-    bridge     so many changed words, on either side, do not end a passage if half of the minimum is
-               equal before and behind them
+    bridge     so many changed words, on either side, do not end a passage. A passage has an
+               unbroken run of half of the minimum, and of a quarter between two gaps
     deadline   seconds after which the answer may be coarse; None: however long it takes
 
     >>> found = shared("he said the cat sat on the old mat", "The cat sat on the very old mat")
