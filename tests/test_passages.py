@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import neardup as nd
 import passages_reference
 from neardup import _core
-from neardup.passages import BRIDGE, MIN_CHARS, MIN_WORDS, Passage, shared
+from neardup.passages import BRIDGE, MIN_CHARS, MIN_WORDS, Passage, shared, sharing, turned
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "then", "it", "went"]
 HAN = "我们今天讨论自然语言处理的历史和未来"
@@ -98,6 +98,9 @@ def test_turned_round_it_is_the_same(texts: tuple[str, str]) -> None:
     on, back = shared(*texts), shared(*reversed(texts))
     assert sorted(rows(on)) == sorted((c, d, a, b, n, exact) for a, b, c, d, n, exact in rows(back))
     assert (on.coverage_left, on.containment_left) == (back.coverage_right, back.containment_right)
+    question = sharing(MIN_WORDS, MIN_CHARS, BRIDGE, None)
+    a, b = texts
+    assert turned(_core.shared(a, b, question)) == _core.shared(b, a, question)
 
 
 def grams(text: str, minimum: int) -> set[tuple[Any, ...]]:

@@ -125,3 +125,19 @@ def as_shared(found: _core.Found) -> Shared:
         words_right=right[0],
         coarse=coarse,
     )
+
+
+def turned(found: _core.Found) -> _core.Found:
+    """What the core would have found with the texts the other way round: nothing else, since it
+    does not matter which comes first."""
+    rows, equal, left, right, coarse = found
+    order = sorted(range(len(rows)), key=lambda at: (rows[at][2:4], rows[at][:2]))
+    places = {at: place for place, at in enumerate(order)}
+    swapped = [(c, d, a, b, words, exact) for a, b, c, d, words, exact in rows]
+    return (
+        [swapped[at] for at in order],
+        sorted((places[at], c, d, a, b) for at, a, b, c, d in equal),
+        right,
+        left,
+        coarse,
+    )
