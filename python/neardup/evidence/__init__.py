@@ -1,0 +1,1 @@
+"""The evidence of copying: what documents share with others, and how much of them that is."""
