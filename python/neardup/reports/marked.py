@@ -1,0 +1,189 @@
+"""A text with stretches marked, cut where a mark begins or ends, for the template to write down."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import NamedTuple
+
+from neardup.evidence.findings import Ignored, Rule
+from neardup.reports.markup import Piece, block
+
+# Rules that say who wrote a stretch: it is left out of the figure without quotations.
+QUOTED: tuple[Rule, ...] = ("quotation", "references")
+# Of stretches that lie on one another so many are named; the others would only add to the page.
+MOST_KEYS = 24
+# Texts from here on are cut into blocks, of which a browser lays out only those it shows.
+LONG_TEXT = 60_000
+BLOCK = 8_000
+# Scripts without spaces: a character counts as a word.
+_UNSPACED = (
+    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:['’][^\W_{_UNSPACED}]+)*")
+_CHARACTER = re.compile(r"[^\W_]")
+
+
+class Stretch(NamedTuple):
+    """Some of a text, marked.
+
+    key    what it belongs to: a passage, or a source
+    rank   where several lie on one another, the lowest gives the colour
+    link   where the number leads, and what is said of that; `anchor` is the name by which others
+           lead here
+    exact  whether the other text has it word for word
+    equal  the share of its words that the other text has
+    """
+
+    start: int
+    end: int
+    key: int
+    rank: int
+    link: str = ""
+    said: str = ""
+    anchor: str = ""
+    exact: bool = True
+    equal: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some of a text without a change of marks in it.
+
+    keys        what it belongs to, the one that gives the colour first
+    begins      stretches that begin here, to be numbered
+    words, characters   how many of them count, for figures that the page computes again
+    rule        why it does not count, if it does not
+    """
+
+    pieces: Sequence[Piece]
+    keys: tuple[int, ...] = ()
+    begins: tuple[Stretch, ...] = ()
+    words: float = 0.0
+    characters: float = 0.0
+    rule: str = ""
+    exact: bool = True
+
+    @property
+    def quoted(self) -> bool:
+        return self.rule in QUOTED
+
+    @property
+    def counts(self) -> bool:
+        return bool(self.keys) and (not self.rule or self.quoted)
+
+
+class _Cut(NamedTuple):
+    start: int
+    end: int
+    stretches: tuple[Stretch, ...]
+    begins: tuple[Stretch, ...]
+    rule: str
+
+
+def parts_of(
+    text: str, stretches: Iterable[Stretch], ignored: Sequence[Ignored] = ()
+) -> list[list[Part]]:
+    """The parts of a text in blocks, of which all but the last ended with a line break.
+
+    O(n log n) for n characters and stretches together.
+    """
+    cuts = _cuts(len(text), [_inside(each, len(text)) for each in stretches], ignored)
+    if len(text) < LONG_TEXT:
+        return [[_part(text, cut) for cut in cuts]]
+    blocks: list[list[Part]] = [[]]
+    size = 0
+    for cut in cuts:
+        for piece, ends in _lines(text, cut, size):
+            if piece.start < piece.end or piece.begins:
+                blocks[-1].append(_part(text, piece))
+            size += piece.end - piece.start
+            if ends:
+                blocks.append([])
+                size = 0
+    return blocks
+
+
+def _inside(stretch: Stretch, length: int) -> Stretch:
+    start = min(max(stretch.start, 0), length)
+    return stretch._replace(start=start, end=min(max(stretch.end, start), length))
+
+
+def _cuts(length: int, stretches: list[Stretch], ignored: Sequence[Ignored]) -> Iterator[_Cut]:
+    stretches = sorted((each for each in stretches if each.start < each.end), key=_order)
+    rules = sorted((each for each in ignored if each.start < each.end), key=lambda x: x.start)
+    places = {0, length}
+    places.update(place for each in stretches for place in (each.start, each.end))
+    places.update(min(place, length) for each in rules for place in (each.start, each.end))
+    bounds = sorted(places)
+    # Rank and place of each stretch that is on; and by its end, to take it off again.
+    active: list[tuple[int, int]] = []
+    ends: list[tuple[int, int, int]] = []
+    at = rule_at = 0
+    rule: Ignored | None = None
+    for start, end in pairwise(bounds):
+        while ends and ends[0][0] <= start:
+            del active[bisect_left(active, heappop(ends)[1:])]
+        begins = []
+        while at < len(stretches) and stretches[at].start == start:
+            begins.append(stretches[at])
+            insort(active, (stretches[at].rank, at))
+            heappush(ends, (stretches[at].end, stretches[at].rank, at))
+            at += 1
+        while rule_at < len(rules) and rules[rule_at].start <= start:
+            if rule is None or rules[rule_at].end > rule.end:
+                rule = rules[rule_at]
+            rule_at += 1
+        is_ignored = rule is not None and rule.end > start
+        name = rule.rule if rule is not None and is_ignored else ""
+        shown = tuple(stretches[place] for _, place in active[:MOST_KEYS])
+        yield _Cut(start, end, shown, tuple(begins[:MOST_KEYS]), name)
+
+
+def _order(stretch: Stretch) -> tuple[int, int, int]:
+    return stretch.start, stretch.rank, stretch.key
+
+
+def _lines(text: str, cut: _Cut, size: int) -> Iterator[tuple[_Cut, bool]]:
+    """A cut, divided at line breaks wherever a block is full; whether a block ends there."""
+    start = cut.start
+    while True:
+        wanted = max(start, start + BLOCK - size)
+        at = text.find("\n", wanted, cut.end) if wanted < cut.end else -1
+        if at < 0:
+            yield cut._replace(start=start, begins=cut.begins if start == cut.start else ()), False
+            return
+        # The break is the end of the block, and not shown again.
+        end = at - 1 if at > start and text[at - 1] == "\r" else at
+        begins = cut.begins if start == cut.start else ()
+        yield cut._replace(start=start, end=end, begins=begins), True
+        start, size = at + 1, 0
+
+
+def _part(text: str, cut: _Cut) -> Part:
+    shown = text[cut.start : cut.end]
+    if not cut.stretches:
+        return Part(block(shown), rule=cut.rule)
+    # What one of several has word for word is equal.
+    equal = max(each.equal for each in cut.stretches)
+    words, characters = counted(shown)
+    return Part(
+        block(shown),
+        tuple(dict.fromkeys(each.key for each in cut.stretches)),
+        cut.begins,
+        words * equal,
+        characters * equal,
+        cut.rule,
+        cut.stretches[0].exact,
+    )
+
+
+def counted(text: str) -> tuple[int, int]:
+    """How many words and characters a text has that count: no spaces and no punctuation."""
+    words = sum(1 for _ in _WORD.finditer(text))
+    return words, sum(1 for _ in _CHARACTER.finditer(text))
