@@ -80,6 +80,7 @@ class Node:
     x: int
     y: int
     label: str
+    label_y: int
     said: str
     link: str
     value: float | None
@@ -120,11 +121,21 @@ def matrix_of(net: Net, words: Words) -> Matrix | None:
     held: dict[int, float] = {}
     for tie in net.ties:
         held[tie.source] = held.get(tie.source, 0.0) + tie.share
+    group = _groups(net)
+    strongest: dict[int, float] = {}
+    for at in tied:
+        strongest[group[at]] = max(strongest.get(group[at], 0.0), net.shares[at])
+    # Those that share most, and then group by group, so that what belongs together is.
     rows = sorted(tied, key=lambda at: (-net.shares[at], at))[:MATRIX_ROWS]
+    rows.sort(key=lambda at: (-strongest[group[at]], group[at], -net.shares[at], at))
     columns = sorted(held, key=lambda at: (-held[at], at))
     # Where documents are sources of one another, the order is that of the rows.
     order = {document: at for at, document in enumerate(rows)}
-    kept = sorted(columns[:MATRIX_COLUMNS], key=lambda at: order.get(at, len(order)))
+    last = {group[at]: place for at, place in order.items()}
+    kept = sorted(
+        columns[:MATRIX_COLUMNS],
+        key=lambda at: (order.get(at, last.get(group[at], len(order))), at),
+    )
     ties = {(tie.document, tie.source): tie for tie in net.ties}
     note = ""
     if len(rows) < len(tied) or len(kept) < len(columns):
@@ -141,6 +152,21 @@ def matrix_of(net: Net, words: Words) -> Matrix | None:
         ],
         note,
     )
+
+
+def _groups(net: Net) -> list[int]:
+    """For each document and source the lowest number it is tied to, through others too."""
+    parent = list(range(len(net.names)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            parent[at] = at = parent[parent[at]]
+        return at
+
+    for tie in net.ties:
+        one, other = sorted((root(tie.document), root(tie.source)))
+        parent[other] = one
+    return [root(at) for at in range(len(parent))]
 
 
 def _cell(
@@ -191,7 +217,7 @@ def graph_of(net: Net, words: Words) -> Graph | None:
     order = sorted(nodes)
     places = _laid_out(order, {ends: tie.share for ends, tie in kept.items()})
     return Graph(
-        [_node(net, at, places[at]) for at in order],
+        [_node(net, at, places, kept) for at in order],
         [
             Line(
                 *places[ends[0]],
@@ -208,14 +234,24 @@ def graph_of(net: Net, words: Words) -> Graph | None:
     )
 
 
-def _node(net: Net, at: int, place: tuple[int, int]) -> Node:
+def _node(
+    net: Net,
+    at: int,
+    places: Mapping[int, tuple[int, int]],
+    lines: Mapping[tuple[int, int], Tie],
+) -> Node:
+    x, y = places[at]
+    beside = [places[end][1] for ends in lines if at in ends for end in ends if end != at]
+    # Away from what it is tied to there is room for its name.
+    is_over = sum(beside) / len(beside) > y if beside else False
     name = plain(net.names[at])
     is_source = at >= net.documents
     value = None if is_source else net.shares[at]
     said = name if value is None else f"{name}: {share(value)}"
     label = name if len(name) <= LABEL else f"{name[: LABEL // 2 - 1]}…{name[-LABEL // 2 :]}"
     above = value is not None and net.reaches(value)
-    return Node(*place, label, said, net.links[at], value, above, is_source)
+    label_y = y - 13 if is_over else y + 21
+    return Node(x, y, label, label_y, said, net.links[at], value, above, is_source)
 
 
 def _laid_out(
@@ -231,7 +267,7 @@ def _laid_out(
     where = np.stack((np.cos(angles), np.sin(angles)), axis=1)
     springs = np.zeros((count, count))
     for (one, other), strength in lines.items():
-        springs[at[one], at[other]] = springs[at[other], at[one]] = 0.4 + strength
+        springs[at[one], at[other]] = springs[at[other], at[one]] = 0.1 + 0.25 * strength
     ideal = 1.6 / math.sqrt(count)
     for step in range(STEPS):
         apart = where[:, None, :] - where[None, :, :]

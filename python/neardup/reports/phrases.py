@@ -6,19 +6,17 @@ from __future__ import annotations
 PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "title.compare": ("Two texts compared", "文本比对报告"),
     "title.check": ("Check for copying", "文本复制检测报告"),
-    "title.document": ("{name}: what it shares with others", "{name}：与其他文本的重合"),
     "title.pair": ("{left} beside {right}", "{left} 与 {right} 对照"),
-    "and": ("and", "与"),
     "nav.overview": ("Overview", "总览"),
     "nav.label": ("Where you are", "当前位置"),
     # ---- figures of two texts ----
     "figure.similarity": ("similarity", "相似度"),
-    "figure.distance": ("distance", "指纹距离"),
+    "figure.distance": ("distance in bits", "指纹距离（位）"),
     "figure.left": ("of the left text is in the right", "左侧文本与右侧重合"),
     "figure.right": ("of the right text is in the left", "右侧文本与左侧重合"),
     "figure.longest": ("longest passage", "最长重合段"),
     "figure.passages": ("passages", "重合段"),
-    "figure.bits": ("{n:,} of {of:,} bits", "{n:,} / {of:,} 位"),
+    "figure.bits": ("{n:,} / {of:,}", "{n:,} / {of:,}"),
     "figure.none": ("none", "无"),
     "verdict.identical": ("The texts are identical.", "两条文本完全相同。"),
     "verdict.near-duplicate": (
@@ -177,9 +175,8 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "sources.title": ("Sources", "来源"),
     "sources.none": ("No other text shares a passage with it.", "没有发现重合来源。"),
     "sources.note": (
-        "The largest first. Untick a source to leave it out: figures and colours follow. What "
-        "several sources have counts once.",
-        "按重合多少排列。取消勾选可排除该来源，数值与颜色随之更新；多个来源共有的部分只计一次。",
+        "Untick a source to leave it out: figures and colours follow.",
+        "取消勾选可排除该来源，数值与颜色随之更新。",
     ),
     "sources.plain": (
         "The largest first. What several sources have counts once.",
@@ -208,7 +205,6 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "{shown:,}.",
         "全文 {n:,} 个字符；检测页面只显示前 {shown:,} 个。",
     ),
-    "settings.title_check": ("Settings", "设置"),
     "setting.threshold": ("threshold", "阈值"),
     "setting.min_words": ("shortest passage, words", "最短重合（词）"),
     "setting.min_chars": ("shortest passage, characters", "最短重合（字）"),
