@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.match import Match
     from neardup.pairs import JoinPlan, pairs, pairs_plan
+    from neardup.passages import Passage
     from neardup.recipe import Recipe
-    from neardup.similarity import Comparison, Passage, compare, similarity
+    from neardup.similarity import Comparison, compare, similarity
 
 __all__ = [
     "Collection",
@@ -80,8 +81,9 @@ _MODULES = {
     "index": "Index",
     "match": "Match",
     "pairs": "JoinPlan pairs pairs_plan",
+    "passages": "Passage",
     "recipe": "Recipe",
-    "similarity": "Comparison Passage compare similarity",
+    "similarity": "Comparison compare similarity",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
