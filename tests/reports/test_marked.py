@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neardup.evidence.findings import Ignored
 from neardup.reports import marked
-from neardup.reports.marked import Part, Stretch, counted, parts_of
+from neardup.reports.marked import Measure, Part, Stretch, parts_of
 
 TEXTS = st.text(st.sampled_from("ab \n中\u202e<"), max_size=80)
 PLACES = st.tuples(st.integers(0, 90), st.integers(0, 90))
@@ -76,10 +76,20 @@ def test_a_number_stands_where_its_stretch_begins() -> None:
 
 
 def test_what_one_of_several_has_word_for_word_counts_whole() -> None:
-    edited = Stretch(0, 7, 1, 0, exact=False, equal=0.5)
+    edited = Stretch(0, 7, 1, 0, equal=0.5)
     (block,) = parts_of("one two", [edited, Stretch(0, 3, 2, 1)])
     assert [part.words for part in block] == [1.0, 0.5]
     assert not block[0].exact
+
+
+def test_changed_words_do_not_count() -> None:
+    edited = Stretch(0, 13, 1, 0, changed=((4, 7),))
+    (block,) = parts_of("one two three", [edited])
+    assert [(shown(part), part.words, part.exact) for part in block] == [
+        ("one ", 1.0, True),
+        ("two", 0.0, False),
+        (" three", 1.0, True),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +103,7 @@ def test_what_one_of_several_has_word_for_word_counts_whole() -> None:
     ],
 )
 def test_words_and_characters_that_count(text: str, expected: tuple[int, int]) -> None:
-    assert counted(text) == expected
+    assert Measure(text).between(0, len(text)) == expected
 
 
 @pytest.mark.parametrize("nested", [True, False])

@@ -9,7 +9,9 @@ from typing import Any
 from neardup.evidence.findings import Ignored
 from neardup.passages import Passage
 from neardup.reports.catalogue import Words
-from neardup.reports.marked import Part, Stretch, counted, parts_of
+from neardup.reports.changes import PAGE_STEPS, Changes, changes
+from neardup.reports.differences import Budget
+from neardup.reports.marked import Measure, Part, Stretch, parts_of
 from neardup.reports.markup import Piece, cosine, line, number, plain, share
 from neardup.reports.shell import environment, policy_with_script, script
 
@@ -83,7 +85,7 @@ class Row:
 class PairView:
     """What the template writes down.
 
-    lengths, edited   of the passages in their order, for the script
+    lengths  of the passages in their order, for the script
     """
 
     prefix: str
@@ -94,7 +96,6 @@ class PairView:
     rows_note: str
     notes: Sequence[str]
     lengths: Sequence[int]
-    edited: str
 
     @property
     def shortest(self) -> int:
@@ -114,8 +115,11 @@ def pair_view(
     most    characters shown of each text
     """
     passages, notes = _shown(found, words, most)
+    budget = Budget(PAGE_STEPS)
+    edits = [changes(passage, *found.texts, budget) for passage in passages]
     columns = [
-        _column(found, at, passages, words, prefix=prefix, most=most) for at in range(len(SIDES))
+        _column(found, at, passages, edits, words, prefix=prefix, most=most)
+        for at in range(len(SIDES))
     ]
     if found.coarse:
         notes.append(words("note.coarse"))
@@ -130,7 +134,6 @@ def pair_view(
         words("list.rows", shown=LISTED, n=len(passages)) if len(passages) > LISTED else "",
         notes,
         [passage.words for passage in passages],
-        "".join("01"[not passage.exact] for passage in passages),
     )
 
 
@@ -172,15 +175,17 @@ def _column(
     found: Compared,
     at: int,
     passages: Sequence[Passage],
+    edits: Sequence[Changes],
     words: Words,
     *,
     prefix: str,
     most: int,
 ) -> Column:
     text = found.texts[at]
+    measure = Measure(text)
     here, there = "lr"[at], "rl"[at]
     stretches = []
-    for n, passage in enumerate(passages, 1):
+    for n, (passage, edited) in enumerate(zip(passages, edits, strict=True), 1):
         start, end = stretch_of(passage, at)
         stretches.append(
             Stretch(
@@ -192,8 +197,8 @@ def _column(
                 link=f"#{prefix}{there}{n}",
                 said=words("jump.to", n=n, count=words("words", n=passage.words)),
                 anchor=f"{prefix}{here}{n}",
-                exact=passage.exact,
-                equal=equal_share(passage, text[start:end]),
+                equal=equal_share(passage, edited, measure.between(start, end)[0]),
+                changed=edited.on(at),
             )
         )
     notes = [] if text else [words("text.empty")]
@@ -216,11 +221,11 @@ def stretch_of(passage: Passage, at: int) -> tuple[int, int]:
     return passage.right_start, passage.right_end
 
 
-def equal_share(passage: Passage, text: str) -> float:
-    """The share of the words of an edited passage that both texts have."""
-    if passage.exact:
+def equal_share(passage: Passage, edited: Changes, words: int) -> float:
+    """The share of the words of a passage that both texts have, where nothing says which."""
+    if edited.is_known:
         return 1.0
-    return min(passage.words / max(counted(text)[0], 1), 1.0)
+    return min(passage.words / max(words, 1), 1.0)
 
 
 def total_of(weight: float, value: float) -> float:

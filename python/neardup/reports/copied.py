@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from neardup.evidence.findings import Figures, Finding, Source
 from neardup.reports.catalogue import Words
+from neardup.reports.changes import PAGE_STEPS, changes
 from neardup.reports.compared import Figure, equal_share, total_of
-from neardup.reports.marked import Part, Stretch, parts_of
+from neardup.reports.differences import Budget
+from neardup.reports.marked import Measure, Part, Stretch, parts_of
 from neardup.reports.markup import Piece, cosine, line, number, share
 
 NAMES = ("share", "unquoted", "largest")
@@ -102,11 +104,14 @@ def document_view(
 def _stretches(
     finding: Finding, words: Words, most: int, link: Callable[[int, int], str]
 ) -> Iterator[Stretch]:
+    measure = Measure(finding.text)
+    budget = Budget(PAGE_STEPS)
     for rank, source in enumerate(finding.sources, 1):
         shown = min(rank, most)
         numbered = sorted(source.passages, key=lambda each: (each.left_start, each.right_start))
         for n, passage in enumerate(numbered, 1):
-            text = finding.text[passage.left_start : passage.left_end]
+            edited = changes(passage, finding.text, source.text, budget)
+            size = measure.between(passage.left_start, passage.left_end)[0]
             yield Stretch(
                 passage.left_start,
                 passage.left_end,
@@ -114,8 +119,8 @@ def _stretches(
                 rank=shown,
                 link=link(rank, n),
                 said=words("jump.beside", n=shown, count=words("words", n=passage.words)),
-                exact=passage.exact,
-                equal=equal_share(passage, text),
+                equal=equal_share(passage, edited, size),
+                changed=edited.left,
             )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left, insort
+import sys
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from neardup.evidence.findings import Ignored, Rule
+from neardup.reports.changes import Spans
 from neardup.reports.markup import Piece, block
 
 # Rules that say who wrote a stretch: it is left out of the figure without quotations.
@@ -20,13 +21,6 @@ MOST_KEYS = 24
 # Texts from here on are cut into blocks, of which a browser lays out only those it shows.
 LONG_TEXT = 60_000
 BLOCK = 8_000
-# Scripts without spaces: a character counts as a word.
-_UNSPACED = (
-    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:['’][^\W_{_UNSPACED}]+)*")
-_CHARACTER = re.compile(r"[^\W_]")
 
 
 class Stretch(NamedTuple):
@@ -36,8 +30,8 @@ class Stretch(NamedTuple):
     rank   where several lie on one another, the lowest gives the colour
     link   where the number leads, and what is said of that; `anchor` is the name by which others
            lead here
-    exact  whether the other text has it word for word
     equal  the share of its words that the other text has
+    changed   places of the words in it that the other text has not; all others are equal
     """
 
     start: int
@@ -47,8 +41,15 @@ class Stretch(NamedTuple):
     link: str = ""
     said: str = ""
     anchor: str = ""
-    exact: bool = True
     equal: float = 1.0
+    changed: Spans = ()
+
+    def equal_at(self, place: int) -> float:
+        """How much of what lies there is equal; no change begins or ends within."""
+        at = bisect_right(self.changed, (place, sys.maxsize)) - 1
+        if at >= 0 and place < self.changed[at][1]:
+            return 0.0
+        return self.equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Part:
     begins      stretches that begin here, to be numbered
     words, characters   how many of them count, for figures that the page computes again
     rule        why it does not count, if it does not
+    exact       whether the other text has it word for word
     """
 
     pieces: Sequence[Piece]
@@ -94,14 +96,15 @@ def parts_of(
     O(n log n) for n characters and stretches together.
     """
     cuts = _cuts(len(text), [_inside(each, len(text)) for each in stretches], ignored)
+    measure = Measure(text)
     if len(text) < LONG_TEXT:
-        return [[_part(text, cut) for cut in cuts]]
+        return [[_part(text, cut, measure) for cut in cuts]]
     blocks: list[list[Part]] = [[]]
     size = 0
     for cut in cuts:
         for piece, ends in _lines(text, cut, size):
             if piece.start < piece.end or piece.begins:
-                blocks[-1].append(_part(text, piece))
+                blocks[-1].append(_part(text, piece, measure))
             size += piece.end - piece.start
             if ends:
                 blocks.append([])
@@ -118,7 +121,9 @@ def _cuts(length: int, stretches: list[Stretch], ignored: Sequence[Ignored]) -> 
     stretches = sorted((each for each in stretches if each.start < each.end), key=_order)
     rules = sorted((each for each in ignored if each.start < each.end), key=lambda x: x.start)
     places = {0, length}
-    places.update(place for each in stretches for place in (each.start, each.end))
+    for each in stretches:
+        places.update((each.start, each.end))
+        places.update(min(place, each.end) for span in each.changed for place in span)
     places.update(min(place, length) for each in rules for place in (each.start, each.end))
     bounds = sorted(places)
     # Rank and place of each stretch that is on; and by its end, to take it off again.
@@ -165,25 +170,37 @@ def _lines(text: str, cut: _Cut, size: int) -> Iterator[tuple[_Cut, bool]]:
         start, size = at + 1, 0
 
 
-def _part(text: str, cut: _Cut) -> Part:
-    shown = text[cut.start : cut.end]
+def _part(text: str, cut: _Cut, measure: Measure) -> Part:
+    pieces = block(text[cut.start : cut.end])
     if not cut.stretches:
-        return Part(block(shown), rule=cut.rule)
+        return Part(pieces, rule=cut.rule)
     # What one of several has word for word is equal.
-    equal = max(each.equal for each in cut.stretches)
-    words, characters = counted(shown)
+    equal = max(each.equal_at(cut.start) for each in cut.stretches)
+    words, characters = measure.between(cut.start, cut.end)
     return Part(
-        block(shown),
+        pieces,
         tuple(dict.fromkeys(each.key for each in cut.stretches)),
         cut.begins,
         words * equal,
         characters * equal,
         cut.rule,
-        cut.stretches[0].exact,
+        cut.stretches[0].equal_at(cut.start) == 1.0,
     )
 
 
-def counted(text: str) -> tuple[int, int]:
-    """How many words and characters a text has that count: no spaces and no punctuation."""
-    words = sum(1 for _ in _WORD.finditer(text))
-    return words, sum(1 for _ in _CHARACTER.finditer(text))
+class Measure:
+    """Counts words of a text, and the characters in them, as passages do: without punctuation."""
+
+    def __init__(self, text: str) -> None:
+        import numpy as np
+
+        from neardup import _core
+
+        # Halves of characters are no text to the core.
+        self._starts, ends, _ = _core.units(text.encode(errors="replace").decode())
+        self._characters = np.concatenate(([0], np.cumsum(ends - self._starts)))
+
+    def between(self, start: int, end: int) -> tuple[int, int]:
+        """How many words begin there, and their characters."""
+        first, last = self._starts.searchsorted((start, end))
+        return int(last - first), int(self._characters[last] - self._characters[first])

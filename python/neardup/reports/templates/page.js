@@ -27,7 +27,6 @@
 
   const redraw = (view) => {
     const isShown = shownIn(view);
-    const edited = view.dataset.edited || "";
     const sums = { left: 0, right: 0, w: 0, c: 0, uw: 0, uc: 0 };
     const single = { w: new Map(), c: new Map() };
     for (const mark of all("mark[data-k]", view)) {
@@ -38,7 +37,7 @@
         mark.removeAttribute("class");
         continue;
       }
-      const isEdited = edited ? edited[first - 1] === "1" : mark.dataset.e !== undefined;
+      const isEdited = mark.dataset.e !== undefined;
       mark.className = "c" + ((first - 1) % COLOURS) + (isEdited ? " edited" : "") + (counts ? "" : " ignored");
       if (!counts) continue;
       const side = mark.closest("[data-side]");
