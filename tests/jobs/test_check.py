@@ -187,7 +187,7 @@ def test_unreadable_records(tmp_path: Path) -> None:
     with pytest.raises(jobs.UnreadableError, match="1 unreadable; nothing was written"):
         jobs.check([str(path)], CheckOptions(strict=True, out=out))
     path.write_text("not JSON\n")
-    with pytest.raises(jobs.NothingReadError, match="no record could be read: .*essays.jsonl:1"):
+    with pytest.raises(jobs.NothingReadError, match=r"no record could be read: .*essays\.jsonl:1"):
         jobs.check([str(path)], CheckOptions(out=out))
     assert not out.exists()
 

@@ -15,6 +15,7 @@ from copying_findings import passage
 from neardup.evidence.findings import Ignored
 from neardup.passages import Passage
 from neardup.reports import LANGUAGES, Compared, compared, render_comparison
+from neardup.reports.catalogue import Words
 from page import NASTY, check_harmless
 
 LEFT = "one two three four five six seven eight nine ten"
@@ -78,15 +79,18 @@ def test_numbers_lead_to_the_other_side_and_back() -> None:
 
 
 def test_edited_and_ignored_are_told_apart() -> None:
-    edited = replace(FOUND.passages[0], exact=False)
+    right = RIGHT.replace("three", "thirty")
+    edited = Passage(0, 23, right.index("one"), len(right), 4, False)
     page = rendered(
         replace(
             FOUND,
+            texts=(LEFT, right),
             passages=[edited],
             ignored=([Ignored(24, 30, "template")], [Ignored(0, 3, "common")]),
         )
     )
-    assert page.count('<mark class="c0 edited"') == 2
+    changed = re.findall(r'<mark class="c0 edited" data-k="1" data-w="0" data-e>(\w+)</mark>', page)
+    assert changed == ["three", "thirty"]
     assert '<span class="ignored" title="part of a template">six se</span>' in page
     assert '<span class="ignored" title="common to many documents">eig</span>' in page
 
@@ -161,7 +165,7 @@ def test_what_is_too_much_is_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> No
     page = rendered(FOUND)
     assert "Showing the longest 1 of 2 passages." in page
     assert anchors(page, "l") == ["l1"]
-    words = compared.Words("en")
+    words = Words("en")
     view = compared.pair_view(FOUND, words, most=30)
     assert view.columns[0].notes == ["Showing the first 30 of 48 characters."]
     assert view.lengths == [5]

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import math
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from neardup.cli import compared
 from neardup.cli.console import printable, terminal
 from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, recipe_of
 
 if TYPE_CHECKING:
-    from neardup.similarity import Comparison, Passage
+    from neardup.passages import Passage
+    from neardup.similarity import Comparison
 
 SHOWN_PASSAGES = 10
 EXCERPT = 72
@@ -36,6 +39,22 @@ def command(
             help="The similarity from which texts are near-duplicates. [default: 0.85]",
         ),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE.html",
+            help="Write a page: both texts side by side, the passages they share marked.",
+        ),
+    ] = None,
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            "--lang",
+            metavar="en|zh",
+            help="The language of the page. [default: that of the locale, or English]",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two texts.
@@ -46,16 +65,23 @@ def command(
     \b
     Examples:
       neardup compare a.txt b.txt
+      neardup compare a.txt b.txt --html compared.html
       neardup compare --text "the cat sat on a mat" "the cat sat on the mat"
     """
     from neardup.similarity import DEFAULT_SIMILARITY, compare
 
     if not text and left == right == "-":
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="B")
+    if html is not None or lang is not None:
+        compared.check_page(html, lang, () if text else (left, right), as_json=as_json)
     chosen = recipe_of(recipe, bits)
     texts = (left, right) if text else (read(left), read(right))
     limit = DEFAULT_SIMILARITY if similarity is None else similarity
     found = compare(*texts, chosen, similarity=limit)
+    if html is not None:
+        names = ("A", "B") if text else (left, right)
+        if compared.write_page(html, lang, names, texts, found):
+            return
     if as_json:
         print(json.dumps(_plain(found, texts[0]), ensure_ascii=False))
     else:
