@@ -323,9 +323,9 @@ def load_config(context: typer.Context, value: Path | None) -> Path | None:
         option: str(given[name]) if type(given[name]) in (int, float) else given[name]
         for option, name in named.items()
     }
-    for option, value in chosen.items():
-        if isinstance(value, str) and _takes_several(options[option]):
-            chosen[option] = [value]
+    for option, text in chosen.items():
+        if isinstance(text, str) and _takes_several(options[option]):
+            chosen[option] = [text]
     context.default_map = {**(context.default_map or {}), **chosen}
     return value
 

@@ -13,7 +13,9 @@ MATRIX_ROWS = 40
 MATRIX_COLUMNS = 40
 GRAPH_NODES = 60
 GRAPH_LINES = 240
-GRAPH_WIDTH, GRAPH_HEIGHT, MARGIN = 1100, 640, 60
+GRAPH_WIDTH, MARGIN = 1100, 60
+# The height follows the number of nodes.
+LEAST_HEIGHT, MOST_HEIGHT, NODE_HEIGHT = 300, 700, 12
 STEPS = 250
 LABEL = 16
 # From here on a cell is so dark that its number is written in light.
@@ -106,8 +108,8 @@ class Graph:
     lines: Sequence[Line]
     said: str
     note: str
+    height: int
     width: int = GRAPH_WIDTH
-    height: int = GRAPH_HEIGHT
 
 
 SELF = Cell(0.0, "", "", 0, False, False, "", is_self=True)
@@ -215,7 +217,8 @@ def graph_of(net: Net, words: Words) -> Graph | None:
             "graph.some", shown=len(nodes), n=len(tied), lines=len(kept), of=len(strongest)
         )
     order = sorted(nodes)
-    places = _laid_out(order, {ends: tie.share for ends, tie in kept.items()})
+    height = min(LEAST_HEIGHT + NODE_HEIGHT * len(order), MOST_HEIGHT)
+    places = _laid_out(order, {ends: tie.share for ends, tie in kept.items()}, height)
     return Graph(
         [_node(net, at, places, kept) for at in order],
         [
@@ -231,6 +234,7 @@ def graph_of(net: Net, words: Words) -> Graph | None:
         ],
         words("graph.described", n=len(order), lines=len(kept)),
         note,
+        height,
     )
 
 
@@ -255,7 +259,7 @@ def _node(
 
 
 def _laid_out(
-    nodes: Sequence[int], lines: Mapping[tuple[int, int], float]
+    nodes: Sequence[int], lines: Mapping[tuple[int, int], float], height: int
 ) -> dict[int, tuple[int, int]]:
     """Places by springs and repulsion (Fruchterman and Reingold 1991), n² a step, the same each
     time: it begins on a circle, in order."""
@@ -280,7 +284,7 @@ def _laid_out(
         length = np.maximum(np.linalg.norm(move, axis=1, keepdims=True), 1e-9)
         where += move / length * np.minimum(length, 0.15 * (1 - step / STEPS) + 0.002)
     low, high = where.min(axis=0), where.max(axis=0)
-    size = np.array((GRAPH_WIDTH, GRAPH_HEIGHT))
+    size = np.array((GRAPH_WIDTH, height))
     # A few on a line stay in the middle.
     span = np.maximum(high - low, max(0.4 * (high - low).max(), 1e-9))
     scaled = size / 2 + (where - (low + high) / 2) / span * (size - 2 * MARGIN)

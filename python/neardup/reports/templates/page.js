@@ -122,10 +122,20 @@
       redraw(view);
       return;
     }
-    const view = event.target.closest("[data-view=pair]");
+    const view = event.target.closest(".view");
     const mark = event.target.closest("mark[class]");
     const badge = event.target.closest("a.n");
     if (!view || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (view.dataset.view === "document") {
+      // The number that stands before it leads on.
+      if (!mark || badge || String(getSelection()) !== "") return;
+      const key = mark.dataset.k.split(" ").find(shownIn(view));
+      const before = all(`.text a.n[data-n="${key}"]`, view).filter(
+        (each) => mark.contains(each) || each.compareDocumentPosition(mark) & Node.DOCUMENT_POSITION_FOLLOWING,
+      );
+      if (before.length) before[before.length - 1].click();
+      return;
+    }
     if (badge && badge.closest(".text")) {
       const target = document.getElementById(badge.getAttribute("href").slice(1));
       if (!target) return;
