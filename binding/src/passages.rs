@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use neardup_core::{Cover, Passages, Shared, winnowed};
+use neardup_core::{Cover, Passages, Shared, every_run, winnowed};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -109,17 +109,20 @@ fn units<'py>(text: &Bound<'py, PyString>) -> PyResult<Units<'py>> {
 
 /// The hashes of runs of each text: where those of each begin, and the hashes.
 #[pyfunction]
+#[pyo3(signature = (texts, min_words, min_chars, threads, *, every=false))]
 fn winnow<'py>(
     py: Python<'py>,
     texts: Vec<Bound<'py, PyAny>>,
     min_words: usize,
     min_chars: usize,
     threads: Option<usize>,
+    every: bool,
 ) -> PyResult<Winnowed<'py>> {
     let threads = Threads::new(threads)?;
     let (mut bounds, mut hashes) = (vec![0], Vec::new());
     Texts::List(texts).batches(py, |batch, _| {
-        let of = |text: &Option<&str>| text.map_or_else(Vec::new, |text| winnowed(text, min_words, min_chars));
+        let hash = if every { every_run } else { winnowed };
+        let of = |text: &Option<&str>| text.map_or_else(Vec::new, |text| hash(text, min_words, min_chars));
         let found: Vec<Vec<u64>> = py.detach(|| threads.run(|| batch.par_iter().map(of).collect()))?;
         for of_text in found {
             hashes.extend(of_text);

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         Stored,
     )
     from neardup.dedup import Deduplication, dedup
+    from neardup.evidence.copying import check_copying
+    from neardup.evidence.findings import Copying, Figures, Finding, Ignored, Source
     from neardup.explain import Explanation, explain
     from neardup.features import Feature
     from neardup.fingerprint import Fingerprints, distance, fingerprint, fingerprints
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.match import Match
     from neardup.pairs import JoinPlan, pairs, pairs_plan
-    from neardup.passages import Passage
+    from neardup.passages import Passage, Shared, shared
     from neardup.recipe import Recipe
     from neardup.similarity import Comparison, compare, similarity
 
@@ -35,12 +37,16 @@ __all__ = [
     "Collection",
     "CollectionError",
     "Comparison",
+    "Copying",
     "CorruptCollectionError",
     "CorruptIndexError",
     "Deduplication",
     "Explanation",
     "Feature",
+    "Figures",
+    "Finding",
     "Fingerprints",
+    "Ignored",
     "Index",
     "JoinPlan",
     "LockedCollectionError",
@@ -48,9 +54,12 @@ __all__ = [
     "Outcome",
     "Passage",
     "Recipe",
+    "Shared",
+    "Source",
     "Stats",
     "Stored",
     "__version__",
+    "check_copying",
     "clusters",
     "compare",
     "dedup",
@@ -62,6 +71,7 @@ __all__ = [
     "fingerprints",
     "pairs",
     "pairs_plan",
+    "shared",
     "similarity",
 ]
 
@@ -74,6 +84,8 @@ _MODULES = {
     "collection": "Collection CollectionError CorruptCollectionError LockedCollectionError Outcome "
     "Stats Stored",
     "dedup": "Deduplication dedup",
+    "evidence.copying": "check_copying",
+    "evidence.findings": "Copying Figures Finding Ignored Source",
     "explain": "Explanation explain",
     "features": "Feature",
     "fingerprint": "Fingerprints distance fingerprint fingerprints",
@@ -81,7 +93,7 @@ _MODULES = {
     "index": "Index",
     "match": "Match",
     "pairs": "JoinPlan pairs pairs_plan",
-    "passages": "Passage",
+    "passages": "Passage Shared shared",
     "recipe": "Recipe",
     "similarity": "Comparison compare similarity",
 }

@@ -149,10 +149,16 @@ def units(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.b
     a character of a script without spaces."""
 
 def winnow(
-    texts: Sequence[str | None], min_words: int, min_chars: int, threads: int | None
+    texts: Sequence[str | None],
+    min_words: int,
+    min_chars: int,
+    threads: int | None,
+    *,
+    every: bool = False,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Hashes of runs, ascending in each text: where those of each begin and the last end, and the
-    hashes. Texts that share a passage of the minimum length, word for word, share one of them."""
+    hashes. Texts that share a passage of the minimum length, word for word, share one of them.
+    `every`: of all runs instead."""
 
 class Texts:
     """Texts by row, in memory or in files; files are read when a text is asked for."""

@@ -23,16 +23,16 @@ mod windows;
 mod winnow;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use bridge::{Bridges, Side};
 use covered::Covered;
-use runs::{Run, longest_runs, numbered};
+use runs::{Hashes, NONE, Run, longest_runs, numbered, within};
 pub use units::{Unit, units};
-use windows::{Measure, windows};
-pub use winnow::winnowed;
+use windows::{Measure, Window, windows};
+pub use winnow::{every_run, winnowed};
 
 /// What counts as a passage.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -137,9 +137,10 @@ impl Cut {
         self.units.iter().map(|unit| unit.key).collect()
     }
 
-    fn grams(&self, least: u64) -> HashSet<u64, std::hash::BuildHasherDefault<runs::Spread>> {
-        let least = least.min(self.weights.last().copied().unwrap_or(0)).max(1);
-        windows(&self.units, &self.weights, least).iter().map(|window| window.hash).collect()
+    /// Its n-grams: windows of half a passage, or all of a shorter text.
+    fn grams(&self, measure: Measure) -> Vec<Window> {
+        let all = self.weights.last().copied().unwrap_or(0);
+        windows(&self.units, &self.weights, measure.seed().min(all).max(1))
     }
 }
 
@@ -175,12 +176,13 @@ impl Passages {
         stop: Option<&AtomicBool>,
     ) -> Shared {
         let clock = |part: f64| Clock::after(start, self.seconds.map(|seconds| seconds * part), stop);
-        let (grams, others) = (left.grams(measure.seed()), right.grams(measure.seed()));
-        let common = grams.iter().filter(|gram| others.contains(gram)).count() as f64;
+        let grams = [left.grams(measure), right.grams(measure)];
+        let hashes = grams.each_ref().map(|grams| grams.iter().map(|gram| gram.hash).collect::<Hashes>());
+        let common = hashes[0].iter().filter(|hash| hashes[1].contains(hash)).count() as f64;
         let mut covered = [Covered::none(left.units.len()), Covered::none(right.units.len())];
-        let (chains, coarse) = self
-            .fine(left, right, measure, [&clock(0.5), &clock(0.8)], &mut covered)
-            .map_or_else(|| (coarse::runs(left, right, measure, &clock(1.0), &mut covered), true), |found| found);
+        let fine = self.fine([left, right], measure, [&clock(0.5), &clock(0.8)], &grams, &hashes, &mut covered);
+        let (chains, coarse) =
+            fine.unwrap_or_else(|| (coarse::runs(left, right, measure, &clock(1.0), &mut covered), true));
         let mut passages: Vec<Passage> = chains.iter().map(|chain| passage(chain, left, right)).collect();
         sort(&mut passages);
         let [in_left, in_right] = covered.map(|covered| covered.count());
@@ -191,8 +193,8 @@ impl Passages {
         };
         Shared {
             passages,
-            left: cover(left, in_left, grams.len()),
-            right: cover(right, in_right, others.len()),
+            left: cover(left, in_left, hashes[0].len()),
+            right: cover(right, in_right, hashes[1].len()),
             coarse,
         }
     }
@@ -200,10 +202,11 @@ impl Passages {
     /// Chains of runs, of the left text and the right; None if time or memory does not do.
     fn fine(
         &self,
-        left: &Cut,
-        right: &Cut,
+        [left, right]: [&Cut; 2],
         measure: Measure,
         clocks: [&Clock<'_>; 2],
+        grams: &[Vec<Window>; 2],
+        hashes: &[Hashes; 2],
         covered: &mut [Covered; 2],
     ) -> Option<(Vec<Vec<Run>>, bool)> {
         if left.units.len() + right.units.len() > MOST_UNITS {
@@ -211,21 +214,23 @@ impl Passages {
         }
         let (a, b) = numbered(&left.keys(), &right.keys());
         let sides = [Side { symbols: &a, weights: &left.weights }, Side { symbols: &b, weights: &right.weights }];
-        let runs_of = |here: Side<'_>, there: Side<'_>| {
+        let parts = [within(&a, NONE, &grams[0], &hashes[1]), within(&b, NONE - 1, &grams[1], &hashes[0])];
+        let runs_of = |here: usize| {
+            let weights = sides[here].weights;
             let mut runs = Vec::new();
-            longest_runs(here.symbols, there.symbols, clocks[0], |run| {
-                if here.weights[run.here + run.length] - here.weights[run.here] >= measure.seed() {
+            longest_runs(&parts[here], &parts[1 - here], clocks[0], |run| {
+                if weights[run.here + run.length] - weights[run.here] >= measure.seed() {
                     runs.push(run);
                 }
             })?;
             Some(runs)
         };
         let (of_left, of_right) = if a.len() + b.len() < TWO_THREADS {
-            (runs_of(sides[0], sides[1]), runs_of(sides[1], sides[0]))
+            (runs_of(0), runs_of(1))
         } else {
             std::thread::scope(|scope| {
-                let other = scope.spawn(|| runs_of(sides[1], sides[0]));
-                (runs_of(sides[0], sides[1]), other.join().unwrap_or(None))
+                let other = scope.spawn(|| runs_of(1));
+                (runs_of(0), other.join().unwrap_or(None))
             })
         };
         let (of_left, of_right) = (of_left?, of_right?);
@@ -261,10 +266,15 @@ fn tile(
     mut take: impl FnMut(Vec<Run>),
 ) -> bool {
     let weight = |start: usize, end: usize| here.weights[end] - here.weights[start];
-    let mut waiting: BinaryHeap<(u64, Reverse<Run>)> =
+    let mut sorted: Vec<(u64, Reverse<Run>)> =
         runs.into_iter().map(|run| (weight(run.here, run.here + run.length), Reverse(run))).collect();
+    sorted.sort_unstable();
+    // Those that cover less than when they were sorted.
+    let mut waiting: BinaryHeap<(u64, Reverse<Run>)> = BinaryHeap::new();
     let mut step = 0;
-    while let Some((before, Reverse(run))) = waiting.pop() {
+    loop {
+        let next = if waiting.peek() > sorted.last() { waiting.pop() } else { sorted.pop() };
+        let Some((before, Reverse(run))) = next else { return false };
         step += 1;
         if step & 0xFF == 0 && clock.is_over_now() {
             return true;
@@ -284,7 +294,6 @@ fn tile(
             take(chain);
         }
     }
-    false
 }
 
 fn passage(chain: &[Run], left: &Cut, right: &Cut) -> Passage {

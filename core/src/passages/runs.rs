@@ -5,10 +5,11 @@
 //! the texts repeat themselves. A suffix automaton (Blumer et al., 1985) of the second text finds them in O(n + m) steps
 //! and memory.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::Clock;
+use super::windows::Window;
 
 /// A stretch of equal units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +23,7 @@ pub(super) struct Run {
 }
 
 /// No state, no edge, or a symbol the other text does not have.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 const ROOT: u32 = 0;
 
 /// Keys are spread by one multiplication: they are small numbers side by side, or hashes already.
@@ -43,6 +44,7 @@ impl Hasher for Spread {
 }
 
 pub(super) type Map<V> = HashMap<u64, V, BuildHasherDefault<Spread>>;
+pub(super) type Hashes = HashSet<u64, BuildHasherDefault<Spread>>;
 
 /// Keys of two texts as small numbers; what only one of them has is equal to nothing.
 pub(super) fn numbered(left: &[u64], right: &[u64]) -> (Vec<u32>, Vec<u32>) {
@@ -65,6 +67,22 @@ pub(super) fn numbered(left: &[u64], right: &[u64]) -> (Vec<u32>, Vec<u32>) {
         .collect();
     let of_left = |key: &u64| numbers.get(key).copied().filter(|&number| shared[number as usize]).unwrap_or(NONE);
     (left.iter().map(of_left).collect(), right)
+}
+
+/// The symbols without those outside of every window that both texts have: no run of that length reaches there.
+pub(super) fn within(symbols: &[u32], own: u32, windows: &[Window], others: &Hashes) -> Vec<u32> {
+    let mut masked = vec![own; symbols.len()];
+    let mut done = 0;
+    for (at, window) in windows.iter().enumerate() {
+        if others.contains(&window.hash) {
+            // Up to where the next one ends, since a run may end before that and after this one.
+            let end = windows.get(at + 1).map_or(symbols.len(), |next| next.end);
+            let start = window.start.max(done);
+            masked[start..end].copy_from_slice(&symbols[start..end]);
+            done = end;
+        }
+    }
+    masked
 }
 
 fn is_shared(symbol: u32) -> bool {
@@ -106,29 +124,26 @@ struct State {
     link: u32,
     /// Where its strings end for the first time.
     first: u32,
-    /// The first of its edges.
-    edges: u32,
-}
-
-struct Edge {
+    /// Its first edge. Nearly all states have just this one.
     symbol: u32,
     to: u32,
-    next: u32,
+    /// The symbols of the others, as a place in `Automaton::symbols`.
+    more: u32,
 }
 
 /// All substrings of a text.
 struct Automaton {
     states: Vec<State>,
-    edges: Vec<Edge>,
-    /// The edge of a state and a symbol.
-    places: Map<u32>,
+    /// Symbols of further edges, each with the place of the next of the same state.
+    symbols: Vec<(u32, u32)>,
+    edges: Edges,
     last: u32,
 }
 
 impl Automaton {
     fn of(text: &[u32], clock: &Clock) -> Option<Automaton> {
-        let root = State { length: 0, link: NONE, first: 0, edges: NONE };
-        let mut automaton = Automaton { states: vec![root], edges: Vec::new(), places: Map::default(), last: ROOT };
+        let root = State { length: 0, link: NONE, first: 0, symbol: NONE, to: NONE, more: NONE };
+        let mut automaton = Automaton { states: vec![root], symbols: Vec::new(), edges: Edges::new(), last: ROOT };
         for (at, &symbol) in text.iter().enumerate() {
             if is_shared(symbol) {
                 automaton.push(symbol, at as u32);
@@ -143,19 +158,33 @@ impl Automaton {
         Some(automaton)
     }
 
-    fn edge(&self, state: u32, symbol: u32) -> Option<usize> {
-        self.places.get(&(u64::from(state) << 32 | u64::from(symbol))).map(|&edge| edge as usize)
-    }
-
+    #[inline]
     fn follow(&self, state: u32, symbol: u32) -> Option<u32> {
-        self.edge(state, symbol).map(|edge| self.edges[edge].to)
+        let from = &self.states[state as usize];
+        if from.symbol == symbol {
+            return Some(from.to);
+        }
+        if from.more == NONE { None } else { self.edges.get(state, symbol) }
     }
 
     fn connect(&mut self, state: u32, symbol: u32, to: u32) {
-        let edge = self.edges.len() as u32;
-        let next = std::mem::replace(&mut self.states[state as usize].edges, edge);
-        self.edges.push(Edge { symbol, to, next });
-        self.places.insert(u64::from(state) << 32 | u64::from(symbol), edge);
+        let from = &mut self.states[state as usize];
+        if from.symbol == NONE {
+            (from.symbol, from.to) = (symbol, to);
+            return;
+        }
+        self.symbols.push((symbol, from.more));
+        from.more = self.symbols.len() as u32 - 1;
+        self.edges.set(state, symbol, to);
+    }
+
+    fn redirect(&mut self, state: u32, symbol: u32, to: u32) {
+        let from = &mut self.states[state as usize];
+        if from.symbol == symbol {
+            from.to = to;
+        } else {
+            self.edges.set(state, symbol, to);
+        }
     }
 
     fn push(&mut self, symbol: u32, at: u32) {
@@ -166,7 +195,7 @@ impl Automaton {
         }
         let new = self.states.len() as u32;
         let length = self.states[last as usize].length + 1;
-        self.states.push(State { length, link: ROOT, first: at, edges: NONE });
+        self.states.push(State { length, link: ROOT, first: at, symbol: NONE, to: NONE, more: NONE });
         let mut state = last;
         while state != NONE {
             if let Some(next) = self.follow(state, symbol) {
@@ -188,24 +217,70 @@ impl Automaton {
             return next;
         }
         let copy = self.states.len() as u32;
-        let State { link, first, edges, .. } = self.states[next as usize];
-        self.states.push(State { length, link, first, edges: NONE });
-        let mut edge = edges;
-        while edge != NONE {
-            let Edge { symbol, to, next } = self.edges[edge as usize];
-            self.connect(copy, symbol, to);
-            edge = next;
+        let State { link, first, symbol: only, to, more, .. } = self.states[next as usize];
+        self.states.push(State { length, link, first, symbol: only, to, more: NONE });
+        let mut place = more;
+        while place != NONE {
+            let (symbol, next_place) = self.symbols[place as usize];
+            if let Some(to) = self.edges.get(next, symbol) {
+                self.connect(copy, symbol, to);
+            }
+            place = next_place;
         }
         self.states[next as usize].link = copy;
         let mut state = state;
-        while state != NONE {
-            match self.edge(state, symbol) {
-                Some(edge) if self.edges[edge].to == next => self.edges[edge].to = copy,
-                _ => break,
-            }
+        while state != NONE && self.follow(state, symbol) == Some(next) {
+            self.redirect(state, symbol, copy);
             state = self.states[state as usize].link;
         }
         copy
+    }
+}
+
+/// (state, symbol) → state: open addressing, since a look-up is one place in memory.
+struct Edges {
+    slots: Vec<(u32, u32, u32)>,
+    count: usize,
+}
+
+const EMPTY: (u32, u32, u32) = (NONE, NONE, NONE);
+
+impl Edges {
+    fn new() -> Edges {
+        Edges { slots: vec![EMPTY; 64], count: 0 }
+    }
+
+    /// The slot it is in, or the one for it.
+    #[inline]
+    fn slot(&self, state: u32, symbol: u32) -> usize {
+        let mask = self.slots.len() - 1;
+        let key = (u64::from(state) << 32 | u64::from(symbol)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mut slot = (key ^ key >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) as usize >> 20 & mask;
+        while self.slots[slot].0 != NONE && (self.slots[slot].0, self.slots[slot].1) != (state, symbol) {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    #[inline]
+    fn get(&self, state: u32, symbol: u32) -> Option<u32> {
+        let (found, _, to) = self.slots[self.slot(state, symbol)];
+        (found != NONE).then_some(to)
+    }
+
+    fn set(&mut self, state: u32, symbol: u32, to: u32) {
+        if 3 * self.count > 2 * self.slots.len() {
+            let slots = vec![EMPTY; 2 * self.slots.len()];
+            for edge in std::mem::replace(&mut self.slots, slots) {
+                if edge.0 != NONE {
+                    let slot = self.slot(edge.0, edge.1);
+                    self.slots[slot] = edge;
+                }
+            }
+        }
+        let slot = self.slot(state, symbol);
+        self.count += usize::from(self.slots[slot].0 == NONE);
+        self.slots[slot] = (state, symbol, to);
     }
 }
 
