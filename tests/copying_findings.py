@@ -31,25 +31,25 @@ def source(id_: str, text: str, other: str, *shared: str) -> Source:
 
 
 def finding(
-    id_: str, text: str, *sources: Source, ignored: tuple[tuple[int, int, Rule], ...] = ()
+    id_: str, text: str, *sources: Source, quoted: tuple[tuple[int, int, Rule], ...] = ()
 ) -> Finding:
     """Its figures are counted word by word, and character by character."""
-    skipped = [range(start, end) for start, end, _ in ignored]
+    skipped = [range(start, end) for start, end, _ in quoted]
     places = _words(text)
 
-    def share(of: tuple[Source, ...], *, quoted: bool = True) -> tuple[float, float]:
+    def share(of: tuple[Source, ...], *, every: bool = True) -> tuple[float, float]:
         hit = [
             (start, end)
             for start, end in places
             if any(x.left_start <= start < x.left_end for each in of for x in each.passages)
-            and (quoted or not any(start in stretch for stretch in skipped))
+            and (every or not any(start in stretch for stretch in skipped))
         ]
         return len(hit) / len(places), sum(e - s for s, e in hit) / sum(e - s for s, e in places)
 
-    every, unquoted = share(sources), share(sources, quoted=False)
+    whole, unquoted = share(sources), share(sources, every=False)
     single = [share((each,)) for each in sources] or [(0.0, 0.0)]
     figures = [
-        Figures(every[by], unquoted[by], max(found[by] for found in single)) for by in (0, 1)
+        Figures(whole[by], unquoted[by], max(found[by] for found in single)) for by in (0, 1)
     ]
     return Finding(
         id=id_,
@@ -59,7 +59,7 @@ def finding(
         figures=figures[0],
         by_characters=figures[1],
         sources=sources,
-        ignored=tuple(Ignored(*each) for each in ignored),
+        quoted=tuple(Ignored(*each) for each in quoted),
     )
 
 
@@ -83,7 +83,7 @@ def copying(*, among: bool = False, ids: tuple[str, ...] = ("essay", "honest")) 
         TEXT,
         source("one", TEXT, ONE, "alpha beta gamma delta"),
         source("two", TEXT, TWO, "gamma delta epsilon zeta"),
-        ignored=((0, 5, "quotation"),),
+        quoted=((0, 5, "quotation"),),
     )
     honest = finding(ids[1], "words of their own and no others")
     settings: dict[str, object] = {"min_words": 3, "common": None, "exclude": ()}

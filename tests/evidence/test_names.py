@@ -35,5 +35,5 @@ def test_a_text_compared_with_is_no_document_though_it_is_called_so() -> None:
 
 
 def test_settings_name_nobody() -> None:
-    named = replace(copying(), settings={"exclude": ("li", "wang"), "template": "li", "bridge": 2})
+    named = replace(copying(), settings={"exclude": ("li", "wang"), "against": "li", "bridge": 2})
     assert anonymised(named).settings == {"exclude": 2, "bridge": 2}

@@ -103,7 +103,7 @@ def test_hostile_texts_are_shown_as_texts(language: str) -> None:
         names=(NASTY, "</title><b>"),
         texts=(text, text),
         passages=[passage(text, text, LONG)],
-        ignored=([Ignored(0, 20, "quotation")], []),
+        ignored=([Ignored(0, 20, "template")], []),
     )
     page = check_harmless(rendered(found, language))
     assert page.text().count("<script>alert(1)</script>\"'&<img src=x onerror=y>") >= 3

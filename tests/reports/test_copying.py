@@ -10,7 +10,8 @@ import pytest
 
 from browser import answer, needs_browser
 from copying_findings import ONE, TEXT, copying, finding, source
-from neardup.evidence.findings import Copying, Finding
+from neardup.evidence.findings import Copying, Finding, Ignored, Source
+from neardup.passages import Passage
 from neardup.reports import LANGUAGES, CopyingReport, network, render_file, render_folder
 from neardup.reports import copying as pages
 from page import NASTY, Page, check_harmless
@@ -121,6 +122,40 @@ def test_the_overview_ranks_documents() -> None:
     assert re.search(
         r"<dd data-above>0</dd>", folder(replace(REPORT, threshold=0.61))["index.html"]
     )
+
+
+def test_what_does_not_count_is_grey_and_quotations_are_italic() -> None:
+    essay = copying().findings[0]
+    ignored = (Ignored(TEXT.index("gamma"), TEXT.index("delta"), "template"),)
+    found = Copying((replace(essay, ignored=ignored),), False, {})
+    document = folder(CopyingReport(found))["document-1.html"]
+    grey = re.findall(
+        r'<mark class="c0 ignored" data-k="1 2" title="part of a template">', document
+    )
+    assert len(grey) == 1
+    assert re.search(r'<mark class="c0 quoted" data-k="1" data-w="1" data-c="5" data-q>', document)
+    text = Page(document).text()
+    assert "Greyed: part of a template." in text
+    assert "In italics: quotations and lists of references." in text
+
+
+def test_changed_words_come_from_the_stretches_that_are_equal() -> None:
+    text, other = "one two three four five", "one two 3 four five"
+    edited = Source(
+        id="other",
+        text=other,
+        share=0.8,
+        own_share=0.8,
+        words=4,
+        longest=4,
+        similarity=0.8,
+        passages=(Passage(0, 23, 0, 19, 4, False),),
+        equal=((0, 7, 0, 7), (14, 23, 10, 19)),
+    )
+    found = folder(CopyingReport(Copying((finding("a", text, edited),), False, {})))
+    pattern = r'<mark class="c0 edited" [^>]*>([^<]+)</mark>'
+    assert re.findall(pattern, found["document-1.html"]) == ["three"]
+    assert re.findall(pattern, found["pair-1-1.html"]) == ["three", "3"]
 
 
 def test_hostile_names_and_texts() -> None:
@@ -240,10 +275,10 @@ def test_a_source_left_out_no_longer_counts(tmp_path: Path) -> None:
     every = ["60.0 %", "63.8 %", "50.0 %", "53.2 %", "40.0 %", "44.7 %"]
     assert before == after == every
     # The same by hand: the second source alone, and the first alone.
-    alone = finding("x", TEXT, copying().findings[0].sources[1], ignored=((0, 5, "quotation"),))
-    assert without == [_figures(alone), ["", "", "c1", "c1"]]
-    first = finding("x", TEXT, copying().findings[0].sources[0], ignored=((0, 5, "quotation"),))
-    assert only == [_figures(first), ["c0", "c0", "c0", ""]]
+    alone = finding("x", TEXT, copying().findings[0].sources[1], quoted=((0, 5, "quotation"),))
+    assert without == [_figures(alone), ["quoted", "", "c1", "c1"]]
+    first = finding("x", TEXT, copying().findings[0].sources[0], quoted=((0, 5, "quotation"),))
+    assert only == [_figures(first), ["c0 quoted", "c0", "c0", ""]]
     assert none == ["0 %"] * 6
 
 

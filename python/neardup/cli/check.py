@@ -132,6 +132,7 @@ def command(
     no_header: options.NoHeaderOption = False,
     max_bytes: options.MaxBytesOption = None,
     max_document: options.MaxDocumentOption = None,
+    threads: options.ThreadsOption = None,
     strict: options.StrictOption = False,
     config: options.ConfigOption = None,
     as_json: options.SummaryOption = False,
@@ -157,6 +158,7 @@ def command(
 
     options.check_printed(as_json, out=out, html=html)
     asked = {"min_words": min_words, "min_chars": min_chars, "bridge": bridge, "common": common}
+    asked["threads"] = threads
     rules: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if ignore_quotations:
         rules["ignore_quotations"] = True

@@ -85,6 +85,15 @@ def command(
             help="So many changed words in a row do not end a passage. [default: 2]",
         ),
     ] = None,
+    template: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--template",
+            metavar="FILE",
+            help="What the texts have from this one does not count as shared; may be given several "
+            "times.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two texts.
@@ -111,9 +120,12 @@ def command(
     given = {"min_words": min_words, "min_chars": min_chars, "bridge": bridge}
     sharing = {name: value for name, value in given.items() if value is not None}
     found = compare(*texts, chosen, similarity=limit, **sharing)
+    ignored: compared.Sides = ((), ())
+    if template:
+        found, ignored = compared.stripped(found, texts, template, sharing)
     if html is not None:
         names = ("A", "B") if text else (left, right)
-        if compared.write_page(html, lang, names, texts, found):
+        if compared.write_page(html, lang, names, texts, found, ignored):
             return
     if as_json:
         print(json.dumps(_plain(found, texts[0]), ensure_ascii=False))

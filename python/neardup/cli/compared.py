@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
+    from neardup.evidence.findings import Ignored
     from neardup.similarity import Comparison
+
+    # Of the left text and of the right one.
+    Sides = tuple[Sequence[Ignored], Sequence[Ignored]]
 
 PAGE = (".html", ".htm")
 
@@ -36,8 +40,27 @@ def check_page(
         raise typer.BadParameter(str(error), param_hint="--html") from error
 
 
+def stripped(
+    found: Comparison,
+    texts: tuple[str, str],
+    templates: Sequence[str],
+    sharing: Mapping[str, int],
+) -> tuple[Comparison, Sides]:
+    """The comparison without what comes from templates, and where that is."""
+    from neardup.cli.options import read
+    from neardup.evidence.boilerplate import without_boilerplate
+
+    result = without_boilerplate(found, *texts, [read(path) for path in templates], **sharing)
+    return result.comparison, (result.left, result.right)
+
+
 def write_page(
-    path: Path, lang: str | None, names: tuple[str, str], texts: tuple[str, str], found: Comparison
+    path: Path,
+    lang: str | None,
+    names: tuple[str, str],
+    texts: tuple[str, str],
+    found: Comparison,
+    ignored: Sides,
 ) -> bool:
     """Both texts side by side; whether that went to standard output."""
     from neardup import reports, sinks
@@ -53,6 +76,7 @@ def write_page(
         bits=found.recipe.bits,
         verdict=found.verdict,
         threshold=found.threshold,
+        ignored=ignored,
         coarse=found.coarse,
     )
     language = lang or reports.language_of_locale()

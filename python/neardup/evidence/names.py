@@ -7,7 +7,7 @@ from dataclasses import replace
 from neardup.evidence.findings import Copying, Finding
 
 # Settings that may name people's documents: their number is told instead.
-_NAMING = ("exclude", "own", "template", "inputs", "against")
+_NAMING = ("exclude", "own", "inputs", "against")
 
 
 def anonymised(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_left
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from neardup.passages import Passage
@@ -26,6 +28,42 @@ class Changes(NamedTuple):
 
     def on(self, side: int) -> Spans:
         return self.right if side else self.left
+
+
+class Equal:
+    """The stretches of equal words in the passages of two texts, where they are known.
+
+    rows  left start, left end, right start, right end
+    """
+
+    def __init__(self, rows: Sequence[tuple[int, int, int, int]]) -> None:
+        self._rows = sorted(rows)
+
+    def changes(self, passage: Passage, texts: tuple[str, str]) -> Changes:
+        """What lies between them in a passage."""
+        first = bisect_left(self._rows, (passage.left_start, 0, 0, 0))
+        last = bisect_left(self._rows, (passage.left_end, 0, 0, 0))
+        inside = [
+            row
+            for row in self._rows[first:last]
+            if row[1] <= passage.left_end
+            and passage.right_start <= row[2] <= row[3] <= passage.right_end
+        ]
+        left = _gaps(texts[0], passage.left_start, passage.left_end, [row[:2] for row in inside])
+        right = [row[2:] for row in inside]
+        return Changes(left, _gaps(texts[1], passage.right_start, passage.right_end, sorted(right)))
+
+
+def _gaps(text: str, start: int, end: int, equal: Sequence[tuple[int, int]]) -> Spans:
+    """Words of a stretch that are in none of those within it."""
+    found = []
+    for begin, stop in [*equal, (end, end)]:
+        gap = text[start:begin]
+        if any(map(str.isalnum, gap)):
+            first = start + len(gap) - len(gap.lstrip())
+            found.append((first, first + len(gap.strip())))
+        start = max(start, stop)
+    return tuple(found)
 
 
 def changes(passage: Passage, left: str, right: str, budget: Budget) -> Changes:

@@ -9,7 +9,7 @@ from typing import Any
 from neardup.evidence.findings import Ignored
 from neardup.passages import Passage
 from neardup.reports.catalogue import Words
-from neardup.reports.changes import PAGE_STEPS, Changes, changes
+from neardup.reports.changes import PAGE_STEPS, Changes, Equal, changes
 from neardup.reports.differences import Budget
 from neardup.reports.marked import Measure, Part, Stretch, parts_of
 from neardup.reports.markup import Piece, cosine, line, number, plain, share
@@ -31,6 +31,7 @@ class Compared:
     distance, bits   of the fingerprints; None where there are none
     verdict, threshold   as `neardup.compare` gives them; None in a check
     ignored     stretches of each side that do not count
+    equal       stretches of equal words in the passages, as `Source.equal`, if they are known
     coarse      whether the search for passages was cut short
     """
 
@@ -44,6 +45,7 @@ class Compared:
     verdict: str | None = None
     threshold: float = 0.0
     ignored: tuple[Sequence[Ignored], Sequence[Ignored]] = ((), ())
+    equal: Sequence[tuple[int, int, int, int]] = ()
     coarse: bool = False
 
 
@@ -115,8 +117,7 @@ def pair_view(
     most    characters shown of each text
     """
     passages, notes = _shown(found, words, most)
-    budget = Budget(PAGE_STEPS)
-    edits = [changes(passage, *found.texts, budget) for passage in passages]
+    edits = edits_of(passages, found.texts, found.equal, Budget(PAGE_STEPS))
     columns = [
         _column(found, at, passages, edits, words, prefix=prefix, most=most)
         for at in range(len(SIDES))
@@ -212,6 +213,19 @@ def _column(
         parts_of(text[:most], stretches, found.ignored[at]),
         notes,
     )
+
+
+def edits_of(
+    passages: Sequence[Passage],
+    texts: tuple[str, str],
+    equal: Sequence[tuple[int, int, int, int]],
+    budget: Budget,
+) -> list[Changes]:
+    """The changes in each passage; the words are compared again where nobody says which differ."""
+    if equal:
+        known = Equal(equal)
+        return [known.changes(passage, texts) for passage in passages]
+    return [changes(passage, *texts, budget) for passage in passages]
 
 
 def stretch_of(passage: Passage, at: int) -> tuple[int, int]:

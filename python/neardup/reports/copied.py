@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from neardup.evidence.findings import Figures, Finding, Source
 from neardup.reports.catalogue import Words
-from neardup.reports.changes import PAGE_STEPS, changes
-from neardup.reports.compared import Figure, equal_share, total_of
+from neardup.reports.changes import PAGE_STEPS
+from neardup.reports.compared import Figure, edits_of, equal_share, total_of
 from neardup.reports.differences import Budget
 from neardup.reports.marked import Measure, Part, Stretch, parts_of
 from neardup.reports.markup import Piece, cosine, line, number, share
@@ -77,13 +77,17 @@ def document_view(
             SourceRow(len(rows) + 1, line(words("sources.others", n=len(others))), "", "", "")
         )
     stretches = list(_stretches(finding, words, len(rows), link))
-    blocks = parts_of(finding.text[:most], stretches, finding.ignored)
+    blocks = parts_of(finding.text[:most], stretches, finding.ignored, finding.quoted)
     notes = []
     if rules := sorted({each.rule for each in finding.ignored}):
         separator = "、" if words.language == "zh" else ", "
         notes.append(
             words("ignored.title", rules=separator.join(words(f"rule.{rule}") for rule in rules))
         )
+    if finding.quoted:
+        notes.append(words("quoted.title"))
+    if finding.coarse:
+        notes.append(words("note.coarse"))
     if len(finding.text) > most:
         notes.append(words("text.long", n=len(finding.text), shown=most))
     if not finding.text:
@@ -109,8 +113,8 @@ def _stretches(
     for rank, source in enumerate(finding.sources, 1):
         shown = min(rank, most)
         numbered = sorted(source.passages, key=lambda each: (each.left_start, each.right_start))
-        for n, passage in enumerate(numbered, 1):
-            edited = changes(passage, finding.text, source.text, budget)
+        edits = edits_of(numbered, (finding.text, source.text), source.equal, budget)
+        for n, (passage, edited) in enumerate(zip(numbered, edits, strict=True), 1):
             size = measure.between(passage.left_start, passage.left_end)[0]
             yield Stretch(
                 passage.left_start,

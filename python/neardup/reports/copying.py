@@ -239,14 +239,16 @@ class _Pages:
 
     def _pair(self, at: int, rank: int, source: Source, over: tuple[str, Sequence[Piece]]) -> Sheet:
         finding = self._findings[at]
-        other = self._numbers.get(source.id)
         compared = Compared(
             names=(finding.id, source.id),
             texts=(finding.text, source.text),
             passages=source.passages,
             coverage=(source.share, source.own_share),
             similarity=source.similarity,
-            ignored=(finding.ignored, () if other is None else self._findings[other].ignored),
+            # The share of the source is of all its words, whatever does not count here.
+            ignored=(finding.ignored, ()),
+            equal=source.equal,
+            coarse=source.coarse,
         )
         view = pair_view(
             compared, self.words, prefix=self._prefix(at, rank), most=self._limits.each

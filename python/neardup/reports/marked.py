@@ -10,12 +10,10 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
 
-from neardup.evidence.findings import Ignored, Rule
+from neardup.evidence.findings import Ignored
 from neardup.reports.changes import Spans
 from neardup.reports.markup import Piece, block
 
-# Rules that say who wrote a stretch: it is left out of the figure without quotations.
-QUOTED: tuple[Rule, ...] = ("quotation", "references")
 # Of stretches that lie on one another so many are named; the others would only add to the page.
 MOST_KEYS = 24
 # Texts from here on are cut into blocks, of which a browser lays out only those it shows.
@@ -60,6 +58,7 @@ class Part:
     begins      stretches that begin here, to be numbered
     words, characters   how many of them count, for figures that the page computes again
     rule        why it does not count, if it does not
+    quoted      whether it is in a quotation or a list of references
     exact       whether the other text has it word for word
     """
 
@@ -69,15 +68,12 @@ class Part:
     words: float = 0.0
     characters: float = 0.0
     rule: str = ""
+    quoted: bool = False
     exact: bool = True
 
     @property
-    def quoted(self) -> bool:
-        return self.rule in QUOTED
-
-    @property
     def counts(self) -> bool:
-        return bool(self.keys) and (not self.rule or self.quoted)
+        return bool(self.keys) and not self.rule
 
 
 class _Cut(NamedTuple):
@@ -86,16 +82,21 @@ class _Cut(NamedTuple):
     stretches: tuple[Stretch, ...]
     begins: tuple[Stretch, ...]
     rule: str
+    quoted: bool
 
 
 def parts_of(
-    text: str, stretches: Iterable[Stretch], ignored: Sequence[Ignored] = ()
+    text: str,
+    stretches: Iterable[Stretch],
+    ignored: Sequence[Ignored] = (),
+    quoted: Sequence[Ignored] = (),
 ) -> list[list[Part]]:
     """The parts of a text in blocks, of which all but the last ended with a line break.
 
     O(n log n) for n characters and stretches together.
     """
-    cuts = _cuts(len(text), [_inside(each, len(text)) for each in stretches], ignored)
+    inside = [_inside(each, len(text)) for each in stretches]
+    cuts = _cuts(len(text), inside, _Rules(ignored), _Rules(quoted))
     measure = Measure(text)
     if len(text) < LONG_TEXT:
         return [[_part(text, cut, measure) for cut in cuts]]
@@ -117,20 +118,38 @@ def _inside(stretch: Stretch, length: int) -> Stretch:
     return stretch._replace(start=start, end=min(max(stretch.end, start), length))
 
 
-def _cuts(length: int, stretches: list[Stretch], ignored: Sequence[Ignored]) -> Iterator[_Cut]:
+class _Rules:
+    """Stretches under a rule, asked from left to right."""
+
+    def __init__(self, stretches: Sequence[Ignored]) -> None:
+        found = (each for each in stretches if each.start < each.end)
+        self.stretches = sorted(found, key=lambda each: each.start)
+        self._next = 0
+        self._on: Ignored | None = None
+
+    def at(self, place: int) -> str:
+        """The rule at a place; of several the one that reaches farthest."""
+        while self._next < len(self.stretches) and self.stretches[self._next].start <= place:
+            new = self.stretches[self._next]
+            if self._on is None or new.end > self._on.end:
+                self._on = new
+            self._next += 1
+        return self._on.rule if self._on is not None and self._on.end > place else ""
+
+
+def _cuts(length: int, stretches: list[Stretch], ignored: _Rules, quoted: _Rules) -> Iterator[_Cut]:
     stretches = sorted((each for each in stretches if each.start < each.end), key=_order)
-    rules = sorted((each for each in ignored if each.start < each.end), key=lambda x: x.start)
     places = {0, length}
     for each in stretches:
         places.update((each.start, each.end))
         places.update(min(place, each.end) for span in each.changed for place in span)
-    places.update(min(place, length) for each in rules for place in (each.start, each.end))
+    for rule in (*ignored.stretches, *quoted.stretches):
+        places.update(min(max(place, 0), length) for place in (rule.start, rule.end))
     bounds = sorted(places)
     # Rank and place of each stretch that is on; and by its end, to take it off again.
     active: list[tuple[int, int]] = []
     ends: list[tuple[int, int, int]] = []
-    at = rule_at = 0
-    rule: Ignored | None = None
+    at = 0
     for start, end in pairwise(bounds):
         while ends and ends[0][0] <= start:
             del active[bisect_left(active, heappop(ends)[1:])]
@@ -140,14 +159,9 @@ def _cuts(length: int, stretches: list[Stretch], ignored: Sequence[Ignored]) -> 
             insort(active, (stretches[at].rank, at))
             heappush(ends, (stretches[at].end, stretches[at].rank, at))
             at += 1
-        while rule_at < len(rules) and rules[rule_at].start <= start:
-            if rule is None or rules[rule_at].end > rule.end:
-                rule = rules[rule_at]
-            rule_at += 1
-        is_ignored = rule is not None and rule.end > start
-        name = rule.rule if rule is not None and is_ignored else ""
         shown = tuple(stretches[place] for _, place in active[:MOST_KEYS])
-        yield _Cut(start, end, shown, tuple(begins[:MOST_KEYS]), name)
+        begun = tuple(begins[:MOST_KEYS])
+        yield _Cut(start, end, shown, begun, ignored.at(start), bool(quoted.at(start)))
 
 
 def _order(stretch: Stretch) -> tuple[int, int, int]:
@@ -173,7 +187,7 @@ def _lines(text: str, cut: _Cut, size: int) -> Iterator[tuple[_Cut, bool]]:
 def _part(text: str, cut: _Cut, measure: Measure) -> Part:
     pieces = block(text[cut.start : cut.end])
     if not cut.stretches:
-        return Part(pieces, rule=cut.rule)
+        return Part(pieces, rule=cut.rule, quoted=cut.quoted)
     # What one of several has word for word is equal.
     equal = max(each.equal_at(cut.start) for each in cut.stretches)
     words, characters = measure.between(cut.start, cut.end)
@@ -184,6 +198,7 @@ def _part(text: str, cut: _Cut, measure: Measure) -> Part:
         words * equal,
         characters * equal,
         cut.rule,
+        cut.quoted,
         cut.stretches[0].equal_at(cut.start) == 1.0,
     )
 

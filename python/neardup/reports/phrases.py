@@ -202,6 +202,10 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "rule.common": ("common to many documents", "多数文档共有"),
     "rule.own": ("the author's own text", "作者本人文本"),
     "ignored.title": ("Greyed: {rules}.", "灰色部分：{rules}。"),
+    "quoted.title": (
+        "In italics: quotations and lists of references. The second figure leaves them out.",
+        "斜体部分为引用或参考文献，“去除引用复制比”不计入。",
+    ),
     "text.long": (
         "The text has {n:,} characters; of longer ones the pages of a check show the first "
         "{shown:,}.",
@@ -214,8 +218,8 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "setting.common": ("ignored if in more documents than", "共有文档数超过即忽略"),
     "setting.ignore_quotations": ("quotations ignored", "忽略引用"),
     "setting.ignore_references": ("references ignored", "忽略参考文献"),
-    "setting.template": ("templates", "模板"),
+    "setting.templates": ("templates", "模板数"),
+    "setting.deadline": ("seconds for a pair", "每对限时（秒）"),
     "setting.exclude": ("sources excluded", "排除的来源"),
     "setting.own": ("own texts", "本人文本"),
-    "setting.author_column": ("column of the author", "作者列"),
 }

@@ -35,10 +35,12 @@
       const counts = mark.dataset.w !== undefined;
       if (first === undefined) {
         mark.removeAttribute("class");
+        if (mark.dataset.q !== undefined) mark.className = "quoted";
         continue;
       }
       const isEdited = mark.dataset.e !== undefined;
-      mark.className = "c" + ((first - 1) % COLOURS) + (isEdited ? " edited" : "") + (counts ? "" : " ignored");
+      mark.className = "c" + ((first - 1) % COLOURS) + (isEdited ? " edited" : "") + (counts ? "" : " ignored") +
+        (mark.dataset.q === undefined ? "" : " quoted");
       if (!counts) continue;
       const side = mark.closest("[data-side]");
       const weight = Number(mark.dataset.w);
@@ -123,7 +125,7 @@
       return;
     }
     const view = event.target.closest(".view");
-    const mark = event.target.closest("mark[class]");
+    const mark = event.target.closest("mark[class^=c]");
     const badge = event.target.closest("a.n");
     if (!view || event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (view.dataset.view === "document") {
