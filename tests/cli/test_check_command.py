@@ -72,7 +72,7 @@ def test_a_table_on_standard_output(run: Callable[..., Any]) -> None:
     assert ran.out.splitlines()[0] == (
         "id,share,unquoted,largest,source,source_share,source_own_share,words,longest,similarity"
     )
-    assert "neardup: documents   8 checked with each other" in ran.err
+    assert "neardup: documents 8 checked with each other" in ran.err
     ran = run("check", ESSAYS, "-o", "-", "--json")
     assert ran.code == 2
     assert "would be mixed on standard output" in ran.err

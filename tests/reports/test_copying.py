@@ -336,3 +336,28 @@ def test_one_file_shows_a_part_at_a_time(tmp_path: Path) -> None:
         ["d1s2"],
         ["overview"],
     ]
+
+
+@needs_browser
+def test_of_many_numbers_the_first_few_are_shown(tmp_path: Path) -> None:
+    script = """
+        const shown = () => [
+            ...[...document.querySelectorAll('.text a.n')]
+                .filter((x) => x.getClientRects().length).map((x) => x.textContent),
+            document.querySelector('.more').textContent,
+        ];
+        const found = [shown()];
+        for (const source of [1, 2, 3]) {
+            document.querySelector(`input[data-source="${source}"]`).click();
+            await frame();
+            found.push(shown());
+        }
+        return found;
+    """
+    document = folder(CopyingReport(class_of(6)))["document-1.html"]
+    assert answer(document, script, tmp_path) == [
+        ["1", "2", "3", "+2"],
+        ["2", "3", "4", "+1"],
+        ["3", "4", "5", ""],
+        ["4", "5", ""],
+    ]

@@ -36,8 +36,8 @@ class Limits:
     each        characters shown of a text
     """
 
-    documents: int = 5_000
-    pairs: int = 20_000
+    documents: int = 2_000
+    pairs: int = 3_000
     characters: int = 1_000_000_000
     each: int = 2_000_000
 
@@ -153,17 +153,21 @@ class _Pages:
             if len(documents) < limits.documents and size <= room:
                 documents.add(at)
                 room -= size
-        for at in self._ranked:
-            finding = self._findings[at]
-            for rank, source in enumerate(finding.sources, 1):
-                texts = finding.text, source.text
-                size = sum(min(len(text), limits.each) for text in texts)
-                fits = rank <= SOURCES and len(pairs) < limits.pairs and size <= room
-                if at in documents and fits:
-                    pairs.add((at, rank))
-                    room -= size
-                else:
-                    left_out += 1
+        wanted = [
+            (source.share, -at, rank, source)
+            for at, finding in enumerate(self._findings)
+            for rank, source in enumerate(finding.sources, 1)
+        ]
+        # The largest shares first, whosever they are.
+        for _, minus, rank, source in sorted(wanted, key=lambda pair: pair[:3], reverse=True):
+            texts = self._findings[-minus].text, source.text
+            size = sum(min(len(text), limits.each) for text in texts)
+            fits = rank <= SOURCES and len(pairs) < limits.pairs and size <= room
+            if -minus in documents and fits:
+                pairs.add((-minus, rank))
+                room -= size
+            else:
+                left_out += 1
         return documents, pairs, left_out
 
     def _overview_link(self) -> str:

@@ -65,6 +65,12 @@
       badge.hidden = !isShown(badge.dataset.n);
       if (!badge.hidden && badge.closest("[data-side=left]")) passages += 1;
     }
+    // Of many numbers at one place the first few are shown.
+    for (const more of all(".more", view)) {
+      const badges = all("a.n", more.parentNode).filter((badge) => !badge.hidden);
+      badges.forEach((badge, at) => badge.classList.toggle("extra", at >= 3));
+      more.textContent = badges.length > 3 ? "+" + (badges.length - 3) : "";
+    }
     for (const row of all("tr[data-n]", view)) row.hidden = !isShown(row.dataset.n);
     for (const row of all("tr[data-row]", view)) row.classList.toggle("off", !isShown(row.dataset.row));
     for (const figure of all("[data-figure]", view)) {
