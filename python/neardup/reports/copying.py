@@ -154,17 +154,18 @@ class _Pages:
                 documents.add(at)
                 room -= size
         wanted = [
-            (source.share, -at, rank, source)
+            (-source.share, at, rank)
             for at, finding in enumerate(self._findings)
             for rank, source in enumerate(finding.sources, 1)
         ]
         # The largest shares first, whosever they are.
-        for _, minus, rank, source in sorted(wanted, key=lambda pair: pair[:3], reverse=True):
-            texts = self._findings[-minus].text, source.text
+        for _, at, rank in sorted(wanted):
+            finding = self._findings[at]
+            texts = finding.text, finding.sources[rank - 1].text
             size = sum(min(len(text), limits.each) for text in texts)
             fits = rank <= SOURCES and len(pairs) < limits.pairs and size <= room
-            if -minus in documents and fits:
-                pairs.add((-minus, rank))
+            if at in documents and fits:
+                pairs.add((at, rank))
                 room -= size
             else:
                 left_out += 1
