@@ -108,6 +108,7 @@ def command(
       neardup compare a.txt b.txt --html compared.html
       neardup compare --text "the cat sat on a mat" "the cat sat on the mat"
     """
+    from neardup import passages
     from neardup.similarity import DEFAULT_SIMILARITY, compare
 
     if not text and left == right == "-":
@@ -117,9 +118,12 @@ def command(
     chosen = recipe_of(recipe, bits)
     texts = (left, right) if text else (read(left), read(right))
     limit = DEFAULT_SIMILARITY if similarity is None else similarity
-    given = {"min_words": min_words, "min_chars": min_chars, "bridge": bridge}
-    sharing = {name: value for name, value in given.items() if value is not None}
-    found = compare(*texts, chosen, similarity=limit, **sharing)
+    sharing = {
+        "min_words": passages.MIN_WORDS if min_words is None else min_words,
+        "min_chars": passages.MIN_CHARS if min_chars is None else min_chars,
+        "bridge": passages.BRIDGE if bridge is None else bridge,
+    }
+    found = compare(texts[0], texts[1], chosen, similarity=limit, **sharing)
     ignored: compared.Sides = ((), ())
     if template:
         found, ignored = compared.stripped(found, texts, template, sharing)

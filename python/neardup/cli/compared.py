@@ -50,7 +50,8 @@ def stripped(
     from neardup.cli.options import read
     from neardup.evidence.boilerplate import without_boilerplate
 
-    result = without_boilerplate(found, *texts, [read(path) for path in templates], **sharing)
+    forms = [read(path) for path in templates]
+    result = without_boilerplate(found, texts[0], texts[1], forms, **sharing)
     return result.comparison, (result.left, result.right)
 
 
