@@ -222,6 +222,21 @@ def test_sizes_are_limited_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "show the first 20" in found["document-1.html"]
 
 
+def test_numbers_are_the_same_on_both_pages_though_texts_are_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "one two three xx four five six yy seven eight nine"
+    other = "seven eight nine zz one two three " + "w " * 40 + "four five six"
+    shared = ("one two three", "four five six", "seven eight nine")
+    monkeypatch.setattr(pages, "FOLDER", pages.Limits(each=60))
+    found = folder(
+        CopyingReport(Copying((finding("a", text, source("b", text, other, *shared)),), False, {}))
+    )
+    links = re.findall(r'href="(pair[^"]+)" data-n', found["document-1.html"])
+    assert links == ["pair-1-1.html#l1", "pair-1-1.html", "pair-1-1.html#l3"]
+    assert broken(found) == []
+
+
 def test_one_file_has_room_for_so_much_text(monkeypatch: pytest.MonkeyPatch) -> None:
     size = len(f"{ONE} number 0")
     monkeypatch.setattr(pages, "ONE_FILE", pages.Limits(characters=6 * size))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from neardup.evidence.findings import Ignored
 from neardup.passages import Passage
@@ -87,7 +86,8 @@ class Row:
 class PairView:
     """What the template writes down.
 
-    lengths  of the passages in their order, for the script
+    shown    the passages that are shown, by their numbers
+    grey     whether something does not count
     """
 
     prefix: str
@@ -97,11 +97,18 @@ class PairView:
     rows: Sequence[Row]
     rows_note: str
     notes: Sequence[str]
-    lengths: Sequence[int]
+    shown: Mapping[int, Passage]
+    grey: bool
+
+    @property
+    def lengths(self) -> list[int]:
+        """Of the passages in the order of their numbers, for the script; 0 if not shown."""
+        last = max(self.shown, default=0)
+        return [self.shown[n].words if n in self.shown else 0 for n in range(1, last + 1)]
 
     @property
     def shortest(self) -> int:
-        return min(self.lengths, default=0)
+        return min((passage.words for passage in self.shown.values()), default=0)
 
     @property
     def longest(self) -> int:
@@ -117,7 +124,7 @@ def pair_view(
     most    characters shown of each text
     """
     passages, notes = _shown(found, words, most)
-    edits = edits_of(passages, found.texts, found.equal, Budget(PAGE_STEPS))
+    edits = edits_of([x for _, x in passages], found.texts, found.equal, Budget(PAGE_STEPS))
     columns = [
         _column(found, at, passages, edits, words, prefix=prefix, most=most)
         for at in range(len(SIDES))
@@ -131,10 +138,11 @@ def pair_view(
         words(f"verdict.{found.verdict}", value=found.threshold) if found.verdict else "",
         list(_figures(found, passages, columns, words)),
         columns,
-        _rows(found, passages, words, prefix),
+        _rows(found, passages, prefix),
         words("list.rows", shown=LISTED, n=len(passages)) if len(passages) > LISTED else "",
         notes,
-        [passage.words for passage in passages],
+        dict(passages),
+        any(part.rule for column in columns for block in column.blocks for part in block),
     )
 
 
@@ -157,25 +165,31 @@ def render_comparison(found: Compared, language: str = "en") -> Iterator[str]:
     )
 
 
-def _shown(found: Compared, words: Words, most: int) -> tuple[list[Passage], list[str]]:
-    """The passages in the order of the left text, and what is said of those that are not shown."""
+def _shown(found: Compared, words: Words, most: int) -> tuple[list[tuple[int, Passage]], list[str]]:
+    """The passages with their numbers, and what is said of those that are not shown."""
     inside = [
-        passage
-        for passage in found.passages
+        (n, passage)
+        for n, passage in numbered(found.passages)
         if passage.left_start < min(len(found.texts[0]), most)
         and passage.right_start < min(len(found.texts[1]), most)
     ]
     notes = []
     if len(inside) > MOST_PASSAGES:
         notes.append(words("note.most", shown=MOST_PASSAGES, n=len(inside)))
-        inside = sorted(inside, key=lambda passage: -passage.words)[:MOST_PASSAGES]
-    return sorted(inside, key=lambda passage: (passage.left_start, passage.right_start)), notes
+        inside = sorted(inside, key=lambda each: -each[1].words)[:MOST_PASSAGES]
+    return sorted(inside, key=lambda each: each[0]), notes
+
+
+def numbered(passages: Sequence[Passage]) -> list[tuple[int, Passage]]:
+    """Passages by their numbers: in the order of the left text."""
+    order = sorted(passages, key=lambda passage: (passage.left_start, passage.right_start))
+    return list(enumerate(order, 1))
 
 
 def _column(
     found: Compared,
     at: int,
-    passages: Sequence[Passage],
+    passages: Sequence[tuple[int, Passage]],
     edits: Sequence[Changes],
     words: Words,
     *,
@@ -186,7 +200,7 @@ def _column(
     measure = Measure(text)
     here, there = "lr"[at], "rl"[at]
     stretches = []
-    for n, (passage, edited) in enumerate(zip(passages, edits, strict=True), 1):
+    for (n, passage), edited in zip(passages, edits, strict=True):
         start, end = stretch_of(passage, at)
         stretches.append(
             Stretch(
@@ -249,7 +263,10 @@ def total_of(weight: float, value: float) -> float:
 
 
 def _figures(
-    found: Compared, passages: Sequence[Passage], columns: Sequence[Column], words: Words
+    found: Compared,
+    passages: Sequence[tuple[int, Passage]],
+    columns: Sequence[Column],
+    words: Words,
 ) -> Iterator[Figure]:
     none = words("figure.none")
     similarity = none if found.similarity is None else cosine(found.similarity)
@@ -263,14 +280,13 @@ def _figures(
         weight = sum(part.words for block in column.blocks for part in block if part.counts)
         total = total_of(weight, value)
         yield Figure(words(f"figure.{column.side}"), share(value), column.side, total)
-    longest = max((passage.words for passage in passages), default=0)
+    longest = max((passage.words for _, passage in passages), default=0)
     yield Figure(words("figure.longest"), words("words", n=longest))
     yield Figure(words("figure.passages"), number(len(passages)), "passages")
 
 
-def _rows(found: Compared, passages: Sequence[Passage], words: Words, prefix: str) -> Sequence[Row]:
-    numbered: list[tuple[int, Any]] = list(enumerate(passages, 1))
-    longest = sorted(numbered, key=lambda each: -each[1].words)[:LISTED]
+def _rows(found: Compared, passages: Sequence[tuple[int, Passage]], prefix: str) -> Sequence[Row]:
+    longest = sorted(passages, key=lambda each: -each[1].words)[:LISTED]
     return [
         Row(
             n,
@@ -279,7 +295,7 @@ def _rows(found: Compared, passages: Sequence[Passage], words: Words, prefix: st
             passage.exact,
             line(_excerpt(found.texts[0][passage.left_start : passage.left_end])),
         )
-        for n, passage in sorted(longest)
+        for n, passage in sorted(longest, key=lambda each: each[0])
     ]
 
 

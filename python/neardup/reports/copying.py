@@ -11,9 +11,10 @@ from statistics import median
 from typing import Any
 
 from neardup.evidence.findings import Copying, Finding, Source
+from neardup.passages import Passage
 from neardup.reports.catalogue import Words
 from neardup.reports.compared import Compared, Figure, pair_view
-from neardup.reports.copied import DocumentView, SourceRow, document_view
+from neardup.reports.copied import Counted, DocumentView, SourceRow, document_view
 from neardup.reports.markup import Piece, line, number, plain, share
 from neardup.reports.network import Graph, Matrix, Net, Tie, graph_of, matrix_of
 from neardup.reports.shares import Shares, shares_of, whole_percent
@@ -188,10 +189,11 @@ class _Pages:
         """Of the names of passages on a page."""
         return f"d{at + 1}s{rank}" if self._one_file else ""
 
-    def _passage_link(self, at: int, rank: int, n: int) -> str:
+    def _passage_link(self, at: int, rank: int, n: int, passage: Passage) -> str:
         page = self._pair_link(at, rank)
-        if not page:
-            return ""
+        if not page or max(passage.left_start, passage.right_start) >= self._limits.each:
+            # Beyond what is shown of the texts there is no place to go to.
+            return page
         place = f"{self._prefix(at, rank)}l{n}"
         return f"#{place}" if self._one_file else f"{page}#{place}"
 
@@ -235,7 +237,7 @@ class _Pages:
             finding,
             self.words,
             rows,
-            lambda rank, n: self._passage_link(at, rank, n),
+            lambda rank, n, passage: self._passage_link(at, rank, n, passage),
             most=self._limits.each,
         )
         return Sheet(
@@ -247,7 +249,7 @@ class _Pages:
         compared = Compared(
             names=(finding.id, source.id),
             texts=(finding.text, source.text),
-            passages=source.passages,
+            passages=Counted(finding).passages(source),
             coverage=(source.share, source.own_share),
             similarity=source.similarity,
             # The share of the source is of all its words, whatever does not count here.

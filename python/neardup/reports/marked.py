@@ -211,11 +211,15 @@ class Measure:
 
         from neardup import _core
 
-        # Halves of characters are no text to the core.
-        self._starts, ends, _ = _core.units(text.encode(errors="replace").decode())
+        self._starts, ends, _ = _core.units(whole(text))
         self._characters = np.concatenate(([0], np.cumsum(ends - self._starts)))
 
     def between(self, start: int, end: int) -> tuple[int, int]:
         """How many words begin there, and their characters."""
         first, last = self._starts.searchsorted((start, end))
         return int(last - first), int(self._characters[last] - self._characters[first])
+
+
+def whole(text: str) -> str:
+    """The text as the core takes it, as long as before: halves of characters are none to it."""
+    return text.encode(errors="replace").decode()
