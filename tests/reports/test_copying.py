@@ -376,3 +376,18 @@ def test_of_many_numbers_the_first_few_are_shown(tmp_path: Path) -> None:
         ["3", "4", "5", ""],
         ["4", "5", ""],
     ]
+
+
+@needs_browser
+def test_without_a_script_there_is_nothing_that_does_nothing(tmp_path: Path) -> None:
+    script = """
+        const seen = (what) => [...document.querySelectorAll(what)]
+            .filter((x) => x.getClientRects().length).length;
+        return [seen('button, input, output, .script'), seen('mark') > 0, seen('a.n') > 0];
+    """
+    found = folder()
+    for name in ("document-1.html", "pair-1-1.html"):
+        page = re.sub(r"<script>.*?</script>", "", found[name], flags=re.DOTALL)
+        assert answer(page, script, tmp_path) == [0, True, True]
+    page = re.sub(r"<script>.*?</script>", "", found["index.html"], flags=re.DOTALL)
+    assert answer(page, script, tmp_path) == [0, False, False]
