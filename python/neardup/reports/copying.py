@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from neardup.evidence.findings import Copying, Finding, Source
+from neardup.evidence.findings import Copying, Figures, Finding, Source
 from neardup.passages import Passage
 from neardup.reports.catalogue import Words
 from neardup.reports.compared import Compared, Figure, pair_view
@@ -132,7 +132,8 @@ class _Pages:
         self._limits = limits
         self._one_file = one_file
         self._findings = report.copying.findings
-        shares = [finding.figures.share for finding in self._findings]
+        self._shares = [self._figures(finding).share for finding in self._findings]
+        shares = self._shares
         # The numbers of documents, those with the highest share first.
         self._ranked = sorted(range(len(shares)), key=lambda at: (-shares[at], at))
         self._numbers: dict[str, int] = {}
@@ -140,6 +141,10 @@ class _Pages:
             for at, finding in enumerate(self._findings):
                 self._numbers.setdefault(finding.id, at)
         self._documents, self._pairs, self._left_out = self._planned()
+
+    def _figures(self, finding: Finding) -> Figures:
+        """By characters under their Chinese names, which mean just that; else by words."""
+        return finding.by_characters if self.words.language == "zh" else finding.figures
 
     # ---- which pages there are, and what they are called ----
 
@@ -268,8 +273,7 @@ class _Pages:
         return whole_percent(value) >= self.limit
 
     def _overview(self) -> Overview:
-        words = self.words
-        shares = [finding.figures.share for finding in self._findings]
+        words, shares = self.words, self._shares
         shown = self._ranked[:TABLE_ROWS]
         notes = []
         if len(shown) < len(shares):
@@ -305,7 +309,7 @@ class _Pages:
     def _said(self) -> list[str]:
         words, report = self.words, self.report
         said = [words("said.among" if report.copying.among else "said.against")]
-        said.append(words("note.words"))
+        said.append(words("said.measure"))
         if report.anonymous:
             said.append(words("said.anonymous"))
         if report.unreadable:
@@ -314,7 +318,7 @@ class _Pages:
 
     def _row(self, at: int) -> DocumentRow:
         finding: Finding = self._findings[at]
-        figures, largest = finding.figures, finding.sources[:1]
+        figures, largest = self._figures(finding), finding.sources[:1]
         return DocumentRow(
             number(at + 1),
             line(finding.id),
@@ -345,7 +349,7 @@ class _Pages:
         return Net(
             names,
             len(self._findings),
-            [round(finding.figures.share, 6) for finding in self._findings],
+            [round(value, 6) for value in self._shares],
             links + [""] * (len(names) - len(links)),
             ties,
             self._reaches,

@@ -83,6 +83,10 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "The documents were compared with the texts they were checked against.",
         "文档与所给的比对文本比对。",
     ),
+    "said.measure": (
+        "Shares are of words; where a script has no spaces a character counts as a word.",
+        "重复率等按字符计算（不计标点和空格）；矩阵、关系图和对照页按词计算，没有空格的文字一字算一词。",
+    ),
     "said.anonymous": (
         "Documents go by numbers, in the order they came. Their texts are as they are.",
         "文档以编号代称，按输入顺序排列；正文未作改动。",
