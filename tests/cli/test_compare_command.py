@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import neardup as nd
+from page import check_harmless
 
 LEFT = "The library on the square opens at nine in the morning and closes at six in the evening."
 RIGHT = LEFT.replace("six", "seven") + " Cards are free."
@@ -135,3 +136,58 @@ def test_errors_are_one_line(
     assert (ran.code, ran.out) == (code, "")
     assert message in ran.err
     assert len(ran.err.splitlines()) == 1
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    for name, text in [("a.txt", LEFT), ("b.txt", RIGHT)]:
+        (tmp_path / name).write_text(text)
+    return tmp_path / "a.txt", tmp_path / "b.txt"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_page(
+    run: Callable[..., Any], files: tuple[Path, Path], tmp_path: Path, language: str
+) -> None:
+    page = tmp_path / "compared.html"
+    ran = run("compare", *files, "--html", page, "--lang", language)
+    assert ran.code == 0
+    assert ran.out == run("compare", *files).out
+    found = check_harmless(page.read_text("utf-8"))
+    assert f'<html lang="{language}">' in page.read_text("utf-8")
+    assert str(files[0]) in found.text()
+    coverage = nd.compare(LEFT, RIGHT).coverage_left
+    assert f"{100 * coverage:.1f} %" in found.text()
+
+
+def test_a_page_on_standard_output(run: Callable[..., Any]) -> None:
+    ran = run("compare", "--text", LEFT, RIGHT, "--html", "-")
+    assert ran.out.startswith("<!DOCTYPE html>")
+    assert ran.out.endswith("</html>")
+    ran = run("compare", "--text", LEFT, RIGHT, "--html", "-", "--json")
+    assert (ran.code, ran.out) == (2, "")
+
+
+def test_pages_that_cannot_be(run: Callable[..., Any], files: tuple[Path, Path]) -> None:
+    for options, message in [
+        (["--lang", "zh"], "needs a page: --html FILE.html"),
+        (["--html", "a.pdf"], "'a.pdf': unknown ending; use one of .html, .htm"),
+        (["--html", "no/a.html"], "the folder no does not exist"),
+        (["--html", "a.html", "--lang", "fr"], "must be one of en, zh"),
+    ]:
+        ran = run("compare", *files, *options)
+        assert (ran.code, ran.out) == (2, "")
+        assert message in ran.err
+
+
+def test_a_template_does_not_count(run: Callable[..., Any], tmp_path: Path) -> None:
+    form = "This form is to be handed in at the office before the end of the month."
+    texts = f"{form} {LEFT}", f"{form} It rained."
+    (tmp_path / "form.txt").write_text(form)
+    page = tmp_path / "compared.html"
+    options = ("--template", tmp_path / "form.txt", "--html", page)
+    found = json.loads(run("compare", "--text", *texts, "--json", *options).out)
+    assert found["coverage"] == [0.0, 0.0]
+    assert found["passages"] == []
+    assert page.read_text("utf-8").count('title="part of a template"') == 2
+    assert json.loads(run("compare", "--text", *texts, "--json").out)["coverage"][0] > 0.3

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 COMMANDS = ["fingerprint", "compare", "explain", "recipes"]
-ALL = [*COMMANDS, "dedup", "pairs", "cluster", "filter", "index"]
+ALL = [*COMMANDS, "dedup", "pairs", "cluster", "filter", "check", "index"]
 INDEX = ["create", "add", "check", "remove", "stats", "verify", "compact", "export"]
 HEAVY = ["numpy", "pyarrow", "rich", "pydantic", "polars", "pandas", "jieba"]
 START = "from neardup.cli import main; main()"
@@ -103,7 +103,8 @@ def test_help_fits_a_terminal(
 
 
 def test_usage_says_that_several_inputs_may_be_given(run: Callable[..., Any]) -> None:
-    for command in (["dedup"], ["pairs"], ["cluster"], ["fingerprint"], ["index", "add"]):
+    commands = (["dedup"], ["pairs"], ["cluster"], ["fingerprint"], ["check"], ["index", "add"])
+    for command in commands:
         assert "INPUT..." in run(*command, "--help").out.splitlines()[0]
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from neardup.cli import compared
 from neardup.cli.console import printable, terminal
 from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, recipe_of
 
@@ -35,6 +37,22 @@ def command(
             min=0.0,
             max=1.0,
             help="The similarity from which texts are near-duplicates. [default: 0.85]",
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="FILE.html",
+            help="Write a page: both texts side by side, the passages they share marked.",
+        ),
+    ] = None,
+    lang: Annotated[
+        str | None,
+        typer.Option(
+            "--lang",
+            metavar="en|zh",
+            help="The language of the page. [default: that of the locale, or English]",
         ),
     ] = None,
     min_words: Annotated[
@@ -67,6 +85,15 @@ def command(
             help="So many changed words in a row do not end a passage. [default: 2]",
         ),
     ] = None,
+    template: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--template",
+            metavar="FILE",
+            help="What the texts have from this one does not count as shared; may be given several "
+            "times.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two texts.
@@ -78,6 +105,7 @@ def command(
     \b
     Examples:
       neardup compare a.txt b.txt
+      neardup compare a.txt b.txt --html compared.html
       neardup compare --text "the cat sat on a mat" "the cat sat on the mat"
     """
     from neardup import passages
@@ -85,17 +113,24 @@ def command(
 
     if not text and left == right == "-":
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="B")
+    if html is not None or lang is not None:
+        compared.check_page(html, lang, () if text else (left, right), as_json=as_json)
     chosen = recipe_of(recipe, bits)
     texts = (left, right) if text else (read(left), read(right))
     limit = DEFAULT_SIMILARITY if similarity is None else similarity
-    found = compare(
-        *texts,
-        chosen,
-        similarity=limit,
-        min_words=passages.MIN_WORDS if min_words is None else min_words,
-        min_chars=passages.MIN_CHARS if min_chars is None else min_chars,
-        bridge=passages.BRIDGE if bridge is None else bridge,
-    )
+    sharing = {
+        "min_words": passages.MIN_WORDS if min_words is None else min_words,
+        "min_chars": passages.MIN_CHARS if min_chars is None else min_chars,
+        "bridge": passages.BRIDGE if bridge is None else bridge,
+    }
+    found = compare(texts[0], texts[1], chosen, similarity=limit, **sharing)
+    ignored: compared.Sides = ((), ())
+    if template:
+        found, ignored = compared.stripped(found, texts, template, sharing)
+    if html is not None:
+        names = ("A", "B") if text else (left, right)
+        if compared.write_page(html, lang, names, texts, found, ignored):
+            return
     if as_json:
         print(json.dumps(_plain(found, texts[0]), ensure_ascii=False))
     else:

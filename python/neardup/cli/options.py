@@ -323,9 +323,9 @@ def load_config(context: typer.Context, value: Path | None) -> Path | None:
         option: str(given[name]) if type(given[name]) in (int, float) else given[name]
         for option, name in named.items()
     }
-    for option in ("inputs", "text_column", "against"):
-        if isinstance(chosen.get(option), str):
-            chosen[option] = [chosen[option]]
+    for option, text in chosen.items():
+        if isinstance(text, str) and _takes_several(options[option]):
+            chosen[option] = [text]
     context.default_map = {**(context.default_map or {}), **chosen}
     return value
 
@@ -335,7 +335,7 @@ def _not_of_kind(option: Any, value: object) -> str | None:
     kind = type(value)
     if getattr(option, "is_flag", False):
         return None if kind is bool else "true or false"
-    if getattr(option, "multiple", False) or option.nargs == -1:
+    if _takes_several(option):
         strings = kind is list and all(type(part) is str for part in cast("list[object]", value))
         return None if kind is str or strings else "a string or a list of strings"
     if option.type.name.startswith("int"):
@@ -343,6 +343,10 @@ def _not_of_kind(option: Any, value: object) -> str | None:
     if option.type.name.startswith("float"):
         return None if kind in (int, float) else "a number"
     return None if kind is str else "a string"
+
+
+def _takes_several(option: Any) -> bool:
+    return bool(getattr(option, "multiple", False) or option.nargs == -1)
 
 
 def _in_toml(value: object) -> str:

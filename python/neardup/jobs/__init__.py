@@ -1,5 +1,6 @@
 """Whole jobs on files: read, match, write, and say what was done."""
 
+from neardup.jobs.check import Checked, CheckOptions, check
 from neardup.jobs.cluster import cluster
 from neardup.jobs.dedup import dedup
 from neardup.jobs.options import (
@@ -13,12 +14,15 @@ from neardup.jobs.pairs import pairs
 from neardup.jobs.summary import Summary
 
 __all__ = [
+    "CheckOptions",
+    "Checked",
     "NothingReadError",
     "Options",
     "Progress",
     "RefusedError",
     "Summary",
     "UnreadableError",
+    "check",
     "cluster",
     "dedup",
     "pairs",

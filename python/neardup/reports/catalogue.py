@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from neardup.reports.phrases import PHRASES
+
 LANGUAGES = ("en", "zh")
 # English, 中文. Where English has a singular, it comes first: it is taken when n is 1.
 CATALOGUE: dict[str, tuple[str | tuple[str, str], str]] = {
@@ -235,6 +237,7 @@ CATALOGUE: dict[str, tuple[str | tuple[str, str], str]] = {
     "setting.keep": ("keep", "保留策略"),
     "setting.recipe": ("recipe", "配方"),
     "setting.version": ("neardup", "neardup"),
+    **PHRASES,
 }
 
 

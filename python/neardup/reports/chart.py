@@ -82,10 +82,11 @@ class Label:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart as shapes and labels."""
+    """A chart as shapes and labels; `scale` is the count at its top."""
 
     chart: Chart
     described: str
+    scale: int
     grid: Sequence[tuple[str, Label]]
     boxes: Sequence[Box]
     counts: Sequence[Label]
@@ -108,6 +109,7 @@ def drawn(chart: Chart, words: Words) -> Drawing:
     return Drawing(
         chart,
         _described(chart, words),
+        top,
         _grid(top),
         boxes,
         counts,

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.reports.catalogue import Said, Words
 from neardup.reports.chart import Drawing, drawn
 from neardup.reports.differences import Fold
 from neardup.reports.histograms import Histogram, chart_of, size_chart
 from neardup.reports.markup import cosine, line, number, plain
+from neardup.reports.shell import POLICY, environment
 from neardup.reports.texts import Beside, Shown, Sides
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-# Nothing is loaded and nothing runs, whatever the texts hold.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 OPENED = 3
 
 
@@ -88,44 +83,35 @@ class _Folded:
     near: bool = True
 
 
-@cache
-def _template() -> Template:
-    # Only whoever writes a report waits for it.
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("neardup.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html")
-
-
 def render(report: JobReport) -> str:
     """The whole page."""
     words = Words(report.language)
     beside = Beside(words, report.fold)
-    return _template().render(
-        policy=POLICY,
-        words=words,
-        number=number,
-        report=report,
-        title=plain(words(f"title.{report.job}")),
-        counts=[(line(words.label("count", name)), number(n)) for name, n in report.counts.items()],
-        said=[words.say(said) for said in report.said],
-        settings=[
-            (line(words.label("setting", name)), line(value))
-            for name, value in report.settings.items()
-        ],
-        drawings=_drawings(report, words),
-        pairs=_pairs(report, beside),
-        clusters=_clusters(report, words, beside),
-        problems=[
-            (line(file), "–" if at is None else number(at), line(reason))
-            for file, at, reason in report.problems
-        ],
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            policy=POLICY,
+            words=words,
+            number=number,
+            report=report,
+            title=plain(words(f"title.{report.job}")),
+            counts=[
+                (line(words.label("count", name)), number(n)) for name, n in report.counts.items()
+            ],
+            said=[words.say(said) for said in report.said],
+            settings=[
+                (line(words.label("setting", name)), line(value))
+                for name, value in report.settings.items()
+            ],
+            drawings=_drawings(report, words),
+            pairs=_pairs(report, beside),
+            clusters=_clusters(report, words, beside),
+            problems=[
+                (line(file), "–" if at is None else number(at), line(reason))
+                for file, at, reason in report.problems
+            ],
+        )
     )
 
 

@@ -77,3 +77,13 @@ def cosine(value: float) -> str:
 def percent(share: float) -> str:
     """A share as people say it; 100 % is said of all only."""
     return f"{100 * share if share >= 1 else min(100 * share, 99.9):.3g} %"
+
+
+def share(value: float) -> str:
+    """A share with one digit, as the script of a page writes it too."""
+    if value >= 1:
+        return "100 %"
+    if value <= 0:
+        return "0 %"
+    # 0 % and 100 % are said of nothing and of all only.
+    return "< 0.1 %" if value < 0.001 else f"{min(100 * value, 99.9):.1f} %"

@@ -2,6 +2,7 @@
 
 from neardup.sinks.kept import Kept, check_kept, open_kept
 from neardup.sinks.new_file import check, open_new, together
+from neardup.sinks.new_folder import check_folder, open_folder
 from neardup.sinks.rows import Columns, Row, Write, open_rows
 from neardup.sinks.standard_output import in_full, is_stdout, shown
 from neardup.sinks.tables import open_tables
@@ -12,9 +13,11 @@ __all__ = [
     "Row",
     "Write",
     "check",
+    "check_folder",
     "check_kept",
     "in_full",
     "is_stdout",
+    "open_folder",
     "open_kept",
     "open_new",
     "open_rows",

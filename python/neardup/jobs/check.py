@@ -1,0 +1,390 @@
+"""Documents checked for copying: read, compared, and written down as pages and a table."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup import sources
+from neardup.jobs import reference
+from neardup.jobs.options import (
+    NothingReadError,
+    Progress,
+    RefusedError,
+    Silent,
+    UnreadableError,
+    asked,
+)
+from neardup.jobs.summary import peak_memory
+from neardup.limits import as_float, is_real
+from neardup.sources.batch import Reading
+from neardup.sources.document import STDIN
+
+if TYPE_CHECKING:
+    from neardup.evidence.findings import Copying, Finding
+    from neardup.sources import Unreadable
+
+THRESHOLD = 0.3
+PAGE = (".html", ".htm")
+# A row for each document and source; a document without sources has one row, without a source.
+COLUMNS: Mapping[str, type] = {
+    "id": str,
+    "share": float,
+    "unquoted": float,
+    "largest": float,
+    "source": str,
+    "source_share": float,
+    "source_own_share": float,
+    "words": int,
+    "longest": int,
+    "similarity": float,
+}
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What a check is asked to do.
+
+    against     files or collections to compare with [default: the inputs with each other]
+    threshold   the share from which a document is counted and marked
+    rules       what does not count, by name, as `neardup.evidence.copying.check` takes it
+    template    text files: what documents share with them does not count
+    author_column  the column of the author: what authors share with their own texts does not count
+    exclude     ids of sources that are left out
+    out         a table to write
+    html        pages to write: a file that ends in .html, or else a folder
+    lang        the language of the pages: en, zh [default: that of the locale, or English]
+    anonymise   whether documents go by numbers, everywhere but in their texts
+    guard, strict, reading, on_problem, on_note, progress   as for `Options`
+    """
+
+    against: Sequence[str] = ()
+    threshold: float = THRESHOLD
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    template: Sequence[str] = ()
+    author_column: str | None = None
+    exclude: Sequence[str] = ()
+    out: Path | None = None
+    html: Path | None = None
+    lang: str | None = None
+    anonymise: bool = False
+    guard: bool = True
+    strict: bool = False
+    reading: Reading = field(default_factory=Reading)
+    on_problem: Callable[[Unreadable], object] | None = None
+    on_note: Callable[[str], object] | None = None
+    progress: Progress = field(default_factory=Silent)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found and did.
+
+    reference    documents there were only to compare with
+    unreadable   records that could not be read
+    above        documents whose share reaches the threshold
+    peak_memory  bytes
+    files        what was written
+    """
+
+    copying: Copying
+    threshold: float
+    reference: int
+    unreadable: int
+    above: int
+    seconds: float
+    peak_memory: int
+    files: Sequence[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: everything but the texts and the places of passages."""
+        from dataclasses import asdict
+
+        return {
+            "documents": len(self.copying.findings),
+            "reference": self.reference,
+            "unreadable": self.unreadable,
+            "among": self.copying.among,
+            "threshold": self.threshold,
+            "above": self.above,
+            "settings": dict(self.copying.settings),
+            "findings": [
+                {
+                    "id": finding.id,
+                    "words": finding.words,
+                    "characters": finding.characters,
+                    **asdict(finding.figures),
+                    "by_characters": asdict(finding.by_characters),
+                    "sources": [
+                        {name: value for name, value in row.items() if name not in _OF_DOCUMENT}
+                        for row in rows_of(finding)
+                        if row["source"] is not None
+                    ],
+                }
+                for finding in self.copying.findings
+            ],
+            "seconds": round(self.seconds, 3),
+            "peak_memory": self.peak_memory,
+            "files": list(self.files),
+        }
+
+
+_OF_DOCUMENT = ("id", "share", "unquoted", "largest")
+
+
+def rows_of(finding: Finding) -> Iterator[dict[str, Any]]:
+    """The rows of a document in the table; see `COLUMNS`."""
+    figures = finding.figures
+    values = (finding.id, figures.share, figures.unquoted, figures.largest)
+    if not finding.sources:
+        empty = [None] * (len(COLUMNS) - len(values))
+        yield dict(zip(COLUMNS, (*values, *empty), strict=True))
+    for each in finding.sources:
+        source = (each.id, each.share, each.own_share, each.words, each.longest, each.similarity)
+        yield dict(zip(COLUMNS, (*values, *source), strict=True))
+
+
+def check(inputs: Sequence[str], options: CheckOptions | None = None) -> Checked:
+    """Checks the documents of files for copying, and writes what was asked for."""
+    return _Check(inputs, options or CheckOptions()).run()
+
+
+class _Check:
+    def __init__(self, inputs: Sequence[str], options: CheckOptions) -> None:
+        self._options = options
+        self._started = time.perf_counter()
+        self._unreadable = 0
+        self._first: Unreadable | None = None
+        self._reference = 0
+        self._ids: set[str] = set()
+        with asked():
+            _check_share("threshold", options.threshold)
+            self._inputs = sources.expand(list(inputs), options.reading, self._note)
+            self._against = reference.expand(list(options.against), options.reading, self._note)
+            files = [name for name in self._against if not reference.is_collection(name)]
+            sources.check_options([*self._inputs, *files], options.reading)
+            if [*self._inputs, *self._against].count(STDIN) > 1:
+                raise RefusedError("standard input (-) can be read only once")
+            self._check_outputs()
+
+    def run(self) -> Checked:
+        found = self._found()
+        if self._options.strict and self._unreadable:
+            raise UnreadableError(f"{self._unreadable:,} unreadable; nothing was written")
+        for id_ in self._options.exclude:
+            if id_ not in self._ids:
+                self._note(f"exclude: there is no document {id_!r} to leave out")
+        if self._options.anonymise:
+            found = self._anonymised(found)
+        files = self._written(found)
+        shares = [finding.figures.share for finding in found.findings]
+        return Checked(
+            copying=found,
+            threshold=self._options.threshold,
+            reference=self._reference,
+            unreadable=self._unreadable,
+            above=sum(_reaches(share, self._options.threshold) for share in shares),
+            seconds=time.perf_counter() - self._started,
+            peak_memory=peak_memory(),
+            files=files,
+        )
+
+    # ---- what is compared ----
+
+    def _found(self) -> Copying:
+        from neardup.evidence.copying import check as check_copying
+
+        options = self._options
+        rules = dict(options.rules)
+        if options.template:
+            rules["template"] = [sources.text_of(path) for path in options.template]
+        if options.exclude:
+            rules["exclude"] = tuple(options.exclude)
+        with asked():
+            # Wrong settings are told before anything is read.
+            check_copying([], [], **rules)
+        options.progress.stage("reading", None, "documents")
+        documents = list(self._documents(self._inputs))
+        if not documents and self._first is not None:
+            raise NothingReadError(f"no record could be read: {self._first}; nothing was written")
+        if not self._against:
+            options.progress.stage("comparing", None, "documents")
+            return check_copying(documents, **rules)
+        return check_copying(documents, self._others(), **rules)
+
+    def _others(self) -> Iterator[tuple[Any, ...]]:
+        self._options.progress.stage("comparing", None, "documents")
+        for document in self._documents(self._against):
+            self._reference += 1
+            yield document
+
+    def _documents(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Ids and texts, and the authors if there are some."""
+        for name in names:
+            if reference.is_collection(name):
+                reader: Iterator[tuple[Any, ...]] = self._stored(name)
+            else:
+                reader = self._read(name)
+            for document in reader:
+                self._ids.add(document[0])
+                self._options.progress.advance(1)
+                yield document
+
+    def _read(self, name: str) -> Iterator[tuple[Any, ...]]:
+        from dataclasses import replace
+
+        column = self._options.author_column
+        reading = replace(self._options.reading, key_column=column)
+        for batch in sources.read_batches(name, reading, self._problem, note=self._note):
+            ids, texts = batch.ids.to_pylist(), batch.texts.to_pylist()
+            if column is None:
+                yield from ((id_, text or "") for id_, text in zip(ids, texts, strict=True))
+                continue
+            authors = [None] * len(ids) if batch.key is None else batch.key.to_pylist()
+            for id_, text, author in zip(ids, texts, authors, strict=True):
+                yield id_, text or "", author
+
+    def _stored(self, name: str) -> Iterator[tuple[Any, ...]]:
+        from neardup import Collection
+
+        column = self._options.author_column
+        with Collection.open(name, read_only=True) as collection:
+            if not collection.stores_text:
+                raise RefusedError(
+                    f"{name}: keeps no texts, so passages cannot be looked for in it; name the "
+                    "files it was made of, or a collection made without --no-text"
+                )
+            for found in collection.documents():
+                if column is None:
+                    yield found.id, found.text or ""
+                else:
+                    yield found.id, found.text or "", (found.metadata or {}).get(column)
+
+    def _problem(self, problem: Unreadable) -> None:
+        self._unreadable += 1
+        self._first = self._first or problem
+        if self._options.on_problem is not None:
+            self._options.on_problem(problem)
+
+    def _note(self, message: str) -> None:
+        if self._options.on_note is not None:
+            self._options.on_note(message)
+
+    def _anonymised(self, found: Copying) -> Copying:
+        from neardup.evidence.names import anonymised
+        from neardup.reports.catalogue import Words
+
+        words = Words(self._language)
+        names = {name: words(f"name.{name}", n="{n}") for name in ("document", "source")}
+        return anonymised(found, **names)
+
+    # ---- what is written ----
+
+    @property
+    def _language(self) -> str:
+        from neardup import reports
+
+        return self._options.lang or reports.language_of_locale()
+
+    def _check_outputs(self) -> None:
+        from neardup import reports, sinks
+
+        options = self._options
+        inputs = [*self._inputs, *self._against]
+        if options.out is not None:
+            sinks.check(options.out, inputs)
+        if options.html is not None:
+            if _is_file(options.html):
+                sinks.check(options.html, inputs, endings=PAGE)
+            else:
+                sinks.check_folder(options.html)
+        if options.out is not None and options.html is not None:
+            paths = (options.out, options.html)
+            names = {sinks.shown(path) or os.path.abspath(path) for path in paths}
+            if len(names) == 1:
+                raise ValueError(f"{options.out}: named for two outputs; give each its own file")
+        if options.lang is not None:
+            if options.html is None and not options.anonymise:
+                raise ValueError(
+                    f"lang is {options.lang!r}, but no page is written; name its file: --html "
+                    "FILE.html"
+                )
+            if options.lang not in reports.LANGUAGES:
+                raise ValueError(
+                    f"lang is {options.lang!r}; it must be one of {', '.join(reports.LANGUAGES)}"
+                )
+
+    def _written(self, found: Copying) -> list[str]:
+        from contextlib import ExitStack
+
+        from neardup import sinks
+
+        options = self._options
+        files = []
+        with ExitStack() as stack:
+            # What is entered first is placed last: a table and its pages appear together.
+            stack.enter_context(sinks.together())
+            if options.out is not None:
+                options.progress.stage("writing the table", None, "documents")
+                with sinks.open_rows(options.out, COLUMNS, guard=options.guard) as write:
+                    for finding in found.findings:
+                        for row in rows_of(finding):
+                            write(row)
+                files.append(sinks.shown(options.out) or str(options.out))
+            if options.html is not None:
+                options.progress.stage("writing the pages", None, "documents")
+                self._write_pages(options.html, found)
+                files.append(sinks.shown(options.html) or str(options.html))
+        return files
+
+    def _write_pages(self, path: Path, found: Copying) -> None:
+        from neardup import reports, sinks
+
+        names = {"inputs": self._inputs, "against": self._against}
+        report = reports.CopyingReport(
+            found,
+            self._language,
+            self._options.threshold,
+            anonymous=self._options.anonymise,
+            unreadable=self._unreadable,
+            # Names of files are often names of people.
+            settings={}
+            if self._options.anonymise
+            else {name: _listed(files) for name, files in names.items() if files},
+        )
+        if _is_file(path):
+            with sinks.open_new(path) as file:
+                for piece in reports.render_file(report):
+                    file.write(piece.encode())
+            return
+        with sinks.open_folder(path) as folder:
+            for name, pieces in reports.render_folder(report):
+                with (folder / name).open("wb") as page:
+                    page.writelines(piece.encode() for piece in pieces)
+
+
+def _is_file(path: Path) -> bool:
+    from neardup.sinks import is_stdout
+
+    return is_stdout(path) or path.suffix.lower() in PAGE
+
+
+def _listed(names: Sequence[str], most: int = 10) -> str:
+    shown = [sources.name_of(name) for name in names[:most]]
+    return ", ".join(shown) + (", …" if len(names) > most else "")
+
+
+def _check_share(name: str, value: object) -> None:
+    limits = "it must be a number from 0 to 1"
+    if not is_real(value):
+        raise RefusedError(f"{name} is {value!r}; {limits}")
+    if not 0 <= as_float(value) <= 1:
+        raise RefusedError(f"{name} is {value}; {limits}")
+
+
+def _reaches(share: float, threshold: float) -> bool:
+    return share >= threshold - 1e-9

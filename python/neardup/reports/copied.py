@@ -1,0 +1,179 @@
+"""A document of a check: its text with passages coloured by source, its figures, its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from neardup.evidence.cover import Words
+from neardup.evidence.findings import Figures, Finding, Source
+from neardup.passages import Passage
+from neardup.reports.catalogue import Words as Catalogue
+from neardup.reports.changes import PAGE_STEPS
+from neardup.reports.compared import Figure, edits_of, equal_share, numbered, total_of
+from neardup.reports.differences import Budget
+from neardup.reports.marked import Measure, Part, Stretch, parts_of, whole
+from neardup.reports.markup import Piece, cosine, line, number, share
+
+NAMES = ("share", "unquoted", "largest")
+# Leads to a passage, by the rank of its source and its number.
+Link = Callable[[int, int, Passage], str]
+
+
+class Counted:
+    """Tells passages of a document that count from those that are ignored as a whole."""
+
+    def __init__(self, finding: Finding) -> None:
+        words = Words(whole(finding.text))
+        ignored = words.within((each.start, each.end) for each in finding.ignored)
+        self._starts = words.starts[~ignored]
+
+    def passages(self, source: Source) -> list[Passage]:
+        """Those of a source in which a word of the document counts."""
+        found = []
+        for passage in source.passages:
+            first, last = self._starts.searchsorted((passage.left_start, passage.left_end))
+            if first < last:
+                found.append(passage)
+        return found
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """A source in the table of a document; `rank` is its number and colour."""
+
+    rank: int
+    name: Sequence[Piece]
+    document: str
+    pair: str
+    share: str
+    own_share: str = ""
+    words: str = ""
+    longest: str = ""
+    similarity: str = ""
+
+    @classmethod
+    def of(cls, rank: int, source: Source, document: str, pair: str) -> SourceRow:
+        return cls(
+            rank,
+            line(source.id),
+            document,
+            pair,
+            share(source.share),
+            share(source.own_share),
+            number(source.words),
+            number(source.longest),
+            cosine(source.similarity),
+        )
+
+
+@dataclass(frozen=True)
+class DocumentView:
+    """What the template writes down; `figures` has a row of numbers for each name."""
+
+    measures: Sequence[str]
+    figures: Sequence[tuple[str, Sequence[Figure]]]
+    counted: str
+    sources: Sequence[SourceRow]
+    blocks: Sequence[Sequence[Part]]
+    notes: Sequence[str]
+
+
+def document_view(
+    finding: Finding,
+    words: Catalogue,
+    rows: Sequence[SourceRow],
+    link: Link,
+    *,
+    most: int,
+) -> DocumentView:
+    """A document as it is shown.
+
+    rows  its sources that have a row and a colour; all others share one
+    most  characters shown of the text
+    """
+    rows = list(rows)
+    if others := finding.sources[len(rows) :]:
+        rows.append(
+            SourceRow(len(rows) + 1, line(words("sources.others", n=len(others))), "", "", "")
+        )
+    stretches = list(_stretches(finding, words, len(rows), link))
+    blocks = parts_of(finding.text[:most], stretches, finding.ignored, finding.quoted)
+    notes = []
+    if rules := sorted({each.rule for each in finding.ignored}):
+        separator = "、" if words.language == "zh" else ", "
+        notes.append(
+            words("ignored.title", rules=separator.join(words(f"rule.{rule}") for rule in rules))
+        )
+    if finding.quoted:
+        notes.append(words("quoted.title"))
+    if finding.coarse:
+        notes.append(words("note.coarse"))
+    if len(finding.text) > most:
+        notes.append(words("text.long", n=len(finding.text), shown=most))
+    if not finding.text:
+        notes.append(words("text.empty"))
+    # Chinese checkers state characters; others words.
+    order = "cw" if words.language == "zh" else "wc"
+    measures = {"w": words("copied.by_words"), "c": words("copied.by_characters")}
+    return DocumentView(
+        [measures[by] for by in order],
+        list(_figures(finding, blocks, words, order)),
+        words("copied.of", words=finding.words, characters=finding.characters),
+        rows,
+        blocks,
+        notes,
+    )
+
+
+def _stretches(finding: Finding, words: Catalogue, most: int, link: Link) -> Iterator[Stretch]:
+    measure, counted = Measure(finding.text), Counted(finding)
+    budget = Budget(PAGE_STEPS)
+    for rank, source in enumerate(finding.sources, 1):
+        shown = min(rank, most)
+        found = numbered(counted.passages(source))
+        texts = finding.text, source.text
+        edits = edits_of([passage for _, passage in found], texts, source.equal, budget)
+        for (n, passage), edited in zip(found, edits, strict=True):
+            size = measure.between(passage.left_start, passage.left_end)[0]
+            yield Stretch(
+                passage.left_start,
+                passage.left_end,
+                key=shown,
+                rank=shown,
+                link=link(rank, n, passage),
+                said=words("jump.beside", n=shown, count=words("words", n=passage.words)),
+                equal=equal_share(passage, edited, size),
+                changed=edited.left,
+            )
+
+
+def _figures(
+    finding: Finding, blocks: Sequence[Sequence[Part]], words: Catalogue, order: str
+) -> Iterator[tuple[str, list[Figure]]]:
+    parts = [part for block in blocks for part in block if part.counts]
+    given: dict[str, Figures] = {"w": finding.figures, "c": finding.by_characters}
+    for name in NAMES:
+        row = []
+        for by in order:
+            value: float = getattr(given[by], name)
+            total = total_of(_weight(parts, name, by), value)
+            row.append(Figure("", share(value), name, total, by))
+        yield words(f"copied.{name}"), row
+
+
+def _weight(parts: Sequence[Part], name: str, by: str) -> float:
+    """What the page will find while all sources are shown."""
+
+    def of(part: Part) -> float:
+        return part.words if by == "w" else part.characters
+
+    if name == "share":
+        return sum(map(of, parts))
+    if name == "unquoted":
+        return sum(of(part) for part in parts if not part.quoted)
+    single: dict[int, float] = {}
+    for part in parts:
+        for key in part.keys:
+            single[key] = single.get(key, 0.0) + of(part)
+    return max(single.values(), default=0.0)

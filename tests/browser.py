@@ -1,0 +1,58 @@
+"""Pages in Chromium, where it is installed: what their script does."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="needs Chromium: make browser")
+POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+
+
+def dom(page: Path) -> str:
+    """The page as it is when its own script has run."""
+    assert BROWSER is not None
+    ran = subprocess.run(
+        [
+            *(BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
+            f"--user-data-dir={page.parent / 'profile'}",
+            "--virtual-time-budget=4000",
+            page.as_uri(),
+        ],
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    return ran.stdout.decode()
+
+
+def answer(page: str, script: str, folder: Path) -> Any:
+    """What the body of an async function returns on the page. The policy, which lets no script but
+    the page's own run, is taken out for it."""
+    assert POLICY.search(page)
+    asked = (
+        "<script>(async () => {"
+        "const frame = () => new Promise((go) => setTimeout(go, 20));"
+        "const set = async (box, value) => { box.value = value;"
+        " box.dispatchEvent(new Event('input', {bubbles: true})); await frame(); };"
+        f"let said; try {{ said = await (async () => {{ {script} }})(); }}"
+        "catch (error) { said = String(error); }"
+        "const note = document.createElement('pre'); note.id = 'answer';"
+        "note.textContent = JSON.stringify(said); document.body.append(note);"
+        "})();</script></body>"
+    )
+    # Nothing is drawn here, so no frame would ever come.
+    drawn = "<script>window.requestAnimationFrame = (work) => setTimeout(work, 0);</script>"
+    path = folder / "asked.html"
+    path.write_text(POLICY.sub(drawn, page).replace("</body>", asked), encoding="utf-8")
+    found = re.search(r'<pre id="answer">(.*?)</pre>', dom(path), re.DOTALL)
+    assert found is not None
+    return json.loads(html.unescape(found[1]))

@@ -1,0 +1,39 @@
+"""Documents by numbers."""
+
+from dataclasses import replace
+
+from copying_findings import ONE, TEXT, copying, finding, source
+from neardup.evidence.findings import Copying
+from neardup.evidence.names import anonymised
+
+
+def test_documents_and_sources_go_by_numbers() -> None:
+    found = anonymised(copying())
+    assert [each.id for each in found.findings] == ["document 1", "document 2"]
+    assert [each.id for each in found.findings[0].sources] == ["source 1", "source 2"]
+
+
+def test_texts_and_figures_stay() -> None:
+    before, after = copying(), anonymised(copying())
+    for old, new in zip(before.findings, after.findings, strict=True):
+        assert replace(new, id=old.id, sources=old.sources) == old
+        assert [replace(each, id="") for each in new.sources] == [
+            replace(each, id="") for each in old.sources
+        ]
+
+
+def test_among_each_other_a_source_is_called_as_the_document_it_is() -> None:
+    one = finding("li", TEXT, source("wang", TEXT, ONE, "alpha beta gamma delta"))
+    other = finding("wang", ONE, source("li", ONE, TEXT, "alpha beta gamma delta"))
+    found = anonymised(Copying((one, other), True, {}), document="文档 {n}")
+    assert [each.sources[0].id for each in found.findings] == ["文档 2", "文档 1"]
+
+
+def test_a_text_compared_with_is_no_document_though_it_is_called_so() -> None:
+    found = anonymised(copying(ids=("one", "two")))
+    assert [each.id for each in found.findings[0].sources] == ["source 1", "source 2"]
+
+
+def test_settings_name_nobody() -> None:
+    named = replace(copying(), settings={"exclude": ("li", "wang"), "against": "li", "bridge": 2})
+    assert anonymised(named).settings == {"exclude": 2, "bridge": 2}

@@ -1,0 +1,232 @@
+"""A check of files: what is read, what is written, what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup as nd
+from neardup import jobs
+from neardup.jobs.check import COLUMNS, CheckOptions, rows_of
+from page import check_harmless
+
+SHARED = "the old lighthouse keeper climbed the narrow stairs every evening to light the lamp"
+ESSAYS = {
+    "first": f"{SHARED} and nobody in the village thought much about it until he stopped",
+    "second": f"My grandmother used to say that {SHARED} before the war came",
+    "third": "A recipe for soup needs water, salt, three carrots and a good deal of patience",
+}
+
+
+def write(path: Path, essays: dict[str, str] = ESSAYS, **columns: dict[str, str]) -> str:
+    with path.open("w", encoding="utf-8") as file:
+        for id_, text in essays.items():
+            more = {name: values[id_] for name, values in columns.items()}
+            file.write(json.dumps({"id": id_, "text": text, **more}) + "\n")
+    return str(path)
+
+
+@pytest.fixture
+def essays(tmp_path: Path) -> str:
+    return write(tmp_path / "essays.jsonl")
+
+
+def sources(found: jobs.Checked) -> dict[str, list[str]]:
+    return {each.id: [x.id for x in each.sources] for each in found.copying.findings}
+
+
+def test_inputs_with_each_other(essays: str) -> None:
+    found = jobs.check([essays])
+    assert found.copying.among
+    assert sources(found) == {"first": ["second"], "second": ["first"], "third": []}
+    assert (found.reference, found.unreadable, found.above, found.files) == (0, 0, 2, [])
+    first = found.copying.findings[0]
+    assert first.figures.share == pytest.approx(14 / len(ESSAYS["first"].split()))
+
+
+def test_against_files_and_collections(tmp_path: Path, essays: str) -> None:
+    with nd.Collection.open(tmp_path / "old.neardup", nd.Recipe()) as collection:
+        collection.add([("old", f"{SHARED} long ago")])
+    text = tmp_path / "story.txt"
+    text.write_text(f"Once {SHARED}.")
+    against = (str(tmp_path / "old.neardup"), str(text))
+    found = jobs.check([essays], CheckOptions(against=against))
+    assert not found.copying.among
+    assert found.reference == 2
+    assert set(sources(found)["first"]) == {"old", str(text)}
+    assert sources(found)["third"] == []
+
+
+def test_a_collection_without_texts_is_refused(tmp_path: Path, essays: str) -> None:
+    path = tmp_path / "old.neardup"
+    with nd.Collection.open(path, nd.Recipe(), store_text=False) as collection:
+        collection.add([("old", SHARED)])
+    with pytest.raises(jobs.RefusedError, match="keeps no texts, so passages cannot be looked"):
+        jobs.check([essays], CheckOptions(against=(str(path),)))
+
+
+def test_authors_may_use_their_own_texts(tmp_path: Path) -> None:
+    same = {"first": "li", "second": "li", "third": "wang"}
+    path = write(tmp_path / "essays.jsonl", author=same)
+    found = jobs.check([path], CheckOptions(author_column="author"))
+    assert found.above == 0
+    assert jobs.check([path]).above == 2
+
+
+def test_rules_are_handed_on(tmp_path: Path, essays: str) -> None:
+    template = tmp_path / "task.txt"
+    template.write_text(SHARED)
+    assert jobs.check([essays], CheckOptions(template=(str(template),))).above == 0
+    assert sources(jobs.check([essays], CheckOptions(exclude=("second",))))["first"] == []
+    assert jobs.check([essays], CheckOptions(rules={"min_words": 30})).above == 0
+
+
+def test_an_excluded_id_that_is_not_there_is_told(essays: str) -> None:
+    notes: list[str] = []
+    jobs.check([essays], CheckOptions(exclude=("fourth",), on_note=notes.append))
+    assert notes == ["exclude: there is no document 'fourth' to leave out"]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_the_table(tmp_path: Path, essays: str, ending: str) -> None:
+    out = tmp_path / f"table.{ending}"
+    found = jobs.check([essays], CheckOptions(out=out))
+    expected = [row for each in found.copying.findings for row in rows_of(each)]
+    assert [row["source"] for row in expected] == ["second", "first", None]
+    assert found.files == [str(out)]
+    if ending == "parquet":
+        table = pq.read_table(out)
+        assert table.to_pylist() == expected
+        kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+        assert table.schema == pa.schema([(x, kinds[kind]) for x, kind in COLUMNS.items()])
+    elif ending == "jsonl":
+        assert [json.loads(line) for line in out.read_text().splitlines()] == expected
+    else:
+        with out.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert rows == [
+            {name: "" if value is None else str(value) for name, value in row.items()}
+            for row in expected
+        ]
+
+
+def test_the_columns_of_the_table(essays: str) -> None:
+    assert list(COLUMNS) == [
+        *("id", "share", "unquoted", "largest"),
+        *("source", "source_share", "source_own_share", "words", "longest", "similarity"),
+    ]
+    first = jobs.check([essays]).copying.findings[0]
+    (row,) = rows_of(first)
+    (source,) = first.sources
+    assert row["share"] == first.figures.share == row["source_share"] == source.share
+    assert (row["words"], row["longest"]) == (14, 14)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_pages_as_a_folder_and_as_a_file(tmp_path: Path, essays: str, language: str) -> None:
+    folder, file = tmp_path / "report", tmp_path / "report.html"
+    jobs.check([essays], CheckOptions(html=folder, lang=language))
+    jobs.check([essays], CheckOptions(html=file, lang=language))
+    names = sorted(each.name for each in folder.iterdir() if each.suffix == ".html")
+    assert names == [
+        *("document-1.html", "document-2.html", "document-3.html", "index.html"),
+        *("pair-1-1.html", "pair-2-1.html"),
+    ]
+    for page in (*folder.glob("*.html"), file):
+        check_harmless(page.read_text("utf-8"))
+    assert ("文本复制检测报告" in file.read_text("utf-8")) == (language == "zh")
+
+
+def test_names_are_nowhere_when_documents_are_anonymous(tmp_path: Path) -> None:
+    essays = {f"{name}-li-hua": text for name, text in ESSAYS.items()}
+    path = write(tmp_path / "wang-class.jsonl", essays)
+    out, html = tmp_path / "table.csv", tmp_path / "report.html"
+    found = jobs.check(
+        [path], CheckOptions(out=out, html=html, anonymise=True, exclude=("third-li-hua",))
+    )
+    for written in (out.read_text(), html.read_text(), json.dumps(found.as_dict()["findings"])):
+        assert "li-hua" not in written
+        assert "wang-class" not in written
+    assert sources(found) == {
+        "document 1": ["document 2"],
+        "document 2": ["document 1"],
+        "document 3": [],
+    }
+    options = CheckOptions(html=tmp_path / "zh.html", anonymise=True, lang="zh")
+    assert "文档 1" in sources(jobs.check([path], options))
+
+
+def test_a_table_and_its_pages_appear_together_or_not_at_all(
+    tmp_path: Path, essays: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    out, html = tmp_path / "table.csv", tmp_path / "report"
+    monkeypatch.setattr("neardup.reports.render_folder", fail)
+    with pytest.raises(OSError, match="No space left"):
+        jobs.check([essays], CheckOptions(out=out, html=html))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["essays.jsonl"]
+
+
+def test_unreadable_records(tmp_path: Path) -> None:
+    path = tmp_path / "essays.jsonl"
+    write(path)
+    path.write_text(path.read_text() + "not JSON\n")
+    told: list[Any] = []
+    out = tmp_path / "table.csv"
+    found = jobs.check([str(path)], CheckOptions(on_problem=told.append, out=out))
+    assert (found.unreadable, len(told)) == (1, 1)
+    out.unlink()
+    with pytest.raises(jobs.UnreadableError, match="1 unreadable; nothing was written"):
+        jobs.check([str(path)], CheckOptions(strict=True, out=out))
+    path.write_text("not JSON\n")
+    with pytest.raises(jobs.NothingReadError, match=r"no record could be read: .*essays\.jsonl:1"):
+        jobs.check([str(path)], CheckOptions(out=out))
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": 1.5}, "threshold is 1.5; it must be a number from 0 to 1"),
+        ({"threshold": "x"}, "threshold is 'x'; it must be a number from 0 to 1"),
+        ({"threshold": True}, "threshold is True; it must be a number from 0 to 1"),
+        ({"lang": "fr", "html": Path("a.html")}, "lang is 'fr'; it must be one of en, zh"),
+        ({"lang": "zh"}, "lang is 'zh', but no page is written"),
+        ({"out": Path("table.doc")}, "'table.doc': unknown ending"),
+        ({"html": Path("no/report")}, "no/report: the folder .* does not exist"),
+        ({"rules": {"min_words": 0}}, "min_words is 0; it must be a whole number from 1"),
+        ({"rules": {"common": -1}}, "common is -1"),
+    ],
+)
+def test_what_is_refused(
+    essays: str,
+    options: dict[str, Any],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(jobs.RefusedError, match=message):
+        jobs.check([essays], CheckOptions(**options))
+
+
+def test_an_input_is_not_overwritten(essays: str) -> None:
+    with pytest.raises(jobs.RefusedError, match="is also an input, which would be lost"):
+        jobs.check([essays], CheckOptions(out=Path(essays)))
+
+
+def test_no_documents(tmp_path: Path) -> None:
+    path = tmp_path / "none.jsonl"
+    path.write_text("")
+    html = tmp_path / "report.html"
+    found = jobs.check([str(path)], CheckOptions(html=html))
+    assert found.copying.findings == ()
+    check_harmless(html.read_text("utf-8"))

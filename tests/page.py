@@ -1,0 +1,75 @@
+"""A page taken apart, for tests."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+VOID = {"meta", "input"}
+NASTY = "<script>alert(1)</script>\"'&<img src=x onerror=y>\u202e\u2066\x00\x1b\ud800javascript:z"
+BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
+_URL = re.compile(r"(?:https?:)?//[a-z0-9]", re.IGNORECASE)
+
+
+class Page(HTMLParser):
+    """Checks that every element is closed in its turn, and gathers what the page holds."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.data: list[tuple[str, str]] = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.data.append((self.open[-1] if self.open else "", data))
+
+    def text(self, *, of: str | None = None) -> str:
+        """All that is read; or what stands in elements of one kind."""
+        hidden = ("style", "script", "title")
+        return "".join(data for tag, data in self.data if (tag == of if of else tag not in hidden))
+
+    def values(self, name: str) -> list[str]:
+        return [value or "" for _, attribute, value in self.attributes if attribute == name]
+
+
+def check_harmless(page: str) -> Page:
+    """The page is whole; it loads nothing, and runs nothing but its own script."""
+    found = Page(page)
+    assert found.tags.count("script") == 1
+    digest = hashlib.sha256(found.text(of="script").encode()).digest()
+    (policy,) = [x for x in found.values("content") if x.startswith("default-src")]
+    assert f"script-src 'sha256-{base64.b64encode(digest).decode()}'" in policy
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline';")
+    assert not {"img", "link", "iframe", "object", "form", "base", "audio"} & set(found.tags)
+    for _, name, value in found.attributes:
+        assert not name.startswith("on")
+        assert name not in ("src", "srcset", "srcdoc", "action")
+        if name == "href":
+            assert re.fullmatch(r"#\w*|[\w-]+\.html(#\w+)?", value or ""), value
+    # The one address in a page is the name of SVG, which is no place.
+    code = found.text(of="script").replace("http://www.w3.org/2000/svg", "")
+    assert not _URL.search(code + found.text(of="style"))
+    assert "@import" not in page
+    assert "url(" not in found.text(of="style")
+    assert not set(BIDI) & set(page)
+    assert not {"\0", "\x1b"} & set(page)
+    return found

@@ -1,0 +1,222 @@
+"""Two texts side by side: whole, harmless, in both languages, and computed again by its script."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser import answer, dom, needs_browser
+from copying_findings import passage
+from neardup.evidence.findings import Ignored
+from neardup.passages import Passage
+from neardup.reports import LANGUAGES, Compared, compared, render_comparison
+from neardup.reports.catalogue import Words
+from page import NASTY, check_harmless
+
+LEFT = "one two three four five six seven eight nine ten"
+RIGHT = "eight nine ten and then one two three four five"
+LONG, SHORT = "one two three four five", "eight nine ten"
+FOUND = Compared(
+    names=("a.txt", "b.txt"),
+    texts=(LEFT, RIGHT),
+    passages=[passage(LEFT, RIGHT, LONG), passage(LEFT, RIGHT, SHORT)],
+    coverage=(0.8, 0.8),
+    similarity=0.9,
+    distance=7,
+    bits=128,
+    verdict="near-duplicate",
+    threshold=0.85,
+)
+
+
+def rendered(found: Compared, language: str = "en") -> str:
+    return "".join(render_comparison(found, language))
+
+
+def anchors(page: str, side: str) -> list[str]:
+    return re.findall(rf'id="({side}\d+)"', page)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_is_whole_and_harmless(language: str) -> None:
+    page = rendered(FOUND, language)
+    found = check_harmless(page)
+    assert page.startswith("<!DOCTYPE html>")
+    assert f'<html lang="{language}">' in page
+    assert found.tags.count("mark") == 4
+    assert "".join(data for tag, data in found.data if tag == "mark") == (LONG + SHORT) + (
+        SHORT + LONG
+    )
+    assert ("相似度" in found.text()) == (language == "zh")
+    for figure in ("0.900", "7 / 128", "80.0 %"):
+        assert figure in found.text()
+
+
+def test_a_language_that_is_not_there() -> None:
+    with pytest.raises(ValueError, match="lang is 'fr'; it must be one of en, zh"):
+        rendered(FOUND, "fr")
+
+
+def test_numbers_lead_to_the_other_side_and_back() -> None:
+    page = rendered(FOUND)
+    assert anchors(page, "l") == ["l1", "l2"]
+    assert anchors(page, "r") == ["r2", "r1"]
+    for n in (1, 2):
+        assert re.search(rf'href="#r{n}" data-n="{n}" id="l{n}"', page)
+        assert re.search(rf'href="#l{n}" data-n="{n}" id="r{n}"', page)
+    # A passage has its colour on both sides.
+    assert re.findall(r'<mark class="(c\d)" data-k="(\d)"', page) == [
+        ("c0", "1"),
+        ("c1", "2"),
+        ("c1", "2"),
+        ("c0", "1"),
+    ]
+
+
+def test_edited_and_ignored_are_told_apart() -> None:
+    right = RIGHT.replace("three", "thirty")
+    edited = Passage(0, 23, right.index("one"), len(right), 4, False)
+    page = rendered(
+        replace(
+            FOUND,
+            texts=(LEFT, right),
+            passages=[edited],
+            ignored=([Ignored(24, 30, "template")], [Ignored(0, 3, "common")]),
+        )
+    )
+    changed = re.findall(r'<mark class="c0 edited" data-k="1" data-w="0" data-e>(\w+)</mark>', page)
+    assert changed == ["three", "thirty"]
+    assert '<span class="ignored" title="part of a template">six se</span>' in page
+    assert '<span class="ignored" title="common to many documents">eig</span>' in page
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_hostile_texts_are_shown_as_texts(language: str) -> None:
+    text = f"{NASTY} {LONG} </script><!-- {{{{ 7*7 }}}} \r\n\t" + "x" * 100_000
+    found = replace(
+        FOUND,
+        names=(NASTY, "</title><b>"),
+        texts=(text, text),
+        passages=[passage(text, text, LONG)],
+        ignored=([Ignored(0, 20, "template")], []),
+    )
+    page = check_harmless(rendered(found, language))
+    assert page.text().count("<script>alert(1)</script>\"'&<img src=x onerror=y>") >= 3
+    assert page.text().count("{{ 7*7 }}") == 2
+    assert page.text().count("\\u202e\\u2066\\x00\\x1b") >= 3
+
+
+@pytest.mark.parametrize("texts", [("", ""), ("", LEFT), ("?", "!"), ("中", "中")])
+def test_texts_without_a_passage(texts: tuple[str, str]) -> None:
+    page = check_harmless(rendered(replace(FOUND, texts=texts, passages=[], coverage=(0.0, 0.0))))
+    assert "No passage is shared." in page.text()
+    assert "mark" not in page.tags
+    assert "input" not in page.tags
+    assert page.text().count("An empty text.") == texts.count("")
+
+
+def test_none_is_said_where_there_is_no_fingerprint() -> None:
+    page = check_harmless(rendered(replace(FOUND, similarity=None, distance=None)))
+    assert page.text().count("none") == 2
+
+
+def test_a_search_that_was_cut_short_is_told() -> None:
+    assert "there may be more" in rendered(replace(FOUND, coarse=True))
+
+
+def test_passages_on_one_another_are_all_numbered() -> None:
+    twice = [Passage(0, 13, 0, 9, 3, True), Passage(4, 23, 10, 20, 4, True)]
+    page = rendered(replace(FOUND, passages=twice))
+    assert re.findall(r'<mark class="c(\d)" data-k="([\d ]+)"', page)[:3] == [
+        ("0", "1"),
+        ("1", "2 1"),
+        ("1", "2"),
+    ]
+
+
+def test_texts_of_a_megabyte() -> None:
+    lines = [f"line {at:05} " + "of many words " * 3 for at in range(22_000)]
+    left, right = "\n".join(lines), "\n".join(reversed(lines))
+    assert len(left) > 1_000_000
+    size = len(lines[0])
+    starts = range(0, len(left) + 1, size + 1)
+    found = [
+        Passage(a, a + size, b, b + size, 11, True)
+        for a, b in list(zip(starts, reversed(starts), strict=True))[::5]
+    ]
+    assert left[found[3].left_start : found[3].left_end] == lines[15]
+    assert right[found[3].right_start : found[3].right_end] == lines[15]
+    started = time.perf_counter()
+    page = rendered(replace(FOUND, texts=(left, right), passages=found))
+    assert time.perf_counter() - started < 30
+    assert len(page) < 3 * (len(left) + len(right))
+    # A browser lays out the blocks that are seen.
+    assert page.count('<div class="block"') > 100
+    assert len(anchors(page, "l")) == len(anchors(page, "r")) == len(found)
+
+
+def test_what_is_too_much_is_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compared, "MOST_PASSAGES", 1)
+    page = rendered(FOUND)
+    assert "Showing the longest 1 of 2 passages." in page
+    assert anchors(page, "l") == ["l1"]
+    words = Words("en")
+    view = compared.pair_view(FOUND, words, most=30)
+    assert view.columns[0].notes == ["Showing the first 30 of 48 characters."]
+    assert view.lengths == [5]
+
+
+# ---- in a browser ----
+
+FIGURES = (
+    "const seen = () => [...document.querySelectorAll('[data-figure]')].map((x) => x.textContent);"
+)
+
+
+def asked(script: str, folder: Path, found: Compared = FOUND) -> Any:
+    return answer(rendered(found), FIGURES + script, folder)
+
+
+@needs_browser
+def test_the_policy_lets_the_script_run(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(rendered(FOUND), encoding="utf-8")
+    assert '<html lang="en" class="scripted">' in dom(path)
+
+
+@needs_browser
+def test_the_slider_hides_what_is_shorter_and_counts_again(tmp_path: Path) -> None:
+    script = """
+        const slider = document.querySelector('[data-slider]');
+        const before = seen();
+        await set(slider, 4);
+        const hidden = [...document.querySelectorAll('a.n[hidden]')].map((x) => x.id);
+        const middle = [seen(), document.querySelector('output').textContent];
+        await set(slider, 3);
+        return [before, middle, hidden, seen()];
+    """
+    whole = ["80.0 %", "80.0 %", "2"]
+    assert asked(script, tmp_path) == [
+        whole,
+        [["50.0 %", "50.0 %", "1"], "4 words"],
+        ["l2", "r2"],
+        whole,
+    ]
+
+
+@needs_browser
+def test_a_click_leads_to_the_other_side(tmp_path: Path) -> None:
+    script = """
+        document.getElementById('l2').click();
+        await frame();
+        const first = document.activeElement.id;
+        document.querySelector('[data-side=right] mark[data-k="1"]').click();
+        await frame();
+        return [first, document.activeElement.id, document.querySelectorAll('.flash').length];
+    """
+    assert asked(script, tmp_path) == ["r2", "l1", 2]

@@ -1,0 +1,397 @@
+"""The pages of a check: as a folder and as one file, in both languages, harmless, recomputed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from browser import answer, needs_browser
+from copying_findings import ONE, TEXT, copying, finding, source
+from neardup.evidence.findings import Copying, Finding, Ignored, Source
+from neardup.passages import Passage
+from neardup.reports import LANGUAGES, CopyingReport, network, render_file, render_folder
+from neardup.reports import copying as pages
+from page import NASTY, Page, check_harmless
+
+REPORT = CopyingReport(copying())
+
+
+def one_file(report: CopyingReport = REPORT) -> str:
+    return "".join(render_file(report))
+
+
+def folder(report: CopyingReport = REPORT) -> dict[str, str]:
+    return {name: "".join(pieces) for name, pieces in render_folder(report)}
+
+
+def broken(found: dict[str, str]) -> list[str]:
+    """Links of pages that lead nowhere."""
+    places = {name: set(Page(page).values("id")) for name, page in found.items()}
+    lost = []
+    for name, page in found.items():
+        for link in Page(page).values("href"):
+            target, _, place = link.partition("#")
+            there = places.get(target or name)
+            if there is None or (place and place not in there):
+                lost.append(f"{name}: {link}")
+    return lost
+
+
+def class_of(count: int) -> Copying:
+    """So many documents, each with all others as sources."""
+    texts = [f"{ONE} number {at}" for at in range(count)]
+    return Copying(
+        tuple(
+            finding(
+                f"d{at}",
+                text,
+                *(
+                    source(f"d{other}", text, texts[other], "alpha beta gamma delta")
+                    for other in range(count)
+                    if other != at
+                ),
+            )
+            for at, text in enumerate(texts)
+        ),
+        True,
+        {},
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_one_file_is_whole_and_harmless(language: str) -> None:
+    page = one_file(replace(REPORT, language=language))
+    found = check_harmless(page)
+    assert broken({"": page}) == []
+    assert len(set(found.values("id"))) == len(found.values("id"))
+    assert {"overview", "d1", "d2", "d1s1", "d1s2"} <= set(found.values("id"))
+    assert f'<html lang="{language}">' in page
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_folder_is_whole_and_harmless(language: str) -> None:
+    found = folder(replace(REPORT, language=language))
+    assert list(found) == [
+        *("index.html", "document-1.html", "pair-1-1.html", "pair-1-2.html", "document-2.html")
+    ]
+    for page in found.values():
+        check_harmless(page)
+    assert broken(found) == []
+    assert 'href="pair-1-2.html#l1"' in found["document-1.html"]
+
+
+def test_both_forms_show_the_same() -> None:
+    parts = [Page(page).text() for page in folder().values()]
+    whole = " ".join(Page(one_file()).text().split())
+    for part in parts:
+        assert " ".join(part.split()) in whole
+
+
+def test_chinese_figures_go_by_their_names() -> None:
+    document = Page(folder(replace(REPORT, language="zh"))["document-1.html"]).text()
+    for name in ("重复率（总文字复制比）", "去除引用复制比", "单篇最大复制比"):
+        assert name in document
+    assert document.index("按字符") < document.index("按词")
+    # They mean characters wherever they stand.
+    index = Page(folder(replace(REPORT, language="zh"))["index.html"]).text()
+    assert "63.8 %" in index
+    assert "60.0 %" not in index
+
+
+def test_figures_are_those_that_were_found() -> None:
+    document = folder()["document-1.html"]
+    figures = re.findall(
+        r'data-figure="(\w+)" data-by="(\w)" data-total="[\d.]+">([^<]+)', document
+    )
+    assert figures == [
+        ("share", "w", "60.0 %"),
+        ("share", "c", "63.8 %"),
+        ("unquoted", "w", "50.0 %"),
+        ("unquoted", "c", "53.2 %"),
+        ("largest", "w", "40.0 %"),
+        ("largest", "c", "44.7 %"),
+    ]
+
+
+def test_the_overview_ranks_documents() -> None:
+    index = folder(CopyingReport(class_of(3)))["index.html"]
+    found = Page(index).text()
+    assert found.count("33.3 %") >= 3
+    rows = re.findall(r'<tr data-share="([\d.]+)"', folder()["index.html"])
+    assert rows == ["0.6", "0.0"]
+    assert re.search(r"<dd data-above>1</dd>", folder()["index.html"])
+    assert re.search(
+        r"<dd data-above>0</dd>", folder(replace(REPORT, threshold=0.61))["index.html"]
+    )
+
+
+def test_what_does_not_count_is_grey_and_quotations_are_italic() -> None:
+    essay = copying().findings[0]
+    ignored = (Ignored(TEXT.index("gamma"), TEXT.index("delta"), "template"),)
+    found = Copying((replace(essay, ignored=ignored),), False, {})
+    document = folder(CopyingReport(found))["document-1.html"]
+    grey = re.findall(
+        r'<mark class="c0 ignored" data-k="1 2" title="part of a template">', document
+    )
+    assert len(grey) == 1
+    assert re.search(r'<mark class="c0 quoted" data-k="1" data-w="1" data-c="5" data-q>', document)
+    text = Page(document).text()
+    assert "Greyed: part of a template." in text
+    assert "In italics: quotations and lists of references." in text
+
+
+def test_changed_words_come_from_the_stretches_that_are_equal() -> None:
+    text, other = "one two three four five", "one two 3 four five"
+    edited = Source(
+        id="other",
+        text=other,
+        share=0.8,
+        own_share=0.8,
+        words=4,
+        longest=4,
+        similarity=0.8,
+        passages=(Passage(0, 23, 0, 19, 4, False),),
+        equal=((0, 7, 0, 7), (14, 23, 10, 19)),
+    )
+    found = folder(CopyingReport(Copying((finding("a", text, edited),), False, {})))
+    pattern = r'<mark class="c0 edited" [^>]*>([^<]+)</mark>'
+    assert re.findall(pattern, found["document-1.html"]) == ["three"]
+    assert re.findall(pattern, found["pair-1-1.html"]) == ["three", "3"]
+
+
+def test_hostile_names_and_texts() -> None:
+    text = f"{NASTY} {TEXT}"
+    bad = finding(NASTY, text, source(NASTY + "2", text, f"{text} \x00", TEXT))
+    found = Copying((bad,), False, {"exclude": (NASTY,), NASTY: NASTY})
+    for language in LANGUAGES:
+        report = CopyingReport(found, language, settings={"inputs": NASTY})
+        check_harmless(one_file(report))
+        for page in folder(report).values():
+            assert "<script>alert(1)</script>" in check_harmless(page).text()
+
+
+def test_names_that_look_like_templates_stay_names() -> None:
+    odd = finding("{n} %s {{ 7*7 }} {0}", TEXT, source("{left}", TEXT, ONE, "alpha beta"))
+    page = check_harmless(one_file(CopyingReport(Copying((odd,), False, {}))))
+    assert "{n} %s {{ 7*7 }} {0}" in page.text()
+    assert "{left}" in page.text()
+
+
+@pytest.mark.parametrize("findings", [(), (finding("", "?"),), (finding("empty", "x"),)])
+def test_nothing_found(findings: tuple[Finding, ...]) -> None:
+    report = CopyingReport(Copying(findings, True, {}))
+    text = check_harmless(one_file(report)).text()
+    assert "No two documents share a passage." in text
+    assert len(folder(report)) == 1 + len(findings)
+
+
+def test_documents_that_are_sources_are_linked() -> None:
+    found = folder(CopyingReport(class_of(3)))
+    assert 'href="document-2.html"' in found["document-1.html"]
+    assert broken(found) == []
+
+
+def test_many_sources_share_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "SOURCES", 2)
+    found = folder(CopyingReport(class_of(6)))
+    document = found["document-1.html"]
+    assert "3 more sources together" in document
+    assert document.count("<tr data-row=") == 3
+    assert "pair-1-3.html" not in found
+    assert broken(found) == []
+    assert "18 pages of pairs were left out" in found["index.html"]
+
+
+def test_sizes_are_limited_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "FOLDER", pages.Limits(documents=2, pairs=3, each=20))
+    monkeypatch.setattr(pages, "TABLE_ROWS", 4)
+    monkeypatch.setattr(network, "MATRIX_ROWS", 3)
+    monkeypatch.setattr(network, "MATRIX_COLUMNS", 3)
+    monkeypatch.setattr(network, "GRAPH_NODES", 3)
+    found = folder(CopyingReport(class_of(5)))
+    assert sorted(found) == [
+        *("document-1.html", "document-2.html", "index.html"),
+        *("pair-1-1.html", "pair-1-2.html", "pair-1-3.html"),
+    ]
+    assert broken(found) == []
+    index = Page(found["index.html"]).text()
+    assert "Showing the 4 of 5 documents with the highest share." in index
+    assert "2 of these documents have a page of their own" in index
+    assert "17 pages of pairs were left out" in index
+    assert "Showing 3 of 5 documents and 3 of 5 sources" in index
+    assert "Showing 3 of 5 documents and 3 of 10 lines" in index
+    assert "show the first 20" in found["document-1.html"]
+
+
+def test_numbers_are_the_same_on_both_pages_though_texts_are_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = "one two three xx four five six yy seven eight nine"
+    other = "seven eight nine zz one two three " + "w " * 40 + "four five six"
+    shared = ("one two three", "four five six", "seven eight nine")
+    monkeypatch.setattr(pages, "FOLDER", pages.Limits(each=60))
+    found = folder(
+        CopyingReport(Copying((finding("a", text, source("b", text, other, *shared)),), False, {}))
+    )
+    links = re.findall(r'href="(pair[^"]+)" data-n', found["document-1.html"])
+    assert links == ["pair-1-1.html#l1", "pair-1-1.html", "pair-1-1.html#l3"]
+    assert broken(found) == []
+
+
+def test_one_file_has_room_for_so_much_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = len(f"{ONE} number 0")
+    monkeypatch.setattr(pages, "ONE_FILE", pages.Limits(characters=6 * size))
+    page = one_file(CopyingReport(class_of(4)))
+    assert {"d1", "d2", "d3", "d4", "d1s1"} == {
+        name for name in Page(page).values("id") if re.fullmatch(r"d\d(s\d)?", name)
+    }
+    assert broken({"": page}) == []
+
+
+def test_a_large_class_takes_little_time() -> None:
+    page = one_file(CopyingReport(class_of(40)))
+    assert broken({"": page}) == []
+    assert page.count("<circle") == 40
+
+
+def test_anonymous_and_unreadable_are_said() -> None:
+    index = one_file(replace(REPORT, anonymous=True, unreadable=3))
+    assert "Documents go by numbers" in index
+    assert "3 records could not be read." in index
+
+
+# ---- in a browser ----
+
+SEEN = (
+    "const seen = () => [...document.querySelectorAll('[data-figure]')].map((x) => x.textContent);"
+    "const classes = () => [...document.querySelectorAll('mark')].map((x) => x.className);"
+)
+
+
+@needs_browser
+def test_a_source_left_out_no_longer_counts(tmp_path: Path) -> None:
+    script = """
+        const before = seen();
+        const box = document.querySelector('input[data-source="1"]');
+        box.click();
+        await frame();
+        const without = [seen(), classes()];
+        document.querySelector('button[data-choose="1"]').click();
+        await frame();
+        const only = [seen(), classes()];
+        document.querySelector('button[data-choose=none]').click();
+        await frame();
+        const none = seen();
+        document.querySelector('button[data-choose=all]').click();
+        await frame();
+        return [before, without, only, none, seen()];
+    """
+    document = folder()["document-1.html"]
+    before, without, only, none, after = answer(document, SEEN + script, tmp_path)
+    every = ["60.0 %", "63.8 %", "50.0 %", "53.2 %", "40.0 %", "44.7 %"]
+    assert before == after == every
+    # The same by hand: the second source alone, and the first alone.
+    alone = finding("x", TEXT, copying().findings[0].sources[1], quoted=((0, 5, "quotation"),))
+    assert without == [_figures(alone), ["quoted", "", "c1", "c1"]]
+    first = finding("x", TEXT, copying().findings[0].sources[0], quoted=((0, 5, "quotation"),))
+    assert only == [_figures(first), ["c0 quoted", "c0", "c0", ""]]
+    assert none == ["0 %"] * 6
+
+
+def _figures(found: Finding) -> list[str]:
+    from neardup.reports.markup import share
+
+    return [
+        share(getattr(figures, name))
+        for name in ("share", "unquoted", "largest")
+        for figures in (found.figures, found.by_characters)
+    ]
+
+
+@needs_browser
+def test_the_threshold_moves(tmp_path: Path) -> None:
+    script = """
+        const count = () => [
+            document.querySelector('[data-above]').textContent,
+            document.querySelectorAll('tr.above').length,
+            document.querySelectorAll('svg.graph line:not(.weak)').length,
+            document.querySelectorAll('svg.shares rect.bar').length,
+            document.querySelector('text.threshold').textContent,
+        ];
+        const slider = document.querySelector('[data-threshold]');
+        const found = [count()];
+        for (const value of [33, 34, 0]) { await set(slider, value); found.push(count()); }
+        return found;
+    """
+    index = folder(CopyingReport(class_of(3)))["index.html"]
+    assert answer(index, script, tmp_path) == [
+        ["3", 3, 3, 1, "≥ 30 %"],
+        ["3", 3, 3, 1, "≥ 33 %"],
+        ["0", 0, 0, 0, "≥ 34 %"],
+        ["3", 3, 3, 1, "≥ 0 %"],
+    ]
+
+
+@needs_browser
+def test_one_file_shows_a_part_at_a_time(tmp_path: Path) -> None:
+    script = """
+        const shown = () => [...document.querySelectorAll('.sheet')]
+            .filter((x) => getComputedStyle(x).display !== 'none').map((x) => x.id);
+        const found = [shown()];
+        for (const place of ['d1', 'd1s2', 'd1s2l1', '']) {
+            location.hash = place;
+            await frame();
+            found.push(shown());
+        }
+        return found;
+    """
+    assert answer(one_file(), script, tmp_path) == [
+        ["overview"],
+        ["d1"],
+        ["d1s2"],
+        ["d1s2"],
+        ["overview"],
+    ]
+
+
+@needs_browser
+def test_of_many_numbers_the_first_few_are_shown(tmp_path: Path) -> None:
+    script = """
+        const shown = () => [
+            ...[...document.querySelectorAll('.text a.n')]
+                .filter((x) => x.getClientRects().length).map((x) => x.textContent),
+            document.querySelector('.more').textContent,
+        ];
+        const found = [shown()];
+        for (const source of [1, 2, 3]) {
+            document.querySelector(`input[data-source="${source}"]`).click();
+            await frame();
+            found.push(shown());
+        }
+        return found;
+    """
+    document = folder(CopyingReport(class_of(6)))["document-1.html"]
+    assert answer(document, script, tmp_path) == [
+        ["1", "2", "3", "+2"],
+        ["2", "3", "4", "+1"],
+        ["3", "4", "5", ""],
+        ["4", "5", ""],
+    ]
+
+
+@needs_browser
+def test_without_a_script_there_is_nothing_that_does_nothing(tmp_path: Path) -> None:
+    script = """
+        const seen = (what) => [...document.querySelectorAll(what)]
+            .filter((x) => x.getClientRects().length).length;
+        return [seen('button, input, output, .script'), seen('mark') > 0, seen('a.n') > 0];
+    """
+    found = folder()
+    for name in ("document-1.html", "pair-1-1.html"):
+        page = re.sub(r"<script>.*?</script>", "", found[name], flags=re.DOTALL)
+        assert answer(page, script, tmp_path) == [0, True, True]
+    page = re.sub(r"<script>.*?</script>", "", found["index.html"], flags=re.DOTALL)
+    assert answer(page, script, tmp_path) == [0, False, False]
