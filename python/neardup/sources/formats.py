@@ -71,7 +71,7 @@ def content_of(data: bytes) -> str | None:
         return "epub"
     if b"application/vnd.oasis.opendocument.text" in data[:256]:
         return "odt"
-    return "docx" if b"word/" in data else None
+    return "docx" if b"word/document" in data else None
 
 
 def is_url(path: str) -> bool:

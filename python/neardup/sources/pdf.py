@@ -23,7 +23,7 @@ PASSWORD = 4
 SECURITY = 5
 # Stands for a hyphen at the end of a line; the line break behind it is left out.
 HYPHEN = "\ufffe"
-BROKEN = re.compile(rf"(\w*){HYPHEN}\s*(\w*)")
+BROKEN = re.compile(rf"(\w+){HYPHEN}\s*(\w+)")
 # Of these a hyphen belongs to the word, more often than not.
 JOINED_BY_HYPHEN = {
     *("all", "cross", "ex", "half", "high", "ill", "long", "low", "mid", "non", "post", "pre"),
@@ -32,6 +32,8 @@ JOINED_BY_HYPHEN = {
 # Parts of a line height: how much more than usual the space before a paragraph is, how far its
 # first line is moved in, and how far its last one stays behind.
 GAP, INDENT, SHORT = 0.35, 0.8, 4.0
+# The space between lines that are set without any more.
+FEW, PLAIN = 3, 0.3
 # Letters of another size are a heading, or the text behind it.
 SIZE = 1.15
 ENDS = tuple(".!?:;。！？：；…”\"'）)")
@@ -57,17 +59,11 @@ def text_of(data: bytes, most: int) -> str:
         document_ = _opened(pdfium, data)
         try:
             pages = _pages(pdfium, document_, most)
+            if not any(pages):
+                raise _nothing(pdfium, document_, len(pages))
         finally:
             document_.close()
-    text = _joined(pages, most)
-    if not text:
-        raise pages.empty
-    return text
-
-
-class _Pages(NamedTuple):
-    lines: list[list[Line]]
-    empty: NotReadError
+    return _joined(pages, most)
 
 
 def _opened(pdfium: Any, data: bytes) -> Any:
@@ -81,7 +77,7 @@ def _opened(pdfium: Any, data: bytes) -> Any:
         raise NotReadError(f"is damaged, or no PDF ({_why(error)})", kind="is damaged") from None
 
 
-def _pages(pdfium: Any, opened: Any, most: int) -> _Pages:
+def _pages(pdfium: Any, opened: Any, most: int) -> list[list[Line]]:
     count = len(opened)
     found: list[list[Line]] = []
     left = most
@@ -106,10 +102,7 @@ def _pages(pdfium: Any, opened: Any, most: int) -> _Pages:
             page.close()
         left -= sum(len(line.text) for line in lines)
         found.append(lines)
-    empty = None
-    if not any(found):
-        empty = _nothing(pdfium, opened, count)
-    return _Pages(found, empty or _no_text(count, "there is none"))
+    return found
 
 
 def _lines(pdfium: Any, page: Any, left: int, most: int) -> list[Line]:
@@ -177,11 +170,11 @@ def _no_text(count: int, why: str) -> NotReadError:
     )
 
 
-def _joined(pages: _Pages, most: int) -> str:
+def _joined(pages: Sequence[Sequence[Line]], most: int) -> str:
     """Lines to paragraphs, pages to a text."""
     prose = Prose(most)
     before: Line | None = None
-    for lines in pages.lines:
+    for lines in pages:
         usual = _usual_gap(lines)
         edge = max((line.right for line in lines), default=0.0)
         for at, line in enumerate(lines):
@@ -204,7 +197,10 @@ def _usual_gap(lines: Sequence[Line]) -> float:
         for upper, lower in pairwise(lines)
         if -upper.size < upper.bottom - lower.top < 3 * upper.size
     ]
-    return quantiles(gaps, n=4)[0] if len(gaps) > 1 else gaps[0] if gaps else 0.0
+    if len(gaps) > FEW:
+        return quantiles(gaps, n=4)[0]
+    # Of few lines nobody knows; then it is no more than in plain setting.
+    return min([*gaps, PLAIN * lines[0].size]) if gaps else 0.0
 
 
 def _ends(upper: Line, lower: Line, usual: float, edge: float) -> bool:
@@ -245,7 +241,7 @@ def unbroken(text: str) -> str:
             return left + right
         return compound
 
-    return BROKEN.sub(join, text)
+    return BROKEN.sub(join, text).replace(HYPHEN, "-")
 
 
 def _why(error: Exception) -> str:

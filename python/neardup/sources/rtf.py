@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import NamedTuple
 
@@ -292,7 +293,7 @@ class _Reader:
 
 def _codec(name: str, otherwise: str) -> str:
     try:
-        b"".decode(name)
+        codecs.lookup(name)
     except LookupError:
         return otherwise
     return name

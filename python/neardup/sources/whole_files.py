@@ -117,7 +117,11 @@ KINDS = {
 
 def _sniff(kind: str, data: bytes) -> str:
     """A file of such a name is often another document than its name says."""
-    return content_of(data) or kind
+    found = content_of(data)
+    # What tells a Word document may be in any zip.
+    if found is None or (found == "docx" and kind in ("odt", "epub")):
+        return kind
+    return found
 
 
 for _name, (_called, _endings) in KINDS.items():
