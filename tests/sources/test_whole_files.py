@@ -228,9 +228,7 @@ def test_what_comes_out_is_counted_whatever_the_list_says(monkeypatch: pytest.Mo
 def test_all_parts_count_together() -> None:
     parts = zip_parts.Parts(papers.zipped({"a": b"x" * 600, "b": b"y" * 600}), 1000)
     assert len(parts.read("a")) == 600
-    with pytest.raises(
-        NotReadError, match=r"holds more than 1,000 bytes .*\(b alone has 600"
-    ):
+    with pytest.raises(NotReadError, match=r"holds more than 1,000 bytes .*\(b alone has 600"):
         parts.read("b")
 
 
