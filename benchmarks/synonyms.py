@@ -25,8 +25,9 @@ number amount quantity|group set|kind sort type|kinds sorts types|place location
 places locations spots|money funds cash|job task work|house home dwelling|car automobile vehicle
 cars automobiles vehicles|company firm business|companies firms businesses|country nation state
 countries nations states|war conflict|law rule statute|laws rules statutes|fact truth
-example instance|examples instances|information data details|program software|machine device|picture image
-pictures images|price cost|result outcome|results outcomes|study investigation|world globe
+example instance|examples instances|information data details|program software|machine device
+picture image|pictures images|price cost|result outcome|results outcomes|study investigation
+world globe
 big large huge|bigger larger|small little tiny|smaller lesser|good fine decent|better superior
 best finest|bad poor awful|worse poorer|important significant crucial|different distinct
 same identical|new recent novel|old former ancient|right correct|wrong incorrect mistaken

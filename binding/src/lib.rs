@@ -4,6 +4,7 @@ mod index;
 mod join;
 mod jsonl;
 mod near;
+mod passages;
 mod sketches;
 mod stored;
 mod texts;
@@ -412,29 +413,6 @@ fn cosine(
     py.detach(|| guard(|| neardup_core::cosine_of_features(&left, &right)))
 }
 
-/// Shared runs of at least `words` words, as character offsets.
-#[pyfunction]
-fn passages(
-    left: &Bound<'_, PyString>,
-    right: &Bound<'_, PyString>,
-    words: usize,
-) -> PyResult<Vec<(usize, usize, usize, usize)>> {
-    let py = left.py();
-    let left = texts::Text::new(left, "left text", None)?;
-    let right = texts::Text::new(right, "right text", None)?;
-    let (left, right) = (left.as_str(), right.as_str());
-    py.detach(|| {
-        guard(|| {
-            let passages = neardup_core::passages(left, right, words);
-            let (in_left, in_right) = (texts::CharOffsets::new(left), texts::CharOffsets::new(right));
-            passages
-                .iter()
-                .map(|p| (in_left.at(p.left.0), in_left.at(p.left.1), in_right.at(p.right.0), in_right.at(p.right.1)))
-                .collect()
-        })
-    })
-}
-
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -451,5 +429,5 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     join::add_to(module)?;
     jsonl::add_to(module)?;
     near::add_to(module)?;
-    module.add_function(wrap_pyfunction!(passages, module)?)
+    passages::add_to(module)
 }

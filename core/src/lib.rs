@@ -55,7 +55,7 @@ pub use join::{
     clusters, pairs,
 };
 pub use normalize::Normalize;
-pub use passages::{Passage, passages};
+pub use passages::{Cover, Passage, Passages, Shared, Unit, every_run, units, winnowed};
 pub use pipeline::{Feature, Made, Pipeline, Settings, cosine_of_features};
 pub use saved::{Corrupt, FileError};
 pub use tokens::{TokenScratch, Tokenizer};

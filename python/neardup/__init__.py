@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         Stored,
     )
     from neardup.dedup import Deduplication, dedup
+    from neardup.evidence.copying import check_copying
+    from neardup.evidence.findings import Copying, Figures, Finding, Ignored, Source
     from neardup.explain import Explanation, explain
     from neardup.features import Feature
     from neardup.fingerprint import Fingerprints, distance, fingerprint, fingerprints
@@ -27,19 +29,24 @@ if TYPE_CHECKING:
     from neardup.index import Index
     from neardup.match import Match
     from neardup.pairs import JoinPlan, pairs, pairs_plan
+    from neardup.passages import Passage, Shared, shared
     from neardup.recipe import Recipe
-    from neardup.similarity import Comparison, Passage, compare, similarity
+    from neardup.similarity import Comparison, compare, similarity
 
 __all__ = [
     "Collection",
     "CollectionError",
     "Comparison",
+    "Copying",
     "CorruptCollectionError",
     "CorruptIndexError",
     "Deduplication",
     "Explanation",
     "Feature",
+    "Figures",
+    "Finding",
     "Fingerprints",
+    "Ignored",
     "Index",
     "JoinPlan",
     "LockedCollectionError",
@@ -47,9 +54,12 @@ __all__ = [
     "Outcome",
     "Passage",
     "Recipe",
+    "Shared",
+    "Source",
     "Stats",
     "Stored",
     "__version__",
+    "check_copying",
     "clusters",
     "compare",
     "dedup",
@@ -61,6 +71,7 @@ __all__ = [
     "fingerprints",
     "pairs",
     "pairs_plan",
+    "shared",
     "similarity",
 ]
 
@@ -73,6 +84,8 @@ _MODULES = {
     "collection": "Collection CollectionError CorruptCollectionError LockedCollectionError Outcome "
     "Stats Stored",
     "dedup": "Deduplication dedup",
+    "evidence.copying": "check_copying",
+    "evidence.findings": "Copying Figures Finding Ignored Source",
     "explain": "Explanation explain",
     "features": "Feature",
     "fingerprint": "Fingerprints distance fingerprint fingerprints",
@@ -80,8 +93,9 @@ _MODULES = {
     "index": "Index",
     "match": "Match",
     "pairs": "JoinPlan pairs pairs_plan",
+    "passages": "Passage Shared shared",
     "recipe": "Recipe",
-    "similarity": "Comparison Passage compare similarity",
+    "similarity": "Comparison compare similarity",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -122,11 +122,43 @@ def cosine(
 ) -> float:
     """The exact cosine of two weighted bags; NaN when either has no weight."""
 
-def passages(left: str, right: str, words: int) -> list[tuple[int, int, int, int]]:
-    """Shared runs of at least `words` words: (left start, left end, right start, right end).
+# The fewest words and characters of a passage, how many differing ones are bridged, and seconds
+# after which the answer may be coarse.
+Sharing = tuple[int, int, int, float | None]
+# Passages (left start, left end, right start, right end, equal words, whether nothing differs), the
+# stretches of equal words (number of the passage, places), words, covered ones and containment of
+# the left text and of the right one, and whether the answer is coarse. Places are in characters.
+Found = tuple[
+    list[tuple[int, int, int, int, int, bool]],
+    list[tuple[int, int, int, int, int]],
+    tuple[int, int, float],
+    tuple[int, int, float],
+    bool,
+]
 
-    Positions are in characters.
-    """
+def shared(left: str, right: str, question: Sharing) -> Found:
+    """What two texts share, in the order of the left one."""
+
+def shared_with_each(
+    left: str, rights: Sequence[str], question: Sharing, threads: int | None
+) -> list[Found]:
+    """What a text shares with each of some others."""
+
+def units(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """What passages are made of: where each word begins and ends, in characters, and whether it is
+    a character of a script without spaces."""
+
+def winnow(
+    texts: Sequence[str | None],
+    min_words: int,
+    min_chars: int,
+    threads: int | None,
+    *,
+    every: bool = False,
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Hashes of runs, ascending in each text: where those of each begin and the last end, and the
+    hashes. Texts that share a passage of the minimum length, word for word, share one of them.
+    `every`: of all runs instead."""
 
 class Texts:
     """Texts by row, in memory or in files; files are read when a text is asked for."""

@@ -1,4 +1,4 @@
-"""Two texts → how alike they are: exact cosine, distance, verdict, shared passages."""
+"""Two texts → how alike they are: exact cosine, distance, verdict, what they share."""
 
 from __future__ import annotations
 
@@ -10,24 +10,21 @@ from neardup import _core
 from neardup.features import TextLike, features
 from neardup.fingerprint import RecipeLike, fingerprint
 from neardup.limits import as_float, is_real
+from neardup.passages import (
+    BRIDGE,
+    DEADLINE,
+    MIN_CHARS,
+    MIN_WORDS,
+    Passage,
+    as_shared,
+    sharing,
+)
 from neardup.recipe import Recipe, as_recipe
 
 Verdict = Literal["identical", "near-duplicate", "different"]
 
 # Measured, see docs/default.md: keeps lightly edited copies and lets next to no stranger in.
 DEFAULT_SIMILARITY = 0.85
-# Shorter runs of words are shared by chance.
-PASSAGE_WORDS = 5
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A stretch both texts have, as character positions: left[left_start:left_end] and so on."""
-
-    left_start: int
-    left_end: int
-    right_start: int
-    right_end: int
 
 
 @dataclass(frozen=True)
@@ -38,13 +35,23 @@ class Comparison:
     similarity  exact cosine of the features, 0 to 1
     verdict     "identical": equal texts; "near-duplicate": similarity at least `threshold` and
                 features enough for a signal in both; "different"
-    passages    what both texts have word for word, longest first
+    passages    what both texts have, word for word or slightly edited, in the order of the left one
+    coverage_left, coverage_right        share of the words of a text that are equal in a passage
+    containment_left, containment_right  share of its n-grams (three words) that the other has too
+    longest     words of the longest passage
+    coarse      there was not enough time: passages may be missing or cut short
     """
 
     distance: int | None
     similarity: float
     verdict: Verdict
     passages: tuple[Passage, ...]
+    coverage_left: float
+    coverage_right: float
+    containment_left: float
+    containment_right: float
+    longest: int
+    coarse: bool
     threshold: float
     recipe: Recipe
 
@@ -75,9 +82,21 @@ def _cosine(a: TextLike, b: TextLike, recipe: Recipe) -> float:
 
 
 def compare(
-    a: str, b: str, recipe: RecipeLike = None, *, similarity: float = DEFAULT_SIMILARITY
+    a: str,
+    b: str,
+    recipe: RecipeLike = None,
+    *,
+    similarity: float = DEFAULT_SIMILARITY,
+    min_words: int = MIN_WORDS,
+    min_chars: int = MIN_CHARS,
+    bridge: int = BRIDGE,
+    deadline: float | None = DEADLINE,
 ) -> Comparison:
-    """Compares two texts; `similarity` is the cosine from which they count as near-duplicates."""
+    """Compares two texts.
+
+    similarity  the cosine from which they count as near-duplicates
+    min_words, min_chars, bridge, deadline  what counts as a passage, as for `passages.shared`
+    """
     for name, text in (("a", a), ("b", b)):
         if not isinstance(text, str):
             raise TypeError(f"{name} is of type {type(text).__name__}; it must be a str")
@@ -87,6 +106,7 @@ def compare(
     if not 0 <= as_float(similarity) <= 1:
         raise ValueError(f"similarity is {similarity}; {limits}")
     similarity = float(similarity)
+    question = sharing(min_words, min_chars, bridge, deadline)
     recipe = as_recipe(recipe)
     left, right = fingerprint(a, recipe), fingerprint(b, recipe)
     cosine = _cosine(a, b, recipe)
@@ -95,13 +115,18 @@ def compare(
         verdict = "identical"
     elif cosine >= similarity and left is not None and right is not None:
         verdict = "near-duplicate"
-    found = [Passage(*row) for row in _core.passages(a, b, PASSAGE_WORDS)]
-    found.sort(key=lambda passage: passage.right_start - passage.right_end)
+    found = as_shared(_core.shared(a, b, question))
     return Comparison(
         distance=None if left is None or right is None else (left ^ right).bit_count(),
         similarity=cosine,
         verdict=verdict,
-        passages=tuple(found),
+        passages=found.passages,
+        coverage_left=found.coverage_left,
+        coverage_right=found.coverage_right,
+        containment_left=found.containment_left,
+        containment_right=found.containment_right,
+        longest=found.longest,
+        coarse=found.coarse,
         threshold=similarity,
         recipe=recipe,
     )

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use neardup_core::{Normalize, Pipeline, Settings, Tie, TokenHash, Tokenizer, Votes, Weights, passages};
+use neardup_core::{Normalize, Pipeline, Settings, Tie, TokenHash, Tokenizer, Passages, Votes, Weights};
 
 static PIPELINES: LazyLock<Vec<Pipeline>> = LazyLock::new(|| {
     let forms = [Normalize::NfkcCasefold, Normalize::Nfkc, Normalize::Casefold, Normalize::Lower, Normalize::None];
@@ -52,5 +52,6 @@ fuzz_target!(|data: (u8, &str)| {
     let once = Normalize::NfkcCasefold.apply(text, &mut first);
     assert_eq!(Normalize::NfkcCasefold.apply(once, &mut second), once);
     let half = text.floor_char_boundary(text.len() / 2);
-    passages(&text[..half], &text[half..], 2);
+    let passages = Passages { min_words: 2, min_chars: 3, bridge: 2, seconds: None };
+    passages.shared(&text[..half], &text[half..], None);
 });

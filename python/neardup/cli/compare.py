@@ -13,7 +13,8 @@ from neardup.cli.console import printable, terminal
 from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, recipe_of
 
 if TYPE_CHECKING:
-    from neardup.similarity import Comparison, Passage
+    from neardup.passages import Passage
+    from neardup.similarity import Comparison
 
 SHOWN_PASSAGES = 10
 EXCERPT = 72
@@ -38,12 +39,43 @@ def command(
             help="The similarity from which texts are near-duplicates. [default: 0.85]",
         ),
     ] = None,
+    min_words: Annotated[
+        int | None,
+        typer.Option(
+            "--min-words",
+            metavar="N",
+            min=1,
+            max=1000,
+            help="So many equal words are a passage. [default: 6]",
+        ),
+    ] = None,
+    min_chars: Annotated[
+        int | None,
+        typer.Option(
+            "--min-chars",
+            metavar="N",
+            min=1,
+            max=1000,
+            help="So many equal characters are one, where a script has no spaces. [default: 13]",
+        ),
+    ] = None,
+    bridge: Annotated[
+        int | None,
+        typer.Option(
+            "--bridge",
+            metavar="N",
+            min=0,
+            max=16,
+            help="So many changed words in a row do not end a passage. [default: 2]",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare two texts.
 
     Prints the verdict, the exact similarity (cosine, 0 to 1), how many bits of the fingerprints
-    differ, and the passages both texts share, with their places in A and B.
+    differ, the share of the words of each text that are in passages both have, the longest passage,
+    and the passages with their places in A and B, exact or edited.
 
     \b
     Examples:
@@ -57,7 +89,9 @@ def command(
     chosen = recipe_of(recipe, bits)
     texts = (left, right) if text else (read(left), read(right))
     limit = DEFAULT_SIMILARITY if similarity is None else similarity
-    found = compare(*texts, chosen, similarity=limit)
+    given = {"min_words": min_words, "min_chars": min_chars, "bridge": bridge}
+    sharing = {name: value for name, value in given.items() if value is not None}
+    found = compare(*texts, chosen, similarity=limit, **sharing)
     if as_json:
         print(json.dumps(_plain(found, texts[0]), ensure_ascii=False))
     else:
@@ -71,10 +105,16 @@ def _plain(found: Comparison, left: str) -> dict[str, object]:
         "similarity": None if math.isnan(found.similarity) else found.similarity,
         "threshold": found.threshold,
         "verdict": found.verdict,
+        "coverage": [found.coverage_left, found.coverage_right],
+        "containment": [found.containment_left, found.containment_right],
+        "longest": found.longest,
+        "coarse": found.coarse,
         "passages": [
             {
                 "left": [passage.left_start, passage.left_end],
                 "right": [passage.right_start, passage.right_end],
+                "words": passage.words,
+                "exact": passage.exact,
                 "text": left[passage.left_start : passage.left_end],
             }
             for passage in found.passages
@@ -108,7 +148,10 @@ def _lines(found: Comparison, left: str) -> list[str]:
         f"verdict     {found.verdict}",
         f"similarity  {similarity} (near-duplicate from {found.threshold:g})",
         f"distance    {distance}",
+        f"coverage    {found.coverage_left:.1%} of A, {found.coverage_right:.1%} of B",
     ]
+    if found.coarse:
+        lines.append("coarse      the texts are too long for the time: passages may be missing")
     if not found.passages:
         return [*lines, "passages    none shared"]
     shown = _longest(found.passages)
@@ -117,18 +160,24 @@ def _lines(found: Comparison, left: str) -> list[str]:
         if len(shown) < len(found.passages)
         else ""
     )
+    lines.append(f"longest     {_words(found.longest)}")
     lines.append(f"passages    {len(found.passages)} shared{capped}")
     for passage in shown:
         here = f"A {passage.left_start}-{passage.left_end}"
         there = f"B {passage.right_start}-{passage.right_end}"
+        kind = "exact" if passage.exact else "edited"
         excerpt = _excerpt(left[passage.left_start : passage.left_end])
-        lines += [f"  {here}, {there}", f"    {excerpt}"]
+        lines += [f"  {here}, {there}: {_words(passage.words)}, {kind}", f"    {excerpt}"]
     return lines
+
+
+def _words(count: int) -> str:
+    return f"{count} word" if count == 1 else f"{count:,} words"
 
 
 def _longest(passages: tuple[Passage, ...]) -> list[Passage]:
     """The longest few, in the order of the text."""
-    longest = sorted(passages, key=lambda passage: passage.left_start - passage.left_end)
+    longest = sorted(passages, key=lambda passage: -passage.words)
     return sorted(longest[:SHOWN_PASSAGES], key=lambda passage: passage.left_start)
 
 

@@ -6,9 +6,11 @@ same by characters, which is what Chinese checkers state.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from neardup.evidence.cover import Words
 from neardup.passages import Passage
 
 # Why a stretch does not count.
@@ -29,8 +31,10 @@ class Figures:
     """Shares of a document that are in its sources as well, 0 to 1.
 
     share     all sources together; what several have counts once
-    unquoted  the same without quotations and lists of references
+    unquoted  the same without what is in quotations and lists of references
     largest   by the largest single source
+
+    Of a document of which nothing counts they are 0.
     """
 
     share: float
@@ -48,6 +52,8 @@ class Source:
     longest     words of the longest passage
     similarity  exact cosine of the two
     passages    left is the checked document, right the source; in the order of the left
+    equal       the stretches of equal words in them: left start, left end, right start, right end
+    coarse      there was not enough time: passages may be missing or cut short
     """
 
     id: str
@@ -58,6 +64,14 @@ class Source:
     longest: int
     similarity: float
     passages: tuple[Passage, ...]
+    equal: tuple[tuple[int, int, int, int], ...] = ()
+    coarse: bool = False
+
+
+def _places(source: Source) -> list[tuple[int, int]]:
+    if source.equal:
+        return [(start, end) for start, end, _, _ in source.equal]
+    return [(passage.left_start, passage.left_end) for passage in source.passages]
 
 
 @dataclass(frozen=True)
@@ -65,9 +79,11 @@ class Finding:
     """A checked document, its figures and its sources, the largest first.
 
     words       how many words count
-    characters  how many characters count
+    characters  how many characters count: those of words, not spaces and punctuation
     figures     by words
     by_characters  by characters
+    ignored     stretches that do not count, in order
+    quoted      quotations and lists of references, whether they count or not
     """
 
     id: str
@@ -78,6 +94,65 @@ class Finding:
     by_characters: Figures
     sources: tuple[Source, ...]
     ignored: tuple[Ignored, ...] = ()
+    quoted: tuple[Ignored, ...] = ()
+
+    @property
+    def coarse(self) -> bool:
+        """Whether there was not enough time, so that passages may be missing or cut short."""
+        return any(source.coarse for source in self.sources)
+
+    def without(self, ids: str | Iterable[str]) -> Finding:
+        """The same with these sources left out and the figures computed anew; nothing is compared
+        again. What does not count stays the same."""
+        left_out = {ids} if isinstance(ids, str) else set(ids)
+        return replace(
+            self, sources=tuple(x for x in self.sources if x.id not in left_out)
+        ).counted()
+
+    def counted(self) -> Finding:
+        """The same with all figures computed from the stretches of its sources, those without a
+        word that counts left out and the others in order."""
+        words = Words(self.text)
+        counts = ~words.within((x.start, x.end) for x in self.ignored)
+        total, characters = words.count(counts), words.characters(counts)
+        anyone = words.within(())
+        sources, largest = [], 0
+        for source in self.sources:
+            covered = words.within(_places(source)) & counts
+            if not covered.any():
+                continue
+            anyone |= covered
+            largest = max(largest, words.characters(covered))
+            number = words.count(covered)
+            sources.append(replace(source, words=number, share=number / total))
+        sources.sort(key=lambda source: -source.words)
+        unquoted = anyone & ~words.within((x.start, x.end) for x in self.quoted)
+        most = sources[0].words if sources else 0
+        numbers = (words.count(anyone), words.count(unquoted), most)
+        in_characters = (words.characters(anyone), words.characters(unquoted), largest)
+        return replace(
+            self,
+            words=total,
+            characters=characters,
+            sources=tuple(sources),
+            figures=Figures(*(number / max(total, 1) for number in numbers)),
+            by_characters=Figures(*(number / max(characters, 1) for number in in_characters)),
+        )
+
+    def figures_zh(self) -> dict[str, float]:
+        """The figures as Chinese checkers name them, all by characters.
+
+        重复率, 总文字复制比  all sources together
+        去除引用复制比        the same without quotations and lists of references
+        单篇最大复制比        by the largest single source
+        """
+        found = self.by_characters
+        return {
+            "重复率": found.share,
+            "总文字复制比": found.share,
+            "去除引用复制比": found.unquoted,
+            "单篇最大复制比": found.largest,
+        }
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,173 @@
+//! Runs → passages: over a few units that differ to the next run.
+//!
+//! From the end of a run the texts are followed unit by unit: two equal units are taken together, or one is passed over
+//! on either side, at most `bridge` on each. The way with the fewest passed over that comes to a run of half the minimum
+//! leads on; of two such ways the one that passes over as many on both sides, then the one that passes over fewer in the
+//! text walked through. Equal units on the way count. O(bridge²) ways of bounded length for each end of a run.
+
+use super::covered::Covered;
+use super::runs::Run;
+
+/// A text as it is compared: symbols, and the weight before each place.
+#[derive(Clone, Copy)]
+pub(super) struct Side<'a> {
+    pub(super) symbols: &'a [u32],
+    pub(super) weights: &'a [u64],
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    On,
+    Back,
+}
+
+pub(super) struct Bridges<'a> {
+    here: Side<'a>,
+    there: Side<'a>,
+    seed: u64,
+    bridge: usize,
+    /// How many are passed over here and there, in the order of preference.
+    ways: Vec<(usize, usize)>,
+    /// For each of them, by the number of equal units taken: 0 if that cannot be reached, else one more than the
+    /// equal units just before it.
+    reached: Vec<Vec<u32>>,
+    /// Steps that may still be made. Texts made for it could ask for n².
+    steps: u64,
+}
+
+impl<'a> Bridges<'a> {
+    pub(super) fn new(here: Side<'a>, there: Side<'a>, seed: u64, bridge: usize, steps: u64) -> Bridges<'a> {
+        let both = || (0..=bridge).flat_map(|here| (0..=bridge).map(move |there| (here, there)));
+        let mut ways: Vec<(usize, usize)> = both().skip(1).collect();
+        ways.sort_by_key(|&(here, there)| (here + there, here.abs_diff(there), here));
+        Bridges { here, there, seed, bridge, ways, reached: vec![Vec::new(); both().count()], steps }
+    }
+
+    /// Whether no more steps may be made, so that passages may have been cut short.
+    pub(super) fn exhausted(&self) -> bool {
+        self.steps == 0
+    }
+
+    pub(super) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The run and all it is bridged with, in order. Where the text walked through is covered already, it ends.
+    pub(super) fn chain(&mut self, run: Run, covered: &mut Covered) -> Vec<Run> {
+        let mut runs = vec![run];
+        let (mut here, mut there) = (run.here, run.there);
+        while let Some(found) = self.next(here, there, Direction::Back, covered) {
+            runs.extend(&found);
+            (here, there) = found.last().map_or((here, there), |run| (run.here, run.there));
+        }
+        runs.reverse();
+        let (mut here, mut there) = (run.here + run.length, run.there + run.length);
+        while let Some(found) = self.next(here, there, Direction::On, covered) {
+            runs.extend(&found);
+            let end = |run: &Run| (run.here + run.length, run.there + run.length);
+            (here, there) = found.last().map_or((here, there), end);
+        }
+        runs
+    }
+
+    fn next(&mut self, here: usize, there: usize, direction: Direction, covered: &mut Covered) -> Option<Vec<Run>> {
+        let found = self.gap(here, there, direction)?;
+        let last = found.last()?;
+        covered.rest(last.here, last.here + last.length)?;
+        Some(found)
+    }
+
+    /// What comes after a gap from this place on: equal units on the way, then a run as long as it is.
+    fn gap(&mut self, here: usize, there: usize, direction: Direction) -> Option<Vec<Run>> {
+        if self.bridge == 0 {
+            return None;
+        }
+        let (room_here, room_there) = match direction {
+            Direction::On => (self.here.symbols.len() - here, self.there.symbols.len() - there),
+            Direction::Back => (here, there),
+        };
+        let (walked, other) = (self.here, self.there);
+        let equal = |x: usize, y: usize| match direction {
+            Direction::On => walked.symbols[here + x] == other.symbols[there + y],
+            Direction::Back => walked.symbols[here - 1 - x] == other.symbols[there - 1 - y],
+        };
+        let weight = |from: usize, to: usize| match direction {
+            Direction::On => walked.weights[here + to] - walked.weights[here + from],
+            Direction::Back => walked.weights[here - from] - walked.weights[here - to],
+        };
+        let mut target = None;
+        self.reached[0].clear();
+        self.reached[0].push(1);
+        'ways: for at in 0..self.ways.len() {
+            let (x, y) = self.ways[at];
+            let index = self.index(x, y);
+            let mut reached = std::mem::take(&mut self.reached[index]);
+            reached.clear();
+            let left = if x > 0 { &self.reached[self.index(x - 1, y)][..] } else { &[] };
+            let right = if y > 0 { &self.reached[self.index(x, y - 1)][..] } else { &[] };
+            let longest = left.len().max(right.len());
+            for taken in 0.. {
+                if x + taken > room_here || y + taken > room_there || self.steps == 0 {
+                    break;
+                }
+                self.steps -= 1;
+                let entered =
+                    left.get(taken).is_some_and(|&run| run > 0) || right.get(taken).is_some_and(|&run| run > 0);
+                let before = if taken > 0 { reached[taken - 1] } else { 0 };
+                let value =
+                    if before > 0 && equal(x + taken - 1, y + taken - 1) { before + 1 } else { u32::from(entered) };
+                if value == 0 && taken >= longest {
+                    break;
+                }
+                reached.push(value);
+                if value > 1 && weight(x + taken + 1 - value as usize, x + taken) >= self.seed {
+                    target = Some((x, y, taken));
+                    self.reached[index] = reached;
+                    break 'ways;
+                }
+            }
+            self.reached[index] = reached;
+        }
+        let mut runs = self.way_to(target?);
+        let last = runs.last_mut()?;
+        while last.here + last.length < room_here
+            && last.there + last.length < room_there
+            && equal(last.here + last.length, last.there + last.length)
+        {
+            last.length += 1;
+            self.steps = self.steps.saturating_sub(1);
+        }
+        for run in &mut runs {
+            (run.here, run.there) = match direction {
+                Direction::On => (here + run.here, there + run.there),
+                Direction::Back => (here - run.here - run.length, there - run.there - run.length),
+            };
+        }
+        Some(runs)
+    }
+
+    fn index(&self, here: usize, there: usize) -> usize {
+        here * (self.bridge + 1) + there
+    }
+
+    /// The equal units on the way, as distances from where it began.
+    fn way_to(&self, (here, there, taken): (usize, usize, usize)) -> Vec<Run> {
+        let (mut x, mut y, mut taken) = (here, there, taken);
+        let mut runs = Vec::new();
+        while (x, y) != (0, 0) {
+            let length = self.reached[self.index(x, y)][taken] as usize - 1;
+            if length > 0 {
+                taken -= length;
+                runs.push(Run { here: x + taken, there: y + taken, length });
+            }
+            let from_here = x > 0 && self.reached[self.index(x - 1, y)].get(taken).is_some_and(|&run| run > 0);
+            if from_here {
+                x -= 1;
+            } else {
+                y -= 1;
+            }
+        }
+        runs.reverse();
+        runs
+    }
+}
