@@ -72,6 +72,7 @@ def test_a_paragraph_may_go_on_on_the_next_page() -> None:
         (f"bro{HYPHEN}ken", "broken"),
         (f"Bro{HYPHEN}ken", "Broken"),
         (f"bro{HYPHEN} ken", "broken"),
+        (f"ex{HYPHEN}panded", "expanded"),
         (f"well{HYPHEN}known", "well-known"),
         (f"log{HYPHEN}linear, and again log-linear", "log-linear, and again log-linear"),
         (f"Anglo{HYPHEN}Saxon", "Anglo-Saxon"),

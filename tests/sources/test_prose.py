@@ -59,6 +59,18 @@ def test_cells_of_several_paragraphs_are_paragraphs() -> None:
     assert prose.text() == "menu\n\none\n\ntwo\n\nc\td"
 
 
+def test_lines_in_a_cell_are_one() -> None:
+    prose = Prose(MOST)
+    prose.begin_row()
+    for line in ("a", "b"):
+        prose.add(line)
+        prose.break_line()
+    prose.end_cell()
+    prose.add("c")
+    prose.end_row()
+    assert prose.text() == "a b\tc"
+
+
 def test_tables_in_tables() -> None:
     prose = Prose(MOST)
     for _ in range(3 * MOST_TABLES):

@@ -24,11 +24,8 @@ SECURITY = 5
 # Stands for a hyphen at the end of a line; the line break behind it is left out.
 HYPHEN = "\ufffe"
 BROKEN = re.compile(rf"(\w+){HYPHEN}\s*(\w+)")
-# Of these a hyphen belongs to the word, more often than not.
-JOINED_BY_HYPHEN = {
-    *("all", "cross", "ex", "half", "high", "ill", "long", "low", "mid", "non", "post", "pre"),
-    *("quasi", "self", "semi", "short", "so", "well"),
-}
+# Of these a hyphen belongs to the word, more often than not; few words are broken behind them.
+JOINED_BY_HYPHEN = {"cross", "half", "high", "long", "quasi", "self", "short", "well"}
 # Parts of a line height: how much more than usual the space before a paragraph is, how far its
 # first line is moved in, and how far its last one stays behind.
 GAP, INDENT, SHORT = 0.35, 0.8, 4.0

@@ -103,9 +103,9 @@ class Prose:
         row = self._rows.pop()
         cells = [*row.cells, self._blocks] if self._blocks else row.cells
         self._blocks = row.before
-        if all(len(cell) < 2 and all("\t" not in text for _, text in cell) for cell in cells):
+        if all(_is_plain(cell) for cell in cells):
             self._gap = LINE
-            text = "\t".join(cell[0][1] if cell else "" for cell in cells).strip("\t")
+            text = "\t".join(" ".join(text for _, text in cell) for cell in cells).strip("\t")
             if text:
                 self._blocks.append((row.gap, text))
         else:
@@ -139,6 +139,11 @@ class Prose:
             self._gap = gap
         elif gap == PARAGRAPH:
             self._gap = gap
+
+
+def _is_plain(cell: list[tuple[str, str]]) -> bool:
+    """Whether a cell is no more than a paragraph, and no row of another table."""
+    return all(gap == LINE for gap, _ in cell[1:]) and all("\t" not in text for _, text in cell)
 
 
 def _paired(text: str) -> str:
