@@ -112,6 +112,8 @@ def pairs(case: Case, rng: random.Random) -> list[Pair]:
     suspects = {kind: written(body, case.language) for kind, body in made.items()}
     suspects["punctuation"] = punctuated(source, case.language, rng)
     suspects["width"] = widened(source, case.language)
+    for kind, copy in HARDER.items():
+        suspects[kind] = written(copy(case, rng), case.language)
     return [Pair(kind, source, suspect) for kind, suspect in suspects.items()]
 
 
@@ -170,6 +172,26 @@ def mixed(case: Case, rng: random.Random) -> Body:
     return made
 
 
+def sentence(case: Case, rng: random.Random) -> Body:
+    """One sentence of the source somewhere in a long text of one's own."""
+    long = [each for each in _sentences(case.source) if len(_units(each, case.language)) >= 12]
+    chosen = rng.choice(long or _sentences(case.source))
+    at = rng.randrange(len(case.host))
+    paragraph = list(case.host[at])
+    paragraph.insert(rng.randrange(len(paragraph) + 1), chosen)
+    return [*case.host[:at], paragraph, *case.host[at + 1 :]]
+
+
+def rewritten(case: Case, rng: random.Random) -> Body:
+    """Synonyms for all there are, then every second word replaced, left out or added, one or two at
+    a time; sentences in another order. Hardly three words stay together."""
+
+    def change(text: str) -> str:
+        return _edited(replaced(text, case.language, 1, rng), case, 1 / 2, 2, rng)
+
+    return [[change(text) for text in paragraph] for paragraph in reordered(case, rng)]
+
+
 KINDS: dict[str, Callable[[Case, random.Random], Body]] = {
     "paste": paste,
     "light": light,
@@ -177,6 +199,11 @@ KINDS: dict[str, Callable[[Case, random.Random], Body]] = {
     "reordered": reordered,
     "synonyms": synonyms,
     "mixed": mixed,
+}
+# Beyond what can be asked of coverage; they show where it ends, and are counted apart.
+HARDER: dict[str, Callable[[Case, random.Random], Body]] = {
+    "one sentence": sentence,
+    "rewritten": rewritten,
 }
 
 
@@ -236,7 +263,7 @@ def punctuated(text: str, language: str, rng: random.Random) -> str:
 def widened(text: str, language: str) -> str:
     """Letters, digits and marks full-width instead of half-width, or the other way round."""
     wide = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
-    if language == "Chinese" and re.search(r"[０-９Ａ-Ｚａ-ｚ]", text):
+    if language == "Chinese" and re.search(r"[！-～]", text):
         return text.translate({full: half for half, full in wide.items()})
     return text.translate(wide)
 
@@ -312,7 +339,7 @@ def _made_up(language: str, count: int) -> list[list[Body]]:
     common, known = words(3_000), list(TABLES[language])
     heights = list(accumulate(1 / (rank + 3) for rank in range(len(common))))
 
-    def sentence(own: Sequence[str]) -> str:
+    def said_of(own: Sequence[str]) -> str:
         said = [
             rng.choice(known)
             if draw < 0.15
@@ -321,9 +348,12 @@ def _made_up(language: str, count: int) -> list[list[Body]]:
             else rng.choices(common, cum_weights=heights)[0]
             for draw in (rng.random() for _ in range(rng.randint(8, 24)))
         ]
+        at = rng.randrange(2, len(said) - 2)
+        said[at] += "," if spaced else "，"
+        said[-1] = f'"{said[-1]}"' if spaced else f"“{said[-1]}”"
         return " ".join(said).capitalize() + "." if spaced else "".join(said) + "。"
 
     def body(own: Sequence[str]) -> Body:
-        return [[sentence(own) for _ in range(rng.randint(3, 6))] for _ in range(rng.randint(5, 9))]
+        return [[said_of(own) for _ in range(rng.randint(3, 6))] for _ in range(rng.randint(5, 9))]
 
     return [[body(own) for _ in range(4)] for own in (words(300) for _ in range(count + 2))]

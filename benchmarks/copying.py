@@ -1,9 +1,11 @@
 """Copying as people do it: what each measure tells apart from honest texts on the same subject.
 
     python benchmarks/copying.py [--data DIR] [--cases 100] [--made-up] [--worst]
+        [--languages English Chinese] [--min-words 6] [--min-chars 13] [--bridge 2]
 
 Prints, for each language and for both, the area under the ROC curve of each measure by the kind of
-copying: the chance that a copy scores higher than an honest text, 0.5 for a guess. Measures:
+copying: the chance that a copy scores higher than an honest text, 0.5 for a guess. Then how much is
+covered, for each language. Measures:
 
 * ours: cosine of the default recipe; coverage and containment, the larger of both directions
 * of scikit-learn: TF-IDF cosine (fitted on all texts of the language), and Jaccard of word 3-grams;
@@ -40,6 +42,7 @@ class Scores:
     language: str
     pairs: list[copied.Pair]
     by_measure: dict[str, list[float]]
+    longest: list[int]
 
 
 def pairs(
@@ -53,8 +56,9 @@ def pairs(
     ]
 
 
-def score(language: str, given: list[copied.Pair]) -> Scores:
-    ours = [nd.compare(pair.source, pair.suspect) for pair in given]
+def score(language: str, given: list[copied.Pair], **settings: int) -> Scores:
+    """settings  of the passages, as `nd.compare` takes them"""
+    ours = [nd.compare(pair.source, pair.suspect, None, **settings) for pair in given]
     return Scores(
         language,
         given,
@@ -65,6 +69,7 @@ def score(language: str, given: list[copied.Pair]) -> Scores:
             "TF-IDF cosine": _tfidf(given, _tokenizer(language)),
             "3-gram Jaccard": _jaccard(given, _tokenizer(language)),
         },
+        [each.longest for each in ours],
     )
 
 
@@ -123,17 +128,19 @@ def area(copies: Sequence[float], honest: Sequence[float]) -> float:
 
 
 def areas(scored: Sequence[Scores]) -> dict[str, dict[str, float]]:
-    """By the kind of copying and "all": the area of each measure."""
+    """By the kind of copying, and "all" but the harder ones: the area of each measure."""
     labels = [pair.kind for scores in scored for pair in scores.pairs]
     kinds = [kind for kind in dict.fromkeys(labels) if kind not in HONEST]
-    found: dict[str, dict[str, float]] = {kind: {} for kind in (*kinds, OVERALL)}
+    order = [kind for kind in kinds if kind not in copied.HARDER]
+    found: dict[str, dict[str, float]] = {kind: {} for kind in (*order, OVERALL, *copied.HARDER)}
     for measure in MEASURES:
         values = [value for scores in scored for value in scores.by_measure[measure]]
         by_kind = list(zip(labels, np.nan_to_num(values).tolist(), strict=True))
         honest = [value for kind, value in by_kind if kind in HONEST]
         for kind in kinds:
             found[kind][measure] = area([v for each, v in by_kind if each == kind], honest)
-        found[OVERALL][measure] = area([v for each, v in by_kind if each not in HONEST], honest)
+        counted = [v for each, v in by_kind if each not in (*HONEST, *copied.HARDER)]
+        found[OVERALL][measure] = area(counted, honest)
     return found
 
 
@@ -144,6 +151,22 @@ def table(title: str, scored: Sequence[Scores]) -> Iterator[str]:
     for kind, by_measure in areas(scored).items():
         cells = " | ".join(f"{by_measure[measure]:.3f}" for measure in MEASURES)
         yield f"| {kind} | {cells} |"
+
+
+def spread(title: str, scored: Sequence[Scores]) -> Iterator[str]:
+    """How much is covered, by kind: what a threshold can be chosen by."""
+    by_kind: dict[str, list[tuple[float, float]]] = {}
+    for scores in scored:
+        covered = zip(scores.pairs, scores.by_measure["coverage"], scores.longest, strict=True)
+        for pair, coverage, longest in covered:
+            by_kind.setdefault(pair.kind, []).append((coverage, longest))
+    columns = "coverage: 5 % below | median | 5 % above | longest passage: 5 % below | median"
+    yield f"| {title} | {columns} |"
+    yield f"|{'---|' * 6}"
+    for kind, values in by_kind.items():
+        low, middle, high = np.quantile([value[0] for value in values], (0.05, 0.5, 0.95))
+        short, usual = np.quantile([value[1] for value in values], (0.05, 0.5))
+        yield f"| {kind} | {low:.2f} | {middle:.2f} | {high:.2f} | {short:.0f} | {usual:.0f} |"
 
 
 def worst(scores: Scores, count: int = 3) -> Iterator[str]:
@@ -169,16 +192,19 @@ def main() -> None:
         "--languages", nargs="+", choices=copied.LANGUAGES, default=[*copied.LANGUAGES]
     )
     parser.add_argument("--made-up", action="store_true", help="no real texts")
+    for name in ("--min-words", "--min-chars", "--bridge"):
+        parser.add_argument(name, type=int, metavar="N", help="as in nd.compare")
     parser.add_argument("--worst", action="store_true")
     options = parser.parse_args()
     if options.cases < 1:
         parser.error(f"--cases is {options.cases}: it must be at least 1")
+    names = ("min_words", "min_chars", "bridge")
+    settings = {name: value for name in names if (value := getattr(options, name)) is not None}
     scored: list[Scores] = []
     for language in options.languages:
-        scored.append(
-            score(language, pairs(options.data, language, options.cases, made_up=options.made_up))
-        )
-        lines = [*table(language, scored[-1:]), ""]
+        given = pairs(options.data, language, options.cases, made_up=options.made_up)
+        scored.append(score(language, given, **settings))
+        lines = [*table(language, scored[-1:]), "", *spread(language, scored[-1:]), ""]
         print("\n".join(lines), flush=True)
         if options.worst:
             print("\n".join(worst(scored[-1])), flush=True)
