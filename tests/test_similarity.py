@@ -5,7 +5,6 @@ import random
 import subprocess
 import sys
 import textwrap
-from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +18,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 import neardup as nd
 import reference
 from neardup.features import features
-from neardup.similarity import DEFAULT_SIMILARITY, PASSAGE_WORDS
+from neardup.similarity import DEFAULT_SIMILARITY
 
 VOCABULARY = [
     "the",
@@ -238,83 +237,17 @@ def test_compare_with_another_recipe() -> None:
 # ---------------------------------------------------------------------------------------- passages
 
 
-def plain_words(text: str) -> list[str]:
-    """Single characters where a script has no spaces, words elsewhere, all normalised."""
-    spread = "".join(f" {char} " if reference.group(char) else char for char in text)
-    found = [word for word in reference.words(spread) if reference.has_letter_or_digit(word)]
-    return [reference.normalize(word, "nfkc_casefold") for word in found]
-
-
-def check(a: str, b: str) -> list[tuple[str, str]]:
-    found = nd.compare(a, b)
-    lengths = [passage.right_end - passage.right_start for passage in found.passages]
-    assert lengths == sorted(lengths, reverse=True)
-    taken: Counter[int] = Counter()
-    shared = []
-    for passage in found.passages:
-        left = a[passage.left_start : passage.left_end]
-        right = b[passage.right_start : passage.right_end]
-        words = plain_words(left)
-        assert words == plain_words(right)
-        assert len(words) >= PASSAGE_WORDS
-        # A passage begins and ends with a word, not beside it.
-        assert left == left.strip()
-        assert right == right.strip()
-        taken.update(range(passage.right_start, passage.right_end))
-        shared.append((left, right))
-    assert set(taken.values()) <= {1}
-    return shared
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "expected"),
-    [
-        (
-            "Yesterday the quick brown fox jumped, over it.",
-            "And THE QUICK brown fox jumped over them!",
-            [("the quick brown fox jumped, over", "THE QUICK brown fox jumped over")],
-        ),
-        ("one two three four", "one two three four", []),
-        ("one two three four five", "Zero. One two three four five", None),
-        ("他说我爱自然语言。", "我爱自然语言处理", [("我爱自然语言", "我爱自然语言")]),
-        ("😀😀 eins zwei drei vier fünf 🎉", "𠀀 x 😀 eins zwei drei vier FÜNF", None),
-        ("", "", []),
-        ("a b c d e", "", []),
-    ],
-)
-def test_known_passages(a: str, b: str, expected: list[tuple[str, str]] | None) -> None:
-    shared = check(a, b)
-    if expected is not None:
-        assert shared == expected
-    else:
-        assert len(shared) == 1
-
-
-def test_positions_count_characters_beyond_the_basic_plane() -> None:
-    shared = "𝒜lpha 😀 beta 🇩🇪 gamma é delta 我 epsilon"
-    for before in ("", "😀" * 3000 + " ", "é" * 1023 + " ", "a" * 1024 + " ", "𠀀, " * 700):
-        a, b = f"{before}{shared} 🎉", f"x. {shared}"
-        (passage,) = nd.compare(a, b).passages
-        assert a[passage.left_start : passage.left_end] == shared
-        assert b[passage.right_start : passage.right_end] == shared
-
-
-pieces = st.lists(
-    st.sampled_from(
-        ["a", "B", "b", "我", "爱", "é", "e\u0301", "😀", ". ", " ", " ", "x_1", "½", "ｶﾞ"]
-    ),
-    max_size=80,
-).map("".join)
-
-
-@given(pieces, pieces)
-def test_passages_are_equal_words(a: str, b: str) -> None:
-    check(a, b)
-
-
-@given(st.lists(st.sampled_from("abcdefgh"), min_size=PASSAGE_WORDS, max_size=60).map(" ".join))
-def test_a_text_shares_all_of_itself(text: str) -> None:
-    assert nd.compare(text, text).passages == (nd.Passage(0, len(text), 0, len(text)),)
+def test_compare_has_what_is_shared() -> None:
+    a = "Tea was brought to the harbour by ship and the town drank it gladly ever after"
+    b = "They say " + a.replace("harbour", "port")
+    found, shared = nd.compare(a, b), nd.shared(a, b)
+    for name in ("passages", "longest", "coarse"):
+        assert getattr(found, name) == getattr(shared, name)
+    for side in ("left", "right"):
+        assert getattr(found, f"coverage_{side}") == getattr(shared, f"coverage_{side}") > 0.8
+        assert getattr(found, f"containment_{side}") == getattr(shared, f"containment_{side}") > 0.6
+    assert nd.compare(a, b, bridge=0, min_words=10).longest == 10
+    assert nd.compare(a, b, bridge=0, min_words=11).passages == ()
 
 
 def run_alone(code: str) -> None:
@@ -360,8 +293,8 @@ def test_shuffled_sentences_are_found_again() -> None:
     rng = random.Random(5)
     sentences = [" ".join(f"s{i}w{j}" for j in range(8)) + "." for i in range(30)]
     turned = rng.sample(sentences, len(sentences))
-    shared = check(" ".join(sentences), " ".join(turned))
-    assert sum(len(plain_words(left)) for left, _ in shared) == 30 * 8
+    found = nd.compare(" ".join(sentences), " ".join(turned))
+    assert (found.coverage_left, found.coverage_right) == (1.0, 1.0)
 
 
 def test_a_text_is_exactly_as_similar_as_can_be_to_itself() -> None:

@@ -97,8 +97,8 @@ def shared(
     min_words  so many equal words are a passage
     min_chars  so many equal characters are one, where a script has no spaces. In mixed text three
                of six words and seven of thirteen characters are enough, and so on
-    bridge     so many changed words, on either side, do not end a passage if half of the minimum is
-               equal before and behind them
+    bridge     so many changed words, on either side, do not end a passage. A passage has an
+               unbroken run of half of the minimum, and of a quarter between two gaps
     deadline   seconds after which the answer may be coarse; None: however long it takes
 
     >>> found = shared("he said the cat sat on the old mat", "The cat sat on the very old mat")
@@ -124,4 +124,20 @@ def as_shared(found: _core.Found) -> Shared:
         words_left=left[0],
         words_right=right[0],
         coarse=coarse,
+    )
+
+
+def turned(found: _core.Found) -> _core.Found:
+    """What the core would have found with the texts the other way round: nothing else, since it
+    does not matter which comes first."""
+    rows, equal, left, right, coarse = found
+    order = sorted(range(len(rows)), key=lambda at: (rows[at][2:4], rows[at][:2]))
+    places = {at: place for place, at in enumerate(order)}
+    swapped = [(c, d, a, b, words, exact) for a, b, c, d, words, exact in rows]
+    return (
+        [swapped[at] for at in order],
+        sorted((places[at], c, d, a, b) for at, a, b, c, d in equal),
+        right,
+        left,
+        coarse,
     )

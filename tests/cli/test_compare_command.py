@@ -1,5 +1,6 @@
 """neardup compare."""
 
+import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,9 @@ def test_two_files(run: Callable[..., Any], tmp_path: Path) -> None:
     assert "verdict     near-duplicate" in ran.out
     assert f"similarity  {found.similarity:.4f} (near-duplicate from 0.5)" in ran.out
     assert f"distance    {found.distance} of {nd.Recipe().bits} bits" in ran.out
-    assert f"passages    {len(found.passages)} shared" in ran.out
+    assert f"coverage    {found.coverage_left:.1%} of A, {found.coverage_right:.1%} of B" in ran.out
+    assert "longest     17 words" in ran.out
+    assert "passages    1 shared\n  A 0-87, B 0-89: 17 words, edited\n" in ran.out
     assert "The library on the square opens" in ran.out
 
 
@@ -42,15 +45,44 @@ def test_texts_themselves_as_json(run: Callable[..., Any]) -> None:
     assert plain["threshold"] == found.threshold
     assert plain["verdict"] == found.verdict
     assert plain["recipe"] == found.recipe.identity
+    assert plain["coverage"] == [found.coverage_left, found.coverage_right]
+    assert plain["containment"] == [found.containment_left, found.containment_right]
+    assert (plain["longest"], plain["coarse"]) == (17, False)
+    assert [(x["words"], x["exact"]) for x in plain["passages"]] == [(17, False)]
     for passage in plain["passages"]:
         assert LEFT[slice(*passage["left"])] == passage["text"]
         assert passage["right"][0] < passage["right"][1]
+
+
+def test_what_counts_as_a_passage(run: Callable[..., Any]) -> None:
+    def passages(*options: str) -> list[tuple[int, bool]]:
+        plain = json.loads(run("compare", "--text", LEFT, RIGHT, "--json", *options).out)
+        return [(x["words"], x["exact"]) for x in plain["passages"]]
+
+    assert passages("--bridge", "0") == [(14, True)]
+    assert passages("--bridge", "0", "--min-words", "3") == [(14, True), (3, True)]
+    assert passages("--min-words", "18") == []
+    han = "我们今天讨论自然语言处理"
+    ran = run("compare", "--text", han, f"他{han}", "--min-chars", 12)
+    assert "passages    1 shared" in ran.out
+    assert "exact" in ran.out
+
+
+def test_long_texts_are_compared_coarsely_and_it_says_so(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("neardup.similarity")
+    monkeypatch.setattr(module, "compare", lambda *a, **k: nd.compare(*a, **k, deadline=1e-6))
+    text = " ".join(f"w{n % 997}" for n in range(60_000))
+    ran = run("compare", "--text", text, text + " x")
+    assert "coarse      the texts are too long for the time" in ran.out
 
 
 def test_no_signal(run: Callable[..., Any]) -> None:
     ran = run("compare", "--text", "?", "!")
     assert ran.code == 0
     assert "distance    none (a text has too few features for a fingerprint)" in ran.out
+    assert "coverage    0.0% of A, 0.0% of B" in ran.out
     assert "passages    none shared" in ran.out
     plain = json.loads(run("compare", "--text", "?", "!", "--json").out)
     assert plain["distance"] is None
@@ -59,7 +91,7 @@ def test_no_signal(run: Callable[..., Any]) -> None:
 
 def test_many_passages_are_capped(run: Callable[..., Any]) -> None:
     parts = [" ".join(f"w{part}x{word}" for word in range(12 + part)) for part in range(15)]
-    left, right = " lll ".join(parts), " rrr ".join(parts)
+    left, right = " l l l ".join(parts), " r r r ".join(parts)
     found = nd.compare(left, right)
     assert len(found.passages) == 15
     ran = run("compare", "--text", left, right)
@@ -83,6 +115,9 @@ def test_excerpts_are_safe_to_print(run: Callable[..., Any]) -> None:
         (["-", "-"], 2, "standard input (-) can be read only once"),
         (["a.txt", "a.txt", "--similarity", "1.5"], 2, "'--similarity'"),
         (["a.txt", "a.txt", "--recipe", "nope"], 2, "nope"),
+        (["a.txt", "a.txt", "--min-words", "0"], 2, "'--min-words'"),
+        (["a.txt", "a.txt", "--min-chars", "1001"], 2, "'--min-chars'"),
+        (["a.txt", "a.txt", "--bridge", "17"], 2, "'--bridge'"),
     ],
 )
 def test_errors_are_one_line(

@@ -1,7 +1,8 @@
 //! Runs → passages: over a few units that differ to the next run.
 //!
 //! From the end of a run the texts are followed unit by unit: two equal units are taken together, or one is passed over
-//! on either side, at most `bridge` on each. The way with the fewest passed over that comes to a run of half the minimum
+//! on either side, at most `bridge` on each. The way with the fewest passed over that comes to a run of a quarter of the
+//! minimum
 //! leads on; of two such ways the one that passes over as many on both sides, then the one that passes over fewer in the
 //! text walked through. Equal units on the way count. O(bridge²) ways of bounded length for each end of a run.
 
@@ -24,7 +25,8 @@ enum Direction {
 pub(super) struct Bridges<'a> {
     here: Side<'a>,
     there: Side<'a>,
-    seed: u64,
+    /// What a run weighs at least that is gone on with.
+    least: u64,
     bridge: usize,
     /// How many are passed over here and there, in the order of preference.
     ways: Vec<(usize, usize)>,
@@ -36,11 +38,11 @@ pub(super) struct Bridges<'a> {
 }
 
 impl<'a> Bridges<'a> {
-    pub(super) fn new(here: Side<'a>, there: Side<'a>, seed: u64, bridge: usize, steps: u64) -> Bridges<'a> {
+    pub(super) fn new(here: Side<'a>, there: Side<'a>, least: u64, bridge: usize, steps: u64) -> Bridges<'a> {
         let both = || (0..=bridge).flat_map(|here| (0..=bridge).map(move |there| (here, there)));
         let mut ways: Vec<(usize, usize)> = both().skip(1).collect();
         ways.sort_by_key(|&(here, there)| (here + there, here.abs_diff(there), here));
-        Bridges { here, there, seed, bridge, ways, reached: vec![Vec::new(); both().count()], steps }
+        Bridges { here, there, least, bridge, ways, reached: vec![Vec::new(); both().count()], steps }
     }
 
     /// Whether no more steps may be made, so that passages may have been cut short.
@@ -120,7 +122,7 @@ impl<'a> Bridges<'a> {
                     break;
                 }
                 reached.push(value);
-                if value > 1 && weight(x + taken + 1 - value as usize, x + taken) >= self.seed {
+                if value > 1 && weight(x + taken + 1 - value as usize, x + taken) >= self.least {
                     target = Some((x, y, taken));
                     self.reached[index] = reached;
                     break 'ways;

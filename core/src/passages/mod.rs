@@ -4,8 +4,8 @@
 //! 2. `runs`: the longest stretches of equal units, for both texts, wherever they stand: moved ones too.
 //! 3. `bridge`: runs with a few differing units between them become one passage.
 //!
-//! The run that covers most of what no passage covers yet comes first; it is bridged with its neighbours, and becomes a
-//! passage if its equal units are enough. So every unit of either text that is in a run of the minimum length is in a
+//! The run of half a minimum or more that covers most of what no passage covers yet comes first; it is bridged with its
+//! neighbours, and becomes a passage if its equal units are enough. So every unit of either text that is in a run of the minimum length is in a
 //! passage, and what repeats is covered as often as it is there.
 //!
 //! Time O(n log n) and memory O(n) in the units of both texts, whatever they are: the automaton is linear, there are at
@@ -237,12 +237,12 @@ impl Passages {
         let steps = STEPS * (a.len() + b.len()) as u64 + MORE_STEPS;
         let mut chains = Vec::new();
         let [in_left, in_right] = covered;
-        let mut bridges = Bridges::new(sides[0], sides[1], measure.seed(), self.bridge, steps);
+        let mut bridges = Bridges::new(sides[0], sides[1], measure.step(), self.bridge, steps);
         let mut coarse = tile(&mut bridges, sides[0], of_left, in_left, in_right, measure, clocks[1], |chain| {
             chains.push(chain);
         });
         // What repeats in the right text is not covered yet.
-        let mut back = Bridges::new(sides[1], sides[0], measure.seed(), self.bridge, bridges.steps());
+        let mut back = Bridges::new(sides[1], sides[0], measure.step(), self.bridge, bridges.steps());
         coarse |= tile(&mut back, sides[1], of_right, in_right, in_left, measure, clocks[1], |chain| {
             let swap = |run: Run| Run { here: run.there, there: run.here, length: run.length };
             chains.push(chain.into_iter().map(swap).collect());

@@ -22,9 +22,14 @@ impl Measure {
         self.word * self.character
     }
 
-    /// What a run weighs at least that a passage may begin, end or go on with: half of that.
+    /// What the longest run of a passage weighs at least: half of that.
     pub(super) fn seed(self) -> u64 {
         self.passage().div_ceil(2)
+    }
+
+    /// What a run weighs at least that a passage goes on with behind a gap: a quarter.
+    pub(super) fn step(self) -> u64 {
+        self.passage().div_ceil(4)
     }
 
     /// What the runs weigh by which candidates are found: three quarters.

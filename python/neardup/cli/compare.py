@@ -82,6 +82,7 @@ def command(
       neardup compare a.txt b.docx
       neardup compare --text "the cat sat on a mat" "the cat sat on the mat"
     """
+    from neardup import passages
     from neardup.similarity import DEFAULT_SIMILARITY, compare
 
     if not text and left == right == "-":
@@ -89,9 +90,14 @@ def command(
     chosen = recipe_of(recipe, bits)
     texts = (left, right) if text else (read(left), read(right))
     limit = DEFAULT_SIMILARITY if similarity is None else similarity
-    given = {"min_words": min_words, "min_chars": min_chars, "bridge": bridge}
-    sharing = {name: value for name, value in given.items() if value is not None}
-    found = compare(*texts, chosen, similarity=limit, **sharing)
+    found = compare(
+        *texts,
+        chosen,
+        similarity=limit,
+        min_words=passages.MIN_WORDS if min_words is None else min_words,
+        min_chars=passages.MIN_CHARS if min_chars is None else min_chars,
+        bridge=passages.BRIDGE if bridge is None else bridge,
+    )
     if as_json:
         print(json.dumps(_plain(found, texts[0]), ensure_ascii=False))
     else:

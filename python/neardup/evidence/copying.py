@@ -13,7 +13,7 @@ from neardup.evidence.findings import Copying, Figures, Finding, Ignored, Source
 from neardup.evidence.quotations import quotations, references
 from neardup.evidence.runs import Runs
 from neardup.limits import check_threads, whole
-from neardup.passages import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, Passage, sharing
+from neardup.passages import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, Passage, sharing, turned
 from neardup.recipe import as_recipe
 
 if TYPE_CHECKING:
@@ -27,11 +27,12 @@ NOTHING = Figures(0.0, 0.0, 0.0)
 
 
 class Given(NamedTuple):
-    """A document as it is compared."""
+    """A document as it is compared; `named` if the id is its own and not its place."""
 
     id: str
     text: str
     author: object
+    named: bool
 
 
 def check_copying(
@@ -106,16 +107,24 @@ def check_copying(
         without=rules.template,
     )
     candidates = _candidates(checked, others, runs, rules, among=against is None)
+    compared: list[list[_Compared]] = [[] for _ in checked]
     findings = []
     for row, document in enumerate(checked):
-        texts = [other.text for other in candidates[row]]
-        found = _core.shared_with_each(document.text, texts, question, threads)
-        compared = list(map(_Compared, candidates[row], found))
-        finding = rules.finding(document, compared, question)
+        # Of documents among themselves those before this one have been compared with it.
+        later = [other for other in candidates[row] if against is not None or other.row > row]
+        texts = [other.document.text for other in later]
+        for other, found in zip(
+            later, _core.shared_with_each(document.text, texts, question, threads), strict=True
+        ):
+            if other.document.id not in rules.exclude:
+                compared[row].append(_Compared(other.document, found))
+            if against is None and document.id not in rules.exclude:
+                compared[other.row].append(_Compared(document, turned(found)))
+        finding = rules.finding(document, compared[row], question)
         texts = [source.text for source in finding.sources]
         cosines, _ = pipeline.judge_one(document.text, texts)
         findings.append(_with_similarities(finding, cosines))
-        candidates[row] = []
+        candidates[row], compared[row] = [], []
     return Copying(
         findings=tuple(findings),
         among=against is None,
@@ -136,6 +145,13 @@ def check_copying(
 
 # The name it has where it is clear what is checked.
 check = check_copying
+
+
+class _Candidate(NamedTuple):
+    """A document that may be a source, and which it is of all that were given."""
+
+    row: int
+    document: Given
 
 
 class _Compared(NamedTuple):
@@ -232,22 +248,22 @@ def _with_similarities(finding: Finding, cosines: Sequence[float]) -> Finding:
 
 def _candidates(
     checked: list[Given], others: Iterable[Given], runs: Runs, rules: _Rules, *, among: bool
-) -> list[list[Given]]:
-    """For each document those that share a run with it."""
-    found: list[list[Given]] = [[] for _ in checked]
+) -> list[list[_Candidate]]:
+    """For each document those that share a run with it, in order."""
+    found: list[list[_Candidate]] = [[] for _ in checked]
     source = iter(others)
     start = 0
     while batch := list(islice(source, AT_ONCE)):
         places, rows = runs.shared([document.text for document in batch])
         for place, row in zip(places.tolist(), rows.tolist(), strict=True):
             other, document = batch[place], checked[row]
-            itself = (
-                start + place == row
-                if among
-                else (other.id, other.text) == (document.id, document.text)
-            )
-            if not itself and other.id not in rules.exclude:
-                found[row].append(other)
+            if among:
+                useful = start + place != row
+            else:
+                itself = other.named and document.named and other[:2] == document[:2]
+                useful = not itself and other.id not in rules.exclude
+            if useful:
+                found[row].append(_Candidate(start + place, other))
         start += len(batch)
     return found
 
@@ -290,7 +306,7 @@ def _given(name: str, at: int, document: Any) -> Given:
             raise TypeError(
                 f"the {what} of {name} is of type {type(value).__name__}; it must be a str"
             )
-    return Given(id_, text, author)
+    return Given(id_, text, author, named=not isinstance(document, str))
 
 
 def _strings(name: str, values: Any) -> list[str]:

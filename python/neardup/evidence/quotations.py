@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 # Pairs of marks that are written differently at both ends. Titles (《》) are no quotations.
 PAIRS = {"“": "”", "„": "“”", "「": "」", "『": "』", "«": "»", "﹁": "﹂", "﹃": "﹄"}
@@ -14,24 +15,24 @@ STRAIGHT = re.compile(r'(?<!\w)["＂](?=\S)[^"＂]*(?<=\S)["＂](?!\w)')
 PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
 BLOCK = re.compile(r"^[^\S\n]*>.*$", re.MULTILINE)
 
-NUMBER = r"(?:\(?[0-9ivxIVX一二三四五六七八九十]{1,5}[.)、．）]?[^\S\n]*)?"
+# Bounded, as is every repeat below: a line of a million spaces is no heading.
+SPACE = r"[^\S\n]{0,20}"
+NUMBER = rf"(?:\(?[0-9ivxIVX一二三四五六七八九十]{{1,5}}[.)、．）]?{SPACE})?"
 REFERENCES = re.compile(
-    r"^[^\S\n]*[#*【\[［（(]*[^\S\n]*"
-    + NUMBER
-    + r"(?:references?(?:[^\S\n]+cited)?|reference[^\S\n]+list|list[^\S\n]+of[^\S\n]+references"
-    r"|bibliography|works[^\S\n]+cited|literature(?:[^\S\n]+cited)?|literatur(?:verzeichnis)?"
+    rf"^{SPACE}[#*【\[［（(]{{0,8}}{SPACE}{NUMBER}"
+    r"(?:references?(?:[^\S\n]cited)?|reference[^\S\n]list|list[^\S\n]of[^\S\n]references"
+    r"|bibliography|works[^\S\n]cited|literature(?:[^\S\n]cited)?|literatur(?:verzeichnis)?"
     r"|références|bibliographie|referencias|bibliografía|参考文献|參考文獻|参考资料|參考資料"
     r"|引用文献|主要参考文献)"
-    r"[^\S\n]*[】\]］）):：*]*[^\S\n]*$",
+    rf"{SPACE}[】\]］）):：*]{{0,8}}{SPACE}$",
     re.MULTILINE | re.IGNORECASE,
 )
 # What may come after a list of references.
 HEADING = re.compile(
-    r"^[^\S\n]*(?:#{1,6}[^\S\n]|[*【\[［]*[^\S\n]*"
-    + NUMBER
-    + r"(?:appendix|appendices|acknowledge?ments?|about[^\S\n]+the[^\S\n]+authors?|supplementary"
-    r"|anhang|annexes?|附[^\S\n]*录|附[^\S\n]*錄|致[^\S\n]*谢|致[^\S\n]*謝|谢[^\S\n]*辞|后[^\S\n]*记"
-    r"|後[^\S\n]*記|作者简介|作者簡介|攻读).{0,60}$)",
+    rf"^{SPACE}(?:#{{1,6}}[^\S\n]|[*【\[［]{{0,8}}{SPACE}{NUMBER}"
+    r"(?:appendix|appendices|acknowledge?ments?|about[^\S\n]the[^\S\n]authors?|supplementary"
+    r"|anhang|annexes?|附\s?录|附\s?錄|致\s?谢|致\s?謝|谢\s?辞|后\s?记|後\s?記"
+    r"|作者简介|作者簡介|攻读).{0,60}$)",
     re.MULTILINE | re.IGNORECASE,
 )
 
@@ -72,11 +73,13 @@ def _paired(text: str, start: int, end: int) -> list[Stretch]:
 
 def references(text: str) -> list[Stretch]:
     """Lists of references: from their heading to the next heading that is known, or to the end."""
-    found = []
+    found: list[Stretch] = []
+    headings = [match.start() for match in HEADING.finditer(text)]
     for match in REFERENCES.finditer(text):
-        after = HEADING.search(text, match.end())
-        found.append((match.start(), len(text) if after is None else after.start()))
-    return merged(found)
+        if not found or match.start() >= found[-1][1]:
+            after = bisect_left(headings, match.end())
+            found.append((match.start(), headings[after] if after < len(headings) else len(text)))
+    return found
 
 
 def merged(stretches: list[Stretch]) -> list[Stretch]:

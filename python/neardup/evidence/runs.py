@@ -34,7 +34,7 @@ class Runs:
         self._minimum = (min_words, min_chars)
         self._threads = threads
         bounds, hashes = _core.winnow(list(texts), min_words, min_chars, threads)
-        rows = np.repeat(np.arange(len(texts)), np.diff(bounds.astype(np.int64)))
+        rows = np.repeat(np.arange(len(texts)), _sizes(bounds))
         if without:
             _, left_out = _core.winnow(list(without), min_words, min_chars, threads, every=True)
             kept = ~np.isin(hashes, left_out)
@@ -47,7 +47,7 @@ class Runs:
         import numpy as np
 
         bounds, hashes = _core.winnow(list(texts), *self._minimum, self._threads)
-        places = np.repeat(np.arange(len(texts)), np.diff(bounds.astype(np.int64)))
+        places = np.repeat(np.arange(len(texts)), _sizes(bounds))
         first = np.searchsorted(self._hashes, hashes, "left")
         counts = np.searchsorted(self._hashes, hashes, "right") - first
         # For each hash the places of its equals: first, first + 1, …
@@ -55,3 +55,8 @@ class Runs:
         found = np.repeat(first, counts) + np.arange(int(counts.sum())) - before
         pairs = np.unique(np.stack([np.repeat(places, counts), self._rows[found]], axis=1), axis=0)
         return pairs[:, 0], pairs[:, 1]
+
+
+def _sizes(bounds: NDArray[np.uint64]) -> NDArray[np.int64]:
+    counts: NDArray[np.int64] = (bounds[1:] - bounds[:-1]).astype("int64")
+    return counts
