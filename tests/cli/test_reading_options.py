@@ -114,11 +114,11 @@ def test_every_command_has_the_options(
 def test_what_a_folder_leaves_out_is_told(run: Callable[..., Any], tmp_path: Path) -> None:
     folder, out = tmp_path / "notes", tmp_path / "o.jsonl"
     folder.mkdir()
-    for number, name in enumerate(["a.html", "b.html", "c.tex", "README", "d.txt"]):
+    for number, name in enumerate(["a.css", "b.css", "c.tex", "README", "d.txt"]):
         (folder / name).write_text(f"word{number} text{number}")
     ran = run("dedup", folder, "-o", out)
     assert len(lines(out)) == 1
-    told = f"warning: {folder}/: skipped 4 files: 2 .html, 1 .tex, 1 without ending; --format text"
+    told = f"warning: {folder}/: skipped 4 files: 2 .css, 1 .tex, 1 without ending; --format text"
     assert f"neardup: {told} reads them" in ran.err
     ran = run("dedup", folder, "-o", out, "--format", "text")
     assert (len(lines(out)), "skipped" in ran.err) == (5, False)

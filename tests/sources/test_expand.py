@@ -39,8 +39,8 @@ def test_what_is_skipped_in_a_folder_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    names = [f"{n}.html" for n in range(6)] + [f"{n}.tex" for n in range(3)]
-    names += ["a.log", "README", "b.parquet.gz", ".hidden.html", "deep/c.HTML", "a.txt", "b.jsonl"]
+    names = [f"{n}.htm5" for n in range(6)] + [f"{n}.tex" for n in range(3)]
+    names += ["a.log", "README", "b.parquet.gz", ".hidden.htm5", "deep/c.HTM5", "a.txt", "b.jsonl"]
     for name in names:
         path = Path("notes", name)
         path.parent.mkdir(exist_ok=True, parents=True)
@@ -48,7 +48,7 @@ def test_what_is_skipped_in_a_folder_is_told(
     told: list[str] = []
     assert sources.expand(["notes"], None, told.append) == ["notes/a.txt", "notes/b.jsonl"]
     assert told == [
-        "notes/: skipped 13 files: 7 .html, 3 .tex, 1 .log, 1 .parquet.gz, 1 without ending; "
+        "notes/: skipped 13 files: 7 .htm5, 3 .tex, 1 .log, 1 .parquet.gz, 1 without ending; "
         "--format text reads them"
     ]
     told.clear()

@@ -24,7 +24,9 @@ COLOURS = {"identical": "green", "near-duplicate": "yellow", "different": "red"}
 
 
 def command(
-    left: Annotated[str, typer.Argument(metavar="A", help="A text file, or - for standard input.")],
+    left: Annotated[
+        str, typer.Argument(metavar="A", help="A text or document, or - for standard input.")
+    ],
     right: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
     text: Annotated[bool, typer.Option("--text", help="A and B are texts, not files.")] = False,
     recipe: RecipeOption = None,
@@ -104,7 +106,7 @@ def command(
 
     \b
     Examples:
-      neardup compare a.txt b.txt
+      neardup compare a.txt b.docx
       neardup compare a.txt b.txt --html compared.html
       neardup compare --text "the cat sat on a mat" "the cat sat on the mat"
     """

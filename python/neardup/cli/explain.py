@@ -12,7 +12,8 @@ from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, reci
 
 def command(
     file: Annotated[
-        str | None, typer.Argument(metavar="FILE", help="A text file, or - for standard input.")
+        str | None,
+        typer.Argument(metavar="FILE", help="A text or document, or - for standard input."),
     ] = None,
     text: Annotated[
         str | None, typer.Option("--text", metavar="T", help="The text itself, instead of a file.")

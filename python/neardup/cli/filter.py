@@ -173,8 +173,9 @@ def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
         stdin: Any = sys.stdin.buffer
         read: Read = stdin.read1
         return read
-    from neardup.sources.formats import is_url, packing
+    from neardup.sources.formats import is_url, packing, source_of
     from neardup.sources.stored import open_stored
+    from neardup.sources.whole_files import KINDS
 
     if is_url(name) or packing(name):
         from neardup.jobs.filter import EncodedError
@@ -190,6 +191,13 @@ def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
         return read_as_it_is
     if os.path.isdir(name):
         raise typer.BadParameter(f"{name}: a folder; name a file in it", param_hint="INPUT")
+    source = source_of(name)
+    if source is not None and source.name in KINDS:
+        raise typer.BadParameter(
+            f"{name}: a file of {source.called} is one document, and filter passes on the records "
+            "of a stream; use neardup index add --unless-duplicate, or dedup",
+            param_hint="INPUT",
+        )
     return stack.enter_context(open(name, "rb")).read1
 
 

@@ -34,8 +34,8 @@ InputsArgument = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT...",
-        help="Files, folders or quoted patterns: .jsonl, .json, .csv, .tsv, .parquet, text; also "
-        ".gz and .zst; - for standard input.",
+        help="Files, folders or quoted patterns: .jsonl, .json, .csv, .tsv, .parquet, text, .html, "
+        ".docx, .odt, .epub, .rtf, .pdf; also .gz and .zst; - for standard input.",
     ),
 ]
 SimilarityOption = Annotated[
@@ -106,7 +106,8 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="jsonl, json, csv, tsv, parquet or text, whatever the names of the inputs.",
+        help="jsonl, json, csv, tsv, parquet, text, html, docx, odt, epub, rtf or pdf, whatever "
+        "the names of the inputs.",
     ),
 ]
 EncodingOption = Annotated[
@@ -114,8 +115,8 @@ EncodingOption = Annotated[
     typer.Option(
         "--encoding",
         metavar="NAME|auto",
-        help="The encoding of text, JSON and CSV; auto detects it. A byte order mark is obeyed in "
-        "any case. [default: utf-8]",
+        help="The encoding of text, JSON, CSV and HTML; auto detects it. A byte order mark is "
+        "obeyed in any case. [default: utf-8]",
     ),
 ]
 DelimiterOption = Annotated[

@@ -123,6 +123,9 @@ def _format_of(inputs: Sequence[str], reading: Reading) -> str:
     if all(ENDINGS.get(ending(name)) == "json" for name in telling) and "json" in found.values():
         # Some may be JSON lines, which is JSON as well.
         return "json"
+    if all(_how(each, reading) == "texts" for each in found.values()):
+        # Whatever they were, a table of texts comes out.
+        return found[telling[0]]
     first = telling[0]
     for name, other in found.items():
         if other != found[first]:
@@ -158,8 +161,10 @@ def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
 
 
 def _called(kind: str, how: str = "") -> str:
+    if how == "texts":
+        return "whole texts"
     if kind == "text" and how:
-        return "whole texts" if how == "texts" else "lines of text"
+        return "lines of text"
     return SOURCES[kind].called
 
 

@@ -20,7 +20,7 @@ from neardup.sources.places import Places
 from neardup.sources.recognition import check_options, format_of
 from neardup.sources.repeats import Repeats
 from neardup.sources.stored import Progress, copied, spooled_stdin
-from neardup.sources.text import text_of
+from neardup.sources.whole_files import text_of
 
 __all__ = [
     "Batch",

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from neardup.sources import charsets
 from neardup.sources.document import GZIP, STDIN, ZSTD, Unreadable, name_of
+from neardup.sources.formats import SOURCES, content_of
 from neardup.sources.stored import Stored, beginning
 
 PACKED = ((GZIP, "gzip", ".gz", "zcat"), (ZSTD, "zstd", ".zst", "zstdcat"))
@@ -50,6 +51,10 @@ def packed(file: Stored, data: bytes) -> Unreadable | None:
 
 
 def _hint(path: str, data: bytes) -> str:
+    if (kind := content_of(data)) is not None:
+        source = SOURCES[kind]
+        ending = source.endings[0]
+        return f"looks like {source.called}: use --format {kind}, or a name that ends in {ending}"
     stamp = None
     with suppress(OSError):
         found = os.stat(path)

@@ -80,7 +80,7 @@ class Reading:
     file tells it. With `others` the columns that are neither text nor id are read as well, which
     takes longer.
 
-    encoding      of text, JSON and CSV: a name Python knows, or "auto" to have it detected
+    encoding      of text, JSON, CSV and HTML: a name Python knows, or "auto" to have it detected
                   [default: UTF-8]; a byte order mark is obeyed in any case
     delimiter     between the cells of CSV and TSV [default: , or a tab]
     quoting       "all": cells may be in quotes; "none": quotes are characters like others

@@ -96,6 +96,16 @@ def record_too_long(most: int) -> str:
     return f"the record is longer than {size_of(most)}; {_more()}"
 
 
+def text_too_long(most: int) -> str:
+    """Why the text in a document of another format is none, for a message."""
+    return f"its text is longer than {size_of(most)}; {_more()}"
+
+
+def file_too_long(most: int) -> str:
+    """Why a file that has to be read as a whole is not, for a message."""
+    return f"the file is longer than {size_of(most)}; {_more()}"
+
+
 def _more() -> str:
     return "allow more with --max-document"
 

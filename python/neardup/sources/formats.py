@@ -58,6 +58,22 @@ def register(source: Source) -> None:
         ENDINGS[each] = source.name
 
 
+def content_of(data: bytes) -> str | None:
+    """The kind of document that the first bytes of a file tell, if it is one that they tell."""
+    if b"%PDF-" in data[:1024]:
+        return "pdf"
+    if data.startswith(b"{\\rtf"):
+        return "rtf"
+    if not data.startswith(b"PK\x03\x04"):
+        return None
+    # The first part of some is their kind, not packed.
+    if b"application/epub+zip" in data[:256]:
+        return "epub"
+    if b"application/vnd.oasis.opendocument.text" in data[:256]:
+        return "odt"
+    return "docx" if b"word/document" in data else None
+
+
 def is_url(path: str) -> bool:
     return "://" in path
 

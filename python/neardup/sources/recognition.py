@@ -6,19 +6,20 @@ from collections.abc import Sequence
 
 from neardup.sources.batch import Reading
 from neardup.sources.document import STDIN
-from neardup.sources.formats import SOURCES, source_of
+from neardup.sources.formats import SOURCES, content_of, source_of
 from neardup.sources.stored import beginning
 
 TEXT = "text"
 
 
 def format_of(path: str, reading: Reading) -> str:
-    """The name of the format. What is not known is text."""
+    """The name of the format. What is not known by its name, nor by how it begins, is text."""
     if reading.format is not None:
         return reading.format
     source = source_of(path)
     if source is None:
-        return TEXT
+        found = None if reading.lines else content_of(beginning(path, reading))
+        return found if found in SOURCES else TEXT
     return source.name if source.sniff is None else source.sniff(beginning(path, reading))
 
 

@@ -1,0 +1,216 @@
+"""Copying as people do it: what each measure tells apart from honest texts on the same subject.
+
+    python benchmarks/copying.py [--data DIR] [--cases 100] [--made-up] [--worst]
+        [--languages English Chinese] [--min-words 6] [--min-chars 13] [--bridge 2]
+
+Prints, for each language and for both, the area under the ROC curve of each measure by the kind of
+copying: the chance that a copy scores higher than an honest text, 0.5 for a guess. Then how much is
+covered, for each language. Measures:
+
+* ours: cosine of the default recipe; coverage and containment, the larger of both directions
+* of scikit-learn: TF-IDF cosine (fitted on all texts of the language), and Jaccard of word 3-grams;
+  Chinese words are cut by jieba
+
+The texts are described in copied.py. --worst shows the copies with the least coverage, and the
+honest texts with the most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import copied
+import neardup as nd
+
+MEASURES = ("cosine", "coverage", "containment", "TF-IDF cosine", "3-gram Jaccard")
+HONEST = ("honest", "honest, long")
+OVERALL = "all"
+EXCERPT = 300
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The pairs of a language, and what each measure says of them."""
+
+    language: str
+    pairs: list[copied.Pair]
+    by_measure: dict[str, list[float]]
+    longest: list[int]
+
+
+def pairs(
+    data: Path | None, language: str, count: int, *, made_up: bool = False, seed: int = 7
+) -> list[copied.Pair]:
+    rng = random.Random(seed)
+    return [
+        pair
+        for case in copied.cases(data, language, count, made_up=made_up)
+        for pair in copied.pairs(case, rng)
+    ]
+
+
+def score(language: str, given: list[copied.Pair], **settings: int) -> Scores:
+    """settings  of the passages, as `nd.compare` takes them"""
+    ours = [nd.compare(pair.source, pair.suspect, None, **settings) for pair in given]
+    return Scores(
+        language,
+        given,
+        {
+            "cosine": [each.similarity for each in ours],
+            "coverage": [max(each.coverage_left, each.coverage_right) for each in ours],
+            "containment": [max(each.containment_left, each.containment_right) for each in ours],
+            "TF-IDF cosine": _tfidf(given, _tokenizer(language)),
+            "3-gram Jaccard": _jaccard(given, _tokenizer(language)),
+        },
+        [each.longest for each in ours],
+    )
+
+
+def _tokenizer(language: str) -> Callable[[str], list[str]] | None:
+    """None for that of scikit-learn, which cuts at spaces."""
+    if language == "English":
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import jieba
+
+    jieba.setLogLevel(60)
+    cut: Callable[[str], list[str]] = jieba.lcut
+    return lambda text: [word for word in cut(text) if word[0].isalnum()]
+
+
+def _tfidf(
+    given: Sequence[copied.Pair], tokenizer: Callable[[str], list[str]] | None
+) -> list[float]:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    pattern = r"(?u)\b\w\w+\b" if tokenizer is None else None
+    vectors = TfidfVectorizer(tokenizer=tokenizer, token_pattern=pattern).fit_transform(
+        _texts(given)
+    )
+    return _flat(vectors[::2].multiply(vectors[1::2]).sum(axis=1))
+
+
+def _jaccard(
+    given: Sequence[copied.Pair], tokenizer: Callable[[str], list[str]] | None
+) -> list[float]:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    pattern = r"(?u)\b\w+\b" if tokenizer is None else None
+    vectors = CountVectorizer(
+        tokenizer=tokenizer, token_pattern=pattern, ngram_range=(3, 3), binary=True
+    ).fit_transform(_texts(given))
+    sizes = np.asarray(vectors.sum(axis=1)).ravel()
+    both = np.asarray(_flat(vectors[::2].multiply(vectors[1::2]).sum(axis=1)))
+    return [float(each) for each in both / np.maximum(sizes[::2] + sizes[1::2] - both, 1)]
+
+
+def _texts(given: Sequence[copied.Pair]) -> list[str]:
+    return [text for pair in given for text in (pair.source, pair.suspect)]
+
+
+def _flat(values: object) -> list[float]:
+    return [float(value) for value in np.asarray(values).ravel()]
+
+
+def area(copies: Sequence[float], honest: Sequence[float]) -> float:
+    """The chance that one of `copies` is higher than one of `honest`; equals count half."""
+    below = np.asarray(honest)[None, :]
+    above = np.asarray(copies)[:, None]
+    return float(((above > below) + 0.5 * (above == below)).mean())
+
+
+def areas(scored: Sequence[Scores]) -> dict[str, dict[str, float]]:
+    """By the kind of copying, and "all" but the harder ones: the area of each measure."""
+    labels = [pair.kind for scores in scored for pair in scores.pairs]
+    kinds = [kind for kind in dict.fromkeys(labels) if kind not in HONEST]
+    order = [kind for kind in kinds if kind not in copied.HARDER]
+    found: dict[str, dict[str, float]] = {kind: {} for kind in (*order, OVERALL, *copied.HARDER)}
+    for measure in MEASURES:
+        values = [value for scores in scored for value in scores.by_measure[measure]]
+        by_kind = list(zip(labels, np.nan_to_num(values).tolist(), strict=True))
+        honest = [value for kind, value in by_kind if kind in HONEST]
+        for kind in kinds:
+            found[kind][measure] = area([v for each, v in by_kind if each == kind], honest)
+        counted = [v for each, v in by_kind if each not in (*HONEST, *copied.HARDER)]
+        found[OVERALL][measure] = area(counted, honest)
+    return found
+
+
+def table(title: str, scored: Sequence[Scores]) -> Iterator[str]:
+    """The lines of a Markdown table."""
+    yield f"| {title} | {' | '.join(MEASURES)} |"
+    yield f"|{'---|' * (len(MEASURES) + 1)}"
+    for kind, by_measure in areas(scored).items():
+        cells = " | ".join(f"{by_measure[measure]:.3f}" for measure in MEASURES)
+        yield f"| {kind} | {cells} |"
+
+
+def spread(title: str, scored: Sequence[Scores]) -> Iterator[str]:
+    """How much is covered, by kind: what a threshold can be chosen by."""
+    by_kind: dict[str, list[tuple[float, float]]] = {}
+    for scores in scored:
+        covered = zip(scores.pairs, scores.by_measure["coverage"], scores.longest, strict=True)
+        for pair, coverage, longest in covered:
+            by_kind.setdefault(pair.kind, []).append((coverage, longest))
+    columns = "coverage: 5 % below | median | 5 % above | longest passage: 5 % below | median"
+    yield f"| {title} | {columns} |"
+    yield f"|{'---|' * 6}"
+    for kind, values in by_kind.items():
+        low, middle, high = np.quantile([value[0] for value in values], (0.05, 0.5, 0.95))
+        short, usual = np.quantile([value[1] for value in values], (0.05, 0.5))
+        yield f"| {kind} | {low:.2f} | {middle:.2f} | {high:.2f} | {short:.0f} | {usual:.0f} |"
+
+
+def worst(scores: Scores, count: int = 3) -> Iterator[str]:
+    """The pairs that coverage is most wrong about."""
+    ranked = sorted(
+        zip(scores.by_measure["coverage"], scores.pairs, strict=True), key=lambda each: each[0]
+    )
+    shown = [each for each in ranked if each[1].is_copied][:count]
+    shown += [each for each in ranked if not each[1].is_copied][-count:]
+    for coverage, pair in shown:
+        found = nd.compare(pair.source, pair.suspect).passages
+        longest = max(found, key=lambda each: each.left_end - each.left_start, default=None)
+        shared = "" if longest is None else pair.source[longest.left_start : longest.left_end]
+        yield f"\n{scores.language}, {pair.kind}: coverage {coverage:.3f}, {len(found)} passages"
+        yield f"  longest: {' '.join(shared.split())[:EXCERPT]}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--data", type=Path, help="folder with newsgroups.jsonl.gz")
+    parser.add_argument("--cases", type=int, default=100, help="sources of each language")
+    parser.add_argument(
+        "--languages", nargs="+", choices=copied.LANGUAGES, default=[*copied.LANGUAGES]
+    )
+    parser.add_argument("--made-up", action="store_true", help="no real texts")
+    for name in ("--min-words", "--min-chars", "--bridge"):
+        parser.add_argument(name, type=int, metavar="N", help="as in nd.compare")
+    parser.add_argument("--worst", action="store_true")
+    options = parser.parse_args()
+    if options.cases < 1:
+        parser.error(f"--cases is {options.cases}: it must be at least 1")
+    names = ("min_words", "min_chars", "bridge")
+    settings = {name: value for name in names if (value := getattr(options, name)) is not None}
+    scored: list[Scores] = []
+    for language in options.languages:
+        given = pairs(options.data, language, options.cases, made_up=options.made_up)
+        scored.append(score(language, given, **settings))
+        lines = [*table(language, scored[-1:]), "", *spread(language, scored[-1:]), ""]
+        print("\n".join(lines), flush=True)
+        if options.worst:
+            print("\n".join(worst(scored[-1])), flush=True)
+    if len(scored) > 1:
+        print("\n".join(table("both", scored)))
+
+
+if __name__ == "__main__":
+    main()

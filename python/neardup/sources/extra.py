@@ -1,0 +1,29 @@
+"""Packages that only some formats need: loaded when such a file comes, and named if missing."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from neardup.forks import UNFORKED
+from neardup.sources.prose import NotReadError
+
+INSTALL = "pip install 'neardup[documents]'"
+
+
+def package(module: str, called: str) -> Any:
+    """A module of a package that may be missing.
+
+    called  as messages call the files it is needed for
+    """
+    name = module.partition(".")[0]
+    try:
+        with UNFORKED:
+            return importlib.import_module(module)
+    except ImportError as error:
+        raise NotReadError(
+            f"reading {called} needs the package {name}, which is not installed"
+            if isinstance(error, ModuleNotFoundError)
+            else f"reading {called} needs the package {name}, which cannot be loaded ({error})",
+            hint=INSTALL,
+        ) from None

@@ -1,0 +1,133 @@
+"""The set of copying: its truth holds, and its small form says what docs/copying.md says."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import copied
+import copying
+import synonyms
+
+ROOT = Path(__file__).parents[1]
+LANGUAGES = pytest.mark.parametrize("language", copied.LANGUAGES)
+SCORES = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=30)
+
+
+def made(language: str, count: int = 3) -> list[copied.Case]:
+    return copied.cases(None, language, count, made_up=True)
+
+
+def plain(text: str) -> str:
+    """Letters and digits only, in one width."""
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text)).casefold()
+
+
+@given(SCORES, SCORES)
+def test_the_area_is_that_of_scikit_learn(copies: list[float], honest: list[float]) -> None:
+    from sklearn.metrics import roc_auc_score
+
+    labels = [1] * len(copies) + [0] * len(honest)
+    assert copying.area(copies, honest) == pytest.approx(roc_auc_score(labels, copies + honest))
+
+
+@LANGUAGES
+def test_the_same_texts_every_time(language: str) -> None:
+    first, again = (copying.pairs(None, language, 2, made_up=True) for _ in range(2))
+    assert first == again
+
+
+@LANGUAGES
+def test_what_the_kinds_say_is_true(language: str) -> None:
+    rng = random.Random(3)
+    for case in made(language):
+        source = copied.written(case.source, language)
+        sentences = [each for paragraph in case.source for each in paragraph]
+        by_kind = {pair.kind: pair for pair in copied.pairs(case, rng)}
+        assert {pair.source for pair in by_kind.values()} == {source}
+        assert [kind for kind, pair in by_kind.items() if not pair.is_copied] == [*copying.HONEST]
+
+        def of(kind: str, found: dict[str, copied.Pair] = by_kind) -> str:
+            return found[kind].suspect
+
+        # An honest text has no sentence of the source.
+        assert not any(each in of("honest, long") for each in sentences)
+        pasted = [each for each in case.source if copied.written([each], language) in of("paste")]
+        assert len(pasted) == 1
+        assert sorted(plain(of("reordered"))) == sorted(plain(source))
+        assert sum(each in of("reordered") for each in sentences) == len(sentences)
+        assert plain(of("width")) == plain(source) == plain(of("punctuation"))
+        assert source not in (of("width"), of("punctuation"))
+        assert 0.2 < sum(each in of("mixed") for each in sentences) / len(sentences) <= 1
+        kept = {kind: sum(each in of(kind) for each in sentences) for kind in ("light", "heavy")}
+        assert kept["heavy"] <= kept["light"] < len(sentences) / 2
+        assert of("synonyms") != source
+        assert sum(each in of("one sentence") for each in sentences) == 1
+        assert not any(each in of("rewritten") for each in sentences)
+        assert copied.length(case.host, language) >= copied.HOST[language] // 2
+
+
+@LANGUAGES
+@pytest.mark.parametrize("share", [1 / 12, 1 / 3])
+def test_as_many_words_are_edited_as_it_says(language: str, share: float) -> None:
+    case = made(language, 1)[0]
+    sentence = "".join(map(chr, range(0x6000, 0x7800)))
+    if language == "English":
+        sentence = " ".join(f"w{n}" for n in range(3000))
+    edited = copied._edited(sentence, case, share, 4 if share > 0.2 else 1, random.Random(5))
+    units = copied._units(sentence, language)
+    left = set(copied._units(edited, language))
+    # A third of the edits only adds.
+    gone = np.mean([unit not in left for unit in units])
+    assert gone == pytest.approx(share * 2 / 3, rel=0.35)
+
+
+@LANGUAGES
+def test_synonyms_go_both_ways_and_keep_capitals(language: str) -> None:
+    table = synonyms.TABLES[language]
+    assert all(others and word not in others for word, others in table.items())
+    rng = random.Random(1)
+    if language == "English":
+        assert synonyms.replaced("Buy a nice xylophone", language, 1, rng) == (
+            "Purchase a nice xylophone"
+        )
+    else:
+        assert synonyms.replaced("但是会议正面", language, 1, rng)[-4:] == "大会正面"
+    assert synonyms.replaced("buy 但是", language, 0, rng) == "buy 但是"
+
+
+def test_coverage_tells_copies_from_honest_texts() -> None:
+    scored = [
+        copying.score(language, copying.pairs(None, language, 8, made_up=True))
+        for language in copied.LANGUAGES
+    ]
+    areas = copying.areas(scored)
+    assert set(areas) == {*copied.KINDS, "punctuation", "width", copying.OVERALL, *copied.HARDER}
+    assert areas["one sentence"]["coverage"] >= 0.97
+    assert areas["rewritten"]["coverage"] < areas["heavy"]["coverage"]
+    assert areas[copying.OVERALL]["coverage"] >= 0.97
+    # What this set is for: whole-document similarity does not see one paragraph.
+    assert areas["paste"]["coverage"] >= 0.97 > areas["paste"]["cosine"]
+    for kind in ("light", "reordered", "mixed", "punctuation", "width"):
+        assert areas[kind]["coverage"] >= 0.97, kind
+
+
+def test_the_script_prints_a_table_for_each_language_and_both() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "copying.py"), "--made-up"]
+    ran = subprocess.run(
+        [*command, "--cases", "2", "--worst"], capture_output=True, text=True, check=True
+    )
+    heads = [line for line in ran.stdout.splitlines() if " TF-IDF cosine " in line]
+    assert [head.split(" | ")[0] for head in heads] == ["| English", "| Chinese", "| both"]
+    assert ran.stdout.count("| all | ") == 3
+    ran = subprocess.run([*command, "--cases", "0"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, "--cases is 0: it must be at least 1" in ran.stderr) == (2, True)
