@@ -6,6 +6,7 @@ mod jsonl;
 mod near;
 mod sketches;
 mod stored;
+mod terms;
 mod texts;
 mod threads;
 
@@ -451,5 +452,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     join::add_to(module)?;
     jsonl::add_to(module)?;
     near::add_to(module)?;
+    terms::add_to(module)?;
     module.add_function(wrap_pyfunction!(passages, module)?)
 }
