@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from neardup.match import Match
     from neardup.pairs import JoinPlan, pairs, pairs_plan
     from neardup.recipe import Recipe
+    from neardup.search import SearchIndex, search
     from neardup.similarity import Comparison, Passage, compare, similarity
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Outcome",
     "Passage",
     "Recipe",
+    "SearchIndex",
     "Stats",
     "Stored",
     "__version__",
@@ -61,6 +63,7 @@ __all__ = [
     "fingerprints",
     "pairs",
     "pairs_plan",
+    "search",
     "similarity",
 ]
 
@@ -81,6 +84,7 @@ _MODULES = {
     "match": "Match",
     "pairs": "JoinPlan pairs pairs_plan",
     "recipe": "Recipe",
+    "search": "SearchIndex search",
     "similarity": "Comparison Passage compare similarity",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}

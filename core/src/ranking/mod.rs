@@ -23,3 +23,6 @@ const COUNT_BITS: u32 = 8;
 const LARGE: u32 = (1 << COUNT_BITS) - 1;
 /// Documents of a part.
 const MOST_ROWS: usize = 1 << (32 - COUNT_BITS);
+
+#[cfg(test)]
+mod tests;
