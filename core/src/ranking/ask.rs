@@ -4,9 +4,9 @@
 //! document, and for blocks of documents, by the lengths of these parts of query and document (Cauchy and Schwarz: it is
 //! tighter than the sum of the terms' own bounds by which MaxScore of Turtle and Flood, 1995, prunes, and with blocks it
 //! is what Ding and Suel, 2011, do). Only where the bound reaches the n-th best score so far are the frequent terms
-//! looked at, so the answer is that of a look at everything. With `r` postings of the query's rare terms, `b` blocks and
-//! `c` candidates it takes O(r + b + 64 · touched blocks + c · frequent terms of a document); at worst every document is
-//! a candidate.
+//! looked at, so the answer is that of a look at everything. Where that leaves too many candidates, frequent terms are
+//! added up as well. With `r` postings of the query's rare terms, `b` blocks and `c` candidates it takes
+//! O(r + b + 64 · touched blocks + c · frequent terms of a document), and at worst O(postings of the query's terms).
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -19,6 +19,12 @@ use super::{COUNT_BITS, LARGE};
 const ONE: f64 = 1.0 - 1e-12;
 /// Bounds are in single precision: what they may miss by.
 const SLACK: f64 = 1.0 - 2e-6;
+/// A look at a candidate takes as long as adding up so many postings.
+const LOOK: usize = 100;
+/// Bounds of so many documents take as long as one posting.
+const SCAN: usize = 2;
+/// So many times more documents are looked at first than are to be found.
+const SEEDS: usize = 4;
 
 /// What was found, by query; for each the highest score first, then by key.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,23 +93,18 @@ pub(super) struct Scratch {
     touched: Vec<bool>,
     /// What a frequent term is multiplied with; zeros between queries.
     factors: Vec<f64>,
+    /// Of blocks: about the largest score without frequent terms, and what a score can be at most.
     lower: Vec<f32>,
     upper: Vec<f32>,
-}
-
-/// A term of the query.
-#[derive(Clone, Copy)]
-struct Asked {
-    term: u64,
-    /// Its weight in the query, whose length is 1, times its idf: to be multiplied with counts.
-    factor: f64,
+    /// Candidates.
+    rows: Vec<u32>,
 }
 
 /// A query made ready: its terms by kind.
 struct Query {
-    rare: Vec<Asked>,
-    /// By numbers of frequent terms.
-    frequent: Vec<(u32, f64)>,
+    rare: Vec<(u64, f64)>,
+    /// The frequent and the very frequent ones, by their numbers.
+    frequent: [Vec<(u32, f64)>; 2],
     /// The lengths of what is frequent and very frequent in it.
     lengths: [f64; 2],
 }
@@ -126,15 +127,17 @@ impl Query {
         if norm == 0.0 {
             return None;
         }
-        let mut query = Query { rare: Vec::new(), frequent: Vec::new(), lengths: [0.0; 2] };
+        let mut query = Query { rare: Vec::new(), frequent: Default::default(), lengths: [0.0; 2] };
         for (term, weight, idf) in known {
+            // The query's length is 1; factors are to be multiplied with counts.
             let (weight, factor) = (weight / norm, weight / norm * idf);
-            match weighted.frequent.binary_search_by_key(&term, |x| x.0) {
-                Ok(number) => {
-                    query.frequent.push((number as u32, factor));
-                    query.lengths[usize::from(weighted.frequent[number].1)] += weight * weight;
+            match weighted.number(term) {
+                Some(number) => {
+                    let very = usize::from(weighted.frequent[number].0);
+                    query.frequent[very].push((number as u32, factor));
+                    query.lengths[very] += weight * weight;
                 }
-                Err(_) => query.rare.push(Asked { term, factor }),
+                None => query.rare.push((term, factor)),
             }
         }
         query.lengths = query.lengths.map(f64::sqrt);
@@ -147,70 +150,119 @@ pub(super) fn best(weighted: &Weighted, terms: &mut [(u64, u32)], n: usize, scra
     let Some(query) = Query::new(weighted, terms) else { return Vec::new() };
     let mut best = Best { n, hits: BinaryHeap::new(), seeded: 0.0 };
     scratch.factors.resize(weighted.frequent.len().max(scratch.factors.len()), 0.0);
-    for &(number, factor) in &query.frequent {
-        scratch.factors[number as usize] = factor;
-    }
     for (slot, part) in weighted.state.slots.iter().zip(&weighted.parts) {
+        for &(number, factor) in query.frequent.iter().flatten() {
+            scratch.factors[number as usize] = factor;
+        }
         search(&slot.part.seen(), part, &query, &mut best, scratch);
     }
-    for &(number, _) in &query.frequent {
+    for &(number, _) in query.frequent.iter().flatten() {
         scratch.factors[number as usize] = 0.0;
     }
     best.hits.into_sorted_vec()
 }
 
+/// Adds up the rare terms, then frequent ones as long as that takes less time than a look at the candidates that are left.
+/// Whichever way, the terms of a document are added in one order: rare, frequent, very frequent ones, each by their hashes.
 fn search(columns: &Columns<'_>, part: &WeightedPart, query: &Query, best: &mut Best, scratch: &mut Scratch) {
     let blocks = part.inverse.len() / BLOCK;
     scratch.sums.resize(part.inverse.len().max(scratch.sums.len()), 0.0);
     scratch.touched.clear();
     scratch.touched.resize(blocks, false);
-    for asked in &query.rare {
-        if let Some(term) = columns.find(asked.term) {
-            add(columns, term, asked.factor, &mut scratch.sums, &mut scratch.touched);
+    for &(term, factor) in &query.rare {
+        if let Some(term) = columns.find(term) {
+            add(columns, term, factor, &mut scratch.sums, &mut scratch.touched);
         }
     }
-    let lengths = query.lengths.map(|length| length as f32);
-    let (lower, upper) = (&mut scratch.lower, &mut scratch.upper);
-    (lower.clear(), upper.clear());
-    for block in 0..blocks {
-        let (low, high) = if scratch.touched[block] {
+    let mut lengths = query.lengths.map(|length| length as f32);
+    let mut left = query.frequent.each_ref().map(|terms| postings(columns, part, terms));
+    for (kind, terms) in query.frequent.iter().enumerate() {
+        let sum: usize = left.iter().sum();
+        if sum > columns.keys.len() / SCAN && candidates(columns, part, lengths, sum / LOOK, best, scratch) {
+            break;
+        }
+        for &(number, factor) in terms {
+            if let Some(term) = part.frequent_terms[number as usize] {
+                add(columns, term as usize, factor, &mut scratch.sums, &mut scratch.touched);
+            }
+            scratch.factors[number as usize] = 0.0;
+        }
+        (lengths[kind], left[kind]) = (0.0, 0);
+    }
+    if lengths == [0.0; 2] {
+        candidates(columns, part, lengths, usize::MAX, best, scratch);
+    }
+    take(columns, part, lengths, best, scratch);
+    for block in (0..blocks).filter(|&block| scratch.touched[block]) {
+        scratch.sums[block * BLOCK..(block + 1) * BLOCK].fill(0.0);
+    }
+}
+
+/// How many postings frequent terms of the query have.
+fn postings(columns: &Columns<'_>, part: &WeightedPart, terms: &[(u32, f64)]) -> usize {
+    let known = terms.iter().filter_map(|&(number, _)| part.frequent_terms[number as usize]);
+    known.map(|term| columns.span(term as usize).len()).sum()
+}
+
+/// Finds the rows whose bounds reach the n-th best score; false, and none of use, if there are more than `most`.
+fn candidates(
+    columns: &Columns<'_>,
+    part: &WeightedPart,
+    lengths: [f32; 2],
+    most: usize,
+    best: &mut Best,
+    scratch: &mut Scratch,
+) -> bool {
+    let Scratch { sums, touched, factors, lower, upper, rows } = scratch;
+    (lower.clear(), upper.clear(), rows.clear());
+    for (block, &touched) in touched.iter().enumerate() {
+        let (low, high) = if touched {
             let rows = block * BLOCK..(block + 1) * BLOCK;
-            block_bounds(&scratch.sums[rows.clone()], &part.bounds, rows.start, lengths)
+            block_bounds(&sums[rows.clone()], &part.bounds, rows.start, lengths)
         } else {
             (0.0, lengths[0] * part.bounds.block_frequent[block] + lengths[1] * part.bounds.block_very[block])
         };
         lower.push(low);
         upper.push(high);
     }
-    let candidate = Candidate { columns, part, sums: &scratch.sums, factors: &scratch.factors };
-    let mut cut = best.cut();
-    let mut open: Vec<u32> = (0..blocks as u32).filter(|&block| above(upper[block as usize], cut)).collect();
-    // A document each of the blocks that promise most tells what the n-th best reaches at least.
+    let candidate = Candidate { columns, part, sums, factors };
+    let cut = best.cut();
+    let mut open: Vec<u32> = (0..upper.len() as u32).filter(|&block| above(upper[block as usize], cut)).collect();
+    // Documents of the blocks that promise most tell what the n-th best reaches at least.
     if open.len() > best.n {
-        let mut seeds = open.clone();
-        seeds.select_nth_unstable_by(best.n - 1, |&a, &b| lower[b as usize].total_cmp(&lower[a as usize]));
-        let scores = seeds[..best.n].iter().map(|&block| candidate.best_of(block as usize));
-        best.seeded = best.seeded.max(scores.fold(f64::INFINITY, f64::min));
-        cut = best.cut();
-        open.retain(|&block| above(upper[block as usize], cut));
+        let seeds = best.n.saturating_mul(SEEDS).min(open.len());
+        open.select_nth_unstable_by(seeds - 1, |&a, &b| lower[b as usize].total_cmp(&lower[a as usize]));
+        let mut scores: Vec<f64> = open[..seeds].iter().map(|&block| candidate.best_of(block as usize)).collect();
+        let (_, nth, _) = scores.select_nth_unstable_by(best.n - 1, |a, b| b.total_cmp(a));
+        best.seeded = best.seeded.max(*nth);
     }
-    open.sort_unstable_by(|&a, &b| upper[b as usize].total_cmp(&upper[a as usize]));
-    for &block in &open {
-        if !above(upper[block as usize], cut) {
-            break;
-        }
-        for row in block as usize * BLOCK..((block as usize + 1) * BLOCK).min(columns.keys.len()) {
-            if above(candidate.bound(row, lengths), cut) {
-                let score = candidate.score(row);
-                if score > 0.0 {
-                    best.take(Hit { score, key: columns.keys[row] });
-                    cut = best.cut();
-                }
+    let cut = best.cut();
+    for block in open {
+        if above(upper[block as usize], cut) {
+            let own = block as usize * BLOCK..((block as usize + 1) * BLOCK).min(columns.keys.len());
+            rows.extend(own.filter(|&row| above(candidate.bound(row, lengths), cut)).map(|row| row as u32));
+            if rows.len() > most {
+                return false;
             }
         }
     }
-    for block in (0..blocks).filter(|&block| scratch.touched[block]) {
-        scratch.sums[block * BLOCK..(block + 1) * BLOCK].fill(0.0);
+    true
+}
+
+/// Looks at the candidates.
+fn take(columns: &Columns<'_>, part: &WeightedPart, lengths: [f32; 2], best: &mut Best, scratch: &mut Scratch) {
+    let candidate = Candidate { columns, part, sums: &scratch.sums, factors: &scratch.factors };
+    let mut cut = best.cut();
+    for &row in &scratch.rows {
+        let row = row as usize;
+        if above(candidate.bound(row, lengths), cut) {
+            let score =
+                if lengths == [0.0; 2] { candidate.finished(candidate.sums[row], row) } else { candidate.score(row) };
+            if score > 0.0 {
+                best.take(Hit { score, key: columns.keys[row] });
+                cut = best.cut();
+            }
+        }
     }
 }
 
@@ -274,6 +326,10 @@ impl Candidate<'_> {
             let count = if count == LARGE { self.large(number, row) } else { count };
             sum += self.factors[number as usize] * f64::from(count);
         }
+        self.finished(sum, row)
+    }
+
+    fn finished(&self, sum: f64, row: usize) -> f64 {
         let score = sum * self.part.inverse[row];
         if score > ONE { 1.0 } else { score }
     }

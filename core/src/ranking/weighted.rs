@@ -85,8 +85,8 @@ pub(super) struct Weighted {
     pub(super) kind: IdfKind,
     pub(super) documents: u64,
     pub(super) parts: Vec<WeightedPart>,
-    /// Hashes of the frequent terms, ascending, and whether each is a very frequent one.
-    pub(super) frequent: Vec<(u64, bool)>,
+    /// Whether a frequent term is a very frequent one, and its hash; ascending.
+    pub(super) frequent: Vec<(bool, u64)>,
 }
 
 impl Weighted {
@@ -97,13 +97,13 @@ impl Weighted {
         let documents: u64 = state.slots.iter().map(|slot| slot.live() as u64).sum();
         let found = found(&state);
         let cut = documents.div_ceil(FREQUENT).max(least_frequent);
-        let mut frequent: Vec<(u64, bool)> = Vec::new();
+        let mut frequent: Vec<(bool, u64)> = Vec::new();
         for (slot, found) in state.slots.iter().zip(&found) {
             let terms = slot.part.seen().terms;
             let is_frequent = |&(_, &with): &(&u64, &u32)| u64::from(with) >= cut;
             let very = documents.div_ceil(VERY_FREQUENT);
             frequent
-                .extend(terms.iter().zip(found).filter(is_frequent).map(|(&x, &with)| (x, u64::from(with) >= very)));
+                .extend(terms.iter().zip(found).filter(is_frequent).map(|(&x, &with)| (u64::from(with) >= very, x)));
         }
         frequent.sort_unstable();
         frequent.dedup();
@@ -118,13 +118,18 @@ impl Weighted {
                 let squares = squares(&columns, &idf);
                 let inverse = inverse(squares, &|row| slot.is_gone(row));
                 let terms: Vec<Option<u32>> =
-                    frequent.iter().map(|&(term, _)| columns.find(term).map(|at| at as u32)).collect();
-                let bounds = bounds(&columns, &idf, &inverse, terms.iter().zip(&frequent).map(|(&at, x)| (at, x.1)));
+                    frequent.iter().map(|&(_, term)| columns.find(term).map(|at| at as u32)).collect();
+                let bounds = bounds(&columns, &idf, &inverse, terms.iter().zip(&frequent).map(|(&at, x)| (at, x.0)));
                 let (frequent_starts, frequent) = rows(&columns, &terms);
                 WeightedPart { found, inverse, bounds, frequent, frequent_starts, frequent_terms: terms }
             })
             .collect();
         Ok(Weighted { state, kind, documents, parts, frequent })
+    }
+
+    /// The number of a frequent term.
+    pub(super) fn number(&self, term: u64) -> Option<usize> {
+        [false, true].into_iter().find_map(|very| self.frequent.binary_search(&(very, term)).ok())
     }
 }
 
