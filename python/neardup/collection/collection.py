@@ -108,6 +108,8 @@ class Collection(Searchable):
         given = Path(path)
         if durability not in ("full", "normal"):
             raise ValueError(f'durability is {durability!r}; it must be "full" or "normal"')
+        if search is not None and not isinstance(search, bool):
+            raise TypeError(f"search is {search!r}; it must be True, False or None")
         check_folder(given, read_only=read_only)
         # The path must mean this folder even if the working directory changes later.
         folder = given.absolute()
