@@ -7,6 +7,7 @@ mod near;
 mod passages;
 mod sketches;
 mod stored;
+mod terms;
 mod texts;
 mod threads;
 
@@ -429,5 +430,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     join::add_to(module)?;
     jsonl::add_to(module)?;
     near::add_to(module)?;
-    passages::add_to(module)
+    passages::add_to(module)?;
+    terms::add_to(module)
 }

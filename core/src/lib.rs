@@ -41,6 +41,7 @@ mod normalize;
 mod once;
 mod passages;
 mod pipeline;
+pub mod ranking;
 mod rounds;
 mod saved;
 mod tokens;

@@ -232,6 +232,11 @@ impl Pipeline {
         rows.par_iter().with_min_len(TASK_TEXTS).map(one).collect()
     }
 
+    /// The distinct tokens of a text, hashed, and how often each occurs; in no order.
+    pub(crate) fn terms(&self, text: &str) -> Vec<(u64, u32)> {
+        self.with_worker(|worker| worker.terms(&self.settings, text))
+    }
+
     /// How many of `texts` have each token, on the threads of the current rayon pool.
     pub fn document_frequencies(&self, texts: &[&str]) -> std::collections::HashMap<String, u64> {
         let merge = |mut all: std::collections::HashMap<String, u64>, part| {
@@ -392,6 +397,7 @@ trait Work: Send {
     fn vote_features(&mut self, settings: &Settings, features: &[Feature], value: &mut [u64]) -> bool;
     fn judged(&mut self, settings: &Settings, text: &str) -> Judged;
     fn counted(&mut self, settings: &Settings, text: &str) -> Vec<(String, u32)>;
+    fn terms(&mut self, settings: &Settings, text: &str) -> Vec<(u64, u32)>;
 }
 
 struct Worker<const W: usize> {
@@ -622,6 +628,28 @@ impl<const W: usize> Work for Worker<W> {
         let counted = tokens.into_iter().zip(bag.entries()).map(|(token, entry)| (token, entry.count)).collect();
         self.release();
         counted
+    }
+
+    fn terms(&mut self, settings: &Settings, text: &str) -> Vec<(u64, u32)> {
+        if settings.top.is_some() {
+            let features = self.features(settings, text);
+            return features.iter().map(|feature| (token_key(&feature.token), feature.count)).collect();
+        }
+        match settings.hash {
+            TokenHash::Xxh3 => self.fill_bag(settings, SmallWeights::Tf, text),
+            // A hash for votes would be computed in vain.
+            _ => {
+                let text = settings.normalize.apply(text, &mut self.normalized);
+                let bag = &mut self.bag;
+                bag.start((text.len() / 4).min(KEPT_BYTES / 64));
+                settings.tokenizer.each(text, &mut self.tokens, |token| {
+                    bag.add(token_key(token), [0; W], 0);
+                });
+            }
+        }
+        let terms = self.bag.entries().iter().map(|entry| (entry.key, entry.count)).collect();
+        self.release();
+        terms
     }
 }
 

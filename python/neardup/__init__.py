@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from neardup.pairs import JoinPlan, pairs, pairs_plan
     from neardup.passages import Passage, Shared, shared
     from neardup.recipe import Recipe
+    from neardup.search import SearchIndex, search
     from neardup.similarity import Comparison, compare, similarity
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "Outcome",
     "Passage",
     "Recipe",
+    "SearchIndex",
     "Shared",
     "Source",
     "Stats",
@@ -71,6 +73,7 @@ __all__ = [
     "fingerprints",
     "pairs",
     "pairs_plan",
+    "search",
     "shared",
     "similarity",
 ]
@@ -95,6 +98,7 @@ _MODULES = {
     "pairs": "JoinPlan pairs pairs_plan",
     "passages": "Passage Shared shared",
     "recipe": "Recipe",
+    "search": "SearchIndex search",
     "similarity": "Comparison compare similarity",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}

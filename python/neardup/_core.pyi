@@ -305,6 +305,56 @@ def search_sketch(
 ) -> list[tuple[int, int]]:
     """Keys and equal registers of the candidates for one sketch, as `search_sketches`."""
 
+class TermIndex:
+    """Documents by the terms (hashed features) of their texts, under ascending keys, to be ranked by
+    TF-IDF cosine. Files hold all documents of a range of keys.
+
+    identity  says of what texts the postings are, and by what recipe; files of another are refused
+    """
+
+    nbytes: int
+
+    def __init__(self, identity: str) -> None: ...
+    def __len__(self) -> int:
+        """Documents that were not removed."""
+    def add(
+        self,
+        pipeline: Pipeline,
+        texts: Sequence[str | None],
+        keys: NDArray[np.int64],
+        threads: int | None,
+    ) -> None:
+        """Adds documents whose keys follow all that are there; a missing text is no document."""
+    def add_arrow(
+        self,
+        pipeline: Pipeline,
+        chunks: Sequence[tuple[int, int, Any, Any, Any, bool]],
+        keys: NDArray[np.int64],
+        threads: int | None,
+    ) -> None:
+        """The same, read in place as by `Pipeline.fingerprints_arrow`."""
+    def remove(self, keys: NDArray[np.int64]) -> None:
+        """Takes keys out; those that are not there make no difference."""
+    def search(
+        self,
+        pipeline: Pipeline,
+        queries: Sequence[str],
+        n: int,
+        idf: str,
+        threads: int | None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]:
+        """Queries, keys and cosines above 0: query by query the best `n`, then by key."""
+    def save(self, path: str, first: int, last: int, stamp: int) -> None:
+        """Writes what has keys in this range, and maps the file in its place."""
+    def attach(self, path: str) -> tuple[int, int, int, int, str]:
+        """Maps a file behind what is there. Returns what `covered` says."""
+    @staticmethod
+    def covered(path: str) -> tuple[int, int, int, int, str]:
+        """First and last key, documents, stamp and identity of a file."""
+    def keys(self) -> NDArray[np.int64]:
+        """All that were not removed, ascending."""
+    def verify(self) -> None: ...
+
 def join_plan(
     values: NDArray[np.uint64], signal: NDArray[np.bool_] | None, reach: Reach
 ) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from neardup.cli import console
 
 # As they are listed. Only the one that is asked for is loaded.
 COMMANDS = (
-    *("dedup", "pairs", "cluster", "filter", "check", "index"),
+    *("dedup", "pairs", "cluster", "filter", "check", "search", "index"),
     *("fingerprint", "compare", "explain", "recipes"),
 )
 
@@ -52,6 +52,7 @@ def root(
       neardup dedup documents.jsonl -o kept.jsonl --report report.html
       neardup index add seen.neardup documents.jsonl --unless-duplicate
       crawler | neardup filter --in seen.neardup > new.jsonl
+      neardup search draft.txt --in documents.jsonl
       neardup compare a.txt b.txt --html compared.html
       neardup check essays/ --html report
       neardup fingerprint documents.jsonl -o fingerprints.csv

@@ -18,14 +18,17 @@ from neardup.collection.documents import as_documents
 from neardup.collection.errors import CollectionError, KnownIdError, corrupt, told
 from neardup.collection.judging import judge
 from neardup.collection.opening import check_folder, make_store, recorded
+from neardup.collection.postings import Postings
 from neardup.collection.results import Outcome, Stats, Stored
 from neardup.collection.rows import Row, unpacked
+from neardup.collection.searching import Searching
 from neardup.collection.session import Session
 from neardup.collection.store import DATABASE, Store
 from neardup.fingerprint import RecipeLike
 from neardup.limits import whole
 from neardup.match import Match
 from neardup.near.question import Question, question
+from neardup.near.ranking import DEFAULT_COUNT, By, Idf, Searchable, queries_of, wish
 from neardup.recipe import Recipe, as_recipe
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 MOST = 2**31
 
 
-class Collection:
+class Collection(Searchable):
     """Documents (id, text, metadata) in a folder, and which of them a text is near to.
 
     Open one with `Collection.open`; close it, or use it in a `with` statement. There is one writer
@@ -62,6 +65,9 @@ class Collection:
         self._session = Session(
             folder, store, self.recipe, texts=self.stores_text, read_only=read_only
         )
+        self._postings = Postings(
+            folder, self.recipe, settings.identity, kept=settings.search and settings.texts
+        )
         # What was added last were updates: then it is quicker to look ids up before.
         self._updates = False
 
@@ -79,6 +85,7 @@ class Collection:
         recipe: RecipeLike = None,
         *,
         store_text: bool | None = None,
+        search: bool | None = None,
         read_only: bool = False,
         durability: Durability = "full",
     ) -> Self:
@@ -89,6 +96,9 @@ class Collection:
                     the default recipe]; later it may be left out, and another one is refused
         store_text  whether texts are kept, decided when it is made [default: yes]. Without them
                     documents can be found by radius only.
+        search      whether what `search` by cosine needs is kept in files, so that it need not be
+                    made of the texts when the collection is opened [default: as it was decided
+                    before; when it is made, no]. It may be decided otherwise later
         read_only   never write documents, nor make a collection; SQLite may leave its -wal and -shm
                     files behind. Works in a folder that nobody may write to.
         durability  "full": what `add` has stored survives a power cut; "normal": it survives the
@@ -98,12 +108,17 @@ class Collection:
         given = Path(path)
         if durability not in ("full", "normal"):
             raise ValueError(f'durability is {durability!r}; it must be "full" or "normal"')
+        if search is not None and not isinstance(search, bool):
+            raise TypeError(f"search is {search!r}; it must be True, False or None")
         check_folder(given, read_only=read_only)
         # The path must mean this folder even if the working directory changes later.
         folder = given.absolute()
         chosen = None if recipe is None else as_recipe(recipe)
         if not (folder / DATABASE).exists():
-            make_store(folder, chosen or as_recipe(None), texts=store_text is not False)
+            texts = store_text is not False
+            if search and not texts:
+                raise _no_texts(folder, "search is True")
+            make_store(folder, chosen or as_recipe(None), texts=texts, search=bool(search))
         store = Store(folder, read_only=read_only, durability=durability)
         try:
             store.check_version()
@@ -111,6 +126,8 @@ class Collection:
             found._check_same(chosen, store_text)
             with found._session.current():
                 pass
+            if search is not None and search != found.keeps_search:
+                found._decide(search=search)
         except BaseException:
             store.close()
             raise
@@ -129,9 +146,28 @@ class Collection:
                 "make another collection"
             )
 
+    @property
+    def keeps_search(self) -> bool:
+        """Whether what `search` by cosine needs is kept in files."""
+        return self._postings.kept
+
+    def _decide(self, *, search: bool) -> None:
+        """Keeps postings from now on, or no longer."""
+        if search and not self.stores_text:
+            raise _no_texts(self.path, "search is True")
+        with self._session.writing() as store:
+            self._postings.claim(store)
+            store.set_settings(store.settings()._replace(search=search))
+            if search:
+                self._postings.kept = True
+                self._postings.tidy(store, whole=True)
+            else:
+                self._postings.delete()
+
     def close(self) -> None:
         """Closes the files, and lets another process write. Calling it again does nothing."""
         self._session.close()
+        self._postings.forget()
 
     def __enter__(self) -> Self:
         return self
@@ -181,6 +217,7 @@ class Collection:
             return []
         batch = Batch(given, self.recipe, texts=self.stores_text)
         with self._session.writing() as store:
+            self._postings.claim(store)
             if asked is not None:
                 known = self._known(given.ids)
                 outcomes = self._session.settled(
@@ -216,6 +253,7 @@ class Collection:
             batch.coded(chosen, first),
             batch.sketches(chosen),
         )
+        self._postings.tidy(self._session.store)
 
     def _exchange(self, batch: Batch, chosen: list[int] | range, replaced: list[Row]) -> None:
         """As `_put`, where all ids were looked up before."""
@@ -230,7 +268,8 @@ class Collection:
         for name in names:
             if not isinstance(name, str):
                 raise TypeError(f"an id is {name!r}; ids are strings")
-        with self._session.writing():
+        with self._session.writing() as store:
+            self._postings.claim(store)
             known = self._known([name for name in names if _is_text(name)])
             if not known:
                 return 0
@@ -245,7 +284,9 @@ class Collection:
         again in the folder SQLite has for temporary files.
         """
         with self._session.writing() as store:
+            self._postings.claim(store)
             self._session.segments.write(store, whole=True)
+            self._postings.tidy(store, whole=True)
             store.vacuum()
 
     # ------------------------------------------------------------------------------- what comes out
@@ -311,6 +352,33 @@ class Collection:
         except TypeError:
             # What cannot be remembered is told by its name.
             return question(similarity, radius, recall, bits=self.recipe.bits)
+
+    def search(
+        self,
+        query: str | Iterable[str],
+        n: int = DEFAULT_COUNT,
+        by: By = "cosine",
+        *,
+        idf: Idf = "smooth",
+        threads: int | None = None,
+    ) -> pa.Table:
+        """The `n` documents that resemble a text, or each of several, most; as `neardup.search`.
+
+        By cosine, a collection that was opened with `search=True` has what it needs in files. Any
+        other reads all of its texts for the first such question, and keeps what it needs in memory
+        until it is closed.
+        """
+        asked = wish(n, by, idf)
+        texts, one = queries_of(query, threads)
+        if asked.by == "cosine" and not self.stores_text:
+            raise _no_texts(self.path, 'by is "cosine"')
+        self._session.check_open()
+        searching = Searching(texts, self.recipe, asked, self._postings, one=one, threads=threads)
+        return self._session.ask(searching.found)
+
+    def check_recipe(self, recipe: Recipe) -> None:
+        """Refuses to be searched by another recipe than its own."""
+        self._check_same(recipe, None)
 
     def get(self, id: str) -> Stored | None:  # noqa: A002
         """The document of this id, or None."""
@@ -415,7 +483,7 @@ class Collection:
         """Reads and checks everything. Returns what is wrong, one sentence each; empty if all
         is well.
 
-        What is wrong with a segment `compact` mends. What is wrong with the database it cannot:
+        What is wrong with a segment or with postings `compact` mends. What is wrong with the database it cannot:
         restore a backup.
         """
         from neardup.collection.verification import problems
@@ -423,9 +491,17 @@ class Collection:
         self._session.check_open()
         store = Store(self.path, read_only=True)
         try:
-            return problems(store, self.recipe, texts=self.stores_text)
+            found = problems(store, self.recipe, texts=self.stores_text)
+            return found + self._postings.problems(store)
         finally:
             store.close()
+
+
+def _no_texts(folder: Path, why: str) -> CollectionError:
+    return CollectionError(
+        f'{folder}: keeps no texts, and {why}; search by "simhash", or make another collection '
+        "that keeps them"
+    )
 
 
 # What makes an outcome of its values with no step of Python, and the rest of one, for as many as

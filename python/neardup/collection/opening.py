@@ -43,12 +43,12 @@ def check_folder(folder: Path, *, read_only: bool) -> None:
             )
 
 
-def make_store(folder: Path, recipe: Recipe, *, texts: bool) -> None:
+def make_store(folder: Path, recipe: Recipe, *, texts: bool, search: bool) -> None:
     """An empty collection in the folder, whole or not at all, unless someone else is quicker.
 
     The database gets its name when it is complete: under that name there is never half of one.
     """
-    settings = Settings(recipe.identity, recipe.to_toml(), texts, secrets.randbits(63))
+    settings = Settings(recipe.identity, recipe.to_toml(), texts, secrets.randbits(63), search)
     folder.mkdir(exist_ok=True)
     lock = WriterLock(folder)
     if not _acquired(lock):

@@ -34,12 +34,19 @@ class Settings(NamedTuple):
     """What is decided when a collection is made.
 
     identity  a random number: another collection in the same place has another
+    search    whether postings are kept; it may be decided otherwise later
     """
 
     recipe: str
     recipe_toml: str
     texts: bool
     identity: int = 0
+    search: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        """What is stored of it: without what was not asked for, as collections had it before."""
+        found = self._asdict()
+        return found if self.search else {x: y for x, y in found.items() if x != "search"}
 
 
 class Row(NamedTuple):

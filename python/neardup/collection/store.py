@@ -105,7 +105,7 @@ class Store:
 
     def create(self, settings: Settings) -> None:
         """Makes the tables, all at once."""
-        value = json.dumps(settings._asdict(), ensure_ascii=False)
+        value = json.dumps(settings.as_dict(), ensure_ascii=False)
         with self.transaction():
             for statement in filter(str.strip, SCHEMA.split(";")):
                 self._execute(statement)
@@ -121,6 +121,13 @@ class Store:
         if len(found) != 1 or crc32(found[0][0].encode()) != found[0][1]:
             raise corrupt(self.folder, "the settings are not what was written")
         return Settings(**json.loads(found[0][0]))
+
+    def set_settings(self, settings: Settings) -> None:
+        value = json.dumps(settings.as_dict(), ensure_ascii=False)
+        with self.transaction():
+            self._execute(
+                "UPDATE settings SET value = ?, checksum = ?", (value, crc32(value.encode()))
+            )
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -315,6 +322,11 @@ class Store:
             (first, last, most),
         )
         return map(self._checked, found)
+
+    def keys(self, last: int) -> Iterator[int]:
+        """All keys up to this one, in no order."""
+        found = self._execute("SELECT key FROM documents WHERE key <= ?", (last,))
+        return (row[0] for row in found)
 
     def fingerprints(self, first: int, last: int, most: int) -> Iterator[tuple[list[int], bytes]]:
         """Keys in this range that have one, and their fingerprints one after the other; of `most`

@@ -1,0 +1,119 @@
+"""Rows about ranked search: building, and the top ten by cosine against other libraries."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import corpora
+import neardup as nd
+from measure import Row, at_least, core_seconds, note, seconds, size
+from peers import Peers
+
+WORKER = "peer_ranking.py"
+COUNT, TOP, THRESHOLD = 100_000, 10, 0.3
+# Queries of a round: documents of the corpus, English and Chinese alike often.
+QUERIES = 40
+ROUNDS = 5
+
+
+def texts(data: Path | None, count: int) -> dict[str, list[str]]:
+    """Newsgroup posts, Reuters stories and poems; as many as there are, or made-up ones."""
+    english = corpora.english(data, count // 5)
+    english += corpora.english(data, count // 5, source="reuters", seed=2) if data else []
+    return {"English": english, "Chinese": corpora.poems(data, count - len(english))}
+
+
+def rows(data: Path | None, folder: Path, *, quick: bool) -> Iterator[Row]:
+    found = texts(data, COUNT // 10 if quick else COUNT)
+    documents = [text for some in found.values() for text in some]
+    column = pa.chunked_array([pa.array(documents, pa.large_string())])
+    yield _building(column, size(documents), len(documents))
+    index = nd.SearchIndex.build(column)
+    note("vectors for the peers")
+    _write(documents, index.recipe, folder)
+    with Peers(WORKER) as peers:
+        peers.ask("open", folder=str(folder))
+        start = 0
+        for language, some in found.items():
+            yield from _asking(index, documents, (language, start, len(some)), peers)
+            start += len(some)
+
+
+def _building(column: Any, total: int, count: int) -> Row:
+    speeds = [total / seconds(nd.SearchIndex.build, column, threads=2) for _ in range(3)]
+    best = max(speeds) / 1e6
+    return Row(
+        f"ranking: building, {count:,} texts, two threads",
+        f"{best:.3g} MB/s",
+        target="≥ 50 MB/s",
+        met=best >= 50,
+    )
+
+
+def _asking(
+    index: nd.SearchIndex, documents: list[str], kind: tuple[str, int, int], peers: Peers
+) -> Iterator[Row]:
+    """Queries by turns, one thread each; the scores must be the same where the peer has any."""
+    language, start, count = kind
+    rng = random.Random(7)
+    speeds: dict[str, list[float]] = {"ours": [], "sparse_dot_topn": [], "bm25s": []}
+    for _ in range(ROUNDS + 1):
+        queries = rng.sample(range(start, start + count), QUERIES)
+        asked = [documents[row] for row in queries]
+        speeds["ours"].append(core_seconds(index.search, asked, TOP, threads=1) / QUERIES)
+        for peer in ("sparse_dot_topn", "bm25s"):
+            answer = peers.ask(peer, queries=queries)
+            speeds[peer].append(answer["seconds"] / QUERIES)
+            if answer["scores"]:
+                _compare(index.search(asked, TOP), answer["scores"])
+    for peer, target in (("sparse_dot_topn", 5.0), ("bm25s", 1.0)):
+        # The first round does not count.
+        ours, theirs = speeds["ours"][1:], speeds[peer][1:]
+        ratio = statistics.median(b / a for a, b in zip(ours, theirs, strict=True))
+        yield at_least(
+            f"ranking: top {TOP} of {len(documents):,} by cosine, {language} documents as queries",
+            f"{1e6 * statistics.median(ours):.3g} µs a query",
+            f"{peer}: {1e6 * statistics.median(theirs):.3g} µs",
+            ratio,
+            target,
+        )
+
+
+def _compare(found: pa.Table, expected: list[list[float]]) -> None:
+    """What the peer found above its threshold has our scores."""
+    ours: list[list[float]] = [[] for _ in expected]
+    for row in found.to_pylist():
+        if row["score"] > THRESHOLD + 1e-5:
+            ours[row["query"]].append(row["score"])
+    for mine, theirs in zip(ours, expected, strict=True):
+        if not np.allclose(mine, sorted(theirs, reverse=True)[: len(mine)], atol=1e-5):
+            raise RuntimeError(f"neardup scored {mine}, sparse_dot_topn {theirs}")
+
+
+def _write(documents: list[str], recipe: nd.Recipe, folder: Path) -> None:
+    """The vectors of documents as TfidfVectorizer has them, and the counts they are made of."""
+    numbers: dict[str, int] = {}
+    starts, terms, counts = [0], [], []
+    features = recipe.pipeline.features
+    for text in documents:
+        for token, count, _ in features(text):
+            terms.append(numbers.setdefault(token, len(numbers)))
+            counts.append(count)
+        starts.append(len(terms))
+    ends, words, found = np.array(starts), np.array(terms, np.int32), np.array(counts, np.int32)
+    with_term = np.bincount(words, minlength=len(numbers))
+    idf = np.log((1 + len(documents)) / (1 + with_term)) + 1
+    weights = found * idf[words]
+    sums = np.add.reduceat(np.append(weights**2, 0), np.minimum(ends[:-1], len(weights)))
+    norms = np.sqrt(np.where(np.diff(ends) > 0, sums, 1))
+    weights = (weights / np.repeat(norms, np.diff(ends))).astype(np.float32)
+    for name, column in (("starts", ends), ("terms", words), ("counts", found)):
+        np.save(folder / f"{name}.npy", column)
+    np.save(folder / "weights.npy", weights)

@@ -1,0 +1,288 @@
+"""neardup search: the documents that resemble a text most."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from neardup.cli import console, opened, options
+
+if TYPE_CHECKING:
+    from neardup.cli.inputs import Notes
+    from neardup.near.ranking import Wish
+    from neardup.recipe import Recipe
+    from neardup.sources import Reading
+
+DONE, UNREADABLE = 0, 3
+COLUMNS = {"rank": int, "id": str, "score": float, "distance": int, "excerpt": str}
+EXCERPT = 60
+
+
+class Asked(NamedTuple):
+    """What is searched for, and how."""
+
+    text: str
+    wish: Wish
+    recipe: str | None
+    bits: int | None
+    threads: int | None
+
+
+class Row(NamedTuple):
+    """A document that was found; `text` is None where none is kept."""
+
+    id: str
+    score: float
+    distance: int | None
+    text: str | None
+
+
+def command(
+    file: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE]", help="What to search for: a text file; - for standard input."
+        ),
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option("--text", metavar="T", help="The text itself, instead of a file.")
+    ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--in",
+            metavar="INPUT|COLLECTION",
+            help="Where to search: a collection, or files, folders or quoted patterns; may be "
+            "given several times.",
+        ),
+    ] = None,
+    n: Annotated[int, typer.Option("-n", metavar="N", min=1, help="How many documents.")] = 6,
+    by: Annotated[
+        str,
+        typer.Option(
+            "--by",
+            metavar="cosine|simhash",
+            help="cosine: exact, of TF-IDF weights; simhash: by the distance of fingerprints.",
+        ),
+    ] = "cosine",
+    idf: Annotated[
+        str,
+        typer.Option(
+            "--idf",
+            metavar="smooth|gensim",
+            help="How rare words weigh more, with cosine: as scikit-learn or as gensim has it.",
+        ),
+    ] = "smooth",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="Write to this file: .jsonl, .csv, .tsv or .parquet; - for standard output in "
+            "JSON lines, -.csv for CSV.",
+        ),
+    ] = None,
+    no_guard: options.NoGuardOption = False,
+    recipe: options.RecipeOption = None,
+    bits: options.BitsOption = None,
+    text_column: options.TextColumnOption = None,
+    id_column: options.IdColumnOption = None,
+    lines: options.LinesOption = False,
+    format: options.FormatOption = None,  # noqa: A002
+    encoding: options.EncodingOption = None,
+    delimiter: options.DelimiterOption = None,
+    quoting: options.QuotingOption = None,
+    no_header: options.NoHeaderOption = False,
+    max_bytes: options.MaxBytesOption = None,
+    max_document: options.MaxDocumentOption = None,
+    threads: options.ThreadsOption = None,
+    as_json: options.JsonOption = False,
+    quiet: options.QuietOption = False,
+) -> int:
+    """Find the documents that resemble a text most.
+
+    Prints rank, score (0 to 1), distance of the fingerprints in bits, id and the beginning of each
+    document, the best first. By cosine, words weigh by TF-IDF, with the document frequencies of
+    what is searched; a document that shares nothing with the text is not found.
+
+    \b
+    Examples:
+      neardup search --text "the cat sat on the mat" --in documents.jsonl
+      neardup search draft.txt --in archive.neardup -n 10
+      neardup search draft.txt --in 'news/*.jsonl' --by simhash -o nearest.csv
+    """
+    from neardup.cli.inputs import Notes, reading_of
+    from neardup.near.ranking import wish
+
+    options.check_printed(as_json, out=out)
+    places = _places(file, text, inputs)
+    try:
+        wanted = wish(n, by, idf)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    reading = reading_of(
+        text_column,
+        id_column,
+        lines,
+        format,
+        encoding=encoding,
+        delimiter=delimiter,
+        quoting=quoting,
+        no_header=no_header,
+        max_bytes=max_bytes,
+        max_document=max_document,
+    )
+    notes, problems = Notes(quiet=quiet), console.Problems()
+    asked = Asked("", wanted, recipe, bits, threads)
+    with ExitStack() as stack:
+        files: list[str] = []
+        kept = None
+        if len(places) == 1 and Path(places[0]).name.endswith(opened.SUFFIX):
+            kept = stack.enter_context(opened.opened(Path(places[0]), read_only=True))
+            _check_recipe(kept.recipe, asked)
+        else:
+            from neardup.cli.inputs import files_of
+
+            files = files_of(places, reading, notes)
+            options.recipe_of(recipe, bits)
+        write = opened.table(stack, out, COLUMNS, files, "--out", guard=not no_guard)
+        query = text if text is not None else options.read(str(file))
+        asked = asked._replace(text=query)
+        if kept is not None:
+            documents, found = len(kept), _in_collection(kept, asked)
+        else:
+            documents, found = _in_files(files, reading, asked, problems, notes, quiet=quiet)
+        write = write or _printer(found, as_json=as_json)
+        for at, row in enumerate(found, 1):
+            write(_told(at, row))
+        sys.stdout.flush()
+        problems.check_any(documents)
+    problems.close()
+    notes.close()
+    if out is not None and as_json:
+        counts = {"documents": documents, "found": len(found), "unreadable": problems.count}
+        print(json.dumps(counts))
+    elif not quiet:
+        console.error(
+            f"found {len(found):,} of {documents:,} documents, unreadable {problems.count:,}"
+        )
+    return UNREADABLE if problems.count else DONE
+
+
+def _places(file: str | None, text: str | None, inputs: Sequence[str] | None) -> list[str]:
+    """Where to search; refuses what does not go together."""
+    if (file is None) == (text is None):
+        raise typer.BadParameter(
+            "pass either a file (- for standard input) or --text T", param_hint="FILE"
+        )
+    if not inputs:
+        raise typer.BadParameter("say where to search: --in INPUT", param_hint="--in")
+    collections = [place for place in inputs if Path(place).name.endswith(opened.SUFFIX)]
+    if collections and len(inputs) > 1:
+        raise typer.BadParameter(
+            f"{collections[0]!r} is a collection, which is searched alone; name one collection, or "
+            "files",
+            param_hint="--in",
+        )
+    if file == "-" and "-" in inputs:
+        raise typer.BadParameter("standard input (-) can be read only once", param_hint="--in")
+    return list(inputs)
+
+
+def _check_recipe(own: Recipe, asked: Asked) -> None:
+    """A collection has its recipe; another one is refused."""
+    if asked.recipe is None and asked.bits is None:
+        return
+    given = options.recipe_of(asked.recipe, asked.bits)
+    if given.identity != own.identity:
+        raise typer.BadParameter(
+            f"the collection was made with {own.identity}; leave --recipe and --bits out",
+            param_hint="--recipe",
+        )
+
+
+def _in_collection(collection: Any, asked: Asked) -> list[Row]:
+    wanted = asked.wish
+    found = collection.search(
+        asked.text, wanted.n, wanted.by, idf=wanted.idf, threads=asked.threads
+    ).to_pylist()
+    rows = []
+    for row in found:
+        stored = collection.get(row["id"])
+        rows.append(Row(**row, text=None if stored is None else stored.text))
+    return rows
+
+
+def _in_files(
+    files: list[str],
+    reading: Reading,
+    asked: Asked,
+    problems: console.Problems,
+    notes: Notes,
+    *,
+    quiet: bool,
+) -> tuple[int, list[Row]]:
+    """How many documents there are, and the best of them."""
+    from neardup.cli.inputs import documents
+    from neardup.search import search
+
+    ids: list[str] = []
+    texts: list[str] = []
+    with opened.progress("reading", quiet) as progress:
+        for some in documents(files, reading, problems, notes):
+            ids += some.ids
+            texts += some.texts
+            progress.advance(len(some.ids))
+    problems.check_any(len(ids))
+    wanted = asked.wish
+    found = search(
+        asked.text,
+        texts,
+        wanted.n,
+        wanted.by,
+        recipe=options.recipe_of(asked.recipe, asked.bits),
+        idf=wanted.idf,
+        threads=asked.threads,
+    ).to_pylist()
+    rows = [Row(ids[row["id"]], row["score"], row["distance"], texts[row["id"]]) for row in found]
+    return len(ids), rows
+
+
+def _told(at: int, row: Row) -> dict[str, Any]:
+    return {
+        "rank": at,
+        "id": row.id,
+        "score": row.score,
+        "distance": row.distance,
+        "excerpt": None if row.text is None else _excerpt(row.text),
+    }
+
+
+def _excerpt(text: str) -> str:
+    """The beginning of a text, on one line."""
+    # A long text need not be looked at as a whole.
+    words = " ".join(text[: 20 * EXCERPT].split())
+    return words if len(words) <= EXCERPT else f"{words[: EXCERPT - 1]}…"
+
+
+def _printer(found: Sequence[Row], *, as_json: bool) -> Callable[[dict[str, Any]], object]:
+    width = max((len(console.printable(row.id)) for row in found), default=0)
+
+    def write(row: dict[str, Any]) -> None:
+        if as_json:
+            print(json.dumps(row, ensure_ascii=False))
+            return
+        id_, excerpt = console.printable(row["id"]), console.printable(row["excerpt"] or "-")
+        distance = "-" if row["distance"] is None else row["distance"]
+        print(
+            f"{row['rank']:3} {row['score']:.4f} {distance:>4}  {id_:{min(width, 40)}}  {excerpt}"
+        )
+
+    return write

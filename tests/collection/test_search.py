@@ -1,0 +1,387 @@
+"""Ranked search of a collection: the same answers as of its texts, whatever becomes of its files."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import neardup as nd
+from neardup.collection import postings, segments
+
+WORDS = [*(f"w{rank}" for rank in range(120)), "垃圾分类", "今天", "the"]
+
+
+def text(number: int) -> str:
+    rng = random.Random(number)
+    heights = [1 / (rank + 2) for rank in range(len(WORDS))]
+    return " ".join(rng.choices(WORDS, heights, k=rng.randint(1, 25)))
+
+
+def batch(first: int, count: int) -> list[tuple[str, str]]:
+    return [(f"d{number}", text(number)) for number in range(first, first + count)]
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postings, "TAIL", 20)
+    monkeypatch.setattr(segments, "TAIL", 30)
+
+
+def same(collection: nd.Collection, documents: dict[str, str]) -> None:
+    """Ranked as the texts are, in the order in which they were added."""
+    assert len(collection) == len(documents)
+    for query in ("w0 w3 w50 今天", text(7), "hello", "", "垃圾分类"):
+        for how in ({}, {"idf": "gensim"}, {"by": "simhash"}):
+            options: dict[str, Any] = {"n": 7, **how}
+            found, wanted = collection.search(query, **options), nd.search(query, documents, **options)
+            assert found["id"].to_pylist() == wanted["id"].to_pylist()
+            assert found["score"].to_pylist() == pytest.approx(wanted["score"].to_pylist(), abs=1e-12)
+            assert found["distance"].to_pylist() == wanted["distance"].to_pylist()
+
+
+def files(path: Path) -> list[str]:
+    return sorted(file.name for file in postings.paths(path))
+
+
+@pytest.mark.parametrize("search", [True, False, None])
+def test_documents_come_and_go(path: Path, search: bool | None) -> None:
+    documents: dict[str, str] = {}
+    rng = random.Random(3)
+    with nd.Collection.open(path, search=search) as collection:
+        assert collection.keeps_search == bool(search)
+        same(collection, documents)
+        for step in range(12):
+            some = batch(step * 10, rng.randint(1, 15))
+            # An update is a new document: it comes last.
+            for id_, new in some:
+                documents.pop(id_, None)
+                documents[id_] = new
+            collection.add(some)
+            if step % 3 == 2:
+                gone = rng.sample(sorted(documents), 4)
+                collection.remove(gone)
+                for id_ in gone:
+                    del documents[id_]
+            if step % 2:
+                same(collection, documents)
+            if step == 7:
+                collection.compact()
+        same(collection, documents)
+        assert collection.verify() == []
+    assert bool(files(path)) == bool(search)
+    with nd.Collection.open(path, read_only=True) as collection:
+        assert collection.keeps_search == bool(search)
+        same(collection, documents)
+
+
+def test_one_text_and_several(path: Path) -> None:
+    with nd.Collection.open(path) as collection:
+        collection.add(batch(0, 30))
+        queries = [text(3), "w1 w2", ""]
+        many = collection.search(queries, n=3)
+        assert many.column_names == ["query", "id", "score", "distance"]
+        for at, query in enumerate(queries):
+            own = many.filter(pa.compute.equal(many["query"], at)).drop_columns(["query"])
+            assert own.to_pylist() == collection.search(query, n=3).to_pylist()
+        assert nd.search("w1 w2", collection, 3).equals(collection.search("w1 w2", 3))
+        assert nd.search("w1", collection, recipe="default").num_rows == 6
+        with pytest.raises(nd.CollectionError, match="made with the recipe"):
+            nd.search("w1", collection, recipe="simhash")
+        with pytest.raises(ValueError, match="n is 0"):
+            collection.search("w1", n=0)
+        with pytest.raises(TypeError, match="query is of type int"):
+            collection.search(5)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="lone surrogate"):
+            collection.search("\ud800")
+    with pytest.raises(nd.CollectionError, match="is closed"):
+        collection.search("w1")
+
+
+def test_without_texts(path: Path) -> None:
+    with pytest.raises(nd.CollectionError, match="keeps no texts, and search is True"):
+        nd.Collection.open(path, store_text=False, search=True)
+    assert not path.exists()
+    with nd.Collection.open(path, store_text=False) as collection:
+        collection.add(batch(0, 30))
+        assert collection.search(text(4), n=1, by="simhash")["id"].to_pylist() == ["d4"]
+        with pytest.raises(nd.CollectionError, match='keeps no texts, and by is "cosine"'):
+            collection.search("w1")
+    with pytest.raises(nd.CollectionError, match="keeps no texts, and search is True"):
+        nd.Collection.open(path, search=True)
+
+
+def test_decided_later(path: Path) -> None:
+    documents = dict(batch(0, 50))
+    with nd.Collection.open(path) as collection:
+        collection.add(documents.items())
+    assert files(path) == []
+    with nd.Collection.open(path, search=True) as collection:
+        assert files(path) == ["terms-1-50.postings"]
+        same(collection, documents)
+    with nd.Collection.open(path) as collection:
+        assert collection.keeps_search
+    with nd.Collection.open(path, search=False) as collection:
+        assert files(path) == []
+        same(collection, documents)
+    with nd.Collection.open(path) as collection:
+        assert not collection.keeps_search
+    with pytest.raises(nd.CollectionError, match="opened to read only"):
+        nd.Collection.open(path, search=True, read_only=True)
+    with pytest.raises(TypeError, match="search is 'yes'; it must be True, False or None"):
+        nd.Collection.open(path, search="yes")  # type: ignore[arg-type]
+
+
+def test_few_files_whose_sizes_grow(path: Path) -> None:
+    """A posting is written a few times in its life, and not with every file."""
+    written = 0
+    with nd.Collection.open(path, search=True) as collection:
+        for number in range(0, 1500, 10):
+            before = {name: (path / name).stat().st_mtime_ns for name in files(path)}
+            collection.add(batch(number, 10))
+            for name in files(path):
+                if before.get(name) != (path / name).stat().st_mtime_ns:
+                    first, last = name.removesuffix(".postings").split("-")[1:]
+                    written += int(last) - int(first) + 1
+            assert len(files(path)) <= 8
+        same(collection, dict(batch(0, 1500)))
+    assert written < 1500 * 8
+    assert files(path)[0].startswith("terms-1-")
+
+
+def test_opening_reads_only_what_is_not_in_files(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with nd.Collection.open(path, search=True) as collection:
+        collection.add(batch(0, 95))
+        collection.add(batch(95, 5))
+    read: list[int] = []
+    unpacked = postings.unpacked
+    monkeypatch.setattr(postings, "unpacked", lambda text: read.append(1) or unpacked(text))
+    with nd.Collection.open(path, read_only=True) as collection:
+        same(collection, dict(batch(0, 100)))
+    assert len(read) == 5
+
+
+# ---------------------------------------------------------------------------- files that are wrong
+
+
+@pytest.fixture
+def grown(path: Path) -> dict[str, str]:
+    documents = dict(batch(0, 130))
+    with nd.Collection.open(path, search=True) as collection:
+        for number in range(0, 130, 26):
+            collection.add(batch(number, 26))
+        collection.remove(["d3", "d77"])
+    del documents["d3"], documents["d77"]
+    assert files(path)
+    return documents
+
+
+def spoilt(path: Path, how: str) -> None:
+    name = path / files(path)[0]
+    data = bytearray(name.read_bytes())
+    if how == "lost":
+        name.unlink()
+        return
+    if how == "cut":
+        del data[len(data) // 2 :]
+    elif how == "empty":
+        data.clear()
+    elif how == "junk":
+        data[: len(data)] = os.urandom(len(data))
+    else:
+        data[len(data) * int(how) // 100] ^= 0x55
+    name.write_bytes(data)
+
+
+@pytest.mark.parametrize("how", ["lost", "cut", "empty", "junk", "0", "2", "10", "40", "70", "99"])
+def test_a_file_that_is_lost_or_damaged_is_made_anew(
+    path: Path, grown: dict[str, str], how: str
+) -> None:
+    spoilt(path, how)
+    with nd.Collection.open(path, read_only=True) as collection:
+        same(collection, grown)
+        assert how == "lost" or any("postings" in what for what in collection.verify())
+    with nd.Collection.open(path) as collection:
+        same(collection, grown)
+        collection.compact()
+        assert collection.verify() == []
+        same(collection, grown)
+    with nd.Collection.open(path, read_only=True) as collection:
+        same(collection, grown)
+        assert collection.verify() == []
+
+
+def test_damage_that_comes_while_it_is_open(path: Path, grown: dict[str, str]) -> None:
+    with nd.Collection.open(path, read_only=True) as collection:
+        same(collection, grown)
+        for name in files(path):
+            os.truncate(path / name, 100)
+        same(collection, grown)
+
+
+def test_a_file_of_another_collection_is_not_taken(
+    path: Path, tmp_path: Path, grown: dict[str, str]
+) -> None:
+    other = tmp_path / "other.neardup"
+    with nd.Collection.open(other, search=True) as collection:
+        collection.add([(id_, f"{text} other words") for id_, text in batch(0, 130)])
+    for name in files(path):
+        (path / name).unlink()
+    for name in files(other):
+        shutil.copy(other / name, path / name)
+    with nd.Collection.open(path) as collection:
+        same(collection, grown)
+
+
+def test_a_database_restored_from_a_copy(path: Path, tmp_path: Path) -> None:
+    """Files that know more than the database are not used, nor when their keys are given again."""
+    with nd.Collection.open(path, search=True) as collection:
+        collection.add(batch(0, 30))
+    copy = tmp_path / "copy.sqlite"
+    shutil.copy(path / "collection.sqlite", copy)
+    with nd.Collection.open(path) as collection:
+        collection.add(batch(500, 60))
+    shutil.copy(copy, path / "collection.sqlite")
+    documents = dict(batch(0, 30))
+    with nd.Collection.open(path, read_only=True) as collection:
+        same(collection, documents)
+    with nd.Collection.open(path) as collection:
+        collection.add(batch(200, 3))
+        documents.update(batch(200, 3))
+        same(collection, documents)
+        collection.add(batch(300, 70))
+    documents.update(batch(300, 70))
+    with nd.Collection.open(path, read_only=True) as collection:
+        same(collection, documents)
+
+
+def test_strays_are_cleaned_by_the_next_writer(path: Path, grown: dict[str, str]) -> None:
+    for name in ("terms-1-9.postings", "terms-1-9.postings.77-0.tmp", "terms-500-900.postings"):
+        (path / name).write_bytes(b"stray")
+    with nd.Collection.open(path, read_only=True) as collection:
+        same(collection, grown)
+    assert (path / "terms-1-9.postings").exists()
+    with nd.Collection.open(path) as collection:
+        collection.add([])
+        collection.add([("new", "w1 w2")])
+        grown["new"] = "w1 w2"
+        same(collection, grown)
+        assert collection.verify() == []
+    assert not (path / "terms-1-9.postings.77-0.tmp").exists()
+    assert "terms-500-900.postings" not in files(path)
+
+
+def test_a_file_that_cannot_be_written_is_no_error(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = dict(batch(0, 90))
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with nd.Collection.open(path, search=True) as collection:
+        with monkeypatch.context() as patched:
+            patched.setattr(postings.Postings, "_write", fail)
+            collection.add(batch(0, 45))
+            assert files(path) == []
+            with pytest.raises(OSError, match="No space left"):
+                collection.compact()
+        collection.add(batch(45, 45))
+        same(collection, documents)
+        collection.compact()
+        assert files(path) == ["terms-1-90.postings"]
+        same(collection, documents)
+
+
+def test_another_process_adds_and_compacts(path: Path) -> None:
+    code = """
+import sys, neardup as nd
+from neardup.collection import postings, segments
+postings.TAIL, segments.TAIL = 20, 30
+sys.path.insert(0, sys.argv[2])
+from test_search import batch
+with nd.Collection.open(sys.argv[1]) as collection:
+    for line in sys.stdin:
+        exec(line)
+        print("done", flush=True)
+"""
+    documents = dict(batch(0, 40))
+    with nd.Collection.open(path, search=True) as collection:
+        collection.add(documents.items())
+    command = [sys.executable, "-c", code, str(path), str(Path(__file__).parent)]
+    with (
+        nd.Collection.open(path, read_only=True) as reader,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as writer,
+    ):
+        assert writer.stdin
+        assert writer.stdout
+
+        def do(line: str) -> None:
+            print(line, file=writer.stdin, flush=True)
+            assert writer.stdout
+            assert writer.stdout.readline() == "done\n"
+
+        same(reader, documents)
+        do("collection.add(batch(40, 35))")
+        documents.update(batch(40, 35))
+        same(reader, documents)
+        do("collection.remove(['d1', 'd60'])")
+        del documents["d1"], documents["d60"]
+        same(reader, documents)
+        do("collection.remove(['d2']); collection.compact()")
+        del documents["d2"]
+        same(reader, documents)
+        do("collection.add(batch(1, 1)); collection.compact()")
+        documents.update(batch(1, 1))
+        same(reader, documents)
+        writer.stdin.close()
+
+
+KILLED = """
+import sys, neardup as nd
+from neardup.collection import postings, segments
+postings.TAIL, segments.TAIL = 20, 30
+sys.path.insert(0, sys.argv[2])
+from test_search import batch
+with nd.Collection.open(sys.argv[1]) as collection:
+    first = len(collection)
+    while True:
+        collection.add(batch(first, 11))
+        print(first, flush=True)
+        first += 11
+        if first % 3 == 0:
+            collection.compact()
+"""
+
+
+@pytest.mark.parametrize("rounds", [5, pytest.param(200, marks=pytest.mark.nightly)])
+def test_killed_at_any_moment(path: Path, rounds: int) -> None:
+    rng = random.Random(1)
+    nd.Collection.open(path, search=True).close()
+    command = [sys.executable, "-c", KILLED, str(path), str(Path(__file__).parent)]
+    told = -1
+    for _ in range(rounds):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdout
+            for _ in range(rng.randint(1, 12)):
+                told = int(writer.stdout.readline())
+            # Now and then in the middle of something.
+            try:
+                writer.wait(rng.random() * 0.02)
+            except subprocess.TimeoutExpired:
+                writer.kill()
+        with nd.Collection.open(path, read_only=True) as collection:
+            count = len(collection)
+            assert count >= told + 11
+            assert count % 11 == 0
+            assert collection.verify() == []
+            same(collection, dict(batch(0, count)))
