@@ -55,6 +55,31 @@ impl PyTermIndex {
         self.take(py, pipeline, &Texts::Arrow(chunks), keys.as_slice()?, threads)
     }
 
+    fn add_terms(
+        &self,
+        py: Python<'_>,
+        bounds: PyReadonlyArray1<'_, u64>,
+        terms: PyReadonlyArray1<'_, u64>,
+        keys: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<()> {
+        let (bounds, terms, keys) = (bounds.as_slice()?, terms.as_slice()?, keys.as_slice()?);
+        let threads = Threads::new(None)?;
+        let added = py.detach(|| {
+            threads.run(|| {
+                let mut counted = Counted::default();
+                counted.add_terms(bounds, terms, keys)?;
+                self.0.add(counted)
+            })
+        })?;
+        added.map_err(failed)
+    }
+
+    fn sharing<'py>(&self, py: Python<'py>, terms: PyReadonlyArray1<'py, u64>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let terms = terms.as_slice()?;
+        let keys = py.detach(|| guard(|| self.0.sharing(terms)))?.map_err(corrupt)?;
+        Ok(PyArray1::from_vec(py, keys))
+    }
+
     fn remove(&self, py: Python<'_>, keys: PyReadonlyArray1<'_, i64>) -> PyResult<()> {
         let keys = keys.as_slice()?;
         py.detach(|| guard(|| self.0.remove(keys)))?.map_err(corrupt)

@@ -333,6 +333,13 @@ class TermIndex:
         threads: int | None,
     ) -> None:
         """The same, read in place as by `Pipeline.fingerprints_arrow`."""
+    def add_terms(
+        self, bounds: NDArray[np.uint64], terms: NDArray[np.uint64], keys: NDArray[np.int64]
+    ) -> None:
+        """The same of documents whose terms are known, each once: where those of each begin, and
+        the last ones end; and the terms."""
+    def sharing(self, terms: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Keys of the documents that have one of these terms at least, ascending."""
     def remove(self, keys: NDArray[np.int64]) -> None:
         """Takes keys out; those that are not there make no difference."""
     def search(

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::part::{Part, posting};
 use super::{LARGE, MOST_ROWS};
+use crate::Error;
 use crate::pipeline::Pipeline;
 
 /// Terms are divided by their first bits, so that several threads can sort them.
@@ -67,6 +68,24 @@ impl Counted {
             }
             shards
         }));
+    }
+
+    /// Documents whose terms are known, each once: `bounds` say where those of each begin, and the last ones end.
+    pub fn add_terms(&mut self, bounds: &[u64], terms: &[u64], keys: &[i64]) -> Result<(), Error> {
+        let sorted = bounds.first() == Some(&0) && bounds.is_sorted() && bounds.last() == Some(&(terms.len() as u64));
+        if bounds.len() != keys.len() + 1 || !sorted {
+            return Err(Error(format!("the bounds of {} terms of {} documents are wrong", terms.len(), keys.len())));
+        }
+        let mut shards: Shards = vec![Vec::new(); SHARDS];
+        for (bound, &key) in bounds.windows(2).zip(keys) {
+            let row = self.keys.len() as u32;
+            for &term in &terms[bound[0] as usize..bound[1] as usize] {
+                shards[(term >> (64 - SHARD_BITS)) as usize].push(Occurrence { term, row, count: 1 });
+            }
+            self.keys.push(key);
+        }
+        self.tasks.push(shards);
+        Ok(())
     }
 
     /// The postings of these documents, on the threads of the current rayon pool. O(occurrences).

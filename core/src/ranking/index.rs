@@ -11,7 +11,7 @@ use super::build::Counted;
 use super::merge::merged;
 use super::part::Part;
 use super::weighted::{IdfKind, LEAST_FREQUENT, Weighted};
-use super::{MOST_ROWS, file};
+use super::{COUNT_BITS, MOST_ROWS, file};
 use crate::Error;
 use crate::index::IndexError;
 use crate::pipeline::Pipeline;
@@ -263,6 +263,25 @@ impl TermIndex {
             }
         }
         Ok(ranked)
+    }
+
+    /// The documents that have one of some terms at least, by ascending keys. O(terms + their postings).
+    pub fn sharing(&self, terms: &[u64]) -> Result<Vec<i64>, Corrupt> {
+        let mut keys = Vec::new();
+        for slot in &self.read().slots {
+            slot.check()?;
+            let columns = slot.part.seen();
+            let found = terms.iter().filter_map(|&term| columns.find(term));
+            let mut rows: Vec<u32> = found
+                .flat_map(|term| &columns.postings[columns.span(term)])
+                .map(|posting| posting >> COUNT_BITS)
+                .collect();
+            rows.sort_unstable();
+            rows.dedup();
+            let live = rows.into_iter().map(|row| row as usize).filter(|&row| !slot.is_gone(row));
+            keys.extend(live.map(|row| columns.keys[row]));
+        }
+        Ok(keys)
     }
 
     pub(super) fn best(&self, weighted: &Weighted, terms: &mut [(u64, u32)], n: usize) -> Vec<Hit> {

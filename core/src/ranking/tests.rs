@@ -249,3 +249,38 @@ fn files_of_others_are_refused() {
     std::fs::remove_file(&path).unwrap();
     std::fs::remove_file(&damaged).unwrap();
 }
+
+proptest! {
+    /// Terms that were made elsewhere, in several parts, some of the documents removed.
+    #[test]
+    fn documents_that_share_a_term(
+        documents in prop::collection::vec(prop::collection::btree_set(0u64..30, 0..6), 1..30),
+        parts in 1usize..4,
+        gone in prop::collection::btree_set(0i64..30, 0..8),
+        asked in prop::collection::vec(0u64..40, 0..6),
+    ) {
+        // As hashes are: spread over all their bits.
+        let term = |small: &u64| small.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let index = TermIndex::new("test".to_owned());
+        for (part, some) in documents.chunks(documents.len().div_ceil(parts)).enumerate() {
+            let first = (part * documents.len().div_ceil(parts)) as i64;
+            let mut bounds = vec![0];
+            let mut terms = Vec::new();
+            for document in some {
+                terms.extend(document.iter().map(term));
+                bounds.push(terms.len() as u64);
+            }
+            let keys: Vec<i64> = (first..first + some.len() as i64).collect();
+            let mut counted = Counted::default();
+            counted.add_terms(&bounds, &terms, &keys).unwrap();
+            index.add(counted).unwrap();
+            prop_assert!(Counted::default().add_terms(&bounds[1..], &terms, &keys).is_err());
+        }
+        index.remove(&gone.iter().copied().collect::<Vec<_>>()).unwrap();
+        let expected: Vec<i64> = (0..documents.len() as i64)
+            .filter(|key| !gone.contains(key) && asked.iter().any(|term| documents[*key as usize].contains(term)))
+            .collect();
+        let asked: Vec<u64> = asked.iter().map(term).collect();
+        prop_assert_eq!(index.sharing(&asked).unwrap(), expected);
+    }
+}
