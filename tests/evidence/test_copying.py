@@ -176,6 +176,10 @@ def test_a_template_does_not_count() -> None:
     ((start, end, rule),) = [(x.start, x.end, x.rule) for x in essay.ignored]
     assert (ESSAY[start:end], rule) == (FIRST, "template")
     assert only(check([ESSAY], CORPUS, template=[FIRST, SECOND])).sources == ()
+    # Of a source only the passages are shown of which something counts.
+    (source,) = only(check([ESSAY], [f"{FIRST} a b c {SECOND}"], template=SECOND)).sources
+    assert [passage.words for passage in source.passages] == [20]
+    assert (source.longest, source.words) == (20, 20)
 
 
 @pytest.mark.parametrize("marks", ["“”", '""', "「」", "『』", "«»"])
