@@ -46,7 +46,9 @@ def sparse_dot_topn(queries: list[int]) -> dict[str, Any]:
         asked, opened["columns"], top_n=TOP, threshold=THRESHOLD, sort=True, n_threads=1
     )
     seconds = time.process_time() - started
-    scores = [found.data[a:b].tolist() for a, b in zip(found.indptr, found.indptr[1:], strict=False)]
+    scores = [
+        found.data[a:b].tolist() for a, b in zip(found.indptr, found.indptr[1:], strict=False)
+    ]
     return {"seconds": seconds, "scores": scores}
 
 

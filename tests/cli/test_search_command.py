@@ -46,7 +46,9 @@ def expected(by: Any = "cosine", **options: Any) -> list[dict[str, Any]]:
 def test_the_same_as_the_library(
     run: Run, place: str, by: str, request: pytest.FixtureRequest
 ) -> None:
-    ran = run("search", "--text", QUERY, "--in", request.getfixturevalue(place), "--by", by, "--json")
+    ran = run(
+        "search", "--text", QUERY, "--in", request.getfixturevalue(place), "--by", by, "--json"
+    )
     found = [json.loads(line) for line in ran.out.splitlines()]
     assert ran.code == 0
     assert [{x: row[x] for x in ("id", "score", "distance")} for row in found] == expected(by)

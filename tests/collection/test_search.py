@@ -39,9 +39,14 @@ def same(collection: nd.Collection, documents: dict[str, str]) -> None:
     for query in ("w0 w3 w50 今天", text(7), "hello", "", "垃圾分类"):
         for how in ({}, {"idf": "gensim"}, {"by": "simhash"}):
             options: dict[str, Any] = {"n": 7, **how}
-            found, wanted = collection.search(query, **options), nd.search(query, documents, **options)
+            found, wanted = (
+                collection.search(query, **options),
+                nd.search(query, documents, **options),
+            )
             assert found["id"].to_pylist() == wanted["id"].to_pylist()
-            assert found["score"].to_pylist() == pytest.approx(wanted["score"].to_pylist(), abs=1e-12)
+            assert found["score"].to_pylist() == pytest.approx(
+                wanted["score"].to_pylist(), abs=1e-12
+            )
             assert found["distance"].to_pylist() == wanted["distance"].to_pylist()
 
 

@@ -176,6 +176,10 @@ def test_a_template_does_not_count() -> None:
     ((start, end, rule),) = [(x.start, x.end, x.rule) for x in essay.ignored]
     assert (ESSAY[start:end], rule) == (FIRST, "template")
     assert only(check([ESSAY], CORPUS, template=[FIRST, SECOND])).sources == ()
+    # Of a source only the passages are shown of which something counts.
+    (source,) = only(check([ESSAY], [f"{FIRST} a b c {SECOND}"], template=SECOND)).sources
+    assert [passage.words for passage in source.passages] == [20]
+    assert (source.longest, source.words) == (20, 20)
 
 
 @pytest.mark.parametrize("marks", ["“”", '""', "「」", "『』", "«»"])
@@ -315,7 +319,7 @@ def test_refusals(
 def test_a_collection_without_texts_is_refused(tmp_path: Path) -> None:
     with nd.Collection.open(tmp_path / "c.neardup", store_text=False) as collection:
         collection.add(CORPUS)
-        with pytest.raises(ValueError, match=r"against\[0\] \('one'\) has no text: its collection"):
+        with pytest.raises(nd.CollectionError, match="keeps no texts, so passages cannot be looked"):
             check([ESSAY], collection)
 
 
@@ -333,7 +337,7 @@ def test_candidates_equal_sets_of_hashes(
         alone = (_core.winnow([text], 6, 13, None)[1].tolist() for text in many)
         return [set(hashes) for hashes in alone]
 
-    places, rows = Runs(left, min_words=6, min_chars=13).shared(right)
+    places, rows = Runs(left, (6, 13)).shared(right)
     pairs = list(zip(places.tolist(), rows.tolist(), strict=True))
     expected = [
         (place, row)

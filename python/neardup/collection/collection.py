@@ -18,7 +18,7 @@ from neardup.collection.documents import as_documents
 from neardup.collection.errors import CollectionError, KnownIdError, corrupt, told
 from neardup.collection.judging import judge
 from neardup.collection.opening import check_folder, make_store, recorded
-from neardup.collection.postings import Postings
+from neardup.collection.postings import FeatureTerms, Postings, RunTerms
 from neardup.collection.results import Outcome, Stats, Stored
 from neardup.collection.rows import Row, unpacked
 from neardup.collection.searching import Searching
@@ -32,7 +32,12 @@ from neardup.near.ranking import DEFAULT_COUNT, By, Idf, Searchable, queries_of,
 from neardup.recipe import Recipe, as_recipe
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from neardup import _core
+    from neardup.collection.view import View
 
 MOST = 2**31
 
@@ -65,9 +70,12 @@ class Collection(Searchable):
         self._session = Session(
             folder, store, self.recipe, texts=self.stores_text, read_only=read_only
         )
-        self._postings = Postings(
-            folder, self.recipe, settings.identity, kept=settings.search and settings.texts
+        texts, identity = settings.texts, settings.identity
+        self._features = Postings(
+            folder, FeatureTerms(self.recipe), identity, kept=settings.search and texts
         )
+        self._runs = Postings(folder, RunTerms(), identity, kept=settings.runs and texts)
+        self._postings = (self._features, self._runs)
         # What was added last were updates: then it is quicker to look ids up before.
         self._updates = False
 
@@ -86,6 +94,7 @@ class Collection(Searchable):
         *,
         store_text: bool | None = None,
         search: bool | None = None,
+        runs: bool | None = None,
         read_only: bool = False,
         durability: Durability = "full",
     ) -> Self:
@@ -99,6 +108,8 @@ class Collection(Searchable):
         search      whether what `search` by cosine needs is kept in files, so that it need not be
                     made of the texts when the collection is opened [default: as it was decided
                     before; when it is made, no]. It may be decided otherwise later
+        runs        the same of what a check for copying needs to find documents with a passage in
+                    common
         read_only   never write documents, nor make a collection; SQLite may leave its -wal and -shm
                     files behind. Works in a folder that nobody may write to.
         durability  "full": what `add` has stored survives a power cut; "normal": it survives the
@@ -108,17 +119,21 @@ class Collection(Searchable):
         given = Path(path)
         if durability not in ("full", "normal"):
             raise ValueError(f'durability is {durability!r}; it must be "full" or "normal"')
-        if search is not None and not isinstance(search, bool):
-            raise TypeError(f"search is {search!r}; it must be True, False or None")
+        kept = {"search": search, "runs": runs}
+        for name, value in kept.items():
+            if value is not None and not isinstance(value, bool):
+                raise TypeError(f"{name} is {value!r}; it must be True, False or None")
         check_folder(given, read_only=read_only)
         # The path must mean this folder even if the working directory changes later.
         folder = given.absolute()
         chosen = None if recipe is None else as_recipe(recipe)
         if not (folder / DATABASE).exists():
             texts = store_text is not False
-            if search and not texts:
-                raise _no_texts(folder, "search is True")
-            make_store(folder, chosen or as_recipe(None), texts=texts, search=bool(search))
+            for name, value in kept.items():
+                if value and not texts:
+                    raise _no_texts(folder, f"{name} is True")
+            wanted = {name: bool(value) for name, value in kept.items()}
+            make_store(folder, chosen or as_recipe(None), texts=texts, **wanted)
         store = Store(folder, read_only=read_only, durability=durability)
         try:
             store.check_version()
@@ -127,7 +142,9 @@ class Collection(Searchable):
             with found._session.current():
                 pass
             if search is not None and search != found.keeps_search:
-                found._decide(search=search)
+                found._decide("search", found._features, search)
+            if runs is not None and runs != found.keeps_runs:
+                found._decide("runs", found._runs, runs)
         except BaseException:
             store.close()
             raise
@@ -149,25 +166,33 @@ class Collection(Searchable):
     @property
     def keeps_search(self) -> bool:
         """Whether what `search` by cosine needs is kept in files."""
-        return self._postings.kept
+        return self._features.kept
 
-    def _decide(self, *, search: bool) -> None:
+    @property
+    def keeps_runs(self) -> bool:
+        """Whether what finds documents with a passage in common is kept in files."""
+        return self._runs.kept
+
+    def _decide(self, name: str, postings: Postings, kept: bool) -> None:
         """Keeps postings from now on, or no longer."""
-        if search and not self.stores_text:
-            raise _no_texts(self.path, "search is True")
+        if kept and not self.stores_text:
+            raise _no_texts(self.path, f"{name} is True")
         with self._session.writing() as store:
-            self._postings.claim(store)
-            store.set_settings(store.settings()._replace(search=search))
-            if search:
-                self._postings.kept = True
-                self._postings.tidy(store, whole=True)
+            postings.claim(store)
+            before = store.settings()
+            after = before._replace(search=kept) if name == "search" else before._replace(runs=kept)
+            store.set_settings(after)
+            if kept:
+                postings.kept = True
+                postings.tidy(store, whole=True)
             else:
-                self._postings.delete()
+                postings.delete()
 
     def close(self) -> None:
         """Closes the files, and lets another process write. Calling it again does nothing."""
         self._session.close()
-        self._postings.forget()
+        for postings in self._postings:
+            postings.forget()
 
     def __enter__(self) -> Self:
         return self
@@ -217,7 +242,7 @@ class Collection(Searchable):
             return []
         batch = Batch(given, self.recipe, texts=self.stores_text)
         with self._session.writing() as store:
-            self._postings.claim(store)
+            self._claim(store)
             if asked is not None:
                 known = self._known(given.ids)
                 outcomes = self._session.settled(
@@ -240,6 +265,10 @@ class Collection(Searchable):
             self._exchange(batch, every, list(known.values()))
             return [Outcome(id_, "updated" if id_ in known else "added") for id_ in given.ids]
 
+    def _claim(self, store: Store) -> None:
+        for postings in self._postings:
+            postings.claim(store)
+
     def _known(self, ids: Sequence[str]) -> dict[str, Row]:
         with told(self.path):
             return self._session.store.by_ids(ids)
@@ -253,7 +282,8 @@ class Collection(Searchable):
             batch.coded(chosen, first),
             batch.sketches(chosen),
         )
-        self._postings.tidy(self._session.store)
+        for postings in self._postings:
+            postings.tidy(self._session.store)
 
     def _exchange(self, batch: Batch, chosen: list[int] | range, replaced: list[Row]) -> None:
         """As `_put`, where all ids were looked up before."""
@@ -269,7 +299,7 @@ class Collection(Searchable):
             if not isinstance(name, str):
                 raise TypeError(f"an id is {name!r}; ids are strings")
         with self._session.writing() as store:
-            self._postings.claim(store)
+            self._claim(store)
             known = self._known([name for name in names if _is_text(name)])
             if not known:
                 return 0
@@ -284,9 +314,10 @@ class Collection(Searchable):
         again in the folder SQLite has for temporary files.
         """
         with self._session.writing() as store:
-            self._postings.claim(store)
+            self._claim(store)
             self._session.segments.write(store, whole=True)
-            self._postings.tidy(store, whole=True)
+            for postings in self._postings:
+                postings.tidy(store, whole=True)
             store.vacuum()
 
     # ------------------------------------------------------------------------------- what comes out
@@ -373,12 +404,43 @@ class Collection(Searchable):
         if asked.by == "cosine" and not self.stores_text:
             raise _no_texts(self.path, 'by is "cosine"')
         self._session.check_open()
-        searching = Searching(texts, self.recipe, asked, self._postings, one=one, threads=threads)
+        searching = Searching(texts, self.recipe, asked, self._features, one=one, threads=threads)
         return self._session.ask(searching.found)
 
     def check_recipe(self, recipe: Recipe) -> None:
         """Refuses to be searched by another recipe than its own."""
         self._check_same(recipe, None)
+
+    @property
+    def runs_minimum(self) -> tuple[int, int]:
+        """The words, or characters, of the shortest passages that `sharing` finds."""
+        return RunTerms().minimum
+
+    def sharing(self, runs: Iterable[NDArray[np.uint64]]) -> Iterator[tuple[int, Stored]]:
+        """The documents with a passage in common with each of some texts, in order: the place of
+        the text, and the document. It is what `check_copying` asks.
+
+        runs  for each text the hashes of its runs, made for `runs_minimum`
+
+        A collection that was opened with `runs=True` has what it needs in files. Any other makes
+        it of all texts when it is first asked.
+        """
+        if not self.stores_text:
+            raise CollectionError(
+                f"{self.path}: keeps no texts, so passages cannot be looked for in it; pass the "
+                "texts it was made of, or make another collection that keeps them"
+            )
+        for place, hashes in enumerate(runs):
+            for row in self._session.ask(partial(self._sharing, hashes)):
+                yield place, self._as_stored(row)
+
+    def _sharing(self, hashes: NDArray[np.uint64], _: View, store: Store) -> list[Row]:
+        def rows(index: _core.TermIndex) -> list[Row]:
+            keys = index.sharing(hashes).tolist()
+            found = store.by_keys(keys, whole=True)
+            return [found[key] for key in keys]
+
+        return self._runs.ask(store, rows)
 
     def get(self, id: str) -> Stored | None:  # noqa: A002
         """The document of this id, or None."""
@@ -483,8 +545,8 @@ class Collection(Searchable):
         """Reads and checks everything. Returns what is wrong, one sentence each; empty if all
         is well.
 
-        What is wrong with a segment or with postings `compact` mends. What is wrong with the database it cannot:
-        restore a backup.
+        What is wrong with a segment or with postings `compact` mends. What is wrong with the
+        database it cannot: restore a backup.
         """
         from neardup.collection.verification import problems
 
@@ -492,7 +554,7 @@ class Collection(Searchable):
         store = Store(self.path, read_only=True)
         try:
             found = problems(store, self.recipe, texts=self.stores_text)
-            return found + self._postings.problems(store)
+            return found + [x for postings in self._postings for x in postings.problems(store)]
         finally:
             store.close()
 

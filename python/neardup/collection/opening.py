@@ -43,12 +43,14 @@ def check_folder(folder: Path, *, read_only: bool) -> None:
             )
 
 
-def make_store(folder: Path, recipe: Recipe, *, texts: bool, search: bool) -> None:
+def make_store(folder: Path, recipe: Recipe, *, texts: bool, search: bool, runs: bool) -> None:
     """An empty collection in the folder, whole or not at all, unless someone else is quicker.
 
     The database gets its name when it is complete: under that name there is never half of one.
     """
-    settings = Settings(recipe.identity, recipe.to_toml(), texts, secrets.randbits(63), search)
+    settings = Settings(
+        recipe.identity, recipe.to_toml(), texts, secrets.randbits(63), search, runs
+    )
     folder.mkdir(exist_ok=True)
     lock = WriterLock(folder)
     if not _acquired(lock):

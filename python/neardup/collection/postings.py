@@ -1,11 +1,12 @@
-"""The postings of a collection, by which it is ranked: derived from the texts, and disposable.
+"""The postings of a collection, by which it is ranked, or documents with a passage in common are
+found: derived from the texts, and disposable.
 
-Where they are kept (`search=True`), they lie in files, each with all documents of a range of keys
-as of when it was written. A key is given once and never changes its meaning, so a file stays right
-for ever, but for documents that were removed since. Files are known by what is in their headers:
-the collection, the recipe, the range of keys, and how many removals there had been. Documents
-after the last file are read from their texts. Where a file is lost or damaged, so are those in it,
-and the next writer writes it anew.
+Where they are kept (`search=True`, `runs=True`), they lie in files, each with all documents of a
+range of keys as of when it was written. A key is given once and never changes its meaning, so a
+file stays right for ever, but for documents that were removed since. Files are known by what is in
+their headers: the collection, what the terms depend on, the range of keys, and how many removals
+there had been. Documents after the last file are read from their texts. Where a file is lost or
+damaged, so are those in it, and the next writer writes it anew.
 
 A file is written when enough documents have gathered, together with those before it that are not
 much larger: so there are few, and a posting is moved a few times in its life.
@@ -15,21 +16,27 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from neardup import _core
 from neardup.collection.files import remove
 from neardup.collection.rows import Counts, unpacked
 from neardup.collection.store import Store
+from neardup.passages import MIN_CHARS, MIN_WORDS
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from neardup.recipe import Recipe
 
-PREFIX, SUFFIX = "terms-", ".postings"
+T = TypeVar("T")
+
+SUFFIX = ".postings"
 # Documents that are read from their texts whenever the collection is opened, at most.
 TAIL = 1 << 13
 # A file is written anew together with later ones that have this share of its documents.
@@ -40,6 +47,46 @@ MOST = 1 << 22
 REMOVED = 0.25
 # Texts in memory at a time.
 TEXTS = 2048
+
+
+class Terms(Protocol):
+    """What documents are filed under.
+
+    prefix    what names of files begin with
+    identity  all that terms depend on but the texts
+    """
+
+    @property
+    def prefix(self) -> str: ...
+    @property
+    def identity(self) -> str: ...
+    def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None: ...
+
+
+class FeatureTerms:
+    """The features of a recipe, by which documents are ranked."""
+
+    prefix = "terms-"
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self.identity = recipe.identity
+
+    def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None:
+        index.add(self._recipe.pipeline, texts, keys, None)
+
+
+class RunTerms:
+    """Hashes of runs, by which documents with a passage in common are found."""
+
+    prefix = "runs-"
+
+    def __init__(self, minimum: tuple[int, int] = (MIN_WORDS, MIN_CHARS)) -> None:
+        self.minimum = minimum
+        self.identity = "runs of {} words or {} characters".format(*minimum)
+
+    def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None:
+        index.add_terms(*_core.winnow(texts, *self.minimum, None), keys)
 
 
 class File(NamedTuple):
@@ -55,12 +102,12 @@ class File(NamedTuple):
 class Postings:
     """Makes and keeps what is searched. One thread at a time may use it: hold `lock`."""
 
-    def __init__(self, folder: Path, recipe: Recipe, identity: int, *, kept: bool) -> None:
+    def __init__(self, folder: Path, terms: Terms, identity: int, *, kept: bool) -> None:
         self.folder = folder
-        self.recipe = recipe
+        self.terms = terms
         self.kept = kept
         self.lock = threading.RLock()
-        self._identity = f"{identity} {recipe.identity}"
+        self._identity = f"{identity} {terms.identity}"
         self._claimed = False
         # No file is tried again before this key, after one could not be written.
         self._patience = 0
@@ -85,6 +132,15 @@ class Postings:
         except _core.CorruptIndexError:
             self.distrust()
             return self._current(store, counts)
+
+    def ask(self, store: Store, work: Callable[[_core.TermIndex], T]) -> T:
+        """An answer as of the moment of the store; keys that are found can be looked up in it."""
+        with self.lock, store.snapshot():
+            try:
+                return work(self.current(store))
+            except _core.CorruptIndexError:
+                self.distrust()
+                return work(self.current(store))
 
     def distrust(self) -> None:
         """A file is not what it should be: nothing in files is used any more."""
@@ -143,7 +199,7 @@ class Postings:
 
     def _there(self) -> Iterator[File]:
         """The files that are of this collection and can be opened."""
-        for path in paths(self.folder):
+        for path in paths(self.folder, self.terms.prefix):
             if path in self._damaged:
                 continue
             with suppress(OSError, ValueError):
@@ -160,7 +216,7 @@ class Postings:
             store.breathe()
             texts = [unpacked(row.text) or "" for row in some]
             keys = np.array([row.key for row in some], dtype=np.int64)
-            index.add(self.recipe.pipeline, texts, keys, None)
+            self.terms.add(index, texts, keys)
 
     # ------------------------------------------------------------------------------------- writing
 
@@ -173,7 +229,7 @@ class Postings:
                 return
             files = [*self._chain(store.counts())] if self.kept else []
             known = {file.path for file in files}
-            remove(path for path in _ours(self.folder) if path not in known)
+            remove(path for path in _ours(self.folder, self.terms.prefix) if path not in known)
             self.forget()
             self._saved = files[-1].last if files else 0
             self._claimed = True
@@ -211,20 +267,20 @@ class Postings:
         first = files[-1].last + 1 if files else 1
         if first > last:
             return
-        path = self.folder / f"{PREFIX}{first}-{last}{SUFFIX}"
+        path = self.folder / f"{self.terms.prefix}{first}-{last}{SUFFIX}"
         index.save(str(path), first, last, counts.next_removal)
         documents = _core.TermIndex.covered(str(path))[2]
         self._files = [*files, File(path, first, last, documents, counts.next_removal)]
         self._damaged, self._saved = [], last
         known = {file.path for file in self._files}
-        remove(path for path in _ours(self.folder) if path not in known)
+        remove(path for path in _ours(self.folder, self.terms.prefix) if path not in known)
 
     def delete(self) -> None:
         """Takes all files away."""
         with self.lock:
             self.kept = False
             self.forget()
-            remove(_ours(self.folder))
+            remove(_ours(self.folder, self.terms.prefix))
 
     # ----------------------------------------------------------------------------------- verifying
 
@@ -238,7 +294,7 @@ class Postings:
         with store.snapshot():
             counts = store.counts()
             live = np.fromiter(store.keys(counts.next_key - 1), dtype=np.int64)
-        for path in paths(self.folder):
+        for path in paths(self.folder, self.terms.prefix):
             try:
                 index = _core.TermIndex(self._identity)
                 first, last, *_ = index.attach(str(path))
@@ -257,18 +313,18 @@ class Postings:
     def bytes(self) -> int:
         """On disk."""
         total = 0
-        for path in paths(self.folder):
+        for path in paths(self.folder, self.terms.prefix):
             with suppress(OSError):
                 total += path.stat().st_size
         return total
 
 
-def paths(folder: Path) -> list[Path]:
+def paths(folder: Path, prefix: str) -> list[Path]:
     """The files of postings in a folder."""
-    return [path for path in _ours(folder) if path.name.endswith(SUFFIX)]
+    return [path for path in _ours(folder, prefix) if path.name.endswith(SUFFIX)]
 
 
-def _ours(folder: Path) -> list[Path]:
+def _ours(folder: Path, prefix: str) -> list[Path]:
     """The same, and what an interrupted writer has left."""
-    names = (name for name in os.listdir(folder) if name.startswith(PREFIX) and SUFFIX in name)
+    names = (name for name in os.listdir(folder) if name.startswith(prefix) and SUFFIX in name)
     return [folder / name for name in sorted(names)]

@@ -34,7 +34,8 @@ class Settings(NamedTuple):
     """What is decided when a collection is made.
 
     identity  a random number: another collection in the same place has another
-    search    whether postings are kept; it may be decided otherwise later
+    search    whether postings of features are kept; it may be decided otherwise later
+    runs      the same of runs
     """
 
     recipe: str
@@ -42,11 +43,12 @@ class Settings(NamedTuple):
     texts: bool
     identity: int = 0
     search: bool = False
+    runs: bool = False
 
     def as_dict(self) -> dict[str, object]:
         """What is stored of it: without what was not asked for, as collections had it before."""
-        found = self._asdict()
-        return found if self.search else {x: y for x, y in found.items() if x != "search"}
+        wanted = {"search": self.search, "runs": self.runs}
+        return {name: value for name, value in self._asdict().items() if wanted.get(name, True)}
 
 
 class Row(NamedTuple):

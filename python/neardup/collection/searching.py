@@ -46,15 +46,9 @@ class Searching:
         """The documents that resemble each text most: (query,) id, score, distance."""
         if self.asked.by == "simhash":
             return self._table(_Documents(view, store, self.recipe, None))
-        # Keys that are found are looked up in the same moment.
-        with self.postings.lock, store.snapshot():
-            try:
-                index = self.postings.current(store)
-                return self._table(_Documents(view, store, self.recipe, index))
-            except _core.CorruptIndexError:
-                self.postings.distrust()
-                index = self.postings.current(store)
-                return self._table(_Documents(view, store, self.recipe, index))
+        return self.postings.ask(
+            store, lambda index: self._table(_Documents(view, store, self.recipe, index))
+        )
 
     def _table(self, documents: _Documents) -> pa.Table:
         import numpy as np

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from functools import partial
+from itertools import groupby, islice
+from operator import le
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup import _core
 from neardup.evidence.cover import Words
 from neardup.evidence.findings import Copying, Figures, Finding, Ignored, Source
 from neardup.evidence.quotations import quotations, references
-from neardup.evidence.runs import Runs
+from neardup.evidence.runs import Kept, Runs
 from neardup.limits import check_threads, whole
 from neardup.passages import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, Passage, sharing, turned
 from neardup.recipe import as_recipe
@@ -57,7 +59,8 @@ def check_copying(
     documents  texts, (id, text), (id, text, author), (id, text, metadata) with the author under
                "author", or a Collection. Texts alone are called "0", "1", …
     against    what they are compared with, in the same forms; it is read once, and only documents
-               that share a run are kept. None: the documents are compared with each other. An equal
+               that share a run are kept. A Collection is asked for those, and may be one of several
+               items. None: the documents are compared with each other. An equal
                text under the same id is the document itself, not a source of it
     template   texts: what a document shares with them does not count
     ignore_quotations, ignore_references  what is in quotations, or in lists of references, does not
@@ -97,16 +100,8 @@ def check_copying(
         exclude=frozenset(_strings("exclude", exclude)),
     )
     checked = list(_documents("documents", documents))
-    others = checked if against is None else _documents("against", against)
     pipeline = as_recipe(recipe).pipeline
-    runs = Runs(
-        [document.text for document in checked],
-        min_words=question[0],
-        min_chars=question[1],
-        threads=threads,
-        without=rules.template,
-    )
-    candidates = _candidates(checked, others, runs, rules, among=against is None)
+    candidates = _candidates(checked, against, question[:2], rules, threads)
     compared: list[list[_Compared]] = [[] for _ in checked]
     findings = []
     for row, document in enumerate(checked):
@@ -247,39 +242,79 @@ def _with_similarities(finding: Finding, cosines: Sequence[float]) -> Finding:
 
 
 def _candidates(
-    checked: list[Given], others: Iterable[Given], runs: Runs, rules: _Rules, *, among: bool
+    checked: list[Given],
+    against: Iterable[Any] | None,
+    minimum: tuple[int, int],
+    rules: _Rules,
+    threads: int | None,
 ) -> list[list[_Candidate]]:
     """For each document those that share a run with it, in order."""
+    texts = [document.text for document in checked]
+    made = partial(Runs, texts, threads=threads, without=rules.template)
+    runs = made(minimum)
     found: list[list[_Candidate]] = [[] for _ in checked]
-    source = iter(others)
-    start = 0
+    if against is None:
+        for row, place, other in _sharing(runs, checked):
+            if place != row:
+                found[row].append(_Candidate(place, other))
+        return found
+    for part in _parts("against", against):
+        pairs: Iterable[tuple[int, Given]]
+        if not isinstance(part, Kept):
+            pairs = ((row, other) for row, _, other in _sharing(runs, part))
+        elif all(map(le, part.runs_minimum, minimum)):
+            # Whoever has a longer passage in common has a shorter one in common.
+            hashes = made(part.runs_minimum).each()
+            pairs = ((row, _given("against", row, x)) for row, x in part.sharing(hashes))
+        else:
+            every = _documents("against", part.documents())
+            pairs = ((row, other) for row, _, other in _sharing(runs, every))
+        for row, other in pairs:
+            document = checked[row]
+            itself = other.named and document.named and other[:2] == document[:2]
+            if not itself and other.id not in rules.exclude:
+                found[row].append(_Candidate(-1, other))
+    return found
+
+
+def _sharing(runs: Runs, others: Iterable[Given]) -> Iterator[tuple[int, int, Given]]:
+    """Rows of the runs and who shares one with them: its place, and itself."""
+    source, start = iter(others), 0
     while batch := list(islice(source, AT_ONCE)):
         places, rows = runs.shared([document.text for document in batch])
         for place, row in zip(places.tolist(), rows.tolist(), strict=True):
-            other, document = batch[place], checked[row]
-            if among:
-                useful = start + place != row
-            else:
-                itself = other.named and document.named and other[:2] == document[:2]
-                useful = not itself and other.id not in rules.exclude
-            if useful:
-                found[row].append(_Candidate(start + place, other))
+            yield row, start + place, batch[place]
         start += len(batch)
-    return found
+
+
+def _parts(name: str, documents: Any) -> Iterator[Kept | Iterator[Given]]:
+    """Documents, one after the other, and corpora that find them by their runs."""
+    if isinstance(documents, Kept):
+        yield documents
+        return
+    numbered = enumerate(_each(name, documents))
+    for is_kept, part in groupby(numbered, key=lambda item: isinstance(item[1], Kept)):
+        if is_kept:
+            yield from (corpus for _, corpus in part)
+        else:
+            yield (_given(f"{name}[{at}]", at, document) for at, document in part)
 
 
 def _documents(name: str, documents: Any) -> Iterator[Given]:
     """What was passed, one by one, checked."""
+    for at, document in enumerate(_each(name, documents)):
+        yield _given(f"{name}[{at}]", at, document)
+
+
+def _each(name: str, documents: Any) -> Iterator[Any]:
     if isinstance(documents, str | bytes | Mapping):
         raise TypeError(f"{name} is one {type(documents).__name__}; {FORMS}, in a list")
     # A Collection is iterated by ids.
     listed = documents.documents() if hasattr(documents, "documents") else documents
     try:
-        rows = iter(listed)
+        return iter(listed)
     except TypeError:
         raise TypeError(f"{name} is of type {type(documents).__name__}; {FORMS}") from None
-    for at, document in enumerate(rows):
-        yield _given(f"{name}[{at}]", at, document)
 
 
 def _given(name: str, at: int, document: Any) -> Given:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from neardup import _core
 
@@ -14,6 +14,21 @@ if TYPE_CHECKING:
 
 # So many pairs of a hash and a document are looked at together.
 ENTRIES = 2_000_000
+
+
+@runtime_checkable
+class Kept(Protocol):
+    """A corpus that finds documents by the hashes of their runs: a Collection.
+
+    runs_minimum  words or characters of the shortest passage for which its hashes are made
+    """
+
+    @property
+    def runs_minimum(self) -> tuple[int, int]: ...
+    def documents(self) -> Iterator[Any]: ...
+    def sharing(self, runs: Iterable[NDArray[np.uint64]]) -> Iterator[tuple[int, Any]]:
+        """For each of some texts, given by their hashes, its place and a document that shares a
+        run with it."""
 
 
 class Runs:
@@ -26,25 +41,34 @@ class Runs:
     def __init__(
         self,
         texts: Sequence[str],
+        minimum: tuple[int, int],
         *,
-        min_words: int,
-        min_chars: int,
         threads: int | None = None,
         without: Sequence[str] = (),
     ) -> None:
-        """`without` are texts whose runs do not count."""
+        """`minimum`: words, or characters, of a passage. `without` are texts whose runs do not
+        count."""
         import numpy as np
 
-        self._minimum = (min_words, min_chars)
+        self._minimum = minimum
         self._threads = threads
-        bounds, hashes = _core.winnow(list(texts), min_words, min_chars, threads)
+        self._texts = len(texts)
+        bounds, hashes = _core.winnow(list(texts), *minimum, threads)
         rows = np.repeat(np.arange(len(texts)), _sizes(bounds))
         if without:
-            _, left_out = _core.winnow(list(without), min_words, min_chars, threads, every=True)
+            _, left_out = _core.winnow(list(without), *minimum, threads, every=True)
             kept = ~np.isin(hashes, left_out)
             hashes, rows = hashes[kept], rows[kept]
         order = np.argsort(hashes, kind="stable")
         self._hashes, self._rows = hashes[order], rows[order]
+
+    def each(self) -> list[NDArray[np.uint64]]:
+        """The hashes of each document."""
+        import numpy as np
+
+        order = np.argsort(self._rows, kind="stable")
+        ends = np.searchsorted(self._rows[order], np.arange(1, self._texts))
+        return np.split(self._hashes[order], ends) if self._texts else []
 
     def shared(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Pairs that share a run: places in `texts` and rows, by place and then by row."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,10 @@ from neardup.sources.batch import Reading
 from neardup.sources.document import STDIN
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup.collection import Collection, Stored
     from neardup.evidence.findings import Copying, Finding
     from neardup.sources import Unreadable
 
@@ -153,6 +157,26 @@ def check(inputs: Sequence[str], options: CheckOptions | None = None) -> Checked
     return _Check(inputs, options or CheckOptions()).run()
 
 
+class _Asked:
+    """A collection as a check asks it: its authors are in a column of the user's choice."""
+
+    def __init__(self, collection: Collection, column: str | None) -> None:
+        self._collection = collection
+        self._column = column
+        self.runs_minimum = collection.runs_minimum
+
+    def documents(self) -> Iterator[tuple[Any, ...]]:
+        return map(self._document, self._collection.documents())
+
+    def sharing(self, runs: Iterable[NDArray[np.uint64]]) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        return ((row, self._document(found)) for row, found in self._collection.sharing(runs))
+
+    def _document(self, found: Stored) -> tuple[Any, ...]:
+        if self._column is None:
+            return found.id, found.text or ""
+        return found.id, found.text or "", found.metadata.get(self._column)
+
+
 class _Check:
     def __init__(self, inputs: Sequence[str], options: CheckOptions) -> None:
         self._options = options
@@ -216,11 +240,19 @@ class _Check:
             return check_copying(documents, **rules)
         return check_copying(documents, self._others(), **rules)
 
-    def _others(self) -> Iterator[tuple[Any, ...]]:
+    def _others(self) -> Iterator[Any]:
+        """Documents, and collections that find them."""
         self._options.progress.stage("comparing", None, "documents")
-        for document in self._documents(self._against):
-            self._reference += 1
-            yield document
+        for name in self._against:
+            if reference.is_collection(name):
+                with self._opened(name) as collection:
+                    self._reference += len(collection)
+                    self._ids.update(x for x in self._options.exclude if x in collection)
+                    yield _Asked(collection, self._options.author_column)
+                continue
+            for document in self._documents([name]):
+                self._reference += 1
+                yield document
 
     def _documents(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Ids and texts, and the authors if there are some."""
@@ -249,20 +281,20 @@ class _Check:
                 yield id_, text or "", author
 
     def _stored(self, name: str) -> Iterator[tuple[Any, ...]]:
+        with self._opened(name) as collection:
+            yield from _Asked(collection, self._options.author_column).documents()
+
+    def _opened(self, name: str) -> Collection:
         from neardup import Collection
 
-        column = self._options.author_column
-        with Collection.open(name, read_only=True) as collection:
-            if not collection.stores_text:
-                raise RefusedError(
-                    f"{name}: keeps no texts, so passages cannot be looked for in it; name the "
-                    "files it was made of, or a collection made without --no-text"
-                )
-            for found in collection.documents():
-                if column is None:
-                    yield found.id, found.text or ""
-                else:
-                    yield found.id, found.text or "", (found.metadata or {}).get(column)
+        collection = Collection.open(name, read_only=True)
+        if not collection.stores_text:
+            collection.close()
+            raise RefusedError(
+                f"{name}: keeps no texts, so passages cannot be looked for in it; name the "
+                "files it was made of, or a collection made without --no-text"
+            )
+        return collection
 
     def _problem(self, problem: Unreadable) -> None:
         self._unreadable += 1
