@@ -3,7 +3,7 @@
 //! A unit is a word, or a grapheme where a script has no spaces. Two units are equal when their words are after NFKC and
 //! case folding, whichever apostrophe they are written with; punctuation and space are no unit.
 
-use crate::chars::{Break, class};
+use crate::chars::{Break, Group, class};
 use crate::hash::token_key;
 use crate::normalize::Normalize;
 use crate::words::{Piece, each_piece};
@@ -69,11 +69,22 @@ fn characters(text: &str, run: std::ops::Range<usize>, units: &mut Vec<Unit>, bu
     }
 }
 
-/// Where what belongs to the character before `at` ends: marks, and the vowels of Thai and Lao that are written as one.
+/// Where what belongs to the character before `at` ends: marks, the vowels of Thai and Lao that are written as one, and
+/// what a mark of Burmese or Khmer stacks below it.
 fn after_marks(text: &str, at: usize) -> usize {
-    let belongs =
-        |c: char| matches!(class(c).word_break(), Break::Extend | Break::Zwj) || matches!(c, '\u{E33}' | '\u{EB3}');
-    text[at..].chars().take_while(|&c| c >= '\u{80}' && belongs(c)).fold(at, |at, c| at + c.len_utf8())
+    let mut end = at;
+    let mut stacks = false;
+    for c in text[at..].chars() {
+        let mark = matches!(class(c).word_break(), Break::Extend | Break::Zwj) || matches!(c, '\u{E33}' | '\u{EB3}');
+        let stacked = stacks && class(c).group() == Group::Letters;
+        if c < '\u{80}' || !(mark || stacked) {
+            break;
+        }
+        // Further marks may stand between.
+        stacks = matches!(c, '\u{1039}' | '\u{17D2}') || stacks && mark;
+        end += c.len_utf8();
+    }
+    end
 }
 
 #[cfg(test)]
@@ -96,6 +107,7 @@ mod tests {
         assert_eq!(written("我爱 NLP，你"), ["我", "爱", "NLP", "你"]);
         assert_eq!(written("น้ำใจ"), ["น้ำ", "ใ", "จ"]);
         assert_eq!(written("葛\u{E0100}城"), ["葛\u{E0100}", "城"]);
+        assert_eq!(written("က\u{1039}ကက ខ\u{17D2}មែ"), ["က\u{1039}က", "က", "ខ\u{17D2}មែ"]);
         assert_eq!(written("?! …"), [""; 0]);
     }
 
