@@ -8,7 +8,18 @@ import pytest
 
 @pytest.mark.parametrize(
     "name",
-    ["clusters", "collection.collection", "dedup", "fingerprint", "frames", "pairs", "similarity"],
+    [
+        "clusters",
+        "collection.collection",
+        "dedup",
+        "evidence.copying",
+        "evidence.quotations",
+        "fingerprint",
+        "frames",
+        "pairs",
+        "passages",
+        "similarity",
+    ],
 )
 def test_examples(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"neardup.{name}"))

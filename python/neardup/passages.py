@@ -103,7 +103,7 @@ def shared(
 
     >>> found = shared("he said the cat sat on the old mat", "The cat sat on the very old mat")
     >>> [(passage.words, passage.exact) for passage in found.passages], found.longest
-    ([(5, True)], 5)
+    ([(7, False)], 7)
     """
     for name, text in (("a", a), ("b", b)):
         if not isinstance(text, str):

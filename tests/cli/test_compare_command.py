@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import neardup as nd
+from neardup.passages import MOST_BRIDGE, MOST_MINIMUM
 from page import check_harmless
 
 LEFT = "The library on the square opens at nine in the morning and closes at six in the evening."
@@ -63,6 +64,8 @@ def test_what_counts_as_a_passage(run: Callable[..., Any]) -> None:
     assert passages("--bridge", "0") == [(14, True)]
     assert passages("--bridge", "0", "--min-words", "3") == [(14, True), (3, True)]
     assert passages("--min-words", "18") == []
+    most = (str(MOST_MINIMUM), str(MOST_BRIDGE))
+    assert passages("--min-words", most[0], "--min-chars", most[0], "--bridge", most[1]) == []
     han = "我们今天讨论自然语言处理"
     ran = run("compare", "--text", han, f"他{han}", "--min-chars", 12)
     assert "passages    1 shared" in ran.out

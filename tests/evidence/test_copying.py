@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
@@ -176,6 +176,10 @@ def test_a_template_does_not_count() -> None:
     ((start, end, rule),) = [(x.start, x.end, x.rule) for x in essay.ignored]
     assert (ESSAY[start:end], rule) == (FIRST, "template")
     assert only(check([ESSAY], CORPUS, template=[FIRST, SECOND])).sources == ()
+    # Of a source only the passages are shown of which something counts.
+    (source,) = only(check([ESSAY], [f"{FIRST} a b c {SECOND}"], template=SECOND)).sources
+    assert [passage.words for passage in source.passages] == [20]
+    assert (source.longest, source.words) == (20, 20)
 
 
 @pytest.mark.parametrize("marks", ["“”", '""', "「」", "『』", "«»"])
@@ -322,8 +326,13 @@ def test_a_collection_without_texts_is_refused(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------- runs
 
 
-@given(st.lists(texts, max_size=5), st.lists(texts, max_size=5))
-def test_candidates_equal_sets_of_hashes(left: list[str], right: list[str]) -> None:
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(texts, max_size=5), st.lists(texts, max_size=5), st.integers(1, 40))
+def test_candidates_equal_sets_of_hashes(
+    monkeypatch: pytest.MonkeyPatch, left: list[str], right: list[str], entries: int
+) -> None:
+    monkeypatch.setattr("neardup.evidence.runs.ENTRIES", entries)
+
     def sets(many: list[str]) -> list[set[int]]:
         alone = (_core.winnow([text], 6, 13, None)[1].tolist() for text in many)
         return [set(hashes) for hashes in alone]

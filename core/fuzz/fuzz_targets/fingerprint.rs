@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use neardup_core::{Normalize, Pipeline, Settings, Tie, TokenHash, Tokenizer, Passages, Votes, Weights};
+use neardup_core::{Normalize, Passages, Pipeline, Settings, Tie, TokenHash, Tokenizer, Votes, Weights};
 
 static PIPELINES: LazyLock<Vec<Pipeline>> = LazyLock::new(|| {
     let forms = [Normalize::NfkcCasefold, Normalize::Nfkc, Normalize::Casefold, Normalize::Lower, Normalize::None];

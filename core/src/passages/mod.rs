@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 use bridge::{Bridges, Side};
 use covered::Covered;
-use runs::{Hashes, NONE, Run, longest_runs, numbered, within};
+use runs::{Hashes, NONE, Run, is_shared, longest_runs, numbered, within};
 pub use units::{Unit, units};
 use windows::{Measure, Window, windows};
 pub use winnow::{every_run, winnowed};
@@ -88,8 +88,8 @@ pub struct Shared {
 /// So many steps of bridging for each unit, and so many more in any case.
 const STEPS: u64 = 100;
 const MORE_STEPS: u64 = 1 << 20;
-/// Beyond so many units of both texts the automata would take gigabytes.
-const MOST_UNITS: usize = 12_000_000;
+/// Beyond so many units of both texts in shared windows the automata would take gigabytes.
+const MOST_UNITS: usize = 6_000_000;
 /// From so many on a second thread is worth its while.
 const TWO_THREADS: usize = 1 << 16;
 
@@ -209,12 +209,16 @@ impl Passages {
         hashes: &[Hashes; 2],
         covered: &mut [Covered; 2],
     ) -> Option<(Vec<Vec<Run>>, bool)> {
-        if left.units.len() + right.units.len() > MOST_UNITS {
+        // Places are kept in 32 bits.
+        if left.units.len().max(right.units.len()) >= NONE as usize / 2 {
             return None;
         }
         let (a, b) = numbered(&left.keys(), &right.keys());
         let sides = [Side { symbols: &a, weights: &left.weights }, Side { symbols: &b, weights: &right.weights }];
         let parts = [within(&a, NONE, &grams[0], &hashes[1]), within(&b, NONE - 1, &grams[1], &hashes[0])];
+        if parts.iter().flatten().filter(|&&symbol| is_shared(symbol)).count() > MOST_UNITS {
+            return None;
+        }
         let runs_of = |here: usize| {
             let weights = sides[here].weights;
             let mut runs = Vec::new();

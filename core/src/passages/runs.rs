@@ -85,7 +85,8 @@ pub(super) fn within(symbols: &[u32], own: u32, windows: &[Window], others: &Has
     masked
 }
 
-fn is_shared(symbol: u32) -> bool {
+/// Whether the other text has it.
+pub(super) fn is_shared(symbol: u32) -> bool {
     symbol < NONE - 1
 }
 

@@ -37,6 +37,11 @@ class Words:
         np.add.at(edges, last, -1)
         return np.cumsum(edges)[:-1] > 0
 
+    def has(self, mask: Mask, start: int, end: int) -> bool:
+        """Whether a word between these places is marked."""
+        first, last = self.starts.searchsorted(start), self.ends.searchsorted(end, "right")
+        return bool(mask[first:last].any())
+
     def stretches(self, mask: Mask) -> list[tuple[int, int]]:
         """The stretches of words next to each other that are marked."""
         import numpy as np

@@ -51,7 +51,8 @@ class Source:
     words       the words of the checked document that it has
     longest     words of the longest passage
     similarity  exact cosine of the two
-    passages    left is the checked document, right the source; in the order of the left
+    passages    left is the checked document, right the source; in the order of the left. Those of
+                which nothing counts are left out
     equal       the stretches of equal words in them: left start, left end, right start, right end
     coarse      there was not enough time: passages may be missing or cut short
     """
@@ -124,7 +125,11 @@ class Finding:
             anyone |= covered
             largest = max(largest, words.characters(covered))
             number = words.count(covered)
-            sources.append(replace(source, words=number, share=number / total))
+            kept = tuple(x for x in source.passages if words.has(covered, x.left_start, x.left_end))
+            longest = max((passage.words for passage in kept), default=0)
+            sources.append(
+                replace(source, words=number, share=number / total, passages=kept, longest=longest)
+            )
         sources.sort(key=lambda source: -source.words)
         unquoted = anyone & ~words.within((x.start, x.end) for x in self.quoted)
         most = sources[0].words if sources else 0

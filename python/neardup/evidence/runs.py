@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from neardup import _core
@@ -10,6 +11,9 @@ from neardup import _core
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+# So many pairs of a hash and a document are looked at together.
+ENTRIES = 2_000_000
 
 
 class Runs:
@@ -50,11 +54,19 @@ class Runs:
         places = np.repeat(np.arange(len(texts)), _sizes(bounds))
         first = np.searchsorted(self._hashes, hashes, "left")
         counts = np.searchsorted(self._hashes, hashes, "right") - first
-        # For each hash the places of its equals: first, first + 1, …
-        before = np.repeat(np.cumsum(counts) - counts, counts)
-        found = np.repeat(first, counts) + np.arange(int(counts.sum())) - before
-        pairs = np.unique(np.stack([np.repeat(places, counts), self._rows[found]], axis=1), axis=0)
-        return pairs[:, 0], pairs[:, 1]
+        # A hash that all documents have makes as many entries as there are documents: in parts.
+        ends = np.cumsum(counts)
+        cuts = np.flatnonzero(np.diff(ends // ENTRIES, prepend=0)).tolist()
+        found = [np.zeros((0, 2), np.int64)]
+        for start, end in pairwise([0, *cuts, len(hashes)]):
+            size = counts[start:end]
+            # For each hash the places of its equals: first, first + 1, …
+            before = np.repeat(np.cumsum(size) - size, size)
+            equal = np.repeat(first[start:end], size) + np.arange(int(size.sum())) - before
+            pairs = np.stack([np.repeat(places[start:end], size), self._rows[equal]], axis=1)
+            found.append(np.unique(pairs, axis=0))
+        every = np.unique(np.concatenate(found), axis=0)
+        return every[:, 0], every[:, 1]
 
 
 def _sizes(bounds: NDArray[np.uint64]) -> NDArray[np.int64]:
