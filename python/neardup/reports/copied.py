@@ -5,37 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from neardup.evidence.cover import Words
 from neardup.evidence.findings import Figures, Finding, Source
 from neardup.passages import Passage
-from neardup.reports.catalogue import Words as Catalogue
+from neardup.reports.catalogue import Words
 from neardup.reports.changes import PAGE_STEPS
 from neardup.reports.compared import Figure, edits_of, equal_share, numbered, total_of
 from neardup.reports.differences import Budget
-from neardup.reports.marked import Measure, Part, Stretch, parts_of, whole
+from neardup.reports.marked import Measure, Part, Stretch, parts_of
 from neardup.reports.markup import Piece, cosine, line, number, share
 
 NAMES = ("share", "unquoted", "largest")
 # Leads to a passage, by the rank of its source and its number.
 Link = Callable[[int, int, Passage], str]
-
-
-class Counted:
-    """Tells passages of a document that count from those that are ignored as a whole."""
-
-    def __init__(self, finding: Finding) -> None:
-        words = Words(whole(finding.text))
-        ignored = words.within((each.start, each.end) for each in finding.ignored)
-        self._starts = words.starts[~ignored]
-
-    def passages(self, source: Source) -> list[Passage]:
-        """Those of a source in which a word of the document counts."""
-        found = []
-        for passage in source.passages:
-            first, last = self._starts.searchsorted((passage.left_start, passage.left_end))
-            if first < last:
-                found.append(passage)
-        return found
 
 
 @dataclass(frozen=True)
@@ -81,7 +62,7 @@ class DocumentView:
 
 def document_view(
     finding: Finding,
-    words: Catalogue,
+    words: Words,
     rows: Sequence[SourceRow],
     link: Link,
     *,
@@ -126,12 +107,12 @@ def document_view(
     )
 
 
-def _stretches(finding: Finding, words: Catalogue, most: int, link: Link) -> Iterator[Stretch]:
-    measure, counted = Measure(finding.text), Counted(finding)
+def _stretches(finding: Finding, words: Words, most: int, link: Link) -> Iterator[Stretch]:
+    measure = Measure(finding.text)
     budget = Budget(PAGE_STEPS)
     for rank, source in enumerate(finding.sources, 1):
         shown = min(rank, most)
-        found = numbered(counted.passages(source))
+        found = numbered(source.passages)
         texts = finding.text, source.text
         edits = edits_of([passage for _, passage in found], texts, source.equal, budget)
         for (n, passage), edited in zip(found, edits, strict=True):
@@ -149,7 +130,7 @@ def _stretches(finding: Finding, words: Catalogue, most: int, link: Link) -> Ite
 
 
 def _figures(
-    finding: Finding, blocks: Sequence[Sequence[Part]], words: Catalogue, order: str
+    finding: Finding, blocks: Sequence[Sequence[Part]], words: Words, order: str
 ) -> Iterator[tuple[str, list[Figure]]]:
     parts = [part for block in blocks for part in block if part.counts]
     given: dict[str, Figures] = {"w": finding.figures, "c": finding.by_characters}

@@ -14,7 +14,7 @@ from neardup.evidence.findings import Copying, Figures, Finding, Source
 from neardup.passages import Passage
 from neardup.reports.catalogue import Words
 from neardup.reports.compared import Compared, Figure, pair_view
-from neardup.reports.copied import Counted, DocumentView, SourceRow, document_view
+from neardup.reports.copied import DocumentView, SourceRow, document_view
 from neardup.reports.markup import Piece, line, number, plain, share
 from neardup.reports.network import Graph, Matrix, Net, Tie, graph_of, matrix_of
 from neardup.reports.shares import Shares, shares_of, whole_percent
@@ -254,7 +254,7 @@ class _Pages:
         compared = Compared(
             names=(finding.id, source.id),
             texts=(finding.text, source.text),
-            passages=Counted(finding).passages(source),
+            passages=source.passages,
             coverage=(source.share, source.own_share),
             similarity=source.similarity,
             # The share of the source is of all its words, whatever does not count here.
