@@ -279,8 +279,8 @@ def _english(data: Path | None) -> list[list[Body]]:
             row = json.loads(line)
             body = _post(row["text"])
             if SHORTEST["English"] <= length(body, "English") <= LONGEST["English"]:
-                # Cross-posts are of one message.
-                groups[row["id"].split("/")[0]].setdefault(row["message_id"], body)
+                # What was posted twice counts once: a copy is no honest text.
+                groups[row["id"].split("/")[0]].setdefault(written(body, "English"), body)
     return [
         each for _, posts in sorted(groups.items()) for each in _sliced(list(posts.values()), 12)
     ]
