@@ -1,4 +1,4 @@
-"""Ranked search of a collection: the same answers as of its texts, whatever becomes of its files."""
+"""Ranked search of a collection: the answers of its texts, whatever becomes of its files."""
 
 import os
 import random
@@ -13,6 +13,7 @@ import pytest
 
 import neardup as nd
 from neardup.collection import postings, segments
+from neardup.collection.rows import unpacked
 
 WORDS = [*(f"w{rank}" for rank in range(120)), "垃圾分类", "今天", "the"]
 
@@ -39,9 +40,14 @@ def same(collection: nd.Collection, documents: dict[str, str]) -> None:
     for query in ("w0 w3 w50 今天", text(7), "hello", "", "垃圾分类"):
         for how in ({}, {"idf": "gensim"}, {"by": "simhash"}):
             options: dict[str, Any] = {"n": 7, **how}
-            found, wanted = collection.search(query, **options), nd.search(query, documents, **options)
+            found, wanted = (
+                collection.search(query, **options),
+                nd.search(query, documents, **options),
+            )
             assert found["id"].to_pylist() == wanted["id"].to_pylist()
-            assert found["score"].to_pylist() == pytest.approx(wanted["score"].to_pylist(), abs=1e-12)
+            assert found["score"].to_pylist() == pytest.approx(
+                wanted["score"].to_pylist(), abs=1e-12
+            )
             assert found["distance"].to_pylist() == wanted["distance"].to_pylist()
 
 
@@ -160,9 +166,13 @@ def test_opening_reads_only_what_is_not_in_files(
     with nd.Collection.open(path, search=True) as collection:
         collection.add(batch(0, 95))
         collection.add(batch(95, 5))
-    read: list[int] = []
-    unpacked = postings.unpacked
-    monkeypatch.setattr(postings, "unpacked", lambda text: read.append(1) or unpacked(text))
+    read: list[Any] = []
+
+    def noted(text: Any) -> str | None:
+        read.append(text)
+        return unpacked(text)
+
+    monkeypatch.setattr(postings, "unpacked", noted)
     with nd.Collection.open(path, read_only=True) as collection:
         same(collection, dict(batch(0, 100)))
     assert len(read) == 5

@@ -483,8 +483,8 @@ class Collection(Searchable):
         """Reads and checks everything. Returns what is wrong, one sentence each; empty if all
         is well.
 
-        What is wrong with a segment or with postings `compact` mends. What is wrong with the database it cannot:
-        restore a backup.
+        What is wrong with a segment or with postings `compact` mends. What is wrong with the
+        database it cannot: restore a backup.
         """
         from neardup.collection.verification import problems
 
