@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,7 @@ def open_vectors(folder: str) -> dict[str, Any]:
     matrix = csr_matrix((load["weights"], load["terms"], load["starts"]), shape=(rows, width))
     counts = np.load(Path(folder) / "counts.npy")
     ends = load["starts"]
-    words = [
-        np.repeat(load["terms"][a:b], counts[a:b]).tolist()
-        for a, b in zip(ends[:-1], ends[1:], strict=True)
-    ]
+    words = [np.repeat(load["terms"][a:b], counts[a:b]).tolist() for a, b in pairwise(ends)]
     ranker = bm25s.BM25(backend="numba")
     ranker.index((words, {str(term): term for term in range(width)}), show_progress=False)
     opened.update(matrix=matrix, columns=matrix.T.tocsr(), words=words, ranker=ranker)
@@ -46,9 +44,7 @@ def sparse_dot_topn(queries: list[int]) -> dict[str, Any]:
         asked, opened["columns"], top_n=TOP, threshold=THRESHOLD, sort=True, n_threads=1
     )
     seconds = time.process_time() - started
-    scores = [
-        found.data[a:b].tolist() for a, b in zip(found.indptr, found.indptr[1:], strict=False)
-    ]
+    scores = [found.data[a:b].tolist() for a, b in pairwise(found.indptr)]
     return {"seconds": seconds, "scores": scores}
 
 

@@ -26,6 +26,7 @@ import jobs
 import joins
 import neighbours
 import peers
+import ranking
 import recipes
 import speed
 from codes import Codes
@@ -57,6 +58,7 @@ CODES: dict[str, Callable[[neighbours.Scale], Iterator[Row]]] = {
 # Measured on files, by the command.
 JOBS = "jobs"
 COLLECTION = "collection"
+RANKING = "ranking"
 QUALITY = "quality"
 # The recipes worth a look at every run; recipes.py compares more, on more texts.
 COMPARED = ("default", "words, 1 + ln tf", "words, no stop words", "word 3-grams")
@@ -125,6 +127,9 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
         note(f"{COLLECTION}, after {time.monotonic() - started:.0f} s")
         records = Records(data, folder, quick=options.quick)
         yield from (row.markdown() for row in collection.rows(records, large=options.large))
+    if RANKING in options.only:
+        note(f"{RANKING}, after {time.monotonic() - started:.0f} s")
+        yield from (row.markdown() for row in ranking.rows(data, folder, quick=options.quick))
     if QUALITY in options.only:
         note(f"{QUALITY}, after {time.monotonic() - started:.0f} s")
         yield "\n# Quality of recipes"
@@ -132,7 +137,7 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    names = [*SECTIONS, *CODES, JOBS, COLLECTION, QUALITY]
+    names = [*SECTIONS, *CODES, JOBS, COLLECTION, RANKING, QUALITY]
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, help="folder with the .jsonl.gz files of real text")
     parser.add_argument("--quick", action="store_true", help="fewer texts and rounds")

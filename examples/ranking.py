@@ -24,22 +24,71 @@ from neardup.recipe import Recipe
 RECIPE = Path(__file__).with_name("words.toml")
 COUNT, ASKED, COPY, SHOWN = 10_000, 88, 5644, 6
 
-PLACES = "广州 北京 上海 成都 杭州 武汉 西安 南京 天津 重庆".split()
-WHO = "市政府 城管委 教育局 交通局 环保局 卫生局 记者 市民 专家 居民".split()
-VERBS = "宣布 介绍 透露 表示 决定 提出 推出 召开 启动 完成".split()
-THINGS = (
-    "垃圾 分类 模式 收费 小区 试点 公交 地铁 路线 学校 招生 医院 挂号 空气 质量 绿化 公园 房价 "
-    "市场 税收 就业 旅游 文化 图书馆 体育 比赛 天气 台风 供水 电价 菜价 食品 安全 网络 手机 "
-    "银行 贷款 保险 养老 社区 志愿者 博物馆 展览 高铁 机场 航班 桥梁 隧道 施工 噪音 停车"
-).split()
-WORDS = (
-    "council minister market school hospital river bridge traffic budget election harvest storm "
-    "museum library station factory engine price union strike court verdict police harbour ferry "
-    "doctor student teacher weather rain summer winter match player goal season coach border "
-    "treaty energy solar wind power water food wheat rice export tariff bank loan rate growth"
-).split()
-SMALL = "the of and to in .".split()
-SMALL_CHINESE = "的 在 将 和 了 ， 。".split()
+PLACES = ["广州", "北京", "上海", "成都", "杭州", "武汉", "西安", "南京", "天津", "重庆"]
+WHO = ["市政府", "城管委", "教育局", "交通局", "环保局", "卫生局", "记者", "市民", "专家", "居民"]
+VERBS = ["宣布", "介绍", "透露", "表示", "决定", "提出", "推出", "召开", "启动", "完成"]
+THINGS = [
+    *("垃圾", "分类", "模式", "收费", "小区", "试点", "公交", "地铁", "路线", "学校"),
+    *("招生", "医院", "挂号", "空气", "质量", "绿化", "公园", "房价", "市场", "税收"),
+    *("就业", "旅游", "文化", "图书馆", "体育", "比赛", "天气", "台风", "供水", "电价"),
+    *("菜价", "食品", "安全", "网络", "手机", "银行", "贷款", "保险", "养老", "社区"),
+    *("志愿者", "博物馆", "展览", "高铁", "机场", "航班", "桥梁", "隧道", "施工", "噪音"),
+    *("停车"),
+]
+WORDS = [
+    *(
+        "council",
+        "minister",
+        "market",
+        "school",
+        "hospital",
+        "river",
+        "bridge",
+        "traffic",
+        "budget",
+        "election",
+    ),
+    *(
+        "harvest",
+        "storm",
+        "museum",
+        "library",
+        "station",
+        "factory",
+        "engine",
+        "price",
+        "union",
+        "strike",
+    ),
+    *(
+        "court",
+        "verdict",
+        "police",
+        "harbour",
+        "ferry",
+        "doctor",
+        "student",
+        "teacher",
+        "weather",
+        "rain",
+    ),
+    *(
+        "summer",
+        "winter",
+        "match",
+        "player",
+        "goal",
+        "season",
+        "coach",
+        "border",
+        "treaty",
+        "energy",
+    ),
+    *("solar", "wind", "power", "water", "food", "wheat", "rice", "export", "tariff", "bank"),
+    *("loan", "rate", "growth"),
+]
+SMALL = ["the", "of", "and", "to", "in", "."]
+SMALL_CHINESE = ["的", "在", "将", "和", "了", "，", "。"]
 
 
 def news(rng: random.Random, *, chinese: bool) -> list[str]:

@@ -168,6 +168,22 @@ def test_the_table_of_presets_is_complete() -> None:
     assert named == [(name, str(nd.Recipe.preset(name).bits)) for name in nd.Recipe.presets()]
 
 
+def test_the_news_are_ranked(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "ranking.py"), str(tmp_path)],
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    output = ran.stdout.decode()
+    for title in ("by TF-IDF, written out plainly", "by simhash, PyPI simhash"):
+        assert f"{title}: the same" in output
+    # The original, then its copy; lines are counted from 1.
+    best = [re.search(rf"^  {rank} .*news.txt:(\d+)", output, re.MULTILINE) for rank in (1, 2)]
+    assert [found and found[1] for found in best] == ["89", "5645"]
+
+
 def test_the_demo_runs(tmp_path: Path) -> None:
     ran = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "demo.py"), str(tmp_path)],

@@ -306,8 +306,8 @@ def search_sketch(
     """Keys and equal registers of the candidates for one sketch, as `search_sketches`."""
 
 class TermIndex:
-    """Documents by the terms (hashed features) of their texts, under ascending keys, to be ranked by
-    TF-IDF cosine. Files hold all documents of a range of keys.
+    """Documents by the terms (hashed features) of their texts, under ascending keys, to be ranked
+    by TF-IDF cosine. Files hold all documents of a range of keys.
 
     identity  says of what texts the postings are, and by what recipe; files of another are refused
     """

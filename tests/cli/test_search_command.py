@@ -38,7 +38,8 @@ def collection(tmp_path: Path) -> Path:
 
 
 def expected(by: Any = "cosine", **options: Any) -> list[dict[str, Any]]:
-    return nd.search(QUERY, TEXTS, by=by, **options).to_pylist()
+    found: list[dict[str, Any]] = nd.search(QUERY, TEXTS, by=by, **options).to_pylist()
+    return found
 
 
 @pytest.mark.parametrize("by", ["cosine", "simhash"])
@@ -98,12 +99,13 @@ def test_tables(run: Run, documents: Path, tmp_path: Path, ending: str) -> None:
 
 
 def test_options_reach_the_search(run: Run, documents: Path) -> None:
-    for options, given in [
+    cases: list[tuple[tuple[str, ...], dict[str, Any]]] = [
         (("--idf", "gensim"), {"idf": "gensim"}),
         (("--recipe", "simhash", "--by", "simhash"), {"recipe": "simhash", "by": "simhash"}),
         (("--bits", "64"), {"recipe": nd.Recipe(bits=64)}),
         (("-n", "2", "--threads", "1"), {"n": 2}),
-    ]:
+    ]
+    for options, given in cases:
         ran = run("search", "--text", QUERY, "--in", documents, "--json", *options)
         found = [json.loads(line) for line in ran.out.splitlines()]
         wanted = expected(**given)
@@ -186,3 +188,19 @@ def test_a_collection_without_texts(run: Run, tmp_path: Path) -> None:
     found = [json.loads(line) for line in ran.out.splitlines()]
     assert [row["id"] for row in found] == [row["id"] for row in expected("simhash")]
     assert {row["excerpt"] for row in found} == {None}
+
+
+def test_a_collection_made_for_search(run: Run, tmp_path: Path, documents: Path) -> None:
+    path = tmp_path / "kept.neardup"
+    made = run("index", "create", path, "--search")
+    assert made.code == 0
+    assert "ready for search" in made.err
+    assert run("index", "add", path, documents).code == 0
+    with nd.Collection.open(path, read_only=True) as collection:
+        assert collection.keeps_search
+    ran = run("search", "--text", QUERY, "--in", path, "--json")
+    found = [json.loads(line)["id"] for line in ran.out.splitlines()]
+    assert found == [row["id"] for row in expected()]
+    refused = run("index", "create", tmp_path / "x.neardup", "--search", "--no-text")
+    assert refused.code == 2
+    assert "leave --no-text out" in refused.err

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{COUNT_BITS, LARGE, MOST_ROWS};
+use crate::memory::prefetch;
 use crate::saved::{Corrupt, Mapped, Store};
 
 /// The postings of some documents, in memory or mapped from a file. They never change; documents that are removed are
@@ -160,6 +161,26 @@ impl Columns<'_> {
         let at = prefix(term, prefix_bits(self.terms.len()));
         let (start, end) = (self.prefixes[at] as usize, self.prefixes[at + 1] as usize);
         self.terms[start..end].binary_search(&term).ok().map(|place| start + place)
+    }
+
+    /// The numbers of terms. What each needs is asked for before it is needed: it is mostly far away.
+    pub(super) fn find_all(&self, terms: &[(u64, u32)]) -> Vec<Option<usize>> {
+        let bits = prefix_bits(self.terms.len());
+        let table = |term: u64| &self.prefixes[prefix(term, bits)];
+        terms.iter().for_each(|&(term, _)| prefetch(table(term)));
+        for &(term, _) in terms {
+            if let Some(first) = self.terms.get(*table(term) as usize) {
+                prefetch(first);
+            }
+        }
+        let found: Vec<Option<usize>> = terms.iter().map(|&(term, _)| self.find(term)).collect();
+        for &place in found.iter().flatten() {
+            prefetch(&self.starts[place]);
+        }
+        for &place in found.iter().flatten() {
+            prefetch(&self.postings[self.starts[place] as usize]);
+        }
+        found
     }
 
     pub(super) fn span(&self, term: usize) -> Range<usize> {

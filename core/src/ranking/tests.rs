@@ -101,7 +101,7 @@ fn kinds() -> impl Strategy<Value = IdfKind> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     /// Whatever counts as frequent, the answer is the same.
     #[test]

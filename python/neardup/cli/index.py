@@ -37,6 +37,14 @@ def create(
         bool,
         typer.Option("--no-text", help="Keep no texts; documents are then found by radius only."),
     ] = False,
+    search: Annotated[
+        bool,
+        typer.Option(
+            "--search",
+            help="Keep what 'neardup search' by cosine needs in files; else it is made of the "
+            "texts for each search.",
+        ),
+    ] = False,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> int:
@@ -52,12 +60,17 @@ def create(
     chosen = options.recipe_of(recipe, bits)
     if (path / DATABASE).exists():
         raise typer.BadParameter(f"{path}: is there already", param_hint="COLLECTION")
-    with opened(path, recipe=chosen, store_text=not no_text) as collection:
+    if search and no_text:
+        raise typer.BadParameter(
+            "texts are what it is made of; leave --no-text out", param_hint="--search"
+        )
+    with opened(path, recipe=chosen, store_text=not no_text, search=search) as collection:
         found = collection.stats().as_dict()
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
     elif not quiet:
         keeps = "without texts" if no_text else "with texts"
+        keeps += ", ready for search" if search else ""
         console.error(f"made {path}, {keeps}, {chosen.bits} bits: {chosen.identity}")
     return DONE
 
