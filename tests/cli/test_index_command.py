@@ -254,3 +254,16 @@ def test_a_full_disk_says_how_many_are_in(
     )
     with nd.Collection.open(path, read_only=True) as collection:
         assert len(collection) == 20
+
+
+def test_a_collection_that_is_ready_for_checks(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "c.neardup"
+    made = run("index", "create", path, "--runs")
+    assert made.code == 0
+    assert "with texts, ready for check," in made.err
+    with nd.Collection.open(path) as collection:
+        assert collection.keeps_runs
+    refused = run("index", "create", tmp_path / "x.neardup", "--runs", "--no-text")
+    assert refused.code == 2
+    assert "--runs" in refused.err
+    assert not (tmp_path / "x.neardup").exists()

@@ -69,7 +69,7 @@ def test_the_same_as_by_reading_all(tmp_path: Path, runs: bool) -> None:
         # Longer passages are found by the same runs, shorter ones by reading.
         for minimum in ({"min_words": 9, "min_chars": 20}, {"min_words": 3}, {"min_chars": 5}):
             assert found(asked, collection, **minimum) == found(
-                asked, left + [("d5", stored[9][1])], **minimum
+                asked, [*left, ("d5", stored[9][1])], **minimum
             )
         template = {"template": asked[2][1]}
         assert found(asked, collection, **template) == found(

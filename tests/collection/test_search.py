@@ -52,7 +52,7 @@ def same(collection: nd.Collection, documents: dict[str, str]) -> None:
 
 
 def files(path: Path) -> list[str]:
-    return sorted(file.name for file in postings.paths(path))
+    return sorted(file.name for file in postings.paths(path, postings.FeatureTerms.prefix))
 
 
 @pytest.mark.parametrize("search", [True, False, None])

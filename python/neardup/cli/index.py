@@ -45,6 +45,14 @@ def create(
             "texts for each search.",
         ),
     ] = False,
+    runs: Annotated[
+        bool,
+        typer.Option(
+            "--runs",
+            help="Keep what 'neardup check --against' needs in files; else it is made of the "
+            "texts for each check.",
+        ),
+    ] = False,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> int:
@@ -60,17 +68,21 @@ def create(
     chosen = options.recipe_of(recipe, bits)
     if (path / DATABASE).exists():
         raise typer.BadParameter(f"{path}: is there already", param_hint="COLLECTION")
-    if search and no_text:
-        raise typer.BadParameter(
-            "texts are what it is made of; leave --no-text out", param_hint="--search"
-        )
-    with opened(path, recipe=chosen, store_text=not no_text, search=search) as collection:
+    for name, wanted in (("--search", search), ("--runs", runs)):
+        if wanted and no_text:
+            raise typer.BadParameter(
+                "texts are what it is made of; leave --no-text out", param_hint=name
+            )
+    with opened(
+        path, recipe=chosen, store_text=not no_text, search=search, runs=runs
+    ) as collection:
         found = collection.stats().as_dict()
     if as_json:
         print(json.dumps(found, ensure_ascii=False))
     elif not quiet:
         keeps = "without texts" if no_text else "with texts"
-        keeps += ", ready for search" if search else ""
+        ready = [name for name, wanted in (("search", search), ("check", runs)) if wanted]
+        keeps += f", ready for {' and '.join(ready)}" if ready else ""
         console.error(f"made {path}, {keeps}, {chosen.bits} bits: {chosen.identity}")
     return DONE
 
