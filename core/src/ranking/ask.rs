@@ -240,7 +240,9 @@ impl Search<'_> {
     fn candidates(&mut self, sums: &mut Sums, factors: &[f64], lengths: [f32; 2], most: usize) -> bool {
         let (columns, part) = (self.weighted.state.slots[self.part].part.seen(), &self.weighted.parts[self.part]);
         let Sums { sums, touched, lower, upper, rows } = sums;
-        (lower.clear(), upper.clear(), rows.clear());
+        lower.clear();
+        upper.clear();
+        rows.clear();
         for (block, &touched) in touched.iter().enumerate() {
             let (low, high) = if touched {
                 let rows = block * BLOCK..(block + 1) * BLOCK;
