@@ -21,8 +21,8 @@ const ONE: f64 = 1.0 - 1e-12;
 const SLACK: f64 = 1.0 - 2e-6;
 /// A look at a candidate takes as long as adding up so many postings.
 const LOOK: usize = 60;
-/// Bounds of so many documents take as long as one posting.
-const SCAN: usize = 2;
+/// Bounds are worth a look where frequent terms of the query have so many times more postings than there are documents.
+const WORTH: usize = 2;
 /// So many times more documents are looked at first than are to be found.
 const SEEDS: usize = 4;
 /// Where the query has fewer postings than one for so many documents, blocks that it has none in are passed by.
@@ -212,7 +212,7 @@ impl Search<'_> {
         let mut left = self.query.frequent.each_ref().map(|terms| frequent_postings(&columns, part, terms));
         for (kind, terms) in self.query.frequent.iter().enumerate() {
             let sum: usize = left.iter().sum();
-            if sum > columns.keys.len() / SCAN && self.candidates(sums, factors, lengths, sum / LOOK) {
+            if sum > WORTH * columns.keys.len() && self.candidates(sums, factors, lengths, sum / LOOK) {
                 break;
             }
             for &(number, factor) in terms {
@@ -240,7 +240,9 @@ impl Search<'_> {
     fn candidates(&mut self, sums: &mut Sums, factors: &[f64], lengths: [f32; 2], most: usize) -> bool {
         let (columns, part) = (self.weighted.state.slots[self.part].part.seen(), &self.weighted.parts[self.part]);
         let Sums { sums, touched, lower, upper, rows } = sums;
-        (lower.clear(), upper.clear(), rows.clear());
+        lower.clear();
+        upper.clear();
+        rows.clear();
         for (block, &touched) in touched.iter().enumerate() {
             let (low, high) = if touched {
                 let rows = block * BLOCK..(block + 1) * BLOCK;
