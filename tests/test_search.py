@@ -301,6 +301,8 @@ def test_more_than_there_are() -> None:
         ({"n": 1.5}, TypeError, "n is 1.5; it must be a whole number"),
         ({"n": True}, TypeError, "n is True"),
         ({"by": "bm25"}, ValueError, "by is 'bm25'; it must be one of cosine, simhash"),
+        ({"least": 1.5}, ValueError, "least is 1.5; it must be a number from 0 to 1"),
+        ({"least": "0.3"}, TypeError, "least is '0.3'; it must be a number from 0 to 1"),
         ({"idf": "plain"}, ValueError, "idf is 'plain'; it must be one of smooth, gensim"),
         ({"threads": 0}, ValueError, "threads is 0"),
         ({"recipe": "nosuch"}, ValueError, "recipe is 'nosuch'"),
@@ -357,3 +359,12 @@ def test_wrong_ids(ids: Any, message: str) -> None:
 
 def test_shown() -> None:
     assert repr(nd.SearchIndex.build(ENGLISH)) == "SearchIndex(6 texts)"
+
+
+@pytest.mark.parametrize("by", ["cosine", "simhash"])
+def test_only_scores_that_reach_what_is_asked(by: Any) -> None:
+    every = nd.search(MIXED[0], MIXED, n=50, by=by).to_pylist()
+    assert len(every) > 3
+    for least in (every[0]["score"], every[2]["score"], 0.99):
+        expected = [row for row in every if row["score"] >= least]
+        assert nd.search(MIXED[0], MIXED, n=50, by=by, least=least).to_pylist() == expected

@@ -91,6 +91,7 @@ impl PyTermIndex {
         pipeline: &PyPipeline,
         queries: Vec<Bound<'py, PyString>>,
         n: usize,
+        least: f64,
         idf: &str,
         threads: Option<usize>,
     ) -> PyResult<Found<'py>> {
@@ -101,7 +102,7 @@ impl PyTermIndex {
             .map(|(at, query)| Text::new(query, "query", Some(at)))
             .collect::<PyResult<_>>()?;
         let queries: Vec<&str> = queries.iter().map(Text::as_str).collect();
-        let search = |stop: &AtomicBool| self.0.search(&pipeline.0, &queries, n, kind, stop);
+        let search = |stop: &AtomicBool| self.0.search(&pipeline.0, &queries, n, least, kind, stop);
         // One stays on this thread: to hand it over would take longer.
         let found = if queries.len() == 1 && self.0.is_ready(kind) {
             py.detach(|| guard(|| search(&AtomicBool::new(false))))?

@@ -347,10 +347,12 @@ class TermIndex:
         pipeline: Pipeline,
         queries: Sequence[str],
         n: int,
+        least: float,
         idf: str,
         threads: int | None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]:
-        """Queries, keys and cosines above 0: query by query the best `n`, then by key."""
+        """Queries, keys and cosines above 0, at least `least`: query by query the best `n`, then by
+        key."""
     def save(self, path: str, first: int, last: int, stamp: int) -> None:
         """Writes what has keys in this range, and maps the file in its place."""
     def attach(self, path: str) -> tuple[int, int, int, int, str]:

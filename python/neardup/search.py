@@ -17,6 +17,7 @@ from neardup.near.ranking import (
     Idf,
     Pairs,
     Searchable,
+    Wish,
     queries_of,
     rank,
     wish,
@@ -38,6 +39,7 @@ def search(
     *,
     recipe: RecipeLike = None,
     idf: Idf = "smooth",
+    least: float = 0.0,
     threads: int | None = None,
 ) -> pa.Table:
     """The `n` documents of a corpus that resemble a text most, best first.
@@ -53,6 +55,7 @@ def search(
              preset, a .toml file. An index or a collection has its own
     idf      with cosine: "smooth", as scikit-learn's TfidfVectorizer weights; "gensim", as gensim's
              TfidfModel
+    least    leaves out what scores less, which is quicker
     threads  cores to use [default: all]
 
     Returns a table: id, score (0 to 1, descending; of equals the first in the corpus first),
@@ -66,18 +69,19 @@ def search(
     if isinstance(corpus, Searchable):
         if recipe is not None:
             corpus.check_recipe(as_recipe(recipe))
-        return corpus.search(query, n, by, idf=idf, threads=threads)
+        return corpus.search(query, n, by, idf=idf, least=least, threads=threads)
     if isinstance(corpus, Index):
         raise TypeError(
             "corpus is an Index, which has fingerprints and no texts; use its nearest(), or build "
             "a SearchIndex of the texts"
         )
     # What is wrong is told before anything is built.
-    asked = wish(n, by, idf)
+    asked = wish(n, by, idf, least)
     wanted, one = queries_of(query, threads)
     texts, ids = _documents(corpus)
     index = SearchIndex(texts, ids, as_recipe(recipe), threads)
-    return index.search(wanted[0] if one else wanted, asked.n, by, idf=idf, threads=threads)
+    texts_asked = wanted[0] if one else wanted
+    return index.search(texts_asked, asked.n, by, idf=idf, least=least, threads=threads)
 
 
 class SearchIndex(Searchable):
@@ -150,10 +154,11 @@ class SearchIndex(Searchable):
         by: By = "cosine",
         *,
         idf: Idf = "smooth",
+        least: float = 0.0,
         threads: int | None = None,
     ) -> pa.Table:
         """The `n` texts that resemble a query most; see `neardup.search`."""
-        asked = wish(n, by, idf)
+        asked = wish(n, by, idf, least)
         texts, one = queries_of(query, threads)
         found = rank(texts, self, asked, self.recipe, threads=threads)
         import pyarrow as pa
@@ -167,8 +172,12 @@ class SearchIndex(Searchable):
 
     # ----------------------------------------------------------------- what `rank` asks of a corpus
 
-    def alike(self, texts: Sequence[str], n: int, idf: Idf, threads: int | None) -> Pairs:
-        return Pairs(*self._by_terms().search(self.recipe.pipeline, texts, n, idf, threads))
+    def alike(self, texts: Sequence[str], asked: Wish, threads: int | None) -> Pairs:
+        return Pairs(
+            *self._by_terms().search(
+                self.recipe.pipeline, texts, asked.n, asked.least, asked.idf, threads
+            )
+        )
 
     def nearest(self, values: NDArray[np.uint64], n: int) -> Pairs:
         queries, rows, distances = self._by_codes().nearest(

@@ -5,13 +5,14 @@
 //! tighter than the sum of the terms' own bounds by which MaxScore of Turtle and Flood, 1995, prunes, and with blocks it
 //! is what Ding and Suel, 2011, do). Only where the bound reaches the n-th best score so far are the frequent terms
 //! looked at, so the answer is that of a look at everything. Where that leaves too many candidates, frequent terms are
-//! added up as well. With `r` postings of the query's rare terms, `b` blocks and `c` candidates it takes
+//! added up as well; and where frequent terms have few postings, all are from the start (`sweep`). With `r` postings of the query's rare terms, `b` blocks and `c` candidates it takes
 //! O(r + b + 64 · touched blocks + c · frequent terms of a document), and at worst O(postings of the query's terms).
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::part::Columns;
+use super::sweep::sweep;
 use super::weighted::{BLOCK, Bounds, Weighted, WeightedPart};
 use super::{COUNT_BITS, LARGE};
 
@@ -21,7 +22,7 @@ const ONE: f64 = 1.0 - 1e-12;
 const SLACK: f64 = 1.0 - 2e-6;
 /// A look at a candidate takes as long as adding up so many postings.
 const LOOK: usize = 60;
-/// Bounds are worth a look where frequent terms of the query have so many times more postings than there are documents.
+/// Bounds are worth a look only where frequent terms of the query have so many times more postings than there are documents.
 const WORTH: usize = 2;
 /// So many times more documents are looked at first than are to be found.
 const SEEDS: usize = 4;
@@ -67,16 +68,22 @@ struct Best {
     hits: BinaryHeap<Hit>,
     /// Known to be reached by `n` documents.
     seeded: f64,
+    /// What a score must reach.
+    least: f64,
 }
 
 impl Best {
     /// What a bound must reach to be of interest.
     fn cut(&self) -> f32 {
         let worst = if self.hits.len() < self.n { 0.0 } else { self.hits.peek().map_or(0.0, |hit| hit.score) };
-        (worst.max(self.seeded) * SLACK) as f32
+        (worst.max(self.seeded).max(self.least) * SLACK) as f32
     }
 
-    fn take(&mut self, hit: Hit) {
+    fn take(&mut self, score: f64, key: i64) {
+        if score <= 0.0 || score < self.least {
+            return;
+        }
+        let hit = Hit { score, key };
         if self.hits.len() < self.n {
             self.hits.push(hit);
         } else if let Some(mut worst) = self.hits.peek_mut()
@@ -163,15 +170,21 @@ impl Query {
     }
 }
 
-/// The best `n` documents for a query's terms, in order.
+/// The best `n` documents for a query's terms, in order, whose scores are at least `least`.
 ///
 /// The terms of a document are always added up in one order: rare, frequent, very frequent ones, each by their hashes. So
 /// equal documents have equal scores, whichever way they were found.
-pub(super) fn best(weighted: &Weighted, terms: &mut [(u64, u32)], n: usize, scratch: &mut Scratch) -> Vec<Hit> {
+pub(super) fn best(
+    weighted: &Weighted,
+    terms: &mut [(u64, u32)],
+    n: usize,
+    least: f64,
+    scratch: &mut Scratch,
+) -> Vec<Hit> {
     let Some(query) = Query::new(weighted, terms) else { return Vec::new() };
     let Scratch { factors, sums } = scratch;
     factors.resize(weighted.frequent.len().max(factors.len()), 0.0);
-    let mut best = Best { n, hits: BinaryHeap::new(), seeded: 0.0 };
+    let mut best = Best { n, hits: BinaryHeap::new(), seeded: 0.0, least };
     for part in 0..weighted.parts.len() {
         query.frequent.iter().flatten().for_each(|&(number, factor)| factors[number as usize] = factor);
         Search { weighted, part, query: &query, best: &mut best }.run(sums, factors);
@@ -198,6 +211,10 @@ impl Search<'_> {
         let rare = &self.query.rare[self.part];
         let postings: usize = rare.iter().map(|&(term, _)| columns.span(term).len()).sum();
         let mut sparse = postings < columns.keys.len() / SPARSE;
+        let frequent: usize = self.query.frequent.iter().map(|terms| frequent_postings(&columns, part, terms)).sum();
+        if !sparse && self.best.least <= 0.0 && frequent <= WORTH * columns.keys.len() {
+            return self.sweep();
+        }
         sums.touched.clear();
         sums.touched.resize(padded / BLOCK, !sparse);
         for &(term, factor) in rare {
@@ -234,6 +251,19 @@ impl Search<'_> {
         for (block, _) in sums.touched.iter().enumerate().filter(|(_, touched)| **touched) {
             sums.sums[block * BLOCK..(block + 1) * BLOCK].fill(0.0);
         }
+    }
+
+    /// Adds up everything.
+    fn sweep(&mut self) {
+        let (columns, part) = (self.weighted.state.slots[self.part].part.seen(), &self.weighted.parts[self.part]);
+        let known = |&(number, factor): &(u32, f64)| Some((part.frequent_terms[number as usize]? as usize, factor));
+        let rare = self.query.rare[self.part].iter().copied();
+        let terms = rare.chain(self.query.frequent.iter().flatten().filter_map(known));
+        let candidate = Candidate { columns: &columns, part, factors: &[] };
+        sweep(&columns, &part.bounds, terms, self.best.cut(), |row, sum| {
+            self.best.take(candidate.finished(sum, row), columns.keys[row]);
+            self.best.cut()
+        });
     }
 
     /// Finds the rows whose bounds reach the n-th best score; false, and none of use, if there are more than `most`.
@@ -295,10 +325,8 @@ impl Search<'_> {
             if above(bound(&sums.sums, &part.bounds, at, lengths), cut) {
                 let sum = sums.sums[at];
                 let score = if lengths == [0.0; 2] { candidate.finished(sum, at) } else { candidate.score(sum, at) };
-                if score > 0.0 {
-                    self.best.take(Hit { score, key: columns.keys[at] });
-                    cut = self.best.cut();
-                }
+                self.best.take(score, columns.keys[at]);
+                cut = self.best.cut();
             }
         }
     }
@@ -320,8 +348,7 @@ fn above(bound: f32, cut: f32) -> bool {
 #[inline(never)]
 fn add(columns: &Columns<'_>, term: usize, factor: f64, sums: &mut [f64]) {
     let span = columns.span(term);
-    let large = columns.large.partition_point(|&at| (at as usize) < span.start);
-    if columns.large.get(large).is_some_and(|&at| (at as usize) < span.end) {
+    if columns.has_large(&span) {
         columns.each(term, |row, count| sums[row] += factor * f64::from(count));
         return;
     }

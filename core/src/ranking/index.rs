@@ -234,8 +234,8 @@ impl TermIndex {
         Ok(())
     }
 
-    /// The best `n` documents for each query, on the threads of the current rayon pool: those with the highest cosine, of
-    /// equal ones those with the lowest keys. Documents that share nothing with a query are not found.
+    /// The best `n` documents for each query, on the threads of the current rayon pool: those with the highest cosine, if
+    /// it is at least `least`, of equal ones those with the lowest keys. Documents that share nothing with a query are not found.
     ///
     /// What comes back is of no use once `stop` was set.
     pub fn search(
@@ -243,12 +243,13 @@ impl TermIndex {
         pipeline: &Pipeline,
         queries: &[&str],
         n: usize,
+        least: f64,
         kind: IdfKind,
         stop: &AtomicBool,
     ) -> Result<Ranked, Corrupt> {
         let weighted = self.weights(kind)?;
         let one = |query: &&str| {
-            if stop.load(Relaxed) { Vec::new() } else { self.best(&weighted, &mut pipeline.terms(query), n) }
+            if stop.load(Relaxed) { Vec::new() } else { self.best(&weighted, &mut pipeline.terms(query), n, least) }
         };
         let found: Vec<Vec<Hit>> = match queries {
             [only] => vec![one(only)],
@@ -284,11 +285,11 @@ impl TermIndex {
         Ok(keys)
     }
 
-    pub(super) fn best(&self, weighted: &Weighted, terms: &mut [(u64, u32)], n: usize) -> Vec<Hit> {
+    pub(super) fn best(&self, weighted: &Weighted, terms: &mut [(u64, u32)], n: usize, least: f64) -> Vec<Hit> {
         // Never waits: in a process forked while another thread held the lock, it stays locked for ever.
         let spare = self.scratch.try_lock().ok().and_then(|mut spare| spare.pop());
         let mut scratch = spare.unwrap_or_default();
-        let hits = best(weighted, terms, n, &mut scratch);
+        let hits = best(weighted, terms, n, least, &mut scratch);
         if let Ok(mut spare) = self.scratch.try_lock() {
             spare.push(scratch);
         }

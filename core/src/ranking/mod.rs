@@ -10,6 +10,7 @@ mod file;
 mod index;
 mod merge;
 mod part;
+mod sweep;
 mod weighted;
 
 pub use ask::Ranked;

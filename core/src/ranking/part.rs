@@ -187,6 +187,12 @@ impl Columns<'_> {
         self.starts[term] as usize..self.starts[term + 1] as usize
     }
 
+    /// Whether some postings have counts that stand elsewhere.
+    pub(super) fn has_large(&self, span: &Range<usize>) -> bool {
+        let first = self.large.partition_point(|&at| (at as usize) < span.start);
+        self.large.get(first).is_some_and(|&at| (at as usize) < span.end)
+    }
+
     /// How often a term occurs in a document, by its posting.
     #[inline(always)]
     pub(super) fn count(&self, at: usize) -> u32 {

@@ -71,7 +71,7 @@ fn add(index: &TermIndex, documents: &[(i64, Option<&str>)]) {
 }
 
 fn ask(index: &TermIndex, query: &str, n: usize, kind: IdfKind) -> Vec<(i64, f64)> {
-    let found = index.search(&pipeline(), &[query], n, kind, &AtomicBool::new(false)).unwrap();
+    let found = index.search(&pipeline(), &[query], n, 0.0, kind, &AtomicBool::new(false)).unwrap();
     found.keys.into_iter().zip(found.scores).collect()
 }
 
@@ -282,5 +282,24 @@ proptest! {
             .collect();
         let asked: Vec<u64> = asked.iter().map(term).collect();
         prop_assert_eq!(index.sharing(&asked).unwrap(), expected);
+    }
+}
+
+proptest! {
+    #[test]
+    fn only_scores_that_reach_what_is_asked(
+        texts in prop::collection::vec(text(), 1..300),
+        query in text(),
+        n in 1usize..20,
+        least in 0.0..1.0f64,
+        kind in kinds(),
+    ) {
+        let documents: Vec<(i64, Option<&str>)> = (0..).zip(texts.iter().map(|text| Some(&text[..]))).collect();
+        let index = TermIndex::with_frequent("test".to_owned(), 4);
+        add(&index, &documents);
+        let every = ask(&index, &query, texts.len(), kind);
+        let expected: Vec<(i64, f64)> = every.into_iter().filter(|(_, score)| *score >= least).take(n).collect();
+        let found = index.search(&pipeline(), &[&query], n, least, kind, &AtomicBool::new(false)).unwrap();
+        prop_assert_eq!(found.keys.into_iter().zip(found.scores).collect::<Vec<_>>(), expected);
     }
 }

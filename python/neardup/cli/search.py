@@ -79,6 +79,16 @@ def command(
             help="How rare words weigh more, with cosine: as scikit-learn or as gensim has it.",
         ),
     ] = "smooth",
+    least: Annotated[
+        float,
+        typer.Option(
+            "--least",
+            metavar="S",
+            min=0.0,
+            max=1.0,
+            help="Leave out what scores less, from 0 to 1.",
+        ),
+    ] = 0.0,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -124,7 +134,7 @@ def command(
     options.check_printed(as_json, out=out)
     places = _places(file, text, inputs)
     try:
-        wanted = wish(n, by, idf)
+        wanted = wish(n, by, idf, least)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     reading = reading_of(
@@ -211,7 +221,12 @@ def _check_recipe(own: Recipe, asked: Asked) -> None:
 def _in_collection(collection: Any, asked: Asked) -> list[Row]:
     wanted = asked.wish
     found = collection.search(
-        asked.text, wanted.n, wanted.by, idf=wanted.idf, threads=asked.threads
+        asked.text,
+        wanted.n,
+        wanted.by,
+        idf=wanted.idf,
+        least=wanted.least,
+        threads=asked.threads,
     ).to_pylist()
     rows = []
     for row in found:
@@ -249,6 +264,7 @@ def _in_files(
         wanted.by,
         recipe=options.recipe_of(asked.recipe, asked.bits),
         idf=wanted.idf,
+        least=wanted.least,
         threads=asked.threads,
     ).to_pylist()
     rows = [Row(ids[row["id"]], row["score"], row["distance"], texts[row["id"]]) for row in found]

@@ -391,6 +391,7 @@ class Collection(Searchable):
         by: By = "cosine",
         *,
         idf: Idf = "smooth",
+        least: float = 0.0,
         threads: int | None = None,
     ) -> pa.Table:
         """The `n` documents that resemble a text, or each of several, most; as `neardup.search`.
@@ -399,7 +400,7 @@ class Collection(Searchable):
         other reads all of its texts for the first such question, and keeps what it needs in memory
         until it is closed.
         """
-        asked = wish(n, by, idf)
+        asked = wish(n, by, idf, least)
         texts, one = queries_of(query, threads)
         if asked.by == "cosine" and not self.stores_text:
             raise _no_texts(self.path, 'by is "cosine"')

@@ -11,7 +11,7 @@ from neardup.collection.rows import digest_of
 from neardup.collection.store import Store
 from neardup.collection.view import View
 from neardup.fingerprint import Fingerprints
-from neardup.near.ranking import Idf, Pairs, Wish, rank
+from neardup.near.ranking import Pairs, Wish, rank
 from neardup.unicode import check_unicode
 
 if TYPE_CHECKING:
@@ -71,9 +71,13 @@ class _Documents:
         self.recipe = recipe
         self.index = index
 
-    def alike(self, texts: Sequence[str], n: int, idf: Idf, threads: int | None) -> Pairs:
+    def alike(self, texts: Sequence[str], asked: Wish, threads: int | None) -> Pairs:
         assert self.index is not None  # noqa: S101
-        return Pairs(*self.index.search(self.recipe.pipeline, texts, n, idf, threads))
+        return Pairs(
+            *self.index.search(
+                self.recipe.pipeline, texts, asked.n, asked.least, asked.idf, threads
+            )
+        )
 
     def nearest(self, values: NDArray[np.uint64], n: int) -> Pairs:
         return Pairs(*self.view.within(values, self.recipe.bits, 1.0, n))

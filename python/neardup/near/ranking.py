@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from neardup.columns import as_column, is_arrow, numbers
 from neardup.fingerprint import Fingerprints, fingerprints
-from neardup.limits import check_threads, whole
+from neardup.limits import as_float, check_threads, is_real, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,20 +34,27 @@ MOST = 2**31
 class Wish:
     """What is to be found: how many documents, by what, and with which document frequencies.
 
-    idf  "smooth": ln((1 + n) / (1 + df)) + 1; "gensim": log2(n / df)
+    idf    "smooth": ln((1 + n) / (1 + df)) + 1; "gensim": log2(n / df)
+    least  what a score must reach
     """
 
     n: int
     by: By
     idf: Idf
+    least: float = 0.0
 
 
-def wish(n: object, by: object, idf: object) -> Wish:
+def wish(n: object, by: object, idf: object, least: object = 0.0) -> Wish:
     """What the user asked for, checked."""
     for name, value, kind in (("by", by, By), ("idf", idf, Idf)):
         if value not in get_args(kind):
             raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(get_args(kind))}")
-    return Wish(whole("n", n, 1, MOST), by, idf)  # type: ignore[arg-type]
+    limits = "it must be a number from 0 to 1"
+    if not is_real(least):
+        raise TypeError(f"least is {least!r}; {limits}")
+    if not 0 <= as_float(least) <= 1:
+        raise ValueError(f"least is {least}; {limits}")
+    return Wish(whole("n", n, 1, MOST), by, idf, as_float(least))  # type: ignore[arg-type]
 
 
 class Pairs(NamedTuple):
@@ -64,8 +71,9 @@ class Pairs(NamedTuple):
 class Corpus(Protocol):
     """Documents by keys of which the earlier is the lower."""
 
-    def alike(self, texts: Sequence[str], n: int, idf: Idf, threads: int | None) -> Pairs:
-        """The `n` documents of the highest TF-IDF cosine above 0 with each text."""
+    def alike(self, texts: Sequence[str], asked: Wish, threads: int | None) -> Pairs:
+        """The `n` documents of the highest TF-IDF cosine above 0, and at least `least`, with each
+        text."""
 
     def nearest(self, values: NDArray[np.uint64], n: int) -> Pairs:
         """The `n` documents with a signal that differ in the fewest bits from each fingerprint."""
@@ -111,7 +119,7 @@ def rank(
         return _by_distance(texts, made, corpus, asked, recipe)
     import numpy as np
 
-    found = corpus.alike(texts, asked.n, asked.idf, threads)
+    found = corpus.alike(texts, asked, threads)
     queries = found.queries.astype(np.int64)
     keys, places = np.unique(found.keys, return_inverse=True)
     theirs = corpus.fingerprints(keys.tolist())
@@ -144,7 +152,8 @@ def _by_distance(
         order = np.argsort(queries, kind="stable")
         queries, keys, distance, signal = (x[order] for x in (queries, keys, distance, signal))
     score = 1 - distance / recipe.bits
-    return Ranked(queries.astype(np.int64), keys, score, distance, signal)
+    at = np.flatnonzero(score >= asked.least)
+    return Ranked(queries.astype(np.int64)[at], keys[at], score[at], distance[at], signal[at])
 
 
 class Searchable(ABC):
@@ -158,6 +167,7 @@ class Searchable(ABC):
         by: By = "cosine",
         *,
         idf: Idf = "smooth",
+        least: float = 0.0,
         threads: int | None = None,
     ) -> pa.Table:
         """The documents that resemble a text most."""
