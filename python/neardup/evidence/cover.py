@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class Words:
-    """The words of a text by their places; characters where a script has no spaces."""
+    """The words of a text by their places; characters where a script has no spaces, which is what
+    `alone` says of each."""
 
     def __init__(self, text: str) -> None:
-        self.starts, self.ends, _ = _core.units(text)
+        self.starts, self.ends, self.alone = _core.units(text)
         # Spaces and punctuation between words are no characters of the text, as for checkers.
         self.lengths = self.ends - self.starts
 
