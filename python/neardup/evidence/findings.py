@@ -6,11 +6,11 @@ same by characters, which is what Chinese checkers state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from neardup.evidence.cover import Words
+from neardup.evidence.cover import Tally, Words
 from neardup.passages import Passage
 
 # Why a stretch does not count.
@@ -31,7 +31,8 @@ class Figures:
     """Shares of a document that are in its sources as well, 0 to 1.
 
     share     all sources together; what several have counts once
-    unquoted  the same without what is in quotations and lists of references
+    unquoted  the same without what is in quotations and lists of references. They are left out of
+              what was copied, not of the whole: it is a share of the same words as `share`
     largest   by the largest single source
 
     Of a document of which nothing counts they are 0.
@@ -42,7 +43,7 @@ class Figures:
     largest: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Source:
     """A document that the checked one shares passages with.
 
@@ -55,6 +56,8 @@ class Source:
                 which nothing counts are left out
     equal       the stretches of equal words in them: left start, left end, right start, right end
     coarse      there was not enough time: passages may be missing or cut short
+    place       of documents compared with each other: which of the findings it is. Ids may be there
+                twice; this tells them apart
     """
 
     id: str
@@ -67,12 +70,75 @@ class Source:
     passages: tuple[Passage, ...]
     equal: tuple[tuple[int, int, int, int], ...] = ()
     coarse: bool = False
+    place: int | None = None
 
 
-def _places(source: Source) -> list[tuple[int, int]]:
-    if source.equal:
-        return [(start, end) for start, end, _, _ in source.equal]
-    return [(passage.left_start, passage.left_end) for passage in source.passages]
+Equal = tuple[tuple[int, int, int, int], ...]
+
+
+def places_of(passages: Sequence[Passage], equal: Equal) -> list[tuple[int, int]]:
+    """The stretches of the checked document that a source has."""
+    if equal:
+        return [(start, end) for start, end, _, _ in equal]
+    return [(passage.left_start, passage.left_end) for passage in passages]
+
+
+class Part(NamedTuple):
+    """What a source has of a document, of what counts: words, characters, and the passages with
+    such a word."""
+
+    words: int
+    characters: int
+    passages: tuple[Passage, ...]
+    longest: int
+
+
+class Count:
+    """Figures of a document from the stretches that its sources have."""
+
+    def __init__(
+        self, words: Words, ignored: Iterable[Ignored], quoted: Iterable[Ignored] = ()
+    ) -> None:
+        counts = ~words.within((x.start, x.end) for x in ignored)
+        self._all = words
+        self._counts = counts
+        self._quoted = tuple(quoted)
+        self._tally = Tally(words, counts)
+        self._anyone: dict[tuple[int, int], None] = {}
+        self._largest = (0, 0)
+        self.words, self.characters = words.count(counts), words.characters(counts)
+
+    def part(self, passages: tuple[Passage, ...], equal: Equal) -> Part | None:
+        """The part of a source, which is counted; None if nothing of it counts."""
+        places = places_of(passages, equal)
+        spans = self._tally.spans(places)
+        words = self._tally.words(spans)
+        if not words:
+            return None
+        characters = self._tally.characters(spans)
+        self._anyone.update(dict.fromkeys(places))
+        self._largest = max(self._largest[0], words), max(self._largest[1], characters)
+        kept = [x for x in passages if self._tally.has(spans, x.left_start, x.left_end)]
+        longest = max((passage.words for passage in kept), default=0)
+        # The tuple that is there may be that of many sources.
+        same = len(kept) == len(passages)
+        return Part(words, characters, passages if same else tuple(kept), longest)
+
+    def figures(self) -> tuple[Figures, Figures]:
+        """By words and by characters, of all that were counted."""
+        words = self._all
+        anyone = words.within(self._anyone) & self._counts
+        unquoted = anyone & ~words.within((x.start, x.end) for x in self._quoted)
+        numbers = (words.count(anyone), words.count(unquoted), self._largest[0])
+        in_characters = (
+            words.characters(anyone),
+            words.characters(unquoted),
+            self._largest[1],
+        )
+        return (
+            Figures(*(number / max(self.words, 1) for number in numbers)),
+            Figures(*(number / max(self.characters, 1) for number in in_characters)),
+        )
 
 
 @dataclass(frozen=True)
@@ -113,35 +179,30 @@ class Finding:
     def counted(self) -> Finding:
         """The same with all figures computed from the stretches of its sources, those without a
         word that counts left out and the others in order."""
-        words = Words(self.text)
-        counts = ~words.within((x.start, x.end) for x in self.ignored)
-        total, characters = words.count(counts), words.characters(counts)
-        anyone = words.within(())
-        sources, largest = [], 0
+        count = Count(Words(self.text), self.ignored, self.quoted)
+        sources = []
         for source in self.sources:
-            covered = words.within(_places(source)) & counts
-            if not covered.any():
+            part = count.part(source.passages, source.equal)
+            if part is None:
                 continue
-            anyone |= covered
-            largest = max(largest, words.characters(covered))
-            number = words.count(covered)
-            kept = tuple(x for x in source.passages if words.has(covered, x.left_start, x.left_end))
-            longest = max((passage.words for passage in kept), default=0)
             sources.append(
-                replace(source, words=number, share=number / total, passages=kept, longest=longest)
+                replace(
+                    source,
+                    words=part.words,
+                    share=part.words / count.words,
+                    passages=part.passages,
+                    longest=part.longest,
+                )
             )
         sources.sort(key=lambda source: -source.words)
-        unquoted = anyone & ~words.within((x.start, x.end) for x in self.quoted)
-        most = sources[0].words if sources else 0
-        numbers = (words.count(anyone), words.count(unquoted), most)
-        in_characters = (words.characters(anyone), words.characters(unquoted), largest)
+        figures, by_characters = count.figures()
         return replace(
             self,
-            words=total,
-            characters=characters,
+            words=count.words,
+            characters=count.characters,
             sources=tuple(sources),
-            figures=Figures(*(number / max(total, 1) for number in numbers)),
-            by_characters=Figures(*(number / max(characters, 1) for number in in_characters)),
+            figures=figures,
+            by_characters=by_characters,
         )
 
     def figures_zh(self) -> dict[str, float]:

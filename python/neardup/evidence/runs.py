@@ -47,7 +47,12 @@ class Runs:
         without: Sequence[str] = (),
     ) -> None:
         """`minimum`: words, or characters, of a passage. `without` are texts whose runs do not
-        count."""
+        count; those shorter than a passage make no difference.
+
+        A run is three quarters of a passage. So a passage is lost if it is a stretch of `without`
+        with no more than a quarter of the minimum beside it: with six words, one more word. A
+        document that shares anything else is found, and then that passage is too.
+        """
         import numpy as np
 
         self._minimum = minimum
@@ -56,7 +61,10 @@ class Runs:
         bounds, hashes = _core.winnow(list(texts), *minimum, threads)
         rows = np.repeat(np.arange(len(texts)), _sizes(bounds))
         if without:
-            _, left_out = _core.winnow(list(without), *minimum, threads, every=True)
+            # What is shorter than a passage has no hash here, but it may have a run.
+            bounds, _ = _core.winnow(list(without), *minimum, threads)
+            long = [text for text, size in zip(without, _sizes(bounds), strict=True) if size]
+            _, left_out = _core.winnow(long, *minimum, threads, every=True)
             kept = ~np.isin(hashes, left_out)
             hashes, rows = hashes[kept], rows[kept]
         order = np.argsort(hashes, kind="stable")
@@ -81,16 +89,17 @@ class Runs:
         # A hash that all documents have makes as many entries as there are documents: in parts.
         ends = np.cumsum(counts)
         cuts = np.flatnonzero(np.diff(ends // ENTRIES, prepend=0)).tolist()
-        found = [np.zeros((0, 2), np.int64)]
+        found = [np.zeros(0, np.int64)]
         for start, end in pairwise([0, *cuts, len(hashes)]):
             size = counts[start:end]
             # For each hash the places of its equals: first, first + 1, …
             before = np.repeat(np.cumsum(size) - size, size)
             equal = np.repeat(first[start:end], size) + np.arange(int(size.sum())) - before
-            pairs = np.stack([np.repeat(places[start:end], size), self._rows[equal]], axis=1)
-            found.append(np.unique(pairs, axis=0))
-        every = np.unique(np.concatenate(found), axis=0)
-        return every[:, 0], every[:, 1]
+            # A pair as one number: those are sorted many times faster than rows of two.
+            pairs = np.repeat(places[start:end], size) * self._texts + self._rows[equal]
+            found.append(np.unique(pairs))
+        every = np.unique(np.concatenate(found))
+        return every // max(self._texts, 1), every % max(self._texts, 1)
 
 
 def _sizes(bounds: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any
 
 from neardup.evidence.findings import Copying, Figures, Finding, Source
+from neardup.evidence.names import Places
 from neardup.passages import Passage
 from neardup.reports.catalogue import Words
 from neardup.reports.compared import Compared, Figure, pair_view
@@ -136,10 +137,7 @@ class _Pages:
         shares = self._shares
         # The numbers of documents, those with the highest share first.
         self._ranked = sorted(range(len(shares)), key=lambda at: (-shares[at], at))
-        self._numbers: dict[str, int] = {}
-        if report.copying.among:
-            for at, finding in enumerate(self._findings):
-                self._numbers.setdefault(finding.id, at)
+        self._places = Places(report.copying)
         self._documents, self._pairs, self._left_out = self._planned()
 
     def _figures(self, finding: Finding) -> Figures:
@@ -235,8 +233,8 @@ class _Pages:
         finding = self._findings[at]
         rows = []
         for rank, source in enumerate(finding.sources[:SOURCES], 1):
-            own = self._numbers.get(source.id)
-            document = "" if own is None else self._document_link(own)
+            # Of a text that was only compared with there is no page.
+            document = self._document_link(self._places.of(source))
             rows.append(SourceRow.of(rank, source, document, self._pair_link(at, rank)))
         view: DocumentView = document_view(
             finding,
@@ -336,15 +334,14 @@ class _Pages:
 
     def _net(self) -> Net:
         names = [finding.id for finding in self._findings]
-        numbers = dict(self._numbers)
         ties = []
         for at, finding in enumerate(self._findings):
             for rank, source in enumerate(finding.sources, 1):
-                if source.id not in numbers:
-                    numbers[source.id] = len(names)
-                    names.append(source.id)
+                place = self._places.of(source)
+                names += [""] * (place + 1 - len(names))
+                names[place] = source.id
                 value = round(source.share, 6)
-                ties.append(Tie(at, numbers[source.id], value, self._pair_link(at, rank)))
+                ties.append(Tie(at, place, value, self._pair_link(at, rank)))
         links = [self._document_link(at) for at in range(len(self._findings))]
         return Net(
             names,
