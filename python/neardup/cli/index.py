@@ -218,4 +218,4 @@ def export(
 
 def _bytes(collection: Collection) -> int:
     found = collection.stats()
-    return found.database_bytes + found.segment_bytes
+    return found.database_bytes + found.segment_bytes + found.postings_bytes

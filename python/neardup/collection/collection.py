@@ -15,10 +15,11 @@ from neardup.collection.batch import Batch
 from neardup.collection.checking import Checking, CheckingOne
 from neardup.collection.connection import Durability
 from neardup.collection.documents import as_documents
-from neardup.collection.errors import CollectionError, KnownIdError, corrupt, told
+from neardup.collection.errors import CollectionError, KnownIdError, corrupt, no_texts, told
 from neardup.collection.judging import judge
+from neardup.collection.kept import KeptPostings, Name
 from neardup.collection.opening import check_folder, make_store, recorded
-from neardup.collection.postings import FeatureTerms, Postings, RunTerms
+from neardup.collection.postings import RunTerms
 from neardup.collection.results import Outcome, Stats, Stored
 from neardup.collection.rows import Row, unpacked
 from neardup.collection.searching import Searching
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup import _core
-    from neardup.collection.view import View
 
 MOST = 2**31
 
@@ -70,12 +69,7 @@ class Collection(Searchable):
         self._session = Session(
             folder, store, self.recipe, texts=self.stores_text, read_only=read_only
         )
-        texts, identity = settings.texts, settings.identity
-        self._features = Postings(
-            folder, FeatureTerms(self.recipe), identity, kept=settings.search and texts
-        )
-        self._runs = Postings(folder, RunTerms(), identity, kept=settings.runs and texts)
-        self._postings = (self._features, self._runs)
+        self._postings = KeptPostings(folder, self.recipe, settings)
         # What was added last were updates: then it is quicker to look ids up before.
         self._updates = False
 
@@ -131,22 +125,27 @@ class Collection(Searchable):
             texts = store_text is not False
             for name, value in kept.items():
                 if value and not texts:
-                    raise _no_texts(folder, f"{name} is True")
+                    raise no_texts(folder, f"{name} is True")
             wanted = {name: bool(value) for name, value in kept.items()}
             make_store(folder, chosen or as_recipe(None), texts=texts, **wanted)
         store = Store(folder, read_only=read_only, durability=durability)
         try:
             store.check_version()
             found = cls(folder, store, read_only=read_only)
+        except BaseException:
+            store.close()
+            raise
+        try:
             found._check_same(chosen, store_text)
             with found._session.current():
                 pass
             if search is not None and search != found.keeps_search:
-                found._decide("search", found._features, search)
+                found._decide("search", search)
             if runs is not None and runs != found.keeps_runs:
-                found._decide("runs", found._runs, runs)
+                found._decide("runs", runs)
         except BaseException:
-            store.close()
+            # It may be the writer already.
+            found.close()
             raise
         return found
 
@@ -166,33 +165,21 @@ class Collection(Searchable):
     @property
     def keeps_search(self) -> bool:
         """Whether what `search` by cosine needs is kept in files."""
-        return self._features.kept
+        return self._postings.search.kept
 
     @property
     def keeps_runs(self) -> bool:
         """Whether what finds documents with a passage in common is kept in files."""
-        return self._runs.kept
+        return self._postings.runs.kept
 
-    def _decide(self, name: str, postings: Postings, kept: bool) -> None:
-        """Keeps postings from now on, or no longer."""
-        if kept and not self.stores_text:
-            raise _no_texts(self.path, f"{name} is True")
+    def _decide(self, name: Name, kept: bool) -> None:
         with self._session.writing() as store:
-            postings.claim(store)
-            before = store.settings()
-            after = before._replace(search=kept) if name == "search" else before._replace(runs=kept)
-            store.set_settings(after)
-            if kept:
-                postings.kept = True
-                postings.tidy(store, whole=True)
-            else:
-                postings.delete()
+            self._postings.decide(store, name, kept)
 
     def close(self) -> None:
         """Closes the files, and lets another process write. Calling it again does nothing."""
         self._session.close()
-        for postings in self._postings:
-            postings.forget()
+        self._postings.forget()
 
     def __enter__(self) -> Self:
         return self
@@ -242,7 +229,7 @@ class Collection(Searchable):
             return []
         batch = Batch(given, self.recipe, texts=self.stores_text)
         with self._session.writing() as store:
-            self._claim(store)
+            self._postings.claim(store)
             if asked is not None:
                 known = self._known(given.ids)
                 outcomes = self._session.settled(
@@ -265,10 +252,6 @@ class Collection(Searchable):
             self._exchange(batch, every, list(known.values()))
             return [Outcome(id_, "updated" if id_ in known else "added") for id_ in given.ids]
 
-    def _claim(self, store: Store) -> None:
-        for postings in self._postings:
-            postings.claim(store)
-
     def _known(self, ids: Sequence[str]) -> dict[str, Row]:
         with told(self.path):
             return self._session.store.by_ids(ids)
@@ -282,8 +265,7 @@ class Collection(Searchable):
             batch.coded(chosen, first),
             batch.sketches(chosen),
         )
-        for postings in self._postings:
-            postings.tidy(self._session.store)
+        self._postings.tidy(self._session.store)
 
     def _exchange(self, batch: Batch, chosen: list[int] | range, replaced: list[Row]) -> None:
         """As `_put`, where all ids were looked up before."""
@@ -299,7 +281,7 @@ class Collection(Searchable):
             if not isinstance(name, str):
                 raise TypeError(f"an id is {name!r}; ids are strings")
         with self._session.writing() as store:
-            self._claim(store)
+            self._postings.claim(store)
             known = self._known([name for name in names if _is_text(name)])
             if not known:
                 return 0
@@ -314,10 +296,9 @@ class Collection(Searchable):
         again in the folder SQLite has for temporary files.
         """
         with self._session.writing() as store:
-            self._claim(store)
+            self._postings.claim(store)
             self._session.segments.write(store, whole=True)
-            for postings in self._postings:
-                postings.tidy(store, whole=True)
+            self._postings.tidy(store, whole=True)
             store.vacuum()
 
     # ------------------------------------------------------------------------------- what comes out
@@ -403,9 +384,10 @@ class Collection(Searchable):
         asked = wish(n, by, idf, least)
         texts, one = queries_of(query, threads)
         if asked.by == "cosine" and not self.stores_text:
-            raise _no_texts(self.path, 'by is "cosine"')
+            raise no_texts(self.path, 'by is "cosine"')
         self._session.check_open()
-        searching = Searching(texts, self.recipe, asked, self._features, one=one, threads=threads)
+        postings = self._postings.search
+        searching = Searching(texts, self.recipe, asked, postings, one=one, threads=threads)
         return self._session.ask(searching.found)
 
     def check_recipe(self, recipe: Recipe) -> None:
@@ -432,16 +414,8 @@ class Collection(Searchable):
                 "texts it was made of, or make another collection that keeps them"
             )
         for place, hashes in enumerate(runs):
-            for row in self._session.ask(partial(self._sharing, hashes)):
+            for row in self._session.ask(partial(self._postings.sharing, hashes)):
                 yield place, self._as_stored(row)
-
-    def _sharing(self, hashes: NDArray[np.uint64], _: View, store: Store) -> list[Row]:
-        def rows(index: _core.TermIndex) -> list[Row]:
-            keys = index.sharing(hashes).tolist()
-            found = store.by_keys(keys, whole=True)
-            return [found[key] for key in keys]
-
-        return self._runs.ask(store, rows)
 
     def get(self, id: str) -> Stored | None:  # noqa: A002
         """The document of this id, or None."""
@@ -517,6 +491,7 @@ class Collection(Searchable):
     def stats(self) -> Stats:
         """How many documents there are, and how they are stored."""
         with self._session.current() as (view, store):
+            settings = store.settings()
             return Stats(
                 path=str(self.path),
                 documents=view.counts.documents,
@@ -533,6 +508,9 @@ class Collection(Searchable):
                     file.stat().st_size for file in self.path.glob(f"{DATABASE}*") if file.exists()
                 ),
                 segment_bytes=sum(part.row.bytes for part in view.parts),
+                search=settings.search,
+                runs=settings.runs,
+                postings_bytes=self._postings.bytes,
             )
 
     @property
@@ -555,16 +533,9 @@ class Collection(Searchable):
         store = Store(self.path, read_only=True)
         try:
             found = problems(store, self.recipe, texts=self.stores_text)
-            return found + [x for postings in self._postings for x in postings.problems(store)]
+            return found + self._postings.problems(store)
         finally:
             store.close()
-
-
-def _no_texts(folder: Path, why: str) -> CollectionError:
-    return CollectionError(
-        f'{folder}: keeps no texts, and {why}; search by "simhash", or make another collection '
-        "that keeps them"
-    )
 
 
 # What makes an outcome of its values with no step of Python, and the rest of one, for as many as

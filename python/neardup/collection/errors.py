@@ -96,6 +96,13 @@ def corrupt(folder: Path, what: str) -> CorruptCollectionError:
     )
 
 
+def no_texts(folder: Path, why: str) -> CollectionError:
+    return CollectionError(
+        f'{folder}: keeps no texts, and {why}; search by "simhash", or make another collection '
+        "that keeps them"
+    )
+
+
 def unwritable(folder: Path) -> PermissionError:
     return PermissionError(
         errno.EACCES,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -41,12 +41,14 @@ SUFFIX = ".postings"
 TAIL = 1 << 13
 # A file is written anew together with later ones that have this share of its documents.
 NOT_MUCH_LARGER = 1.5
-# Documents of a file: more take too long to write at once.
+# Documents of a file: more take too long to write at once, and four times as many do not fit.
 MOST = 1 << 22
 # The share of documents in files that may be removed before all is written anew.
 REMOVED = 0.25
 # Texts in memory at a time.
 TEXTS = 2048
+# Times a reader looks again for files, where a writer has replaced some meanwhile.
+LOOKS = 4
 
 
 class Terms(Protocol):
@@ -108,7 +110,6 @@ class Postings:
         self.kept = kept
         self.lock = threading.RLock()
         self._identity = f"{identity} {terms.identity}"
-        self._claimed = False
         # No file is tried again before this key, after one could not be written.
         self._patience = 0
         self.forget()
@@ -124,23 +125,17 @@ class Postings:
 
     # -------------------------------------------------------------------------------------- reading
 
-    def current(self, store: Store) -> _core.TermIndex:
-        """All documents that the store has; to be called in a snapshot."""
-        counts = store.counts()
-        try:
-            return self._current(store, counts)
-        except _core.CorruptIndexError:
-            self.distrust()
-            return self._current(store, counts)
-
     def ask(self, store: Store, work: Callable[[_core.TermIndex], T]) -> T:
-        """An answer as of the moment of the store; keys that are found can be looked up in it."""
-        with self.lock, store.snapshot():
-            try:
-                return work(self.current(store))
-            except _core.CorruptIndexError:
-                self.distrust()
-                return work(self.current(store))
+        """An answer as of a moment of the store; keys that are found can be looked up in it."""
+        with self.lock:
+            # Whoever has fixed the moment already relies on it.
+            free = not store.connection.in_transaction
+            with store.snapshot():
+                try:
+                    return work(self._current(store, renew=free))
+                except _core.CorruptIndexError:
+                    self.distrust()
+                    return work(self._current(store, renew=free))
 
     def distrust(self) -> None:
         """A file is not what it should be: nothing in files is used any more."""
@@ -148,13 +143,25 @@ class Postings:
         self.forget()
         self._damaged = damaged
 
-    def _current(self, store: Store, counts: Counts) -> _core.TermIndex:
+    def _current(
+        self, store: Store, *, last: int | None = None, renew: bool = False
+    ) -> _core.TermIndex:
+        """All documents that the store has, or those in files and up to a key; to be called in a
+        snapshot.
+
+        What is known is true after each step, so that an interruption costs that step only: the
+        index is not ours while it changes.
+        """
         import numpy as np
 
-        index = self._index
-        if index is None or counts.next_key < self._next_key:
-            index = self._opened(counts)
-        self._read(store, index, counts)
+        counts = store.counts()
+        index, self._index = self._index, None
+        if (
+            index is None
+            or counts.next_key < self._next_key
+            or counts.next_removal < self._next_removal
+        ):
+            index, counts = self._settled(store, renew=renew)
         if counts.next_removal != self._next_removal:
             gone = store.removed(self._next_removal)
             if len(gone) != counts.next_removal - self._next_removal:
@@ -162,20 +169,53 @@ class Postings:
                 live = np.fromiter(store.keys(counts.next_key - 1), dtype=np.int64)
                 gone = np.setdiff1d(index.keys(), live).tolist()
             index.remove(np.array(gone, dtype=np.int64))
+            self._next_removal = counts.next_removal
+        self._read(store, index, counts.next_key - 1 if last is None else last)
         self._index = index
-        self._next_key, self._next_removal = counts.next_key, counts.next_removal
         return index
 
-    def _opened(self, counts: Counts) -> _core.TermIndex:
-        """What is in files, as far as they go."""
+    def _read(self, store: Store, index: _core.TermIndex, last: int) -> None:
+        """Documents that came since, from their texts."""
+        import numpy as np
+
+        rows = store.scan(self._next_key, last)
+        self._index = index
+        while some := list(islice(rows, TEXTS)):
+            store.breathe()
+            texts = [unpacked(row.text) or "" for row in some]
+            keys = np.array([row.key for row in some], dtype=np.int64)
+            self._index = None
+            self.terms.add(index, texts, keys)
+            self._next_key = some[-1].key + 1
+            self._index = index
+        self._next_key = max(self._next_key, last + 1)
+
+    def _settled(self, store: Store, *, renew: bool) -> tuple[_core.TermIndex, Counts]:
+        """What is in files, and the moment it is to be completed to. A writer may have put files in
+        place of others that know more than that moment: then it has to be a later one."""
+        for look in range(LOOKS):
+            if look and renew:
+                store.renew()
+            counts = store.counts()
+            before = paths(self.folder, self.terms.prefix) if self.kept else []
+            index, newer = self._opened(counts)
+            if not self.kept or not (newer or before != paths(self.folder, self.terms.prefix)):
+                break
+        return index, counts
+
+    def _opened(self, counts: Counts) -> tuple[_core.TermIndex, bool]:
+        """What is in files, as far as they go; and whether some know more than these counts."""
         damaged = self._damaged
         self.forget()
         self._damaged = damaged
         index = _core.TermIndex(self._identity)
+        there = [*self._there()] if self.kept else []
         next_key, removals = 1, counts.next_removal
-        for file in self._chain(counts) if self.kept else ():
+        for file in _chain(there, counts):
             try:
                 index.attach(str(file.path))
+            except FileNotFoundError:
+                break  # a writer has just replaced it
             except (OSError, ValueError):
                 self._damaged.append(file.path)
                 break
@@ -183,59 +223,42 @@ class Postings:
             next_key, removals = file.last + 1, min(removals, file.removals)
         self._next_key, self._next_removal = next_key, removals
         self._saved = next_key - 1
-        return index
-
-    def _chain(self, counts: Counts) -> Iterator[File]:
-        """Files whose keys follow each other from the first on, the longest where there are
-        several."""
-        found: dict[int, File] = {}
-        for file in sorted(self._there(), key=lambda file: file.last):
-            if file.last < counts.next_key and file.removals <= counts.next_removal:
-                found[file.first] = file
-        first = 1
-        while first in found:
-            yield found[first]
-            first = found[first].last + 1
+        return index, not all(_is_known(file, counts) for file in there)
 
     def _there(self) -> Iterator[File]:
         """The files that are of this collection and can be opened."""
         for path in paths(self.folder, self.terms.prefix):
-            if path in self._damaged:
-                continue
-            with suppress(OSError, ValueError):
-                first, last, documents, removals, identity = _core.TermIndex.covered(str(path))
-                if identity == self._identity and 1 <= first <= last:
-                    yield File(path, first, last, documents, removals)
+            if path not in self._damaged:
+                with suppress(OSError, ValueError):
+                    file = self._file(path)
+                    if file is not None:
+                        yield file
 
-    def _read(self, store: Store, index: _core.TermIndex, counts: Counts) -> None:
-        """Documents that came since, from their texts."""
-        import numpy as np
-
-        rows = store.scan(self._next_key, counts.next_key - 1)
-        while some := list(islice(rows, TEXTS)):
-            store.breathe()
-            texts = [unpacked(row.text) or "" for row in some]
-            keys = np.array([row.key for row in some], dtype=np.int64)
-            self.terms.add(index, texts, keys)
+    def _file(self, path: Path) -> File | None:
+        """What a file says of itself; None if it is of something else."""
+        first, last, documents, removals, identity = _core.TermIndex.covered(str(path))
+        ours = identity == self._identity and 1 <= first <= last
+        return File(path, first, last, documents, removals) if ours else None
 
     # ------------------------------------------------------------------------------------- writing
 
-    def claim(self, store: Store) -> None:
-        """To be called by whoever may write, before anything is added: what an interrupted writer
-        has left is deleted, and files of keys that are not given yet, as of a database that was
-        restored from a copy, so that they are never taken for those of other documents."""
+    def claim(self, store: Store, *, kept: bool) -> None:
+        """To be called once by whoever may write, before anything is added: what an interrupted
+        writer has left is deleted, and files of keys that are not given yet, as of a database that
+        was restored from a copy, so that they are never taken for those of other documents.
+
+        kept  what is decided now; another process may have done so since this one opened
+        """
         with self.lock:
-            if self._claimed:
-                return
-            files = [*self._chain(store.counts())] if self.kept else []
+            self.kept = kept
+            files = [*_chain(self._there(), store.counts())] if kept else []
             known = {file.path for file in files}
             remove(path for path in _ours(self.folder, self.terms.prefix) if path not in known)
             self.forget()
             self._saved = files[-1].last if files else 0
-            self._claimed = True
 
     def tidy(self, store: Store, *, whole: bool = False) -> None:
-        """Writes a file if enough has gathered; `whole`: one of everything. What is stored is safe
+        """Writes a file if enough has gathered; `whole`: everything anew. What is stored is safe
         already, so that a failure to do so is none: it is tried again later, unless `whole`."""
         if not self.kept:
             return
@@ -245,35 +268,77 @@ class Postings:
                 return
             try:
                 with store.snapshot():
-                    self._write(store, whole=whole)
-            except (OSError, ValueError):
-                self._patience = key + TAIL
+                    try:
+                        self._write(store, whole=whole)
+                    except _core.CorruptIndexError:
+                        # The texts are the truth: all is made of them again.
+                        self.distrust()
+                        self._write(store, whole=whole)
+            except BaseException as error:
+                # It may have come between a file and what is known of it.
                 self.forget()
-                if whole:
+                if whole or not isinstance(error, OSError | ValueError):
                     raise
+                self._patience = key + TAIL
 
     def _write(self, store: Store, *, whole: bool) -> None:
-        index = self.current(store)
-        counts = store.counts()
-        last, files = counts.next_key - 1, [*self._files]
+        last = store.counts().next_key - 1
+        fresh = self._fill(store, last)
+        index = self._current(store)
+        files = [*self._files]
+        size = last - self._last
         stale = self._damaged or len(index) < (1 - REMOVED) * sum(x.documents for x in files)
-        size = last - (files[-1].last if files else 0)
         if size < TAIL and not (whole or stale):
             return
-        while files and (whole or stale or files[-1].documents <= NOT_MUCH_LARGER * size):
-            if size + files[-1].documents > MOST:
-                break
-            size += files.pop().documents
-        first = files[-1].last + 1 if files else 1
-        if first > last:
-            return
-        path = self.folder / f"{self.terms.prefix}{first}-{last}{SUFFIX}"
-        index.save(str(path), first, last, counts.next_removal)
-        documents = _core.TermIndex.covered(str(path))[2]
-        self._files = [*files, File(path, first, last, documents, counts.next_removal)]
+        merged: list[File] = []
+        while files and (
+            whole
+            or stale
+            or (
+                files[-1].documents <= NOT_MUCH_LARGER * size and size + files[-1].documents <= MOST
+            )
+        ):
+            size += files[-1].documents
+            merged.insert(0, files.pop())
+        spans = [(file.first, file.last) for file in merged]
+        if self._last < last:
+            spans.append((self._last + 1, last))
+        known = {(file.first, file.last): file for file in fresh}
+        for span in _joined(spans, index):
+            files.append(known.get(span) or self._save(store, index, *span))
+        self._files = files
         self._damaged, self._saved = [], last
-        known = {file.path for file in self._files}
-        remove(path for path in _ours(self.folder, self.terms.prefix) if path not in known)
+        used = {file.path for file in files}
+        remove(path for path in _ours(self.folder, self.terms.prefix) if path not in used)
+
+    def _fill(self, store: Store, last: int) -> list[File]:
+        """Files as large as they may be, until what is in none fits into one. The texts are read
+        file by file: what was read at once is in parts that cannot be cut."""
+        self._current(store, last=0)
+        fresh: list[File] = []
+        while last - self._last > MOST:
+            first, end = self._last + 1, self._last + MOST
+            if self._next_key > end + 1:
+                self._index = None
+                self._current(store, last=0)
+                continue
+            index = self._current(store, last=end)
+            fresh.append(self._save(store, index, first, end))
+            self._files.append(fresh[-1])
+        return fresh
+
+    def _save(self, store: Store, index: _core.TermIndex, first: int, last: int) -> File:
+        path = self.folder / f"{self.terms.prefix}{first}-{last}{SUFFIX}"
+        removals = store.counts().next_removal
+        index.save(str(path), first, last, removals)
+        self._damaged = [other for other in self._damaged if other != path]
+        documents = _core.TermIndex.covered(str(path))[2]
+        return File(path, first, last, documents, removals)
+
+    @property
+    def _last(self) -> int:
+        """The last key in the files that are open."""
+        return self._files[-1].last if self._files else 0
 
     def delete(self) -> None:
         """Takes all files away."""
@@ -285,28 +350,39 @@ class Postings:
     # ----------------------------------------------------------------------------------- verifying
 
     def problems(self, store: Store) -> list[str]:
-        """What is wrong with the files, in words."""
+        """What is wrong with the files that are used, or would be if they could be read, in
+        words."""
         if not self.kept:
             return []
         import numpy as np
 
-        found = []
         with store.snapshot():
             counts = store.counts()
             live = np.fromiter(store.keys(counts.next_key - 1), dtype=np.int64)
+        found, files = [], []
         for path in paths(self.folder, self.terms.prefix):
             try:
-                index = _core.TermIndex(self._identity)
-                first, last, *_ = index.attach(str(path))
-                index.verify()
-                missing = np.setdiff1d(live[(live >= first) & (live <= last)], index.keys())
+                file = self._file(path)
             except FileNotFoundError:
                 continue  # a writer has just replaced it
             except (OSError, ValueError) as error:
                 found.append(f"postings: {error}")
+            else:
+                files += [] if file is None else [file]
+        for file in _chain(files, counts):
+            try:
+                index = _core.TermIndex(self._identity)
+                index.attach(str(file.path))
+                index.verify()
+                own = live[(live >= file.first) & (live <= file.last)]
+                missing = np.setdiff1d(own, index.keys())
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError) as error:
+                found.append(f"postings: {error}")
                 continue
             if len(missing):
-                found.append(f"postings: {path.name}: the key {missing[0]} is missing")
+                found.append(f"postings: {file.path.name}: the key {missing[0]} is missing")
         return found
 
     @property
@@ -317,6 +393,40 @@ class Postings:
             with suppress(OSError):
                 total += path.stat().st_size
         return total
+
+
+def _is_known(file: File, counts: Counts) -> bool:
+    """Whether all that a file knows had happened at a moment."""
+    return file.last < counts.next_key and file.removals <= counts.next_removal
+
+
+def _chain(files: Iterable[File], counts: Counts) -> Iterator[File]:
+    """Files whose keys follow each other from the first on, the longest where there are several."""
+    found: dict[int, File] = {}
+    for file in sorted(files, key=lambda file: file.last):
+        if _is_known(file, counts):
+            found[file.first] = file
+    first = 1
+    while first in found:
+        yield found[first]
+        first = found[first].last + 1
+
+
+def _joined(spans: list[tuple[int, int]], index: _core.TermIndex) -> list[tuple[int, int]]:
+    """Neighbouring ranges of keys as one, as long as no more documents are in it than a file may
+    have."""
+    import numpy as np
+
+    joined: list[tuple[int, int]] = []
+    keys, size = index.keys(), 0
+    for first, last in spans:
+        begin, end = np.searchsorted(keys, [first, last + 1]).tolist()
+        if joined and size + end - begin <= MOST:
+            joined[-1], size = (joined[-1][0], last), size + end - begin
+        else:
+            joined.append((first, last))
+            size = end - begin
+    return joined
 
 
 def paths(folder: Path, prefix: str) -> list[Path]:

@@ -42,7 +42,9 @@ class Stats:
     segments        mapped files, and the fingerprints in them
     tail            fingerprints that are only in memory and in SQLite, since the last segment
     removed         fingerprints in segments that are no longer valid
-    database_bytes, segment_bytes   on disk
+    search, runs    whether postings are kept in files: of features, for `search` by cosine; of
+                    runs, for checks for copying
+    database_bytes, segment_bytes, postings_bytes   on disk
     """
 
     path: str
@@ -58,6 +60,9 @@ class Stats:
     removed: int
     database_bytes: int
     segment_bytes: int
+    search: bool
+    runs: bool
+    postings_bytes: int
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
