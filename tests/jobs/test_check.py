@@ -230,3 +230,67 @@ def test_no_documents(tmp_path: Path) -> None:
     found = jobs.check([str(path)], CheckOptions(html=html))
     assert found.copying.findings == ()
     check_harmless(html.read_text("utf-8"))
+
+
+def test_a_copy_with_the_same_id_in_another_file_is_a_copy(tmp_path: Path, essays: str) -> None:
+    notes: list[str] = []
+    other = write(tmp_path / "last-year.jsonl")
+    found = jobs.check([essays], CheckOptions(against=(other,), on_note=notes.append))
+    assert [each.figures.share for each in found.copying.findings] == [1.0, 1.0, 1.0]
+    assert sources(found)["third"] == ["third"]
+    assert (found.as_dict()["itself"], notes) == (0, [])
+
+
+@pytest.mark.parametrize("how", ["dots", "link", "relative"])
+def test_a_file_is_itself_however_its_path_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    folder = tmp_path / "essays"
+    folder.mkdir()
+    for name, text in ESSAYS.items():
+        (folder / f"{name}.txt").write_text(text)
+    (tmp_path / "linked").symlink_to(folder)
+    monkeypatch.chdir(tmp_path)
+    against = {"dots": f"{folder}/../essays/", "link": "linked", "relative": "./essays"}[how]
+    found = jobs.check([str(folder)], CheckOptions(against=(against,)))
+    assert [len(names) for names in sources(found).values()] == [1, 1, 0]
+    among = jobs.check([str(folder), against])
+    # The same file twice: each finds the other essay twice, and not itself.
+    assert [len(names) for names in sources(among).values()] == [2, 2, 0] * 2
+
+
+def test_records_of_one_file_with_equal_ids_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "twice.jsonl"
+    line = json.dumps({"id": "a", "text": SHARED}) + "\n"
+    path.write_text(line * 2)
+    found = jobs.check([str(path)], CheckOptions(against=(str(path),)))
+    assert [[x.id for x in each.sources] for each in found.copying.findings] == [["a"], ["a"]]
+
+
+@pytest.mark.parametrize("anonymise", [False, True])
+def test_what_a_collection_has_under_the_same_id_is_told(
+    tmp_path: Path, essays: str, anonymise: bool
+) -> None:
+    with nd.Collection.open(tmp_path / "old.neardup", nd.Recipe()) as collection:
+        collection.add([*ESSAYS.items(), ("other", ESSAYS["third"])])
+    notes: list[str] = []
+    html = tmp_path / "report.html"
+    options = CheckOptions(
+        against=(str(tmp_path / "old.neardup"),),
+        html=html,
+        lang="en",
+        anonymise=anonymise,
+        on_note=notes.append,
+    )
+    found = jobs.check([essays], options)
+    assert found.as_dict()["itself"] == 3
+    if anonymise:
+        ids = "'document 1', 'document 2', 'document 3'"
+    else:
+        ids = "'first', 'second', 'third'"
+        assert sources(found)["third"] == ["other"]
+    assert notes == [
+        "3 documents of --against have the id and the text of the one they are compared with and "
+        f"were taken for it: {ids}"
+    ]
+    assert "3 texts checked against have the id and the text" in html.read_text("utf-8")

@@ -29,12 +29,26 @@ NOTHING = Figures(0.0, 0.0, 0.0)
 
 
 class Given(NamedTuple):
-    """A document as it is compared; `named` if the id is its own and not its place."""
+    """A document as it is compared; `named` if the id is its own and not its place.
+
+    record  which record of which file it is, None if that is not known
+    """
 
     id: str
     text: str
     author: object
     named: bool
+    record: object = None
+
+    def is_record(self, other: Given) -> bool:
+        """Whether both are known to be one and the same record."""
+        return self.record is not None and self.record == other.record
+
+    def is_taken_for(self, other: Given) -> bool:
+        """Whether nothing tells the two apart: id and text are equal, and where one of them comes
+        from is not known."""
+        known = self.record is not None and other.record is not None
+        return not known and self.named and other.named and self[:2] == other[:2]
 
 
 def check_copying(
@@ -61,7 +75,9 @@ def check_copying(
     against    what they are compared with, in the same forms; it is read once, and only documents
                that share a run are kept. A Collection is asked for those, and may be one of several
                items. None: the documents are compared with each other. An equal
-               text under the same id is the document itself, not a source of it
+               text under the same id is taken for the document itself, not for a source of it,
+               and told in `Copying.itself`. Where it is known which records they are, as the
+               fourth of (id, text, author, record), that alone decides
     template   texts: what a document shares with them does not count
     ignore_quotations, ignore_references  what is in quotations, or in lists of references, does not
                count. `Figures.unquoted` leaves both out in any case
@@ -101,7 +117,8 @@ def check_copying(
     )
     checked = list(_documents("documents", documents))
     pipeline = as_recipe(recipe).pipeline
-    candidates = _candidates(checked, against, question[:2], rules, threads)
+    itself: list[str] = []
+    candidates = _candidates(checked, against, question[:2], rules, threads, itself)
     compared: list[list[_Compared]] = [[] for _ in checked]
     findings = []
     for row, document in enumerate(checked):
@@ -135,6 +152,7 @@ def check_copying(
             "own": sorted(rules.own),
             "exclude": sorted(rules.exclude),
         },
+        itself=tuple(itself),
     )
 
 
@@ -247,15 +265,17 @@ def _candidates(
     minimum: tuple[int, int],
     rules: _Rules,
     threads: int | None,
+    itself: list[str],
 ) -> list[list[_Candidate]]:
-    """For each document those that share a run with it, in order."""
+    """For each document those that share a run with it, in order. `itself` gets the ids of those
+    that were taken for the document."""
     texts = [document.text for document in checked]
     made = partial(Runs, texts, threads=threads, without=rules.template)
     runs = made(minimum)
     found: list[list[_Candidate]] = [[] for _ in checked]
     if against is None:
         for row, place, other in _sharing(runs, checked):
-            if place != row:
+            if place != row and not other.is_record(checked[row]):
                 found[row].append(_Candidate(place, other))
         return found
     for part in _parts("against", against):
@@ -271,9 +291,12 @@ def _candidates(
             pairs = ((row, other) for row, _, other in _sharing(runs, every))
         for row, other in pairs:
             document = checked[row]
-            itself = other.named and document.named and other[:2] == document[:2]
-            if not itself and other.id not in rules.exclude:
-                found[row].append(_Candidate(-1, other))
+            if other.id in rules.exclude or other.is_record(document):
+                continue
+            if other.is_taken_for(document):
+                itself.append(document.id)
+                continue
+            found[row].append(_Candidate(-1, other))
     return found
 
 
@@ -319,6 +342,7 @@ def _each(name: str, documents: Any) -> Iterator[Any]:
 
 def _given(name: str, at: int, document: Any) -> Given:
     author: object = None
+    record: object = None
     if isinstance(document, str):
         id_, text = str(at), document
     elif hasattr(document, "metadata") and hasattr(document, "text"):
@@ -332,6 +356,8 @@ def _given(name: str, at: int, document: Any) -> Given:
         id_, text = document
     elif isinstance(document, tuple | list) and len(document) == 3:
         id_, text, author = document
+    elif isinstance(document, tuple | list) and len(document) == 4:
+        id_, text, author, record = document
     else:
         raise TypeError(f"{name} is of type {type(document).__name__}; {FORMS}")
     if isinstance(author, Mapping):
@@ -341,7 +367,7 @@ def _given(name: str, at: int, document: Any) -> Given:
             raise TypeError(
                 f"the {what} of {name} is of type {type(value).__name__}; it must be a str"
             )
-    return Given(id_, text, author, named=not isinstance(document, str))
+    return Given(id_, text, author, named=not isinstance(document, str), record=record)
 
 
 def _strings(name: str, values: Any) -> list[str]:

@@ -167,8 +167,11 @@ class Copying:
     findings  a finding for each document, in the order they came
     among     whether the documents were compared with each other
     settings  what was asked for, by name
+    itself    ids of documents for which something they were compared with was taken: its id and
+              its text are theirs. It is no source of them
     """
 
     findings: tuple[Finding, ...]
     among: bool
     settings: dict[str, object]
+    itself: tuple[str, ...] = ()

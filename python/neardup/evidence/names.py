@@ -25,6 +25,7 @@ def anonymised(
     names: dict[str, str] = {}
     for n, finding in enumerate(found.findings, 1):
         names.setdefault(finding.id, document.format(n=n))
+    itself = tuple(names[id_] for id_ in found.itself)
     if not found.among:
         # What is only compared with has names of its own, equal or not.
         names = {}
@@ -45,4 +46,4 @@ def anonymised(
         for name, value in found.settings.items()
         if name not in _NAMING or not isinstance(value, str)
     }
-    return replace(found, findings=tuple(findings), settings=settings)
+    return replace(found, findings=tuple(findings), settings=settings, itself=itself)

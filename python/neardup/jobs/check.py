@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 THRESHOLD = 0.3
 PAGE = (".html", ".htm")
+# Names in a note.
+SHOWN = 3
 # A row for each document and source; a document without sources has one row, without a source.
 COLUMNS: Mapping[str, type] = {
     "id": str,
@@ -113,6 +115,7 @@ class Checked:
             "reference": self.reference,
             "unreadable": self.unreadable,
             "among": self.copying.among,
+            "itself": len(self.copying.itself),
             "threshold": self.threshold,
             "above": self.above,
             "settings": dict(self.copying.settings),
@@ -204,6 +207,7 @@ class _Check:
                 self._note(f"exclude: there is no document {id_!r} to leave out")
         if self._options.anonymise:
             found = self._anonymised(found)
+        self._tell_itself(found)
         files = self._written(found)
         shares = [finding.figures.share for finding in found.findings]
         return Checked(
@@ -269,16 +273,16 @@ class _Check:
     def _read(self, name: str) -> Iterator[tuple[Any, ...]]:
         from dataclasses import replace
 
+        # The same file may be written in several ways.
+        file = name if name == STDIN or "://" in name else os.path.realpath(name)
         column = self._options.author_column
         reading = replace(self._options.reading, key_column=column)
         for batch in sources.read_batches(name, reading, self._problem, note=self._note):
             ids, texts = batch.ids.to_pylist(), batch.texts.to_pylist()
-            if column is None:
-                yield from ((id_, text or "") for id_, text in zip(ids, texts, strict=True))
-                continue
             authors = [None] * len(ids) if batch.key is None else batch.key.to_pylist()
-            for id_, text, author in zip(ids, texts, authors, strict=True):
-                yield id_, text or "", author
+            lines = batch.lines.tolist()
+            for id_, text, author, line in zip(ids, texts, authors, lines, strict=True):
+                yield id_, text or "", author, (file, line)
 
     def _stored(self, name: str) -> Iterator[tuple[Any, ...]]:
         with self._opened(name) as collection:
@@ -305,6 +309,18 @@ class _Check:
     def _note(self, message: str) -> None:
         if self._options.on_note is not None:
             self._options.on_note(message)
+
+    def _tell_itself(self, found: Copying) -> None:
+        if not (count := len(found.itself)):
+            return
+        shown = ", ".join(map(repr, found.itself[:SHOWN])) + (", …" if count > SHOWN else "")
+        self._note(
+            f"{count:,} documents of --against have the id and the text of the one they are "
+            f"compared with and were taken for it: {shown}"
+            if count > 1
+            else "a document of --against has the id and the text of the one it is compared with "
+            f"and was taken for it: {shown}"
+        )
 
     def _anonymised(self, found: Copying) -> Copying:
         from neardup.evidence.names import anonymised

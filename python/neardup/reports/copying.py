@@ -310,6 +310,8 @@ class _Pages:
         words, report = self.words, self.report
         said = [words("said.among" if report.copying.among else "said.against")]
         said.append(words("said.measure"))
+        if report.copying.itself:
+            said.append(words("said.itself", n=len(report.copying.itself)))
         if report.anonymous:
             said.append(words("said.anonymous"))
         if report.unreadable:

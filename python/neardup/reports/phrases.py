@@ -95,6 +95,15 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         ("{n:,} record could not be read.", "{n:,} records could not be read."),
         "{n:,} 条记录无法读取。",
     ),
+    "said.itself": (
+        (
+            "{n:,} text checked against has the id and the text of the document it is compared "
+            "with and was taken for it.",
+            "{n:,} texts checked against have the id and the text of the document they are "
+            "compared with and were taken for it.",
+        ),
+        "比对文本中有 {n:,} 条与被检文档的标识和内容都相同，视为该文档本身，不计入。",
+    ),
     "name.document": ("document {n}", "文档 {n}"),
     "name.source": ("source {n}", "来源 {n}"),
     "shares.title": ("Documents by share copied", "按重复率统计"),
