@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from neardup.features import Feature, TextLike, features, token_hash
 from neardup.fingerprint import RecipeLike
 from neardup.recipe import Recipe, as_recipe
+from neardup.width import cells, cut
 
 # A table with a column a bit fits a screen up to this width.
 FULL_TABLE_BITS = 16
@@ -252,30 +252,15 @@ def _printable(token: str) -> str:
     text = "".join(char if char.isprintable() else _escape(char) for char in token)
     if text != text.strip() or not text:
         text = f"'{text}'"
-    if _cells(text) <= TOKEN_CELLS:
-        return text
-    cut = 0
-    for end, char in enumerate(text):
-        cut += _cells(char)
-        if cut > TOKEN_CELLS - 1:
-            return f"{text[:end]}…"
-    return text
+    return cut(text, TOKEN_CELLS)
 
 
 def _escape(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
-def _cells(text: str) -> int:
-    """How many terminal cells a text takes: two a wide character, none a combining mark."""
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
-        for char in text
-    )
-
-
 def _width(text: str) -> int:
-    return max(map(_cells, text.split("\n")))
+    return max(map(cells, text.split("\n")))
 
 
 def _fitting(table: Callable[[int], str], width: int) -> str:
@@ -287,11 +272,11 @@ def _aligned(lines: Sequence[Sequence[str]], left: tuple[int, ...]) -> str:
     """Cells under each other, to the right except for the columns in `left`."""
     most = max(len(line) for line in lines)
     widths = [
-        max(_cells(line[column]) for line in lines if column < len(line)) for column in range(most)
+        max(cells(line[column]) for line in lines if column < len(line)) for column in range(most)
     ]
 
     def pad(cell: str, column: int) -> str:
-        space = " " * (widths[column] - _cells(cell))
+        space = " " * (widths[column] - cells(cell))
         return cell + space if column in left else space + cell
 
     return "\n".join(

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
+from neardup.width import cells
 
 TEXTS = {
     "cat": "the cat sat on the mat and looked at the dog",
@@ -118,7 +119,49 @@ def test_nothing_in_common(run: Run, documents: Path) -> None:
     ran = run("search", "--text", "unknown", "--in", documents)
     assert (ran.code, ran.out) == (0, "")
     assert "found 0 of 4 documents" in ran.err
+    assert ran.err.endswith("neardup: no document has anything in common with the text\n")
     assert run("search", "--text", "unknown", "--in", documents, "--quiet").err == ""
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_nothing_found_says_why(run: Run, tmp_path: Path, kept: bool) -> None:
+    def told(text: str, documents: list[str], *options: str) -> str:
+        lines = "".join(json.dumps({"text": each}) + "\n" for each in documents)
+        path = tmp_path / "d.jsonl"
+        path.write_text(lines)
+        if kept:
+            path = tmp_path / f"{len(list(tmp_path.iterdir()))}.neardup"
+            with nd.Collection.open(path) as made:
+                made.add([(str(at), each) for at, each in enumerate(documents)])
+        ran = run("search", "--text", text, "--in", path, *options)
+        assert (ran.code, ran.out) == (0, "")
+        last: str = ran.err.splitlines()[-1]
+        return last.removeprefix("neardup: ")
+
+    cat = [TEXTS["cat"], TEXTS["ice"]]
+    assert told("cat", []) == "there is nothing to search in"
+    assert told("?!", cat) == "the text has no words"
+    assert told("cat", cat, "--by", "simhash") == (
+        "the text has too few words for a fingerprint; search by cosine: --by cosine"
+    )
+    assert told(TEXTS["cat"], ["cat"], "--by", "simhash") == (
+        "no document has enough words for a fingerprint; search by cosine: --by cosine"
+    )
+    assert told("cat", ["cat"] * 2, "--idf", "gensim") == (
+        "no document has anything in common with the text but what all have"
+    )
+
+
+def test_wide_characters_stay_in_their_columns(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    texts = {"小区垃圾": TEXTS["zh"] * 5, "b": f"{TEXTS['zh']} and more"}
+    path.write_text("".join(json.dumps({"id": x, "text": y}) + "\n" for x, y in texts.items()))
+    ran = run("search", "--text", TEXTS["zh"], "--in", path)
+    lines = ran.out.splitlines()
+    assert len(lines) == 2
+    assert {cells(line[: line.index("垃圾分类")]) for line in lines} == {17 + 8 + 2}
+    assert max(map(cells, lines)) <= 27 + 60
+    assert any(line.endswith("…") for line in lines)
 
 
 def test_hostile_texts_stay_on_their_line(run: Run, tmp_path: Path) -> None:
@@ -151,6 +194,10 @@ def test_what_cannot_be_read_is_told(run: Run, documents: Path) -> None:
         (("--text", "a", "--in", "DOCUMENTS", "--by", "bm25"), "one of cosine, simhash"),
         (("--text", "a", "--in", "DOCUMENTS", "--idf", "x"), "one of smooth, gensim"),
         (("--text", "a", "--in", "DOCUMENTS", "--in", "COLLECTION"), "searched alone"),
+        (("--text", "a", "--in", "DOCUMENTS", "--by", "simhash", "--idf", "gensim"), "leave --idf"),
+        (("--text", "a", "--in", "COLLECTION", "--text-column", "body"), "leave it out"),
+        (("--text", "a", "--in", "COLLECTION", "--lines"), "--lines says how files are read"),
+        (("--text", "a", "--in", "COLLECTION", "--max-document", "1M"), "--max-document says"),
         (("-", "--in", "-"), "can be read only once"),
         (("--text", "a", "--in", "COLLECTION", "--recipe", "simhash"), "leave --recipe"),
         (("--text", "a", "--in", "DOCUMENTS", "--recipe", "nosuch"), "recipe is 'nosuch'"),

@@ -95,6 +95,19 @@ def test_a_document_is_no_source_of_itself() -> None:
     assert next(x.id for x in only(check([("essay", ESSAY)], corpus)).sources) == "essay"
 
 
+def test_what_is_taken_for_a_document_is_told() -> None:
+    text = "the old lighthouse keeper climbed the narrow stairs every evening"
+    found = nd.check_copying([("a", text), ("b", text)], [("a", text), ("c", text)])
+    assert found.itself == ("a",)
+    assert [[x.id for x in each.sources] for each in found.findings] == [["c"], ["a", "c"]]
+    # Where both records are known, ids do not matter.
+    known = nd.check_copying(
+        [("a", text, None, 1)], [("a", text, None, 2), ("b", text, None, 1), ("a", text)]
+    )
+    assert known.itself == ("a",)
+    assert [x.id for x in known.findings[0].sources] == ["a"]
+
+
 def test_one_copied_paragraph_in_a_long_thesis_is_found() -> None:
     rng = random.Random(3)
     thesis = " ".join(f"t{rng.randrange(3000)}" for _ in range(20_000))

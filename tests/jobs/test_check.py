@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 
 import neardup as nd
 from neardup import jobs
-from neardup.jobs.check import COLUMNS, CheckOptions, rows_of
+from neardup.cli.check import lines_of
+from neardup.jobs.check import COLUMNS, PROBLEMS, CheckOptions, rows_of
 from page import check_harmless
 
 SHARED = "the old lighthouse keeper climbed the narrow stairs every evening to light the lamp"
@@ -230,3 +232,164 @@ def test_no_documents(tmp_path: Path) -> None:
     found = jobs.check([str(path)], CheckOptions(html=html))
     assert found.copying.findings == ()
     check_harmless(html.read_text("utf-8"))
+
+
+def test_a_copy_with_the_same_id_in_another_file_is_a_copy(tmp_path: Path, essays: str) -> None:
+    notes: list[str] = []
+    other = write(tmp_path / "last-year.jsonl")
+    found = jobs.check([essays], CheckOptions(against=(other,), on_note=notes.append))
+    assert [each.figures.share for each in found.copying.findings] == [1.0, 1.0, 1.0]
+    assert sources(found)["third"] == ["third"]
+    assert (found.as_dict()["itself"], notes) == (0, [])
+
+
+@pytest.mark.parametrize("how", ["dots", "link", "relative"])
+def test_a_file_is_itself_however_its_path_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    folder = tmp_path / "essays"
+    folder.mkdir()
+    for name, text in ESSAYS.items():
+        (folder / f"{name}.txt").write_text(text)
+    (tmp_path / "linked").symlink_to(folder)
+    monkeypatch.chdir(tmp_path)
+    against = {"dots": f"{folder}/../essays/", "link": "linked", "relative": "./essays"}[how]
+    found = jobs.check([str(folder)], CheckOptions(against=(against,)))
+    assert [len(names) for names in sources(found).values()] == [1, 1, 0]
+    among = jobs.check([str(folder), against])
+    # The same file twice: each finds the other essay twice, and not itself.
+    assert [len(names) for names in sources(among).values()] == [2, 2, 0] * 2
+
+
+def test_records_of_one_file_with_equal_ids_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "twice.jsonl"
+    line = json.dumps({"id": "a", "text": SHARED}) + "\n"
+    path.write_text(line * 2)
+    found = jobs.check([str(path)], CheckOptions(against=(str(path),)))
+    assert [[x.id for x in each.sources] for each in found.copying.findings] == [["a"], ["a"]]
+
+
+@pytest.mark.parametrize("anonymise", [False, True])
+def test_what_a_collection_has_under_the_same_id_is_told(
+    tmp_path: Path, essays: str, anonymise: bool
+) -> None:
+    with nd.Collection.open(tmp_path / "old.neardup", nd.Recipe()) as collection:
+        collection.add([*ESSAYS.items(), ("other", ESSAYS["third"])])
+    notes: list[str] = []
+    html = tmp_path / "report.html"
+    options = CheckOptions(
+        against=(str(tmp_path / "old.neardup"),),
+        html=html,
+        lang="en",
+        anonymise=anonymise,
+        on_note=notes.append,
+    )
+    found = jobs.check([essays], options)
+    assert found.as_dict()["itself"] == 3
+    if anonymise:
+        ids = "'document 1', 'document 2', 'document 3'"
+    else:
+        ids = "'first', 'second', 'third'"
+        assert sources(found)["third"] == ["other"]
+    assert notes == [
+        "3 documents of --against have the id and the text of the one they are compared with and "
+        f"were taken for it: {ids}"
+    ]
+    assert "3 texts checked against have the id and the text" in html.read_text("utf-8")
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "txt"])
+def test_an_author_column_that_nothing_has_is_refused(tmp_path: Path, ending: str) -> None:
+    path, out = tmp_path / f"essays.{ending}", tmp_path / "table.csv"
+    if ending == "jsonl":
+        write(path, author=dict.fromkeys(ESSAYS, "Li"))
+    else:
+        path.write_text("id,text,author\na,some words,Li\n")
+    there = "the inputs have no columns" if ending == "txt" else "there is 'id', 'text', 'author'"
+    with pytest.raises(jobs.NothingReadError) as refused:
+        jobs.check([str(path)], CheckOptions(author_column="auther", out=out))
+    assert str(refused.value) == (
+        f"no column 'auther' ({there}), which --author-column names; nothing was written"
+    )
+    assert not out.exists()
+
+
+def test_inputs_without_the_author_column_are_told(tmp_path: Path, essays: str) -> None:
+    notes: list[str] = []
+    signed = write(tmp_path / "signed.jsonl", author=dict.fromkeys(ESSAYS, "Li"))
+    old = str(tmp_path / "old.neardup")
+    with nd.Collection.open(old, nd.Recipe()) as collection:
+        collection.add([("old", f"{SHARED} long ago")])
+    options = CheckOptions(author_column="author", on_note=notes.append)
+    jobs.check([signed], options)
+    assert notes == []
+    jobs.check([signed, essays], replace(options, against=(old,)))
+    assert notes == [
+        f"no column 'author' in 2 inputs, whose texts count as those of others: {essays}, {old}"
+    ]
+
+
+@pytest.mark.parametrize("anonymise", [False, True])
+def test_what_could_not_be_read_is_listed(tmp_path: Path, essays: str, anonymise: bool) -> None:
+    bad = tmp_path / "wang.jsonl"
+    bad.write_text('{"id": "x"}\n' * (PROBLEMS + 5))
+    html = tmp_path / "report.html"
+    found = jobs.check(
+        [essays, str(bad)], CheckOptions(html=html, lang="en", anonymise=anonymise)
+    ).as_dict()
+    assert (found["unreadable"], len(found["problems"])) == (PROBLEMS + 5, PROBLEMS)
+    name = "file 2" if anonymise else str(bad)
+    reason = "no column 'text' (there is 'id')"
+    assert found["problems"][1] == {"source": name, "line": 2, "reason": reason}
+    page = html.read_text("utf-8")
+    assert "Unreadable records" in page
+    assert f"Showing {PROBLEMS} of {PROBLEMS + 5}." in page
+    assert name in page
+    assert ("wang" in page) != anonymise
+
+
+def test_another_encoding_is_told_without_records_that_are_kept(tmp_path: Path) -> None:
+    notes: list[str] = []
+    path = tmp_path / "essay.txt"
+    path.write_text(SHARED, "utf-16")
+    jobs.check([str(path), str(path)], CheckOptions(on_note=notes.append))
+    assert notes[0] == f"{path}: read as utf-16-le (told by its byte order mark)"
+
+
+def test_nothing_to_compare_is_told(tmp_path: Path, essays: str) -> None:
+    def told(inputs: list[str], *against: str) -> list[str]:
+        notes: list[str] = []
+        jobs.check(inputs, CheckOptions(against=against, on_note=notes.append))
+        return notes
+
+    one = write(tmp_path / "one.jsonl", {"first": ESSAYS["first"]})
+    empty = write(tmp_path / "empty.jsonl", {})
+    assert told([one]) == [
+        "there is only one document, and nothing to compare it with; name texts with --against"
+    ]
+    assert told([one], empty) == ["--against has no text: nothing was compared"]
+    assert told([empty]) == ["the inputs have no document: nothing was checked"]
+    assert told([one], essays) == told([essays]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_short"),
+    [
+        ("", True),
+        ("one two three four five", True),
+        ("one two three four five six", False),
+        ("老灯塔守护人每天晚上都爬", True),
+        ("老灯塔守护人每天晚上都爬上", False),
+        ("one two three 老灯塔守护人每", False),
+        ("one two 老灯塔守护人", True),
+    ],
+)
+def test_documents_too_short_for_a_passage_are_counted(
+    tmp_path: Path, text: str, is_short: bool
+) -> None:
+    path = write(tmp_path / "essays.jsonl", {**ESSAYS, "short": text})
+    html = tmp_path / "report.html"
+    found = jobs.check([path], CheckOptions(html=html, lang="en"))
+    assert found.as_dict()["too_short"] == is_short
+    assert ("1 document has too few words for a passage" in html.read_text("utf-8")) == is_short
+    assert ("; 1 has too few words for a passage" in lines_of(found)[0]) == is_short

@@ -241,6 +241,18 @@ def test_numbers_are_the_same_on_both_pages_though_texts_are_cut(
     assert broken(found) == []
 
 
+def test_passages_keep_their_numbers_where_pages_were_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pages, "FOLDER", pages.Limits(pairs=0))
+    text = folder(CopyingReport(class_of(6)))["document-1.html"].partition("<h2>Text</h2>")[2]
+    badges = re.findall(r'<a class="n [^>]*>', text)
+    assert [re.search(r'data-n="(\d)"', badge)[1] for badge in badges] == list("12345")  # type: ignore[index]
+    assert not any("href" in badge for badge in badges)
+    assert 'title="Source 1, 4 words"' in badges[0]
+    assert text.count("+2") == 1
+
+
 def test_one_file_has_room_for_so_much_text(monkeypatch: pytest.MonkeyPatch) -> None:
     size = len(f"{ONE} number 0")
     monkeypatch.setattr(pages, "ONE_FILE", pages.Limits(characters=6 * size))

@@ -236,6 +236,9 @@ def lines_of(found: Checked) -> list[str]:
     lines = [f"documents   {len(findings):,} checked {compared}"]
     if found.unreadable:
         lines[0] += f"; {found.unreadable:,} unreadable"
+    if too_short := found.copying.too_short:
+        short = "has" if too_short == 1 else "have"
+        lines[0] += f"; {too_short:,} {short} too few words for a passage"
     lines.append(f"copied      {found.above:,} at {_percent(found.threshold)} or more")
     ranked = sorted(
         (finding for finding in findings if finding.sources),

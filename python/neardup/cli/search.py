@@ -6,12 +6,14 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from neardup.cli import console, opened, options
+from neardup.width import cells, cut, padded
 
 if TYPE_CHECKING:
     from neardup.cli.inputs import Notes
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
 
 DONE, UNREADABLE = 0, 3
 COLUMNS = {"rank": int, "id": str, "score": float, "distance": int, "excerpt": str}
+# Characters, and on a terminal cells.
 EXCERPT = 60
+# Cells to which ids are padded.
+MOST_ID = 40
 
 
 class Asked(NamedTuple):
@@ -72,13 +77,14 @@ def command(
         ),
     ] = "cosine",
     idf: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--idf",
             metavar="smooth|gensim",
-            help="How rare words weigh more, with cosine: as scikit-learn or as gensim has it.",
+            help="How rare words weigh more, with cosine: as scikit-learn or as gensim has it. "
+            "[default: smooth]",
         ),
-    ] = "smooth",
+    ] = None,
     least: Annotated[
         float,
         typer.Option(
@@ -133,8 +139,14 @@ def command(
 
     options.check_printed(as_json, out=out)
     places = _places(file, text, inputs)
+    if by == "simhash" and idf is not None:
+        raise typer.BadParameter(
+            f"{idf!r} is for --by cosine, and fingerprints have their weights from the recipe; "
+            "leave --idf out",
+            param_hint="--idf",
+        )
     try:
-        wanted = wish(n, by, idf, least)
+        wanted = wish(n, by, "smooth" if idf is None else idf, least)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     reading = reading_of(
@@ -149,6 +161,8 @@ def command(
         max_bytes=max_bytes,
         max_document=max_document,
     )
+    # Nothing is kept: what an output would be written in is no news.
+    reading = replace(reading, keeps=False)
     notes, problems = Notes(quiet=quiet), console.Problems()
     asked = Asked("", wanted, recipe, bits, threads)
     with ExitStack() as stack:
@@ -157,6 +171,20 @@ def command(
         if len(places) == 1 and Path(places[0]).name.endswith(opened.SUFFIX):
             kept = stack.enter_context(opened.opened(Path(places[0]), read_only=True))
             _check_recipe(kept.recipe, asked)
+            _check_reading(
+                {
+                    "--text-column": text_column,
+                    "--id-column": id_column,
+                    "--lines": lines,
+                    "--format": format,
+                    "--encoding": encoding,
+                    "--delimiter": delimiter,
+                    "--quoting": quoting,
+                    "--no-header": no_header,
+                    "--max-bytes": max_bytes,
+                    "--max-document": max_document,
+                }
+            )
         else:
             from neardup.cli.inputs import files_of
 
@@ -183,6 +211,9 @@ def command(
         console.error(
             f"found {len(found):,} of {documents:,} documents, unreadable {problems.count:,}"
         )
+    if not found and not quiet:
+        own = kept.recipe if kept is not None else options.recipe_of(recipe, bits)
+        console.error(_why_nothing(asked, own, documents))
     return UNREADABLE if problems.count else DONE
 
 
@@ -216,6 +247,33 @@ def _check_recipe(own: Recipe, asked: Asked) -> None:
             f"the collection was made with {own.identity}; leave --recipe and --bits out",
             param_hint="--recipe",
         )
+
+
+def _check_reading(given: dict[str, object]) -> None:
+    """A collection is not read as files are; options that say how are refused."""
+    for name, value in given.items():
+        if value:
+            raise typer.BadParameter(
+                f"a collection has its documents, and {name} says how files are read; leave it out",
+                param_hint=name,
+            )
+
+
+def _why_nothing(asked: Asked, recipe: Recipe, documents: int) -> str:
+    """Why no document was found."""
+    from neardup import _core
+    from neardup.fingerprint import fingerprints
+
+    if not documents:
+        return "there is nothing to search in"
+    if not _core.says_something(asked.text):
+        return "the text has no words"
+    if asked.wish.by == "cosine":
+        most = " but what all have" if asked.wish.idf == "gensim" else ""
+        return f"no document has anything in common with the text{most}"
+    if not fingerprints([asked.text], recipe).signal[0]:
+        return "the text has too few words for a fingerprint; search by cosine: --by cosine"
+    return "no document has enough words for a fingerprint; search by cosine: --by cosine"
 
 
 def _in_collection(collection: Any, asked: Asked) -> list[Row]:
@@ -289,16 +347,15 @@ def _excerpt(text: str) -> str:
 
 
 def _printer(found: Sequence[Row], *, as_json: bool) -> Callable[[dict[str, Any]], object]:
-    width = max((len(console.printable(row.id)) for row in found), default=0)
+    width = min(max((cells(console.printable(row.id)) for row in found), default=0), MOST_ID)
 
     def write(row: dict[str, Any]) -> None:
         if as_json:
             print(json.dumps(row, ensure_ascii=False))
             return
-        id_, excerpt = console.printable(row["id"]), console.printable(row["excerpt"] or "-")
+        id_ = padded(console.printable(row["id"]), width)
+        excerpt = cut(console.printable(row["excerpt"] or "-"), EXCERPT)
         distance = "-" if row["distance"] is None else row["distance"]
-        print(
-            f"{row['rank']:3} {row['score']:.4f} {distance:>4}  {id_:{min(width, 40)}}  {excerpt}"
-        )
+        print(f"{row['rank']:3} {row['score']:.4f} {distance:>4}  {id_}  {excerpt}")
 
     return write

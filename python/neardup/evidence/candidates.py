@@ -24,10 +24,12 @@ class Candidates(NamedTuple):
 
     others  documents that may be sources; of documents among themselves all of them
     rows    for each checked document its candidates, as places in `others`, in order
+    itself  ids of checked documents for which something was taken that is no source of them
     """
 
     others: Sequence[Given]
     rows: list[NDArray[np.int64]]
+    itself: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> int:
@@ -48,6 +50,12 @@ def among(
         size = min(AT_ONCE, len(texts) - start)
         each = np.split(rows, np.searchsorted(places, np.arange(1, size)))
         found += [part[part != start + at] for at, part in enumerate(each)]
+    for row, document in enumerate(checked):
+        if document.record is not None:
+            # A file may be named twice.
+            other = [at for at in found[row].tolist() if not checked[at].is_record(document)]
+            if len(other) < len(found[row]):
+                found[row] = np.array(other, np.int64)
     return Candidates(checked, found)
 
 
@@ -66,6 +74,7 @@ def against(
     made = partial(Runs, texts, threads=threads, without=template)
     runs = made(minimum)
     found: list[list[int]] = [[] for _ in checked]
+    itself: list[str] = []
     others = _Others(texts)
     for part in parts_of("against", corpus):
         pairs: Iterable[tuple[int, int, Given]]
@@ -80,10 +89,14 @@ def against(
         others.begin()
         for row, place, other in pairs:
             document = checked[row]
-            itself = other.named and document.named and other[:2] == document[:2]
-            if not itself and other.id not in exclude:
+            if other.id in exclude or other.is_record(document):
+                continue
+            if other.is_taken_for(document):
+                itself.append(document.id)
+            else:
                 found[row].append(others.place(place, other))
-    return Candidates(others.each, [np.array(rows, np.int64) for rows in found])
+    rows = [np.array(places, np.int64) for places in found]
+    return Candidates(others.each, rows, tuple(itself))
 
 
 class _Others:

@@ -48,7 +48,9 @@ def check_copying(
     against    what they are compared with, in the same forms; it is read once, and only documents
                that share a run are kept. A Collection is asked for those, and may be one of several
                items. None: the documents are compared with each other. An equal
-               text under the same id is the document itself, not a source of it
+               text under the same id is taken for the document itself, not for a source of it,
+               and told in `Copying.itself`. Where it is known which records they are, as the
+               fourth of (id, text, author, record), that alone decides
     template   texts: what a document shares with them does not count
     ignore_quotations, ignore_references  what is in quotations, or in lists of references, does not
                count. `Figures.unquoted` leaves both out in any case
@@ -137,6 +139,7 @@ def check_copying(
             "own": sorted(rules.own),
             "exclude": sorted(rules.exclude),
         },
+        itself=found.itself,
     )
 
 

@@ -10,8 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from neardup import _core
 from neardup.evidence.cover import Tally, Words
-from neardup.passages import Passage
+from neardup.passages import MIN_CHARS, MIN_WORDS, Passage, sharing
+
+DEFAULTS = (MIN_WORDS, MIN_CHARS)
 
 # Why a stretch does not count.
 Rule = Literal["template", "quotation", "references", "common", "own"]
@@ -228,8 +231,26 @@ class Copying:
     findings  a finding for each document, in the order they came
     among     whether the documents were compared with each other
     settings  what was asked for, by name
+    itself    ids of documents for which something they were compared with was taken: its id and
+              its text are theirs. It is no source of them
     """
 
     findings: tuple[Finding, ...]
     among: bool
     settings: dict[str, object]
+    itself: tuple[str, ...] = ()
+
+    @property
+    def too_short(self) -> int:
+        """How many documents have too few words for a passage: nothing can be found in them."""
+        least = [self.settings.get(name) for name in ("min_words", "min_chars")]
+        minimum = [x if isinstance(x, int) else y for x, y in zip(least, DEFAULTS, strict=True)]
+        question = sharing(minimum[0], minimum[1], 0, None)
+        # In mixed text words and characters go together, so a text is asked what it shares with
+        # itself; one with as many words as either minimum has a passage in any case.
+        return sum(
+            finding.words < max(minimum)
+            and len(Words(finding.text)) < max(minimum)
+            and not _core.shared(finding.text, finding.text, question)[0]
+            for finding in self.findings
+        )

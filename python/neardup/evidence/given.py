@@ -12,12 +12,26 @@ FORMS = "pass texts, (id, text), (id, text, author or metadata), or a Collection
 
 
 class Given(NamedTuple):
-    """A document as it is compared; `named` if the id is its own and not its place."""
+    """A document as it is compared; `named` if the id is its own and not its place.
+
+    record  which record of which file it is, None if that is not known
+    """
 
     id: str
     text: str
     author: object
     named: bool
+    record: object = None
+
+    def is_record(self, other: Given) -> bool:
+        """Whether both are known to be one and the same record."""
+        return self.record is not None and self.record == other.record
+
+    def is_taken_for(self, other: Given) -> bool:
+        """Whether nothing tells the two apart: id and text are equal, and where one of them comes
+        from is not known."""
+        known = self.record is not None and other.record is not None
+        return not known and self.named and other.named and self[:2] == other[:2]
 
 
 def parts_of(name: str, documents: Any) -> Iterator[Kept | Iterator[Given]]:
@@ -52,6 +66,7 @@ def _each(name: str, documents: Any) -> Iterator[Any]:
 
 def given(name: str, at: int, document: Any) -> Given:
     author: object = None
+    record: object = None
     if isinstance(document, str):
         id_, text = str(at), document
     elif hasattr(document, "metadata") and hasattr(document, "text"):
@@ -65,6 +80,8 @@ def given(name: str, at: int, document: Any) -> Given:
         id_, text = document
     elif isinstance(document, tuple | list) and len(document) == 3:
         id_, text, author = document
+    elif isinstance(document, tuple | list) and len(document) == 4:
+        id_, text, author, record = document
     else:
         raise TypeError(f"{name} is of type {type(document).__name__}; {FORMS}")
     if isinstance(author, Mapping):
@@ -74,7 +91,7 @@ def given(name: str, at: int, document: Any) -> Given:
             raise TypeError(
                 f"the {what} of {name} is of type {type(value).__name__}; it must be a str"
             )
-    return Given(id_, text, _known(author), named=not isinstance(document, str))
+    return Given(id_, text, _known(author), not isinstance(document, str), record)
 
 
 def _known(author: object) -> object:

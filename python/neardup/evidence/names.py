@@ -51,6 +51,8 @@ def anonymised(
     """
     places = Places(found)
     names: dict[int, str] = {}
+    numbers = {finding.id: n for n, finding in reversed(list(enumerate(found.findings, 1)))}
+    itself = tuple(document.format(n=numbers[id_]) for id_ in found.itself)
     findings: list[Finding] = []
     for n, finding in enumerate(found.findings, 1):
         sources = []
@@ -69,4 +71,4 @@ def anonymised(
         for name, value in found.settings.items()
         if name not in _NAMING or not isinstance(value, str)
     }
-    return replace(found, findings=tuple(findings), settings=settings)
+    return replace(found, findings=tuple(findings), settings=settings, itself=itself)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup import sources
 from neardup.jobs import reference
+from neardup.jobs.authors import Authors
 from neardup.jobs.options import (
     NothingReadError,
     Progress,
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 THRESHOLD = 0.3
 PAGE = (".html", ".htm")
+# Names in a note.
+SHOWN = 3
+# Of what could not be read so much is listed.
+PROBLEMS = 50
 # A row for each document and source; a document without sources has one row, without a source.
 COLUMNS: Mapping[str, type] = {
     "id": str,
@@ -90,6 +95,7 @@ class Checked:
 
     reference    documents there were only to compare with
     unreadable   records that could not be read
+    problems     the first of them; with `anonymise` their files go by numbers
     above        documents whose share reaches the threshold
     peak_memory  bytes
     files        what was written
@@ -99,6 +105,7 @@ class Checked:
     threshold: float
     reference: int
     unreadable: int
+    problems: Sequence[Unreadable]
     above: int
     seconds: float
     peak_memory: int
@@ -112,7 +119,13 @@ class Checked:
             "documents": len(self.copying.findings),
             "reference": self.reference,
             "unreadable": self.unreadable,
+            "problems": [
+                {"source": each.source, "line": each.line, "reason": each.reason}
+                for each in self.problems
+            ],
+            "too_short": self.copying.too_short,
             "among": self.copying.among,
+            "itself": len(self.copying.itself),
             "threshold": self.threshold,
             "above": self.above,
             "settings": dict(self.copying.settings),
@@ -182,7 +195,8 @@ class _Check:
         self._options = options
         self._started = time.perf_counter()
         self._unreadable = 0
-        self._first: Unreadable | None = None
+        self._problems: list[Unreadable] = []
+        self._authors = Authors(options.author_column, options.reading)
         self._reference = 0
         self._ids: set[str] = set()
         with asked():
@@ -204,6 +218,11 @@ class _Check:
                 self._note(f"exclude: there is no document {id_!r} to leave out")
         if self._options.anonymise:
             found = self._anonymised(found)
+            self._problems = self._numbered(self._problems)
+        self._tell_itself(found)
+        self._tell_nothing(found)
+        if told := self._authors.lacking():
+            self._note(told)
         files = self._written(found)
         shares = [finding.figures.share for finding in found.findings]
         return Checked(
@@ -211,6 +230,7 @@ class _Check:
             threshold=self._options.threshold,
             reference=self._reference,
             unreadable=self._unreadable,
+            problems=tuple(self._problems),
             above=sum(_reaches(share, self._options.threshold) for share in shares),
             seconds=time.perf_counter() - self._started,
             peak_memory=peak_memory(),
@@ -233,8 +253,10 @@ class _Check:
             check_copying([], [], **rules)
         options.progress.stage("reading", None, "documents")
         documents = list(self._documents(self._inputs))
-        if not documents and self._first is not None:
-            raise NothingReadError(f"no record could be read: {self._first}; nothing was written")
+        if not documents and self._problems:
+            first = self._problems[0]
+            raise NothingReadError(f"no record could be read: {first}; nothing was written")
+        self._authors.check()
         if not self._against:
             options.progress.stage("comparing", None, "documents")
             return check_copying(documents, **rules)
@@ -247,6 +269,7 @@ class _Check:
             if reference.is_collection(name):
                 with self._opened(name) as collection:
                     self._reference += len(collection)
+                    self._authors.see_stored(name, collection.documents())
                     self._ids.update(x for x in self._options.exclude if x in collection)
                     yield _Asked(collection, self._options.author_column)
                 continue
@@ -269,16 +292,17 @@ class _Check:
     def _read(self, name: str) -> Iterator[tuple[Any, ...]]:
         from dataclasses import replace
 
+        # The same file may be written in several ways.
+        file = name if name == STDIN or "://" in name else os.path.realpath(name)
         column = self._options.author_column
-        reading = replace(self._options.reading, key_column=column)
+        reading = replace(self._options.reading, key_column=column, keeps=False)
         for batch in sources.read_batches(name, reading, self._problem, note=self._note):
             ids, texts = batch.ids.to_pylist(), batch.texts.to_pylist()
-            if column is None:
-                yield from ((id_, text or "") for id_, text in zip(ids, texts, strict=True))
-                continue
             authors = [None] * len(ids) if batch.key is None else batch.key.to_pylist()
-            for id_, text, author in zip(ids, texts, authors, strict=True):
-                yield id_, text or "", author
+            self._authors.see(name, authors)
+            lines = batch.lines.tolist()
+            for id_, text, author, line in zip(ids, texts, authors, lines, strict=True):
+                yield id_, text or "", author, (file, line)
 
     def _stored(self, name: str) -> Iterator[tuple[Any, ...]]:
         with self._opened(name) as collection:
@@ -298,13 +322,50 @@ class _Check:
 
     def _problem(self, problem: Unreadable) -> None:
         self._unreadable += 1
-        self._first = self._first or problem
+        if len(self._problems) < PROBLEMS:
+            self._problems.append(problem)
         if self._options.on_problem is not None:
             self._options.on_problem(problem)
 
     def _note(self, message: str) -> None:
         if self._options.on_note is not None:
             self._options.on_note(message)
+
+    def _tell_itself(self, found: Copying) -> None:
+        if not (count := len(found.itself)):
+            return
+        shown = ", ".join(map(repr, found.itself[:SHOWN])) + (", …" if count > SHOWN else "")
+        self._note(
+            f"{count:,} documents of --against have the id and the text of the one they are "
+            f"compared with and were taken for it: {shown}"
+            if count > 1
+            else "a document of --against has the id and the text of the one it is compared with "
+            f"and was taken for it: {shown}"
+        )
+
+    def _tell_nothing(self, found: Copying) -> None:
+        """That nothing could be found, because there was nothing to compare."""
+        if not found.findings:
+            self._note("the inputs have no document: nothing was checked")
+        elif self._against and not self._reference:
+            self._note("--against has no text: nothing was compared")
+        elif not self._against and len(found.findings) == 1:
+            self._note(
+                "there is only one document, and nothing to compare it with; name texts with "
+                "--against"
+            )
+
+    def _numbered(self, problems: Sequence[Unreadable]) -> list[Unreadable]:
+        """The same without names of files: they go by their places among those named."""
+        from neardup.reports.catalogue import Words
+
+        words = Words(self._language)
+        files = map(sources.name_of, [*self._inputs, *self._against])
+        numbers = {name: n for n, name in reversed(list(enumerate(files, 1)))}
+        return [
+            each._replace(source=words("name.file", n=numbers.get(each.source, "?")))
+            for each in problems
+        ]
 
     def _anonymised(self, found: Copying) -> Copying:
         from neardup.evidence.names import anonymised
@@ -383,6 +444,7 @@ class _Check:
             self._options.threshold,
             anonymous=self._options.anonymise,
             unreadable=self._unreadable,
+            problems=[(each.source, each.line, each.reason) for each in self._problems],
             # Names of files are often names of people.
             settings={}
             if self._options.anonymise

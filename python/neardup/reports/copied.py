@@ -117,13 +117,15 @@ def _stretches(finding: Finding, words: Words, most: int, link: Link) -> Iterato
         edits = edits_of([passage for _, passage in found], texts, source.equal, budget)
         for (n, passage), edited in zip(found, edits, strict=True):
             size = measure.between(passage.left_start, passage.left_end)[0]
+            target = link(rank, n, passage)
+            jump = "jump.beside" if target else "jump.nowhere"
             yield Stretch(
                 passage.left_start,
                 passage.left_end,
                 key=shown,
                 rank=shown,
-                link=link(rank, n, passage),
-                said=words("jump.beside", n=shown, count=words("words", n=passage.words)),
+                link=target,
+                said=words(jump, n=shown, count=words("words", n=passage.words)),
                 equal=equal_share(passage, edited, size),
                 changed=edited.left,
             )

@@ -56,6 +56,7 @@ class CopyingReport:
     threshold   the share from which documents are marked; the page can move it
     anonymous   whether documents go by numbers: the caller has called them so
     unreadable  records that could not be read
+    problems    the first of them: file, line, reason
     settings    what else is listed among the settings, by name
     """
 
@@ -64,6 +65,7 @@ class CopyingReport:
     threshold: float = 0.3
     anonymous: bool = False
     unreadable: int = 0
+    problems: Sequence[tuple[str, int | None, str]] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -106,6 +108,8 @@ class Overview:
     table_notes: Sequence[str]
     matrix: Matrix | None
     graph: Graph | None
+    problems: Sequence[tuple[Sequence[Piece], str, Sequence[Piece]]]
+    problems_note: str
     settings: Sequence[tuple[Sequence[Piece], Sequence[Piece]]]
 
 
@@ -290,8 +294,17 @@ class _Pages:
             notes,
             matrix_of(net, words),
             graph_of(net, words),
+            [
+                (line(file), "–" if at is None else number(at), line(reason))
+                for file, at, reason in self.report.problems
+            ],
+            self._problems_note(),
             self._settings(),
         )
+
+    def _problems_note(self) -> str:
+        shown, n = len(self.report.problems), self.report.unreadable
+        return self.words("problems.some", shown=shown, n=n) if shown < n else ""
 
     def _counts(self, shares: Sequence[float]) -> list[Figure]:
         above = sum(self._reaches(value) for value in shares)
@@ -308,8 +321,12 @@ class _Pages:
         words, report = self.words, self.report
         said = [words("said.among" if report.copying.among else "said.against")]
         said.append(words("said.measure"))
+        if report.copying.itself:
+            said.append(words("said.itself", n=len(report.copying.itself)))
         if report.anonymous:
             said.append(words("said.anonymous"))
+        if too_short := report.copying.too_short:
+            said.append(words("said.too_short", n=too_short))
         if report.unreadable:
             said.append(words("said.unreadable", n=report.unreadable))
         return said

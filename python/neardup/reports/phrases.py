@@ -95,6 +95,23 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         ("{n:,} record could not be read.", "{n:,} records could not be read."),
         "{n:,} 条记录无法读取。",
     ),
+    "said.itself": (
+        (
+            "{n:,} text checked against has the id and the text of the document it is compared "
+            "with and was taken for it.",
+            "{n:,} texts checked against have the id and the text of the document they are "
+            "compared with and were taken for it.",
+        ),
+        "比对文本中有 {n:,} 条与被检文档的标识和内容都相同，视为该文档本身，不计入。",
+    ),
+    "said.too_short": (
+        (
+            "{n:,} document has too few words for a passage: nothing can be found in it.",
+            "{n:,} documents have too few words for a passage: nothing can be found in them.",
+        ),
+        "{n:,} 个文档字词太少，不足一个重合段，无法检测。",
+    ),
+    "name.file": ("file {n}", "文件 {n}"),
     "name.document": ("document {n}", "文档 {n}"),
     "name.source": ("source {n}", "来源 {n}"),
     "shares.title": ("Documents by share copied", "按重复率统计"),
@@ -200,6 +217,7 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "Source {n:,}, {count}: side by side",
         "来源 {n:,}，{count}：查看对照",
     ),
+    "jump.nowhere": ("Source {n:,}, {count}", "来源 {n:,}，{count}"),
     "rule.template": ("part of a template", "模板内容"),
     "rule.quotation": ("a quotation", "引用"),
     "rule.references": ("a list of references", "参考文献"),

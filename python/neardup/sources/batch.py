@@ -89,6 +89,7 @@ class Reading:
                   they are called "1", "2" and so on
     max_bytes     that a packed file may hold [default: 16 GiB, or 100 times its size if more]
     max_document  bytes of one document [default: 256 MiB]
+    keeps         whether records are kept in an output: that it is in UTF-8 is told then
     """
 
     text_columns: tuple[str, ...] = DEFAULT_TEXT
@@ -103,6 +104,7 @@ class Reading:
     header: bool = True
     max_bytes: int | None = None
     max_document: int | None = None
+    keeps: bool = True
 
     def __post_init__(self) -> None:
         if not self.text_columns:

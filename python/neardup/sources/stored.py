@@ -270,10 +270,8 @@ def open_told(task: Task) -> Iterator[Stored]:
     with open_stored(task.path, task.reading, task.progress) as file:
         if file.encoding is not None:
             by = f" (told by {file.told_by})" if file.told_by else ""
-            task.note(
-                f"{name_of(task.path)}: read as {file.encoding}{by}; kept records are written "
-                "as UTF-8"
-            )
+            kept = "; kept records are written as UTF-8" if task.reading.keeps else ""
+            task.note(f"{name_of(task.path)}: read as {file.encoding}{by}{kept}")
         yield file
 
 
