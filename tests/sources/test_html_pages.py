@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 import papers
-from neardup.sources import Reading, Unreadable, html_bytes, html_pages, read_batches
+from neardup.sources import Reading, Unreadable, html_bytes, html_nesting, html_pages, read_batches
+from neardup.sources.prose import NotReadError
 from reading import pairs, read, texts
 
 MOST = 1 << 28
@@ -94,23 +96,94 @@ def test_markup_that_never_ends(part: str) -> None:
     assert time.monotonic() - begun < 20
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<div></x>",
+        '<div title="</div>">',
+        "<div a='</div>' b = \">\">",
+        "<div><table></div></table>",
+        "<div><!</div>",
+        "<div></ </div>",
+        "<div><?</div>",
+        "<span><div></span>",
+        "<form><div></form>",
+        "<b><div></b>",
+        "<svg><style><g></style></x>",
+        "<noscript><div></noscript></x>",
+        "<li><dd>",
+        "<optgroup>",
+    ],
+)
+def test_depth_is_not_hidden_by_tags_that_end_nothing(part: str) -> None:
+    limit = 2 * html_nesting.DEPTH + html_nesting.FORMATS + 16
+    markup = f"<p>first</p>{part * 4_000}<p>last"
+    flat = LexborHTMLParser(html_nesting.flattened(markup))
+    assert depth_of(flat) < limit < depth_of(LexborHTMLParser(markup))
+    assert "first" in html_pages.text_of(markup, MOST)
+
+
+def depth_of(parser: LexborHTMLParser) -> int:
+    deepest, node = 0, parser.root
+    path: list[LexborNode] = []
+    while node is not None:
+        path.append(node)
+        deepest = max(deepest, len(path))
+        after = node.first_child
+        while after is None and path:
+            after = path.pop().next
+        node = after
+    return deepest
+
+
+@pytest.mark.parametrize("end", ["", "<p>", "</x>", "<table></b></table>", "<div></div>"])
+def test_open_formatting_is_not_made_anew_without_end(end: str) -> None:
+    opened = "".join(f"<b id={at}>{end}" for at in range(300))
+    markup = f"<div>{opened}</div>" + "<p>word" * 300
+    flat = LexborHTMLParser(html_nesting.flattened(markup))
+    assert len(flat.css("b")) <= 2 * html_nesting.FORMATS * 600
+    assert len(LexborHTMLParser(markup).css("b")) > 80_000
+    assert html_pages.text_of(markup, MOST).split() == ["word"] * 300
+
+
+def test_formatting_that_is_left_out_joins_what_it_was_in() -> None:
+    markup = "<p>" + "<b>" * 40 + "wo<i>r</i>d" + "</b>" * 40 + " and <i>mo</i>re</p><p>last"
+    assert html_pages.text_of(markup, MOST) == "word and more\n\nlast"
+
+
+def test_pages_of_ordinary_depth_stay_as_they_are() -> None:
+    item = "<li><a href='>'>one</a> <b>two</b><svg><path d=x /><title>t</title></svg></li>"
+    row = "<tr><td><div><p>a<p>b</div><td><font size=1>c</font></tr>"
+    markup = f"<ul>{item * 2000}</ul><table>{row * 2000}</table><div><span></div>" * 2
+    assert html_nesting.flattened(markup) == markup
+
+
+def test_what_the_parser_refuses_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(markup: str) -> None:
+        raise SelectolaxError("Failed to parse HTML.")
+
+    monkeypatch.setattr("selectolax.lexbor.LexborHTMLParser", refuse)
+    with pytest.raises(NotReadError, match=r"^cannot be read as HTML \(Failed to parse HTML\)$"):
+        html_pages.text_of("<p>a", MOST)
+
+
 def test_what_is_nested_too_deeply_keeps_its_text() -> None:
-    depth = html_pages.DEPTH + 100
+    depth = html_nesting.DEPTH + 100
     inner = "<!-- <div> --><script>'<div>'</script><p>one</p><p>two</p>"
     markup = "<div>" * depth + inner + "</div>" * depth + "<h1>last</h1>"
     text = html_pages.text_of(markup, MOST)
     assert text == "one\n\ntwo\n\nlast"
-    flat = html_pages.flattened(markup)
-    assert flat.count("<div>") - 2 == flat.count("</div>") == html_pages.DEPTH
+    flat = html_nesting.flattened(markup)
+    assert flat.count("<div>") - 2 == flat.count("</div>") == html_nesting.DEPTH
 
 
 @given(st.lists(st.sampled_from(["<b>", "</b>", "<i>", "</i>", "x", "<!--", "-->"]), max_size=40))
 @settings(max_examples=200)
 def test_what_is_not_deep_is_not_touched(parts: list[str]) -> None:
     markup = "".join(parts)
-    padded = "<br>" * html_pages.DEPTH + markup
-    assert html_pages.flattened(padded) == padded
-    assert html_pages.flattened(markup) == markup
+    padded = "<br>" * html_nesting.DEPTH + markup
+    assert html_nesting.flattened(padded) == padded
+    assert html_nesting.flattened(markup) == markup
 
 
 def page(declared: str, text: str, encoding: str) -> bytes:

@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 from neardup.sources.extra import package
-from neardup.sources.prose import Prose
+from neardup.sources.html_nesting import flattened
+from neardup.sources.prose import NotReadError, Prose
 
 # Nothing of these is seen, or it is a stand-in for what cannot be shown.
 UNSEEN = {
@@ -23,21 +24,6 @@ LINES = {"li", "dt", "dd", "option", "optgroup"}
 CELLS = {"td", "th"}
 HIDING = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b")
 
-# Browsers stop nesting here too. Beyond it the time to parse would grow with the square of the
-# depth.
-DEPTH = 512
-TAG = re.compile(r"<(?:(!--)|(/?)([a-zA-Z][^\s/>]*))")
-# They have no end, or are ended by the next of their kind; or what is in them is no markup.
-UNCOUNTED = {
-    *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source"),
-    *("track", "wbr", "p", "li", "dt", "dd", "tr", "td", "th", "tbody", "thead", "tfoot"),
-    *("colgroup", "option", "optgroup", "html", "head", "body"),
-}
-RAW = {
-    *("script", "style", "title", "textarea", "iframe", "xmp", "noembed", "noframes", "noscript"),
-    "plaintext",
-}
-
 
 def text_of(markup: str, most: int) -> str:
     """What a reader sees of a page, without its title. Styles in other places than the element
@@ -45,7 +31,12 @@ def text_of(markup: str, most: int) -> str:
     lexbor = package("selectolax.lexbor", "HTML")
     prose = Prose(most)
     # The parser is kept: nodes are of its memory.
-    parser = lexbor.LexborHTMLParser(flattened(markup))
+    try:
+        parser = lexbor.LexborHTMLParser(flattened(markup))
+    except lexbor.SelectolaxError as error:
+        raise NotReadError(
+            f"cannot be read as HTML ({str(error).rstrip('.')})", kind="cannot be read as HTML"
+        ) from None
     if parser.body is not None:
         _walk(parser.body, prose)
     return prose.text()
@@ -122,39 +113,3 @@ def _is_hidden(node: Any, tag: str) -> bool:
         return True
     style = attributes.get("style")
     return bool(style) and HIDING.search(style.lower()) is not None
-
-
-def flattened(markup: str) -> str:
-    """The same without tags that are nested deeper than `DEPTH`; what is in them stays."""
-    if markup.count("<") <= DEPTH:
-        return markup
-    parts: list[str] = []
-    at = done = depth = 0
-    while (found := TAG.search(markup, at)) is not None:
-        at = found.end()
-        if found[1]:
-            # Without an end all the rest is a comment.
-            at = markup.find("-->", found.start() + 2) + 3
-            if at < 3:
-                break
-            continue
-        name = found[3].lower()
-        if name in RAW:
-            if not found[2] and (at := _end_of(name, markup, at)) < 0:
-                break
-            continue
-        if name in UNCOUNTED:
-            continue
-        depth += -1 if found[2] else 1
-        depth = max(depth, 0)
-        if depth > DEPTH or (depth == DEPTH and found[2]):
-            end = markup.find(">", at) + 1 or len(markup)
-            parts += [markup[done : found.start()], " "]
-            at = done = end
-    return "".join([*parts, markup[done:]]) if parts else markup
-
-
-def _end_of(name: str, markup: str, at: int) -> int:
-    """Where the content of an element that holds no markup ends; -1 if nowhere."""
-    found = re.compile(rf"</{name}\b", re.IGNORECASE).search(markup, at)
-    return -1 if found is None else found.start()
