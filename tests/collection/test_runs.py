@@ -114,3 +114,66 @@ def test_without_texts_it_is_refused(tmp_path: Path) -> None:
             list(collection.sharing([]))
     with pytest.raises(TypeError, match="runs is 1"):
         nd.Collection.open(tmp_path / "c.neardup", runs=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("few")
+def test_damage_is_mended_by_the_next_writer(tmp_path: Path) -> None:
+    stored = [(f"d{at}", text) for at, text in enumerate(texts(900, 3))]
+    path = tmp_path / "c.neardup"
+    with nd.Collection.open(path, runs=True) as collection:
+        collection.add(stored)
+    (file,) = path.glob("runs-*.postings")
+    data = bytearray(file.read_bytes())
+    # Not in the first block, which is read whenever the file is opened.
+    assert len(data) > 1 << 17
+    data[len(data) * 7 // 10] ^= 0xFF
+    file.write_bytes(data)
+    with nd.Collection.open(path) as collection:
+        assert collection.verify()
+        collection.compact()
+        assert collection.verify() == []
+        assert found(stored[:40], collection) == found(stored[:40], stored)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("runs", [True, False])
+def test_an_interruption_while_texts_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: bool
+) -> None:
+    monkeypatch.setattr(postings, "TEXTS", 3)
+    stored = [(f"d{at}", text) for at, text in enumerate(texts(40, 4))]
+    add, calls = postings.RunTerms.add, 0
+
+    def interrupted(self: postings.RunTerms, *given: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise KeyboardInterrupt
+        add(self, *given)
+
+    with nd.Collection.open(tmp_path / "c.neardup", runs=runs) as collection:
+        collection.add(stored[:33])
+        assert found(stored, collection) == found(stored, stored[:33])
+        collection.add(stored[33:])
+        with monkeypatch.context() as patched:
+            patched.setattr(postings.RunTerms, "add", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                found(stored, collection)
+        assert found(stored, collection) == found(stored, stored)
+
+
+@pytest.mark.usefixtures("few")
+def test_a_writer_that_was_open_when_another_decided(tmp_path: Path) -> None:
+    stored = [(f"d{at}", text) for at, text in enumerate(texts(40, 5))]
+    path = tmp_path / "c.neardup"
+    with nd.Collection.open(path) as early:
+        with nd.Collection.open(path, runs=True) as other:
+            other.add(stored[:20])
+        early.add(stored[20:21])
+        assert early.keeps_runs
+        assert not early.keeps_search
+        assert list(path.glob("runs-1-20.postings"))
+        early.add(stored[21:])
+        assert found(stored, early) == found(stored, stored)
+        assert early.stats().runs
+        assert early.stats().postings_bytes

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import neardup as nd
+from neardup import _core
 from neardup.collection import postings, segments
 from neardup.collection.rows import unpacked
 
@@ -395,3 +396,323 @@ def test_killed_at_any_moment(path: Path, rounds: int) -> None:
             assert count % 11 == 0
             assert collection.verify() == []
             same(collection, dict(batch(0, count)))
+
+
+# ------------------------------------------------------------------- what a writer and readers mend
+
+
+def struck(path: Path, name: str) -> None:
+    """Damage in the middle of a file, which only those see who read it there."""
+    data = bytearray((path / name).read_bytes())
+    middle = len(data) * 7 // 10
+    data[middle : middle + 64] = bytes(byte ^ 0xFF for byte in data[middle : middle + 64])
+    (path / name).write_bytes(data)
+
+
+@pytest.fixture
+def large(path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A file of some blocks: what is wrong in a later one is not seen when it is opened."""
+    monkeypatch.setattr(postings, "TAIL", 200)
+    documents = {f"a{number}": f"hello x{number} tea and some words" for number in range(3000)}
+    with nd.Collection.open(path, search=True) as collection:
+        collection.add(documents.items())
+    struck(path, files(path)[0])
+    return documents
+
+
+def test_compact_mends_without_a_search_before(path: Path, large: dict[str, str]) -> None:
+    with nd.Collection.open(path) as collection:
+        assert collection.verify()
+        collection.compact()
+        assert collection.verify() == []
+        same(collection, large)
+    assert files(path) == ["terms-1-3000.postings"]
+
+
+def test_a_writer_that_only_adds_mends(path: Path, large: dict[str, str]) -> None:
+    with nd.Collection.open(path) as collection:
+        for number in range(0, 4000, 400):
+            collection.add(batch(number, 400))
+            large.update(batch(number, 400))
+        assert collection.verify() == []
+        same(collection, large)
+
+
+@pytest.mark.parametrize("search", [True, False])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, OSError])
+@pytest.mark.parametrize("late", [True, False])
+def test_an_interruption_while_texts_are_read(
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    search: bool,
+    error: type[BaseException],
+    late: bool,
+) -> None:
+    monkeypatch.setattr(postings, "TEXTS", 5)
+    documents = dict(batch(0, 30))
+    add, calls = postings.FeatureTerms.add, 0
+
+    def interrupted(self: postings.FeatureTerms, *given: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls != 2:
+            add(self, *given)
+        elif late:
+            add(self, *given)
+            raise error
+        else:
+            raise error
+
+    with nd.Collection.open(path, search=search) as collection:
+        collection.add(documents.items())
+        same(collection, documents)
+        collection.remove(["d4"])
+        del documents["d4"]
+        # Fewer than a file is made of: they are read when somebody asks.
+        collection.add(batch(30, 19))
+        documents.update(batch(30, 19))
+        with monkeypatch.context() as patched:
+            patched.setattr(postings.FeatureTerms, "add", interrupted)
+            with pytest.raises(error):
+                collection.search("w1")
+        assert calls == 2
+        same(collection, documents)
+        collection.remove(["d31"])
+        del documents["d31"]
+        same(collection, documents)
+
+
+def test_what_was_read_before_an_interruption_stays(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postings, "TEXTS", 10)
+    read: list[Any] = []
+
+    def noted(text: Any) -> str | None:
+        if len(read) == 35:
+            read.append(None)
+            raise KeyboardInterrupt
+        read.append(text)
+        return unpacked(text)
+
+    monkeypatch.setattr(postings, "unpacked", noted)
+    with nd.Collection.open(path) as collection:
+        collection.add(batch(0, 50))
+        with pytest.raises(KeyboardInterrupt):
+            collection.search("w1")
+        read.append(None)
+        same(collection, dict(batch(0, 50)))
+    # Thirty were in; the five after them, the interruption, and the mark are counted too.
+    assert len(read) == 50 + 5 + 2
+
+
+@pytest.mark.parametrize("searched", [True, False])
+@pytest.mark.parametrize("count", [49, 50, 51, 99, 100, 101, 230])
+def test_more_documents_than_a_file_may_have(
+    path: Path, monkeypatch: pytest.MonkeyPatch, count: int, searched: bool
+) -> None:
+    monkeypatch.setattr(postings, "MOST", 50)
+    documents = dict(batch(0, count))
+    with nd.Collection.open(path) as collection:
+        collection.add(documents.items())
+    with nd.Collection.open(path, search=True) as collection:
+        if searched:
+            # All of it is in memory when it is written, in parts of any size.
+            for name in files(path):
+                (path / name).unlink()
+            collection._postings.forget()
+            same(collection, documents)
+            collection.compact()
+        assert len(files(path)) == -(-count // 50)
+        assert largest(path) <= 50
+        same(collection, documents)
+        assert collection.verify() == []
+        collection.add(batch(count, 25))
+        documents.update(batch(count, 25))
+        same(collection, documents)
+        gone = sorted(documents)[::2]
+        collection.remove(gone)
+        for id_ in gone:
+            del documents[id_]
+        collection.compact()
+        # Files that are half empty by now become one.
+        assert len(files(path)) <= len(documents) // 25 + 1
+        assert largest(path) <= 50
+        same(collection, documents)
+        assert collection.verify() == []
+    with nd.Collection.open(path, read_only=True) as collection:
+        same(collection, documents)
+
+
+def largest(path: Path) -> int:
+    covered = [_core.TermIndex.covered(str(path / name)) for name in files(path)]
+    return max(documents for _, _, documents, _, _ in covered)
+
+
+def test_damage_in_one_of_many_full_files(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postings, "MOST", 50)
+    documents = dict(batch(0, 180))
+    with nd.Collection.open(path, search=True) as collection:
+        collection.add(documents.items())
+    for name in files(path)[:2]:
+        struck(path, name)
+    with nd.Collection.open(path) as collection:
+        collection.compact()
+        assert collection.verify() == []
+        assert largest(path) == 50
+        same(collection, documents)
+
+
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_decision_that_fails_is_none(
+    path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    monkeypatch.setattr(postings, "MOST", 50)
+    documents = dict(batch(0, 120))
+    with nd.Collection.open(path) as collection:
+        collection.add(documents.items())
+    save, calls = postings.Postings._save, 0
+
+    def full(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == at:
+            raise OSError(28, "No space left on device")
+        return save(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(postings.Postings, "_save", full)
+        with pytest.raises(OSError, match="No space left"):
+            nd.Collection.open(path, search=True)
+    assert calls == at
+    assert files(path) == []
+    with nd.Collection.open(path) as collection:
+        assert not collection.keeps_search
+        collection.add(batch(500, 1))
+    with nd.Collection.open(path, search=True) as collection:
+        same(collection, documents | dict(batch(500, 1)))
+    assert len(files(path)) == 3
+
+
+def test_a_writer_that_was_open_when_another_decided(path: Path) -> None:
+    documents = dict(batch(0, 30))
+    with nd.Collection.open(path) as collection:
+        collection.add(documents.items())
+    with nd.Collection.open(path) as early:
+        nd.Collection.open(path, search=True).close()
+        early.add(batch(30, 1))
+        assert files(path) == ["terms-1-30.postings"]
+        assert early.keeps_search
+        early.add(batch(31, 40))
+        documents.update(batch(30, 41))
+        same(early, documents)
+    assert "-71." in files(path)[-1]
+    with nd.Collection.open(path) as early:
+        nd.Collection.open(path, search=False).close()
+        early.add(batch(71, 40))
+        documents.update(batch(71, 40))
+        assert not early.keeps_search
+        same(early, documents)
+    assert files(path) == []
+
+
+@pytest.mark.parametrize("moment", ["listed", "chosen", "counted"])
+def test_a_file_replaced_just_when_it_is_opened(
+    path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """The reader takes the file that came instead, and reads no text."""
+    with nd.Collection.open(path, search=True) as writer:
+        writer.add(batch(0, 60))
+        writer.compact()
+        read, ready, ((_, last),) = 0, 0, batch(60, 1)
+        chain, paths, settled = postings._chain, postings.paths, postings.Postings._settled
+
+        def replace() -> None:
+            nonlocal ready
+            if ready:
+                ready = 0
+                writer.add(batch(60, 1))
+                writer.remove(["d5"])
+                writer.compact()
+
+        def listed(*given: Any) -> Any:
+            found = paths(*given)
+            if moment == "listed":
+                replace()
+            return found
+
+        def chosen(*given: Any) -> Any:
+            found = [*chain(*given)]
+            if moment == "chosen":
+                replace()
+            return iter(found)
+
+        def counted(*given: Any, **options: Any) -> Any:
+            if moment == "counted":
+                replace()
+            return settled(*given, **options)
+
+        monkeypatch.setattr(postings, "paths", listed)
+        monkeypatch.setattr(postings, "_chain", chosen)
+        monkeypatch.setattr(postings.Postings, "_settled", counted)
+
+        def noted(text: Any) -> str | None:
+            nonlocal read
+            # The writer reads the one that it adds.
+            read += unpacked(text) != last
+            return unpacked(text)
+
+        monkeypatch.setattr(postings, "unpacked", noted)
+        documents = dict(batch(0, 61))
+        del documents["d5"]
+        with nd.Collection.open(path, read_only=True) as reader:
+            ready = 1
+            reader.search("w1")
+            assert not ready
+            assert read == 0
+            same(reader, documents)
+            assert reader._postings.search._damaged == []
+            assert read == 0
+
+
+def test_files_that_nobody_uses_are_no_problem(path: Path, tmp_path: Path) -> None:
+    """After a database was restored from a copy, those of what came later."""
+    with nd.Collection.open(path, search=True) as collection:
+        collection.add(batch(0, 30))
+    copy = tmp_path / "copy.sqlite"
+    shutil.copy(path / "collection.sqlite", copy)
+    with nd.Collection.open(path) as collection:
+        collection.add(batch(500, 90))
+        collection.remove(["d3"])
+        collection.compact()
+    shutil.copy(copy, path / "collection.sqlite")
+    (name,) = files(path)
+    struck(path, name)
+    other = tmp_path / "other.neardup"
+    with nd.Collection.open(other, search=True) as collection:
+        collection.add(batch(0, 25))
+    shutil.copy(other / files(other)[0], path / files(other)[0])
+    with nd.Collection.open(path, read_only=True) as collection:
+        assert not [what for what in collection.verify() if "postings" in what]
+        same(collection, dict(batch(0, 30)))
+    # One that cannot be read at all might have been needed.
+    (path / "terms-1-30.postings").write_bytes(b"junk")
+    with nd.Collection.open(path, read_only=True) as collection:
+        (problem,) = [what for what in collection.verify() if "postings" in what]
+        assert "terms-1-30.postings" in problem
+
+
+def test_stats_say_what_is_kept(path: Path) -> None:
+    with nd.Collection.open(path) as collection:
+        collection.add(batch(0, 30))
+        found = collection.stats()
+        assert (found.search, found.runs, found.postings_bytes) == (False, False, 0)
+    with nd.Collection.open(path, search=True) as collection:
+        found = collection.stats()
+        size = (path / files(path)[0]).stat().st_size
+        assert (found.search, found.runs, found.postings_bytes) == (True, False, size)
+    with nd.Collection.open(path, runs=True) as collection:
+        found = collection.stats()
+        assert (found.search, found.runs) == (True, True)
+        assert found.postings_bytes == sum(x.stat().st_size for x in path.glob("*.postings"))
+        assert [*found.as_dict()][-3:] == ["search", "runs", "postings_bytes"]
