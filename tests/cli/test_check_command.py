@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+import neardup as nd
+
 ESSAYS = Path(__file__).parents[2] / "examples" / "essays.jsonl"
 TASK = ESSAYS.with_name("task.txt")
 
@@ -109,3 +111,43 @@ def test_options_from_a_file(run: Callable[..., Any], tmp_path: Path) -> None:
     config.write_text(f'input = ["{ESSAYS}"]\ntemplate = "{TASK}"\nthreshold = 0.01\n')
     ran = run("check", "--config", config, "--json")
     assert json.loads(ran.out)["threshold"] == 0.01
+
+
+@pytest.mark.parametrize("given", ["30", "50%", "30 %", "-0.1", "nan"])
+def test_shares_in_per_cent_are_told(run: Callable[..., Any], given: str) -> None:
+    ran = run("check", ESSAYS, "--threshold", given)
+    assert (ran.code, ran.out) == (2, "")
+    assert "0 to 1: 0.3 for 30 %" in " ".join(ran.err.split())
+
+
+def test_a_share_in_a_file_of_options(run: Callable[..., Any], tmp_path: Path) -> None:
+    config = tmp_path / "check.toml"
+    config.write_text("threshold = 0.6")
+    ran = run("check", ESSAYS, "--config", config)
+    assert "at 60.0 % or more" in ran.out
+    config.write_text('threshold = "0.6"')
+    assert "threshold is '0.6'; it must be a number" in run("check", ESSAYS, "--config", config).err
+
+
+@pytest.mark.parametrize("html", [(), ("--html", "report")])
+def test_a_language_there_is_not(run: Callable[..., Any], html: tuple[str, ...]) -> None:
+    ran = run("check", ESSAYS, "--lang", "de", *html)
+    assert ran.code == 2
+    assert "lang is 'de'; it must be one of en, zh" in ran.err
+
+
+def test_a_collection_is_no_input(run: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "all.neardup"
+    nd.Collection.open(path).close()
+    ran = run("check", path)
+    assert ran.code == 2
+    assert f"is a collection, and goes behind --against: neardup check INPUT --against {path}" in (
+        " ".join(ran.err.split())
+    )
+
+
+def test_one_more_is_not_many(run: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "same.jsonl"
+    text = "the old lighthouse keeper climbed the narrow stairs every evening"
+    path.write_text((json.dumps({"text": text}) + "\n") * 11)
+    assert "and 1 more that shares passages" in run("check", path).out

@@ -155,7 +155,7 @@ def test_a_page(
     page = tmp_path / "compared.html"
     ran = run("compare", *files, "--html", page, "--lang", language)
     assert ran.code == 0
-    assert ran.out == run("compare", *files).out
+    assert ran.out == run("compare", *files).out + f"wrote       {page}\n"
     found = check_harmless(page.read_text("utf-8"))
     assert f'<html lang="{language}">' in page.read_text("utf-8")
     assert str(files[0]) in found.text()

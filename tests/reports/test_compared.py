@@ -120,6 +120,24 @@ def test_texts_without_a_passage(texts: tuple[str, str]) -> None:
     assert page.text().count("An empty text.") == texts.count("")
 
 
+def test_an_empty_text_is_said_and_has_no_box() -> None:
+    empty = replace(FOUND, texts=("", RIGHT), passages=[])
+    page = rendered(empty)
+    assert "An empty text." in page
+    assert page.count('<div class="text"') == 1
+
+
+@pytest.mark.parametrize(("count", "label"), [(0, "passages"), (1, "passage"), (2, "passages")])
+def test_one_passage_is_not_many(count: int, label: str) -> None:
+    page = rendered(replace(FOUND, passages=FOUND.passages[:count]))
+    assert f'data-many="passages">{label}</dt>' in page
+
+
+def test_lengths_are_in_characters_and_words_in_chinese() -> None:
+    assert "5 字词" in rendered(FOUND, "zh")
+    assert "5 words" in rendered(FOUND, "en")
+
+
 def test_none_is_said_where_there_is_no_fingerprint() -> None:
     page = check_harmless(rendered(replace(FOUND, similarity=None, distance=None)))
     assert page.text().count("none") == 2
@@ -196,16 +214,18 @@ def test_the_slider_hides_what_is_shorter_and_counts_again(tmp_path: Path) -> No
         const before = seen();
         await set(slider, 4);
         const hidden = [...document.querySelectorAll('a.n[hidden]')].map((x) => x.id);
-        const middle = [seen(), document.querySelector('output').textContent];
+        const label = document.querySelector('dt[data-one]');
+        const middle = [seen(), document.querySelector('output').textContent, label.textContent];
         await set(slider, 3);
-        return [before, middle, hidden, seen()];
+        return [before, middle, hidden, seen(), label.textContent];
     """
     whole = ["80.0 %", "80.0 %", "2"]
     assert asked(script, tmp_path) == [
         whole,
-        [["50.0 %", "50.0 %", "1"], "4 words"],
+        [["50.0 %", "50.0 %", "1"], "4 words", "passage"],
         ["l2", "r2"],
         whole,
+        "passages",
     ]
 
 

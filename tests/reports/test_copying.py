@@ -94,7 +94,7 @@ def test_chinese_figures_go_by_their_names() -> None:
     document = Page(folder(replace(REPORT, language="zh"))["document-1.html"]).text()
     for name in ("重复率（总文字复制比）", "去除引用复制比", "单篇最大复制比"):
         assert name in document
-    assert document.index("按字符") < document.index("按词")
+    assert document.index("按字符") < document.index("按字词")
     # They mean characters wherever they stand.
     index = Page(folder(replace(REPORT, language="zh"))["index.html"]).text()
     assert "63.8 %" in index

@@ -53,7 +53,9 @@ def command(
         typer.Option(
             "--threshold",
             metavar="S",
-            help="The share from which a document is counted and marked. [default: 0.3]",
+            parser=options.share,
+            help="The share from which a document is counted and marked, 0.3 for 30 %. "
+            "[default: 0.3]",
         ),
     ] = None,
     anonymise: Annotated[
@@ -246,7 +248,8 @@ def lines_of(found: Checked) -> list[str]:
     )
     lines += [_line(finding) for finding in ranked[:SHOWN]]
     if len(ranked) > SHOWN:
-        lines.append(f"            and {len(ranked) - SHOWN:,} more that share passages")
+        more = len(ranked) - SHOWN
+        lines.append(f"            and {more:,} more that share{'s' * (more == 1)} passages")
     if found.files:
         lines.append(f"wrote       {', '.join(found.files)}")
     return lines

@@ -136,7 +136,7 @@ def command(
     if as_json:
         print(json.dumps(_plain(found, texts[0]), ensure_ascii=False))
     else:
-        _show(found, texts[0])
+        _show(found, texts[0], html)
 
 
 def _plain(found: Comparison, left: str) -> dict[str, object]:
@@ -164,8 +164,10 @@ def _plain(found: Comparison, left: str) -> dict[str, object]:
     }
 
 
-def _show(found: Comparison, left: str) -> None:
+def _show(found: Comparison, left: str, page: Path | None) -> None:
     lines = _lines(found, left)
+    if page is not None:
+        lines.append(f"wrote       {printable(str(page))}")
     if not sys.stdout.isatty():
         print("\n".join(lines))
         return

@@ -285,6 +285,14 @@ def check_printed(as_json: bool, **outputs: Path | None) -> None:
             )
 
 
+def share(text: str) -> float:
+    """A share as it is written in a shell; of one in per cent it is said how."""
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number from 0 to 1: 0.3 for 30 %") from None
+
+
 def load_config(context: typer.Context, value: Path | None) -> Path | None:
     """Options from a TOML file; those given on the command line win."""
     if value is None:
@@ -341,7 +349,7 @@ def _not_of_kind(option: Any, value: object) -> str | None:
         return None if kind is str or strings else "a string or a list of strings"
     if option.type.name.startswith("int"):
         return None if kind is int else "a whole number"
-    if option.type.name.startswith("float"):
+    if option.type.name.startswith("float") or option.type.name == share.__name__:
         return None if kind in (int, float) else "a number"
     return None if kind is str else "a string"
 

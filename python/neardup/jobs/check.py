@@ -201,6 +201,12 @@ class _Check:
         self._ids: set[str] = set()
         with asked():
             _check_share("threshold", options.threshold)
+            for name in inputs:
+                if reference.is_collection(name):
+                    raise RefusedError(
+                        f"{name}: is a collection, and goes behind --against: neardup check INPUT "
+                        f"--against {name}"
+                    )
             self._inputs = sources.expand(list(inputs), options.reading, self._note)
             self._against = reference.expand(list(options.against), options.reading, self._note)
             files = [name for name in self._against if not reference.is_collection(name)]
@@ -280,11 +286,7 @@ class _Check:
     def _documents(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Ids and texts, and the authors if there are some."""
         for name in names:
-            if reference.is_collection(name):
-                reader: Iterator[tuple[Any, ...]] = self._stored(name)
-            else:
-                reader = self._read(name)
-            for document in reader:
+            for document in self._read(name):
                 self._ids.add(document[0])
                 self._options.progress.advance(1)
                 yield document
@@ -303,10 +305,6 @@ class _Check:
             lines = batch.lines.tolist()
             for id_, text, author, line in zip(ids, texts, authors, lines, strict=True):
                 yield id_, text or "", author, (file, line)
-
-    def _stored(self, name: str) -> Iterator[tuple[Any, ...]]:
-        with self._opened(name) as collection:
-            yield from _Asked(collection, self._options.author_column).documents()
 
     def _opened(self, name: str) -> Collection:
         from neardup import Collection
@@ -401,14 +399,14 @@ class _Check:
             if len(names) == 1:
                 raise ValueError(f"{options.out}: named for two outputs; give each its own file")
         if options.lang is not None:
+            if options.lang not in reports.LANGUAGES:
+                raise ValueError(
+                    f"lang is {options.lang!r}; it must be one of {', '.join(reports.LANGUAGES)}"
+                )
             if options.html is None and not options.anonymise:
                 raise ValueError(
                     f"lang is {options.lang!r}, but no page is written; name its file: --html "
                     "FILE.html"
-                )
-            if options.lang not in reports.LANGUAGES:
-                raise ValueError(
-                    f"lang is {options.lang!r}; it must be one of {', '.join(reports.LANGUAGES)}"
                 )
 
     def _written(self, found: Copying) -> list[str]:
@@ -473,7 +471,7 @@ def _listed(names: Sequence[str], most: int = 10) -> str:
 
 
 def _check_share(name: str, value: object) -> None:
-    limits = "it must be a number from 0 to 1"
+    limits = "it must be a number from 0 to 1: 0.3 for 30 %"
     if not is_real(value):
         raise RefusedError(f"{name} is {value!r}; {limits}")
     if not 0 <= as_float(value) <= 1:

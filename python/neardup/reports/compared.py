@@ -282,7 +282,7 @@ def _figures(
         yield Figure(words(f"figure.{column.side}"), share(value), column.side, total)
     longest = max((passage.words for _, passage in passages), default=0)
     yield Figure(words("figure.longest"), words("words", n=longest))
-    yield Figure(words("figure.passages"), number(len(passages)), "passages")
+    yield Figure(words("figure.passages", n=len(passages)), number(len(passages)), "passages")
 
 
 def _rows(found: Compared, passages: Sequence[tuple[int, Passage]], prefix: str) -> Sequence[Row]:

@@ -100,7 +100,11 @@ def document_view(
     return DocumentView(
         [measures[by] for by in order],
         list(_figures(finding, blocks, words, order)),
-        words("copied.of", words=finding.words, characters=finding.characters),
+        words(
+            "copied.of",
+            words=words("words", n=finding.words),
+            characters=words("fact.length", n=finding.characters),
+        ),
         rows,
         blocks,
         notes,

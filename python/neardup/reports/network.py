@@ -232,7 +232,7 @@ def graph_of(net: Net, words: Words) -> Graph | None:
             )
             for ends, tie in kept.items()
         ],
-        words("graph.described", n=len(order), lines=len(kept)),
+        words("graph.described", documents=len(order), n=len(kept)),
         note,
         height,
     )

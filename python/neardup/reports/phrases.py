@@ -15,7 +15,7 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "figure.left": ("of the left text is in the right", "左侧文本与右侧重合"),
     "figure.right": ("of the right text is in the left", "右侧文本与左侧重合"),
     "figure.longest": ("longest passage", "最长重合段"),
-    "figure.passages": ("passages", "重合段"),
+    "figure.passages": (("passage", "passages"), "重合段"),
     "figure.bits": ("{n:,} / {of:,}", "{n:,} / {of:,}"),
     "figure.none": ("none", "无"),
     "verdict.identical": ("The texts are identical.", "两条文本完全相同。"),
@@ -28,10 +28,10 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "shared all the same.",
         "两条文本整体不同：相似度低于 {value:g}，但仍可能有重合段。",
     ),
-    "words": (("{n:,} word", "{n:,} words"), "{n:,} 词"),
+    "words": (("{n:,} word", "{n:,} words"), "{n:,} 字词"),
     "note.words": (
         "Shares are of words; where a script has no spaces a character counts as a word.",
-        "比例按词计算；没有空格的文字（如中文）一字算一词。",
+        "比例按字词计算：中文等没有空格的文字一字算一个，其他文字一词算一个。",
     ),
     "note.coarse": (
         "The texts are very long, and the search for passages was cut short: there may be more.",
@@ -60,7 +60,7 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "slider.hides": ("hides shorter passages", "隐藏更短的重合段"),
     "list.title": ("The passages as a list", "重合段列表"),
     "list.number": ("No.", "编号"),
-    "list.words": ("Words", "词数"),
+    "list.words": ("Words", "字词数"),
     "list.kind": ("Kind", "类型"),
     "list.begins": ("Text", "文本"),
     "list.rows": (
@@ -85,7 +85,7 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     ),
     "said.measure": (
         "Shares are of words; where a script has no spaces a character counts as a word.",
-        "重复率等按字符计算（不计标点和空格）；矩阵、关系图和对照页按词计算，没有空格的文字一字算一词。",
+        "重复率等按字符计算（不计标点和空格）；矩阵、关系图和对照页按字词计算，中文等没有空格的文字一字算一个。",
     ),
     "said.anonymous": (
         "Documents go by numbers, in the order they came. Their texts are as they are.",
@@ -132,13 +132,21 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "显示 {n:,} 个文档中重复率最高的 {shown:,} 个。",
     ),
     "table.paged": (
-        "{n:,} of these documents have a page of their own: those with the highest share. The "
-        "others would make the report too large.",
+        (
+            "{n:,} of these documents has a page of its own: that with the highest share. The "
+            "others would make the report too large.",
+            "{n:,} of these documents have a page of their own: those with the highest share. The "
+            "others would make the report too large.",
+        ),
         "其中重复率最高的 {n:,} 个文档有单独页面；其余因篇幅从略。",
     ),
     "table.pairs": (
-        "{n:,} pages of pairs were left out; the report would be too large. The table of "
-        "the check (-o) has all of them.",
+        (
+            "{n:,} page of a pair was left out; the report would be too large. The table of the "
+            "check (-o) has all of them.",
+            "{n:,} pages of pairs were left out; the report would be too large. The table of the "
+            "check (-o) has all of them.",
+        ),
         "因篇幅略去 {n:,} 个对照页面；检测结果表（-o）中有全部数据。",
     ),
     "column.number": ("No.", "序号"),
@@ -148,7 +156,7 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "column.largest": ("Largest", "单篇最大"),
     "column.source": ("Largest source", "最大来源"),
     "column.sources": ("Sources", "来源数"),
-    "column.words": ("Words", "词数"),
+    "column.words": ("Words", "字词数"),
     "column.counted": ("Counted", "计入"),
     "column.rank": ("No.", "编号"),
     "column.name": ("Source", "来源"),
@@ -180,8 +188,11 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "显示 {n:,} 个文档中的 {shown:,} 个、{of:,} 条连线中最强的 {lines:,} 条。",
     ),
     "graph.described": (
-        "{n:,} documents joined by {lines:,} lines",
-        "{n:,} 个文档，{lines:,} 条连线",
+        (
+            "{documents:,} documents joined by {n:,} line",
+            "{documents:,} documents joined by {n:,} lines",
+        ),
+        "{documents:,} 个文档，{n:,} 条连线",
     ),
     "graph.line": ("{left} in {right}: {share}", "{left} 被 {right} 覆盖 {share}"),
     "graph.none": ("No two documents share a passage.", "没有文档共有重合段。"),
@@ -189,11 +200,11 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "copied.share": ("copied in all", "重复率（总文字复制比）"),
     "copied.unquoted": ("without quotations and references", "去除引用复制比"),
     "copied.largest": ("largest single source", "单篇最大复制比"),
-    "copied.by_words": ("by words", "按词"),
+    "copied.by_words": ("by words", "按字词"),
     "copied.by_characters": ("by characters", "按字符"),
     "copied.of": (
-        "Counted: {words:,} words, {characters:,} characters.",
-        "计入 {characters:,} 个字符，{words:,} 词。",
+        "Counted: {words}, {characters}.",
+        "计入 {characters}，{words}。",
     ),
     "sources.title": ("Sources", "来源"),
     "sources.none": ("No other text shares a passage with it.", "没有发现重合来源。"),

@@ -77,6 +77,8 @@
       const { figure: name, by, total } = figure.dataset;
       if (name === "passages") {
         figure.textContent = grouped(passages);
+        const label = figure.previousElementSibling;
+        label.textContent = passages === 1 ? label.dataset.one : label.dataset.many;
         continue;
       }
       let weight = sums[name];
