@@ -251,6 +251,145 @@ def test_an_authors_own_texts_do_not_count() -> None:
     assert len(only(check([("e", ESSAY, None)], [(*x, None) for x in CORPUS])).sources) == 2
 
 
+@pytest.mark.parametrize("blank", ["", "  \t", [], (), ["", " "], {}, {"author": ""}])
+def test_a_blank_author_is_nobody(blank: object) -> None:
+    for found in (
+        check([("e", ESSAY, blank)], [(*x, blank) for x in CORPUS]),
+        check([("e", ESSAY, blank), *((*x, blank) for x in CORPUS)]),
+    ):
+        assert [x.id for x in found.findings[0].sources] == ["two", "one"]
+
+
+@pytest.mark.parametrize("author", [0, False, "0", ["Ada", ""], ("Ada", "Bo")])
+def test_other_authors_are_somebody(author: object) -> None:
+    assert only(check([("e", ESSAY, author)], [(*x, author) for x in CORPUS])).sources == ()
+
+
+def test_a_template_shorter_than_a_passage_hides_nobody() -> None:
+    copied = words("first", 6)
+    text = f"{copied} {words('own', 20)}"
+    # Five words have a run, but are no passage: nothing of them is left out.
+    for part in (words("first", 5), copied.split(" ", 1)[1]):
+        essay = only(check([text], [f"{copied} and nothing else"], template=part))
+        assert (essay.ignored, [x.words for x in essay.sources]) == ((), [6])
+    assert only(check([text], [copied], template=copied)).sources == ()
+
+
+# ------------------------------------------------------------------- what all have, and many pairs
+
+
+def naive_common(documents: list[str], common: int) -> list[tuple[int, int, list[tuple[int, int]]]]:
+    """For each document how many words count, how many are covered, and places and words of its
+    sources: every document is compared with every other."""
+    found = []
+    for row, document in enumerate(documents):
+        units = passages_reference.units(document)
+        masks = {}
+        for place, other in enumerate(documents):
+            equal = _core.shared(document, other, (6, 13, 2, None))[1] if place != row else []
+            masks[place] = [any(a <= s and e <= b for _, a, b, _, _ in equal) for s, e, _ in units]
+        number = [1 + sum(mask[at] for mask in masks.values()) for at in range(len(units))]
+        counts = [each <= common for each in number]
+        each = [
+            (place, sum(a and b for a, b in zip(mask, counts, strict=True)))
+            for place, mask in masks.items()
+        ]
+        covered = sum(each > 1 for each, counted in zip(number, counts, strict=True) if counted)
+        sources = sorted(((p, n) for p, n in each if n), key=lambda x: (-x[1], x[0]))
+        found.append((sum(counts), covered, sources))
+    return found
+
+
+PIECES = [*(words(name, size) for name, size in zip("pqrs", (8, 16, 7, 30), strict=True))]
+PIECES += ["我们今天讨论自然语言处理的历史", "天地玄黄宇宙洪荒日月盈昃辰宿列张"]
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.lists(st.sampled_from(PIECES), max_size=4), max_size=12),
+    st.integers(1, 6),
+    st.booleans(),
+)
+def test_what_is_common_equals_a_naive_count(
+    made: list[list[str]], common: int, apart: bool
+) -> None:
+    documents = [
+        " ".join(
+            f"{piece} {words(f'own{row}x{at}x', 3)}" if apart else piece
+            for at, piece in enumerate(pieces)
+        )
+        for row, pieces in enumerate(made)
+    ]
+    found = [
+        (
+            finding.words,
+            round(finding.figures.share * finding.words),
+            [(source.place, source.words) for source in finding.sources],
+        )
+        for finding in check(documents, common=common).findings
+    ]
+    assert found == naive_common(documents, common)
+
+
+def cover_texts(count: int) -> list[str]:
+    return [f"{FIRST}. {words(f'own{at}x', 30)}" for at in range(count)]
+
+
+def test_what_is_common_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+    whole = _core.shared_with_each
+
+    def counted(left: str, rights: list[str], *others: Any) -> Any:
+        nonlocal compared
+        compared += len(rights)
+        return whole(left, rights, *others)
+
+    monkeypatch.setattr(_core, "shared_with_each", counted)
+    documents = cover_texts(60)
+    documents[50] += f" {SECOND}"
+    documents[7] += f" {SECOND}"
+    for against in (None, [(f"s{at}", text) for at, text in enumerate(documents)]):
+        compared = 0
+        found = check([(f"d{at}", text) for at, text in enumerate(documents)], against, common=4)
+        assert compared < 60 * 12
+        places = [[x.id[1:] for x in finding.sources] for finding in found.findings]
+        if against is None:
+            assert [at for at, ids in enumerate(places) if ids] == [7, 50]
+            assert (places[7], places[50]) == (["50"], ["7"])
+            assert found.findings[7].figures.share == 30 / 60
+        else:
+            assert (places[0], places[7]) == (["0"], ["7", "50"])
+        assert all(finding.ignored[0].rule == "common" for finding in found.findings)
+        assert [found.findings[at].words for at in (0, 7)] == [30, 60]
+
+
+def test_very_many_pairs_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neardup.evidence.copying.MANY_PAIRS", 10)
+    notes: list[str] = []
+    done: list[tuple[int, int]] = []
+    check(cover_texts(6), on_note=notes.append, on_progress=lambda *x: done.append(x))
+    (note,) = notes
+    assert note.startswith("15 pairs of documents share something and are compared")
+    assert "--template FILE" in note
+    assert "--common N" in note
+    assert done == [(at, 6) for at in range(1, 7)]
+    notes.clear()
+    check(cover_texts(6), common=3, on_note=notes.append)
+    check(cover_texts(5), on_note=notes.append)
+    assert notes == []
+
+
+def test_each_text_is_kept_once(tmp_path: Path) -> None:
+    documents = cover_texts(5)
+    with nd.Collection.open(tmp_path / "c.neardup", runs=True) as collection:
+        collection.add([("one", f"{FIRST} x"), ("two", documents[0])])
+        for corpus in (collection, list(collection.documents())):
+            found = check(documents, corpus)
+            texts = [x.text for finding in found.findings for x in finding.sources]
+            assert (len(texts), len({id(text) for text in texts})) == (10, 2)
+            assert any(text is documents[0] for text in texts)
+
+
 def test_sources_are_left_out() -> None:
     corpus = [*CORPUS, ("both", f"{FIRST} and {SECOND}")]
     whole = only(check([ESSAY], corpus))
@@ -318,6 +457,7 @@ def test_nothing_to_find(documents: list[str]) -> None:
         (([],), {"exclude": 1}, TypeError, "exclude is 1; it must be a str or several"),
         (([],), {"ignore_quotations": 1}, TypeError, "ignore_quotations is 1; it must be True"),
         (([],), {"min_words": 0}, ValueError, "min_words is 0; it must be"),
+        (([],), {"on_note": 1}, TypeError, "on_note is 1; it must be a function, or None"),
         (([],), {"threads": 0}, ValueError, "threads is 0; it must be"),
         ((["a\ud800"],), {}, ValueError, r"texts\[0\] has a lone surrogate at position 1"),
     ],

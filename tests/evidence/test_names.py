@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from copying_findings import ONE, TEXT, copying, finding, source
+from neardup.evidence.copying import check
 from neardup.evidence.findings import Copying
 from neardup.evidence.names import anonymised
 
@@ -32,6 +33,25 @@ def test_among_each_other_a_source_is_called_as_the_document_it_is() -> None:
 def test_a_text_compared_with_is_no_document_though_it_is_called_so() -> None:
     found = anonymised(copying(ids=("one", "two")))
     assert [each.id for each in found.findings[0].sources] == ["source 1", "source 2"]
+
+
+def test_two_documents_of_one_id_are_two() -> None:
+    shared = "alpha beta gamma delta epsilon zeta eta theta"
+    texts = [f"{shared} {name} ends here" for name in ("one", "two", "three")]
+    found = check([("same", text) for text in (*texts, texts[0])])
+    assert [[x.place for x in each.sources] for each in found.findings] == [
+        [3, 1, 2],
+        [0, 2, 3],
+        [0, 1, 3],
+        [0, 1, 2],
+    ]
+    named = [[x.id for x in each.sources] for each in anonymised(found).findings]
+    assert named[1] == ["document 1", "document 3", "document 4"]
+    assert named[0] == ["document 4", "document 2", "document 3"]
+    # Of texts that are only compared with, those that differ have names of their own.
+    found = check([("essay", texts[0])], [("same", texts[1]), ("same", texts[2])])
+    assert [x.place for x in found.findings[0].sources] == [None, None]
+    assert [x.id for x in anonymised(found).findings[0].sources] == ["source 1", "source 2"]
 
 
 def test_settings_name_nobody() -> None:

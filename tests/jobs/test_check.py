@@ -95,6 +95,52 @@ def test_an_excluded_id_that_is_not_there_is_told(essays: str) -> None:
     assert notes == ["exclude: there is no document 'fourth' to leave out"]
 
 
+def test_an_id_that_is_there_twice_is_told_once(tmp_path: Path, essays: str) -> None:
+    notes: list[str] = []
+    twice = write(tmp_path / "again.jsonl")
+    found = jobs.check([essays, twice], CheckOptions(on_note=notes.append))
+    (note,) = notes
+    assert note.startswith("documents: the id 'first' is there twice, and 2 more ids; such")
+    assert [x.place for x in found.copying.findings[0].sources] == [3, 1, 4]
+    notes.clear()
+    jobs.check([essays], CheckOptions(against=(essays, twice), on_note=notes.append))
+    (note,) = notes
+    assert note.startswith("against: the id 'first' is there twice, and 1 more id; such")
+
+
+class Heard:
+    """Stages with their totals, and how far each came."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, int | None, int]] = []
+
+    def stage(self, name: str, total: int | None, unit: str) -> None:
+        assert unit == "documents"
+        self.stages.append((name, total, 0))
+
+    def advance(self, count: int) -> None:
+        name, total, done = self.stages[-1]
+        self.stages[-1] = name, total, done + count
+
+
+def test_progress_has_an_end_in_sight(essays: str) -> None:
+    among, against = Heard(), Heard()
+    jobs.check([essays], CheckOptions(progress=among))
+    assert among.stages == [("reading", None, 3), ("comparing", 3, 3)]
+    jobs.check([essays], CheckOptions(against=(essays,), progress=against))
+    assert against.stages == [
+        ("reading", None, 3),
+        ("looking for sources", None, 3),
+        ("comparing", 3, 3),
+    ]
+
+
+def test_blank_authors_are_not_one_author(tmp_path: Path) -> None:
+    for blank in ("", "  "):
+        path = write(tmp_path / "essays.jsonl", author=dict.fromkeys(ESSAYS, blank))
+        assert jobs.check([path], CheckOptions(author_column="author")).above == 2
+
+
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
 def test_the_table(tmp_path: Path, essays: str, ending: str) -> None:
     out = tmp_path / f"table.{ending}"

@@ -61,6 +61,33 @@ def class_of(count: int) -> Copying:
     )
 
 
+@pytest.mark.parametrize("placed", [True, False])
+def test_two_documents_of_one_id_have_pages_and_ties_of_their_own(placed: bool) -> None:
+    found = class_of(3)
+    # By hand nobody says the place: then the text tells them apart.
+    same = Copying(
+        tuple(
+            replace(
+                each,
+                id="same",
+                sources=tuple(
+                    replace(x, id="same", place=int(x.id[1:]) if placed else None)
+                    for x in each.sources
+                ),
+            )
+            for each in found.findings
+        ),
+        True,
+        {},
+    )
+    pages_of = folder(CopyingReport(same))
+    assert broken(pages_of) == []
+    for at in (1, 2, 3):
+        links = Page(pages_of[f"document-{at}.html"]).values("href")
+        others = {f"document-{other}.html" for other in (1, 2, 3) if other != at}
+        assert others == {link for link in links if link.startswith("document-")}
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_one_file_is_whole_and_harmless(language: str) -> None:
     page = one_file(replace(REPORT, language=language))

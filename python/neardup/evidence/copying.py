@@ -162,7 +162,8 @@ def _tell(
     for name, documents in kinds:
         repeated = _repeated(documents)
         if repeated:
-            more = f", and {len(repeated) - 1:,} more ids" if len(repeated) > 1 else ""
+            ids = "id" if len(repeated) == 2 else "ids"
+            more = f", and {len(repeated) - 1:,} more {ids}" if len(repeated) > 1 else ""
             on_note(
                 f"{name}: the id {repeated[0]!r} is there twice{more}; such documents are told "
                 "apart by their place, but look alike by name: give each an id of its own"

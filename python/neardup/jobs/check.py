@@ -263,14 +263,22 @@ class _Check:
             first = self._problems[0]
             raise NothingReadError(f"no record could be read: {first}; nothing was written")
         self._authors.check()
-        if not self._against:
-            options.progress.stage("comparing", None, "documents")
-            return check_copying(documents, **rules)
-        return check_copying(documents, self._others(), **rules)
+        return check_copying(
+            documents,
+            self._others() if self._against else None,
+            **rules,
+            on_note=self._note,
+            on_progress=self._compared,
+        )
+
+    def _compared(self, done: int, total: int) -> None:
+        if done == 1:
+            self._options.progress.stage("comparing", total, "documents")
+        self._options.progress.advance(1)
 
     def _others(self) -> Iterator[Any]:
         """Documents, and collections that find them."""
-        self._options.progress.stage("comparing", None, "documents")
+        self._options.progress.stage("looking for sources", None, "documents")
         for name in self._against:
             if reference.is_collection(name):
                 with self._opened(name) as collection:
