@@ -198,6 +198,8 @@ def test_stats_verify_compact_export(run: Run, seen: Path, tmp_path: Path) -> No
     shown = run("index", "stats", seen)
     assert shown.code == 0
     assert "documents        2" in shown.out
+    assert "search           False" in shown.out
+    assert "postings bytes   0" in shown.out
     assert run("index", "compact", seen).err.endswith("MB now\n")
     assert json.loads(run("index", "compact", seen, "--json").out)["after"] > 0
     well = run("index", "verify", seen)

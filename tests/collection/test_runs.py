@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import neardup as nd
-from neardup.collection import postings
+from neardup.collection import postings, terms
 
 WORDS = [f"word{number}" for number in range(400)]
 HAN = "春江潮水连海平海上明月共潮生滟滟随波千万里何处春江无月明江流宛转绕芳甸"
@@ -142,9 +142,9 @@ def test_an_interruption_while_texts_are_read(
 ) -> None:
     monkeypatch.setattr(postings, "TEXTS", 3)
     stored = [(f"d{at}", text) for at, text in enumerate(texts(40, 4))]
-    add, calls = postings.RunTerms.add, 0
+    add, calls = terms.RunTerms.add, 0
 
-    def interrupted(self: postings.RunTerms, *given: Any) -> None:
+    def interrupted(self: terms.RunTerms, *given: Any) -> None:
         nonlocal calls
         calls += 1
         if calls == 2:
@@ -156,7 +156,7 @@ def test_an_interruption_while_texts_are_read(
         assert found(stored, collection) == found(stored, stored[:33])
         collection.add(stored[33:])
         with monkeypatch.context() as patched:
-            patched.setattr(postings.RunTerms, "add", interrupted)
+            patched.setattr(terms.RunTerms, "add", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 found(stored, collection)
         assert found(stored, collection) == found(stored, stored)

@@ -13,7 +13,7 @@ import pytest
 
 import neardup as nd
 from neardup import _core
-from neardup.collection import postings, segments
+from neardup.collection import postings, segments, terms
 from neardup.collection.rows import unpacked
 
 WORDS = [*(f"w{rank}" for rank in range(120)), "垃圾分类", "今天", "the"]
@@ -53,7 +53,7 @@ def same(collection: nd.Collection, documents: dict[str, str]) -> None:
 
 
 def files(path: Path) -> list[str]:
-    return sorted(file.name for file in postings.paths(path, postings.FeatureTerms.prefix))
+    return sorted(file.name for file in postings.paths(path, terms.FeatureTerms.prefix))
 
 
 @pytest.mark.parametrize("search", [True, False, None])
@@ -450,9 +450,9 @@ def test_an_interruption_while_texts_are_read(
 ) -> None:
     monkeypatch.setattr(postings, "TEXTS", 5)
     documents = dict(batch(0, 30))
-    add, calls = postings.FeatureTerms.add, 0
+    add, calls = terms.FeatureTerms.add, 0
 
-    def interrupted(self: postings.FeatureTerms, *given: Any) -> None:
+    def interrupted(self: terms.FeatureTerms, *given: Any) -> None:
         nonlocal calls
         calls += 1
         if calls != 2:
@@ -472,7 +472,7 @@ def test_an_interruption_while_texts_are_read(
         collection.add(batch(30, 19))
         documents.update(batch(30, 19))
         with monkeypatch.context() as patched:
-            patched.setattr(postings.FeatureTerms, "add", interrupted)
+            patched.setattr(terms.FeatureTerms, "add", interrupted)
             with pytest.raises(error):
                 collection.search("w1")
         assert calls == 2

@@ -19,12 +19,12 @@ from neardup.collection.errors import CollectionError, KnownIdError, corrupt, no
 from neardup.collection.judging import judge
 from neardup.collection.kept import KeptPostings, Name
 from neardup.collection.opening import check_folder, make_store, recorded
-from neardup.collection.postings import RunTerms
 from neardup.collection.results import Outcome, Stats, Stored
 from neardup.collection.rows import Row, unpacked
 from neardup.collection.searching import Searching
 from neardup.collection.session import Session
 from neardup.collection.store import DATABASE, Store
+from neardup.collection.terms import RunTerms
 from neardup.fingerprint import RecipeLike
 from neardup.limits import whole
 from neardup.match import Match

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from neardup.collection.errors import no_texts
-from neardup.collection.postings import FeatureTerms, Postings, RunTerms
+from neardup.collection.postings import Postings
 from neardup.collection.rows import Row, Settings
 from neardup.collection.store import Store
+from neardup.collection.terms import FeatureTerms, RunTerms
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,19 +20,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 from neardup import _core
 from neardup.collection.files import remove
 from neardup.collection.rows import Counts, unpacked
 from neardup.collection.store import Store
-from neardup.passages import MIN_CHARS, MIN_WORDS
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from neardup.recipe import Recipe
+from neardup.collection.terms import Terms
 
 T = TypeVar("T")
 
@@ -49,46 +43,6 @@ REMOVED = 0.25
 TEXTS = 2048
 # Times a reader looks again for files, where a writer has replaced some meanwhile.
 LOOKS = 4
-
-
-class Terms(Protocol):
-    """What documents are filed under.
-
-    prefix    what names of files begin with
-    identity  all that terms depend on but the texts
-    """
-
-    @property
-    def prefix(self) -> str: ...
-    @property
-    def identity(self) -> str: ...
-    def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None: ...
-
-
-class FeatureTerms:
-    """The features of a recipe, by which documents are ranked."""
-
-    prefix = "terms-"
-
-    def __init__(self, recipe: Recipe) -> None:
-        self._recipe = recipe
-        self.identity = recipe.identity
-
-    def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None:
-        index.add(self._recipe.pipeline, texts, keys, None)
-
-
-class RunTerms:
-    """Hashes of runs, by which documents with a passage in common are found."""
-
-    prefix = "runs-"
-
-    def __init__(self, minimum: tuple[int, int] = (MIN_WORDS, MIN_CHARS)) -> None:
-        self.minimum = minimum
-        self.identity = "runs of {} words or {} characters".format(*minimum)
-
-    def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None:
-        index.add_terms(*_core.winnow(texts, *self.minimum, None), keys)
 
 
 class File(NamedTuple):
