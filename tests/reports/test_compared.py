@@ -169,9 +169,9 @@ def test_texts_of_a_megabyte() -> None:
     ]
     assert left[found[3].left_start : found[3].left_end] == lines[15]
     assert right[found[3].right_start : found[3].right_end] == lines[15]
-    started = time.perf_counter()
+    started = time.process_time()
     page = rendered(replace(FOUND, texts=(left, right), passages=found))
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
     assert len(page) < 3 * (len(left) + len(right))
     # A browser lays out the blocks that are seen.
     assert page.count('<div class="block"') > 100

@@ -111,7 +111,7 @@ def test_many_stretches_on_one_another_take_little_time(nested: bool) -> None:
     n = 20_000
     text = "a" * (2 * n)
     stretches = [Stretch(at, 2 * n - at if nested else at + n, at + 1, -at) for at in range(n)]
-    started = time.perf_counter()
+    started = time.process_time()
     (block,) = parts_of(text, stretches)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
     assert max(len(part.keys) for part in block) == marked.MOST_KEYS
