@@ -136,6 +136,11 @@ def test_one_passage_is_not_many(count: int, label: str) -> None:
 def test_lengths_are_in_characters_and_words_in_chinese() -> None:
     assert "5 字词" in rendered(FOUND, "zh")
     assert "5 words" in rendered(FOUND, "en")
+    text = "老灯塔守护人每天晚上都爬上"
+    same = replace(FOUND, texts=(text, text), passages=[Passage(0, 13, 0, 13, 13, True)])
+    page = check_harmless(rendered(same, "zh")).text()
+    assert "13 字" in page
+    assert "13 字词" not in page
 
 
 def test_none_is_said_where_there_is_no_fingerprint() -> None:

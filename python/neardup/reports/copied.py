@@ -9,7 +9,7 @@ from neardup.evidence.findings import Figures, Finding, Source
 from neardup.passages import Passage
 from neardup.reports.catalogue import Words
 from neardup.reports.changes import PAGE_STEPS
-from neardup.reports.compared import Figure, edits_of, equal_share, numbered, total_of
+from neardup.reports.compared import Figure, edits_of, equal_share, numbered, total_of, unit_of
 from neardup.reports.differences import Budget
 from neardup.reports.marked import Measure, Part, Stretch, parts_of
 from neardup.reports.markup import Piece, cosine, line, number, share
@@ -117,6 +117,7 @@ def _stretches(finding: Finding, words: Words, most: int, link: Link) -> Iterato
     for rank, source in enumerate(finding.sources, 1):
         shown = min(rank, most)
         found = numbered(source.passages)
+        unit = unit_of(measure, source.passages)
         texts = finding.text, source.text
         edits = edits_of([passage for _, passage in found], texts, source.equal, budget)
         for (n, passage), edited in zip(found, edits, strict=True):
@@ -129,7 +130,7 @@ def _stretches(finding: Finding, words: Words, most: int, link: Link) -> Iterato
                 key=shown,
                 rank=shown,
                 link=target,
-                said=words(jump, n=shown, count=words("words", n=passage.words)),
+                said=words(jump, n=shown, count=words(unit, n=passage.words)),
                 equal=equal_share(passage, edited, size),
                 changed=edited.left,
             )

@@ -28,6 +28,8 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "shared all the same.",
         "两条文本整体不同：相似度低于 {value:g}，但仍可能有重合段。",
     ),
+    # Where all of them are of a script without spaces.
+    "characters": (("{n:,} word", "{n:,} words"), "{n:,} 字"),
     "words": (("{n:,} word", "{n:,} words"), "{n:,} 字词"),
     "note.words": (
         "Shares are of words; where a script has no spaces a character counts as a word.",
