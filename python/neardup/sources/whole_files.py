@@ -88,7 +88,7 @@ def _text_of(kind: str, data: bytes, most: int) -> str:
     elif kind == "rtf":
         from neardup.sources.rtf import text_of
     else:
-        from neardup.sources.pdf import text_of
+        from neardup.sources.pdf_worker import text_of
     return text_of(data, most)
 
 
