@@ -109,3 +109,10 @@ def test_options_from_a_file(run: Callable[..., Any], tmp_path: Path) -> None:
     config.write_text(f'input = ["{ESSAYS}"]\ntemplate = "{TASK}"\nthreshold = 0.01\n')
     ran = run("check", "--config", config, "--json")
     assert json.loads(ran.out)["threshold"] == 0.01
+
+
+def test_a_slash_asks_for_a_folder(run: Callable[..., Any], tmp_path: Path) -> None:
+    assert run("check", ESSAYS, "--html", f"{tmp_path}/h.html/").code == 0
+    assert (tmp_path / "h.html" / "index.html").is_file()
+    assert run("check", ESSAYS, "--html", f"{tmp_path}/one.html").code == 0
+    assert (tmp_path / "one.html").is_file()

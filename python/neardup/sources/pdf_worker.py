@@ -79,7 +79,7 @@ class _Worker:
     current: _Worker | None = None
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(  # noqa: S603: this interpreter
+        self._process = subprocess.Popen(  # noqa: S603
             [sys.executable, "-c", BEGIN, json.dumps(sys.path), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
