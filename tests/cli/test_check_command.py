@@ -151,3 +151,10 @@ def test_one_more_is_not_many(run: Callable[..., Any], tmp_path: Path) -> None:
     text = "the old lighthouse keeper climbed the narrow stairs every evening"
     path.write_text((json.dumps({"text": text}) + "\n") * 11)
     assert "and 1 more that shares passages" in run("check", path).out
+
+
+def test_a_slash_asks_for_a_folder(run: Callable[..., Any], tmp_path: Path) -> None:
+    assert run("check", ESSAYS, "--html", f"{tmp_path}/h.html/").code == 0
+    assert (tmp_path / "h.html" / "index.html").is_file()
+    assert run("check", ESSAYS, "--html", f"{tmp_path}/one.html").code == 0
+    assert (tmp_path / "one.html").is_file()

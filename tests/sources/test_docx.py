@@ -143,3 +143,30 @@ def test_damage_anywhere_is_named_or_harmless(at: int, junk: bytes) -> None:
     at %= len(data)
     with suppress(NotReadError):
         docx.text_of(data[:at] + junk + data[at + len(junk) :], MOST).encode()
+
+
+@pytest.mark.parametrize("kind", ["footnote", "endnote"])
+def test_a_note_is_told_once(kind: str) -> None:
+    inner = f'<w:{kind} w:id="1">{papers.word_paragraphs("a note")}</w:{kind}>'
+    notes = {f"{kind}s": papers.word_part(inner, root=f"{kind}s", inner="")}
+    refers = f'<w:p><w:r><w:t>x</w:t><w:{kind}Reference w:id="1"/></w:r></w:p>' * 3
+    assert docx.text_of(papers.docx(refers, **notes), 1 << 20).count("a note") == 1
+
+
+def test_a_document_that_declares_attributes_is_refused() -> None:
+    declared = '<!DOCTYPE d [<!ATTLIST x a CDATA "uuuu">]>'
+    body = papers.word_part(papers.word_paragraphs("a")).replace("<w:doc", f"{declared}<w:doc", 1)
+    data = papers.zipped({"word/document.xml": body})
+    with pytest.raises(NotReadError, match=r"declares attributes of the element 'x', which are no"):
+        docx.text_of(data, 1 << 20)
+
+
+@pytest.mark.parametrize("over", [0, 1])
+def test_a_long_namespace_is_refused(over: int) -> None:
+    address = "u" * (1024 + over)
+    data = papers.docx(f'<x:t xmlns:x="{address}"/>' + papers.word_paragraphs("a"))
+    if not over:
+        assert docx.text_of(data, 1 << 20) == "a"
+        return
+    with pytest.raises(NotReadError, match=r"has a namespace of 1,025 characters; the limit is 1,"):
+        docx.text_of(data, 1 << 20)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -317,3 +319,22 @@ def test_an_encoding_for_others_does_not_touch_them(tmp_path: Path, kind: str) -
 
 def test_all_are_kept_as_texts() -> None:
     assert {SOURCES[kind].keeps for kind in KINDS} == {"texts"}
+
+
+@EVERY
+def test_a_pipe_among_documents_is_reported(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"a.{kind}"
+    os.mkfifo(path)
+    # Without a writer, to open it would wait for ever; this end makes it fail instead.
+    end = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        os.write(end, b"x")
+        told = []
+        thread = threading.Thread(target=lambda: told.append(read(path)), daemon=True)
+        thread.start()
+        thread.join(10)
+    finally:
+        os.close(end)
+    assert [problems for _, problems in told] == [
+        [" is a named pipe, no regular file; copy what comes out of it to a file"]
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,11 +32,12 @@ def command(
         ),
     ] = None,
     html: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--html",
             metavar="DIR|FILE.html",
-            help="Write pages: a folder of them, or one file that has them all.",
+            help="Write pages: a folder of them, or one file that has them all. A name with a "
+            "slash at its end is a folder.",
         ),
     ] = None,
     out: Annotated[
@@ -158,7 +160,8 @@ def command(
     from neardup.cli.progress import Progress
     from neardup.jobs.check import THRESHOLD
 
-    options.check_printed(as_json, out=out, html=html)
+    pages = None if html is None else Path(html)
+    options.check_printed(as_json, out=out, html=pages)
     asked = {"min_words": min_words, "min_chars": min_chars, "bridge": bridge, "common": common}
     asked["threads"] = threads
     rules: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
@@ -177,7 +180,9 @@ def command(
             author_column=author_column,
             exclude=tuple(exclude or ()),
             out=out,
-            html=html,
+            html=pages,
+            # A path forgets its last slash.
+            html_folder=html is not None and html.endswith(os.sep),
             lang=lang,
             anonymise=anonymise,
             guard=not no_guard,
@@ -209,7 +214,7 @@ def command(
             return UNREADABLE
     problems.close()
     notes.close()
-    _tell(found, as_json=as_json, quiet=quiet, printed=(out, html))
+    _tell(found, as_json=as_json, quiet=quiet, printed=(out, pages))
     return UNREADABLE if found.unreadable else DONE
 
 

@@ -66,6 +66,7 @@ class CheckOptions:
     exclude     ids of sources that are left out
     out         a table to write
     html        pages to write: a file that ends in .html, or else a folder
+    html_folder  html is a folder, however its name ends
     lang        the language of the pages: en, zh [default: that of the locale, or English]
     anonymise   whether documents go by numbers, everywhere but in their texts
     guard, strict, reading, on_problem, on_note, progress   as for `Options`
@@ -79,6 +80,7 @@ class CheckOptions:
     exclude: Sequence[str] = ()
     out: Path | None = None
     html: Path | None = None
+    html_folder: bool = False
     lang: str | None = None
     anonymise: bool = False
     guard: bool = True
@@ -397,7 +399,7 @@ class _Check:
         if options.out is not None:
             sinks.check(options.out, inputs)
         if options.html is not None:
-            if _is_file(options.html):
+            if self._is_file(options.html):
                 sinks.check(options.html, inputs, endings=PAGE)
             else:
                 sinks.check_folder(options.html)
@@ -440,6 +442,13 @@ class _Check:
                 files.append(sinks.shown(options.html) or str(options.html))
         return files
 
+    def _is_file(self, path: Path) -> bool:
+        from neardup.sinks import is_stdout
+
+        if self._options.html_folder:
+            return False
+        return is_stdout(path) or path.suffix.lower() in PAGE
+
     def _write_pages(self, path: Path, found: Copying) -> None:
         from neardup import reports, sinks
 
@@ -456,7 +465,7 @@ class _Check:
             if self._options.anonymise
             else {name: _listed(files) for name, files in names.items() if files},
         )
-        if _is_file(path):
+        if self._is_file(path):
             with sinks.open_new(path) as file:
                 for piece in reports.render_file(report):
                     file.write(piece.encode())
@@ -465,12 +474,6 @@ class _Check:
             for name, pieces in reports.render_folder(report):
                 with (folder / name).open("wb") as page:
                     page.writelines(piece.encode() for piece in pieces)
-
-
-def _is_file(path: Path) -> bool:
-    from neardup.sinks import is_stdout
-
-    return is_stdout(path) or path.suffix.lower() in PAGE
 
 
 def _listed(names: Sequence[str], most: int = 10) -> str:

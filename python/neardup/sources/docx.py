@@ -26,7 +26,7 @@ OFF = {"0", "false", "off"}
 def text_of(data: bytes, most: int) -> str:
     """The text. Headers, footers, comments and deleted text are no part of it.
 
-    A footnote follows the paragraph that refers to it; endnotes come at the end.
+    A footnote follows the paragraph that refers to it first; endnotes come at the end.
     """
     parts = Parts(data, most)
     main = _main(parts)
@@ -125,9 +125,10 @@ class _Body:
         elif name == "tr":
             self._prose.begin_row()
         elif name == "footnoteReference":
-            self._pending.append(self._footnotes.get(_value(attributes, "id"), ""))
+            # Once: a note that is referred to many times would make a text without end.
+            self._pending.append(self._footnotes.pop(_value(attributes, "id"), ""))
         elif name == "endnoteReference":
-            self._last.append(self._endnotes.get(_value(attributes, "id"), ""))
+            self._last.append(self._endnotes.pop(_value(attributes, "id"), ""))
 
     def end(self, element: str) -> None:
         if self._skipping:

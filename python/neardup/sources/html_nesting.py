@@ -17,12 +17,9 @@ FORMATS = 32
 SPACE = r"[ \t\n\f\r]"
 BEGIN = re.compile(r"<(?:(!--)|([!?]|/[^a-zA-Z>])|(/?)([a-zA-Z][^ \t\n\f\r/>]*))")
 # The rest of a tag: a ">" in a quoted value does not end it. Nothing is tried twice.
-REST = re.compile(
-    rf"""(?>{SPACE}++|/|(?:=[^ \t\n\f\r/>=]*+|[^ \t\n\f\r/>=]++)
-    (?:{SPACE}*+={SPACE}*+(?>"[^"]*+"|'[^']*+'|(?!["'])[^ \t\n\f\r>]*+)|(?!{SPACE}*+=)))*+>""".replace(
-        "\n    ", ""
-    )
-)
+NAME = r"(?:=[^ \t\n\f\r/>=]*+|[^ \t\n\f\r/>=]++)"
+VALUE = r"""(?>"[^"]*+"|'[^']*+'|(?!["'])[^ \t\n\f\r>]*+)"""
+REST = re.compile(rf"(?>{SPACE}++|/|{NAME}(?:{SPACE}*+={SPACE}*+{VALUE}|(?!{SPACE}*+=)))*+>")
 # They have no end, or are ended by the next of their kind.
 UNCOUNTED = {
     *("area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img"),

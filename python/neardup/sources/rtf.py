@@ -62,6 +62,8 @@ CHARSETS = {
     254: "cp437",
 }
 PAGES = {936: "gb18030", 10000: "mac_roman", 65001: "utf-8", 1361: "johab"}
+# Writers nest a few dozen.
+MOST_GROUPS = 10_000
 PARAGRAPHS = {"par", "sect", "page", "column"}
 
 
@@ -138,6 +140,11 @@ class _Reader:
     def _begin(self) -> None:
         self._flush()
         self._ignored = 0
+        if len(self._outer) >= MOST_GROUPS:
+            raise NotReadError(
+                f"has more than {MOST_GROUPS:,} groups in one another; save it anew",
+                kind="has too many groups in one another",
+            )
         self._outer.append((self._state, self._prose))
         self._is_first, self._is_new = True, False
 

@@ -447,6 +447,15 @@ def is_plain_file(path: str) -> bool:
     return False
 
 
+def is_named_pipe(path: str) -> bool:
+    """Whether a file is a pipe that lies in a folder; those that a shell makes lie in /dev."""
+    if path == STDIN or formats.is_url(path) or path.startswith(("/dev/", "/proc/")):
+        return False
+    with suppress(OSError):
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    return False
+
+
 def can_reread(path: str) -> bool:
     """Whether a file gives the same once more; a pipe does not."""
     if path == STDIN:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from neardup.sources import charsets, document, text
+from neardup.sources import charsets, document, stored, text
 from neardup.sources.bad_bytes import has_nul, not_utf8, packed
 from neardup.sources.batch import Batch, Reading, Task, make
 from neardup.sources.document import BOM, Unreadable, name_of
@@ -35,6 +35,11 @@ def whole_text(kind: str, task: Task) -> str | None:
     if kind != HTML:
         # They are no text, and say themselves in which encoding the text in them is.
         task = replace(task, reading=replace(task.reading, encoding=charsets.UTF8))
+    if stored.is_named_pipe(task.path):
+        # To open it would wait for a writer, perhaps for ever.
+        told = "is a named pipe, no regular file; copy what comes out of it to a file"
+        task.report(Unreadable(source, None, told))
+        return None
     try:
         with open_told(task) as file:
             data = file.read(file.most + 1)
@@ -88,7 +93,7 @@ def _text_of(kind: str, data: bytes, most: int) -> str:
     elif kind == "rtf":
         from neardup.sources.rtf import text_of
     else:
-        from neardup.sources.pdf import text_of
+        from neardup.sources.pdf_worker import text_of
     return text_of(data, most)
 
 
