@@ -85,6 +85,7 @@ impl PyTermIndex {
         py.detach(|| guard(|| self.0.remove(keys)))?.map_err(corrupt)
     }
 
+    #[allow(clippy::too_many_arguments)] // one for each that Python passes
     fn search<'py>(
         &self,
         py: Python<'py>,
