@@ -87,7 +87,8 @@ def _with_texts(folder: Path, path: Path, size: int, what: str, queries: int) ->
             more=f", {found.segment_bytes / found.documents:.3g} of them in segments",
         )
         # Last: what is added meanwhile makes it larger.
-        yield from _meanwhile(collection, named, asked, size)
+        others = [text for _, text in islice(_documents(path), 5 * queries, 10 * queries)]
+        yield from _meanwhile(collection, named, asked, others, size)
     shutil.rmtree(folder)
 
 
@@ -134,16 +135,17 @@ def _without_texts(folder: Path, path: Path, what: str, queries: int) -> Iterato
 
 
 def _meanwhile(
-    collection: nd.Collection, what: str, asked: Sequence[str], size: int
+    collection: nd.Collection, what: str, asked: Sequence[str], others: Sequence[str], size: int
 ) -> Iterator[Row]:
     """Checks, alone and while another thread adds and compacts."""
     duration = QUICK_COUNTED if size <= QUICK_SIZE else COUNTED
-    # Not near what is asked for: a check would have more to verify with every batch.
-    words = [text.split() for text in asked]
+    # Made of two texts each, and none of them is asked for: else a check would have more to verify
+    # with every batch.
+    words = [text.split() for text in others]
     more = (
         [
-            (f"more-{number}-{at}", " ".join(words[at - number - 1][:5] + start[5:]))
-            for at, start in enumerate(words)
+            (f"more-{number}-{at}", " ".join(words[at - number - 1][:6] + words[at][6:]))
+            for at in range(len(asked))
         ]
         for number in count()
     )
