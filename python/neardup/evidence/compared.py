@@ -54,7 +54,7 @@ class Compared(NamedTuple):
     similarity: float
 
 
-class Comparison:
+class Comparisons:
     """Compares documents with their candidates, in order, no pair twice."""
 
     def __init__(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from neardup.evidence import candidates
-from neardup.evidence.compared import Comparison
+from neardup.evidence.compared import Comparisons
 from neardup.evidence.findings import Copying
 from neardup.evidence.given import Given, documents_of, strings_of
 from neardup.evidence.rules import Rules
@@ -107,7 +107,7 @@ def check_copying(
         )
     if on_note is not None:
         _tell(on_note, checked, found, among=against is None, common=common)
-    comparison = Comparison(
+    comparisons = Comparisons(
         checked,
         found,
         question,
@@ -118,7 +118,7 @@ def check_copying(
         threads=threads,
     )
     findings = []
-    for document, compared in zip(checked, comparison, strict=True):
+    for document, compared in zip(checked, comparisons, strict=True):
         findings.append(
             rules.finding(document, compared, found.others, question, among=against is None)
         )

@@ -11,7 +11,7 @@ from neardup.reports.catalogue import Words
 from neardup.reports.changes import PAGE_STEPS, Changes, Equal, changes
 from neardup.reports.differences import Budget
 from neardup.reports.marked import Measure, Part, Stretch, parts_of
-from neardup.reports.markup import Piece, cosine, line, number, plain, share
+from neardup.reports.markup import Piece, cosine, line, number, share
 from neardup.reports.shell import environment, policy_with_script, script
 
 SHOWN_CHARACTERS = 3_000_000
@@ -314,7 +314,3 @@ def _rows(found: Compared, passages: Sequence[tuple[int, Passage]], prefix: str)
 def _excerpt(text: str) -> str:
     shown = " ".join(text[: 2 * EXCERPT].split())
     return shown if len(shown) <= EXCERPT and len(text) <= 2 * EXCERPT else f"{shown[:EXCERPT]}…"
-
-
-def title_of(words: Words, left: str, right: str) -> str:
-    return plain(words("title.pair", left=left, right=right))
