@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup import _core
+from neardup.messages.response import Viewing
 from neardup.sources import charsets
 from neardup.sources.document import Note, Report
 from neardup.sources.formats import SOURCES
@@ -23,6 +24,8 @@ BATCH_ROWS = 1 << 16
 DEFAULT_TEXT = ("text",)
 # Lengths and places within a text are numbers of 31 bits.
 MOST_DOCUMENT = 1 << 30
+# The columns of `Batch.facts`, all strings but the two numbers.
+FACTS = ("url", "host", "ip", "status", "title", "server", "content_type", "length")
 # As they are called on the command line.
 OPTIONS = {
     "encoding": "--encoding",
@@ -58,6 +61,7 @@ class Batch(NamedTuple):
     what else is in each record, by column, where `Reading.others` asks for it. `in_place` says that
     each span of the file itself is a line of JSON from which the core can read the text again. Of
     such a batch something may have been made while it was read: then it has `made`, and no texts.
+    `facts` are columns that a capture of HTTP responses has: `FACTS`, a row a document.
     """
 
     ids: pa.LargeStringArray
@@ -68,6 +72,7 @@ class Batch(NamedTuple):
     in_place: bool = False
     made: Made | None = None
     others: Sequence[dict[str, Any]] | None = None
+    facts: pa.RecordBatch | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,7 @@ class Reading:
     max_bytes     that a packed file may hold [default: 16 GiB, or 100 times its size if more]
     max_document  bytes of one document [default: 256 MiB]
     keeps         whether records are kept in an output: that it is in UTF-8 is told then
+    viewing       files are captures of HTTP responses, and this is what of them is compared
     """
 
     text_columns: tuple[str, ...] = DEFAULT_TEXT
@@ -105,6 +111,7 @@ class Reading:
     max_bytes: int | None = None
     max_document: int | None = None
     keeps: bool = True
+    viewing: Viewing | None = None
 
     def __post_init__(self) -> None:
         if not self.text_columns:

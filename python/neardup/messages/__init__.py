@@ -1,0 +1,1 @@
+"""HTTP messages: what a response is, how its parts are decoded, and what of it is compared."""

@@ -1,0 +1,71 @@
+"""An HTTP response, wherever it was captured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """A response with its body decoded: not chunked, not packed.
+
+    url      of the request; "" if the capture does not tell
+    status   0 if the capture does not tell
+    headers  names and values in the order they came; names as they were written
+    body     bytes; their encoding is that of `charset`
+    charset  a name Python knows, "utf-8" unless something tells another
+    ip       of the server; "" if the capture does not tell
+    length   of the body as it came, in bytes: that of the file where it is known, else len(body)
+    extra    what else the capture says of it, by the names it uses, as strings
+    """
+
+    url: str = ""
+    status: int = 0
+    reason: str = ""
+    headers: Headers = ()
+    body: bytes = b""
+    charset: str = "utf-8"
+    ip: str = ""
+    length: int = 0
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def host(self) -> str:
+        """Of the URL, in small letters, with the port where one is written."""
+        try:
+            parts = urlsplit(self.url)
+            return parts.netloc.rpartition("@")[2].lower()
+        except ValueError:  # brackets that are no address
+            return ""
+
+    def header(self, name: str) -> str:
+        """The first value of a header, whatever the case of its name; "" if there is none."""
+        name = name.lower()
+        return next((value for key, value in self.headers if key.lower() == name), "")
+
+    @property
+    def text(self) -> str:
+        """The body as text; bytes that are none in its charset become U+FFFD."""
+        try:
+            return self.body.decode(self.charset, "replace")
+        except LookupError:
+            return self.body.decode("utf-8", "replace")
+
+
+class Viewing(NamedTuple):
+    """What of responses is compared: as a recipe for HTTP has it, and how they are grouped.
+
+    views   names of views, such as "status", "headers", "title", "tags", "text"
+    masks   names of the rules by which volatile parts are masked
+    within  a fact ("host", "ip", "status", or a column of the capture) that responses must share to
+            be compared at all; None: all are compared
+    """
+
+    views: tuple[str, ...]
+    masks: tuple[str, ...]
+    within: str | None = None
