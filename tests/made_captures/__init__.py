@@ -26,9 +26,11 @@ from . import apis, notices, servers
 from .coding import CODINGS, Coding, encoded
 from .formats import FORMATS, write
 from .odd import odd
-from .sites import Site, Written
+from .pages import GENRES
+from .sites import Site
 from .volatile import Volatile
 from .words import LANGUAGES
+from .written import Written
 
 __all__ = ["FORMATS", "Made", "encoded", "kinds", "made", "write"]
 
@@ -104,7 +106,11 @@ def _path(random: Random) -> str:
 
 def _of_site(site: Site, page: str) -> _Draw:
     def draw(volatile: Volatile, size: int) -> tuple[str, Written, str, Coding]:
-        return site.host, site.page(page, volatile, size=size), site.charset, site.coding
+        written = GENRES[site.genre][page](site, volatile, size)
+        if size > 1:
+            inlined = site.inlined(volatile, size)
+            written.body = written.body.replace("</head>", f"{inlined}</head>", 1)
+        return site.host, written, site.charset, site.coding
 
     return draw
 
@@ -128,7 +134,7 @@ def kinds(*, held_out: bool = False) -> dict[str, _Draw]:
     """All kinds of which there are several responses, by name."""
     found: dict[str, _Draw] = {}
     for site in HELD_OUT_SITES if held_out else TUNING_SITES:
-        found |= {f"{site.name}/{page}": _of_site(site, page) for page in site.types}
+        found |= {f"{site.name}/{page}": _of_site(site, page) for page in GENRES[site.genre]}
     for part in (servers, apis, notices):
         makers = part.HELD_OUT if held_out else part.TUNING
         found |= {name: _of_many_hosts(make) for name, make in makers.items()}

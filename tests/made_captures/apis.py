@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .servers import Maker
-from .sites import Written
 from .volatile import Volatile
 from .words import LANGUAGES
+from .written import Written
 
 _EN, _ZH = LANGUAGES["en"], LANGUAGES["zh"]
 

@@ -30,7 +30,8 @@ def _request(response: Response) -> bytes:
     return f"GET {target} HTTP/1.1\r\nHost: {parts.netloc}\r\nAccept: */*\r\n\r\n".encode()
 
 
-def _head(response: Response) -> bytes:
+def head(response: Response) -> bytes:
+    """The status line and the headers of its message."""
     try:
         reason = HTTPStatus(response.status).phrase
     except ValueError:
@@ -41,7 +42,7 @@ def _head(response: Response) -> bytes:
 
 
 def _message(page: Made) -> bytes:
-    return _head(page.response) + encoded(page.response.body, page.coding)
+    return head(page.response) + encoded(page.response.body, page.coding)
 
 
 def _record(kind: str, url: str, content: str, payload: bytes, number: int, ip: str = "") -> bytes:
@@ -152,7 +153,7 @@ def _httpx(pages: Sequence[Made], path: Path) -> None:
                 "webserver": it.header("server"),
                 "content_type": it.header("content-type").partition(";")[0],
                 "content_length": len(it.body),
-                "raw_header": _head(it).decode(),
+                "raw_header": head(it).decode(),
                 "failed": False,
             }
             try:

@@ -9,10 +9,9 @@ import html
 from collections.abc import Callable
 
 from .servers import Maker
-from .sites import Written
-from .styles import Headers
 from .volatile import Volatile
 from .words import LANGUAGES
+from .written import Headers, Written
 
 
 def _notice(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from .sites import Written
 from .volatile import Volatile
 from .words import LANGUAGES
+from .written import Written
 
 _TAGS = [
     "div",

@@ -9,10 +9,9 @@ import html
 from collections.abc import Callable
 from random import Random
 
-from .sites import Written
-from .styles import Headers
 from .volatile import Volatile
 from .words import LANGUAGES
+from .written import Headers, Written
 
 Maker = Callable[[Volatile, str, str], Written]
 _REASONS = {

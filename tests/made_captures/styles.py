@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .volatile import Volatile
-
-Headers = list[tuple[str, str]]
+from .written import Headers
 
 
 @dataclass(frozen=True)
