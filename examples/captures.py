@@ -81,7 +81,8 @@ def product(draw: Draw) -> Answer:
     )
     main = (
         f'<h1 class="name">{name}</h1><div class="gallery">'
-        f'<img class="shot" src="/{draw.hex(8)}.jpg"></div><span class="price">€ {draw.random.randint(3, 400)}.50</span><form class="buy">'
+        f'<img class="shot" src="/{draw.hex(8)}.jpg"></div>'
+        f'<span class="price">€ {draw.random.randint(3, 400)}.50</span><form class="buy">'
         f'<input type="hidden" name="csrf" value="{draw.hex(40)}"><button class="add">Add to basket'
         f'</button></form><div class="about"><h2>Description</h2><p>{draw.words(20, 60)}.</p></div>'
         f'<section class="reviews"><h2>Reviews</h2>{reviews}</section>'
