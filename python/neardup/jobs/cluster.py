@@ -13,6 +13,7 @@ from neardup.dedup import removed_table
 from neardup.jobs.copies import count_copies
 from neardup.jobs.dedup import BATCH, note_weakest, order_of
 from neardup.jobs.job import Job
+from neardup.jobs.kinds import OF_RESPONSE, Kinds, kinds_of
 from neardup.jobs.options import Options, asked
 from neardup.jobs.summary import Summary
 
@@ -31,7 +32,8 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
              "-.csv" the same in another form
     options  what counts as near, how pairs are linked, and which of a cluster represents it
 
-    A document that is alone is a cluster of one.
+    A document that is alone is a cluster of one. Of captures a row has also url, status, title,
+    server and length, and `Options.kinds` is a table with a row for each cluster.
     """
     import numpy as np
 
@@ -55,12 +57,19 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
         summary.clustered = beside + summary.clusters
         summary.exact = count_copies(corpus, labels, found.similarity)
         summary.near = beside - summary.exact
-        note_weakest(job, corpus, removed_table(matches, found), labels)
-        _write(job, corpus, matches, found)
+        removed = removed_table(matches, found)
+        note_weakest(job, corpus, removed, labels)
+        kinds = None
+        if job.viewing is not None:
+            kinds = kinds_of(corpus, found, removed, job.labels)
+            summary.kinds, summary.alone = len(kinds), int((kinds.size == 1).sum())
+        _write(job, corpus, matches, found, kinds)
         return job.finish()
 
 
-def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
+def _write(
+    job: Job, corpus: Corpus, matches: Matches, found: Clusters, kinds: Kinds | None
+) -> None:
     import numpy as np
     import pyarrow as pa
 
@@ -68,8 +77,12 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
 
     labels = found.labels
     sizes, number = np.bincount(labels, minlength=len(labels)), numbered(labels)
-    kinds = (pa.string(), pa.int64(), pa.int64(), pa.string())
-    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
+    of_column = (pa.string(), pa.int64(), pa.int64(), pa.string())
+    schema = pa.schema(list(zip(COLUMNS, of_column, strict=True)))
+    facts = () if kinds is None else OF_RESPONSE
+    for name in facts:
+        numeric = name in ("status", "length")
+        schema = schema.append(pa.field(name, pa.int64() if numeric else pa.large_string()))
     progress = job.options.progress
     progress.stage("writing", len(labels), "records")
     with sinks.together(), sinks.open_tables(job.out, schema, guard=job.options.guard) as write:
@@ -78,12 +91,27 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
             rows = np.arange(start, start + len(part))
             counts = (numbers(of[part]) for of in (number, sizes))
             columns = [corpus.ids_of(rows), *counts, corpus.ids_of(part)]
-            write(pa.table(columns, names=list(COLUMNS)).cast(schema))
+            columns += corpus.facts.take(rows, *facts)
+            write(pa.table(columns, names=schema.names).cast(schema))
             progress.advance(len(part))
         job.check_unchanged()
         job.summary.files.append(sinks.shown(job.out) or str(job.out))
+        if kinds is not None and (path := job.options.kinds) is not None:
+            _write_kinds(job, kinds, path)
         job.write_quarantine(corpus)
         if job.options.report is not None:
             from neardup.jobs.reporting import write_report
 
             write_report(job, corpus, matches, found)
+
+
+def _write_kinds(job: Job, kinds: Kinds, path: Path) -> None:
+    from neardup import sinks
+    from neardup.jobs.kinds import schema
+
+    job.options.progress.stage("writing the kinds", len(kinds), "records")
+    with sinks.open_tables(path, schema(), guard=job.options.guard) as write:
+        for table in kinds.tables():
+            write(table)
+            job.options.progress.advance(table.num_rows)
+    job.summary.files.append(sinks.shown(path) or str(path))

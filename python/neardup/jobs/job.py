@@ -17,6 +17,7 @@ from neardup.jobs import reference, work_folder
 from neardup.jobs.ahead import ahead
 from neardup.jobs.forecast import forecast
 from neardup.jobs.options import LINKAGES, NothingReadError, Options, UnreadableError, asked
+from neardup.jobs.responses import Groups, labels_of, recipe_of, viewing_of
 from neardup.jobs.spool import Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.stamps import Stamp, size, stamp
 from neardup.jobs.summary import Summary, peak_memory
@@ -26,7 +27,6 @@ from neardup.limits import whole
 from neardup.near.corpus import made_for
 from neardup.near.question import question
 from neardup.near.sample import Sample
-from neardup.recipe import as_recipe
 from neardup.sources.batch import Made, Making, Reading
 from neardup.sources.document import name_of
 
@@ -66,7 +66,10 @@ class Job:
             given = "empty" if str(out) in ("", ".") else repr(str(out))
             raise ValueError(f"the output is {given}; name a file, or - for standard output")
         self.keep = Keep.parse(options.keep)
-        self.recipe = as_recipe(options.recipe)
+        self.recipe = recipe_of(options)
+        self.viewing = viewing_of(options, self.recipe)
+        self.labels = labels_of(name, options)
+        self._groups = Groups(self.viewing)
         self.summary = Summary(name, recipe=self.recipe.identity)
         self.inputs = sources.expand(list(inputs), options.reading, self.note)
         names = reference.expand(list(options.against), options.reading, self.note)
@@ -137,6 +140,9 @@ class Job:
         if (removed := self.options.removed) is not None:
             sinks.check(removed, inputs)
             outputs.append(removed)
+        if (kinds := self.options.kinds) is not None:
+            sinks.check(kinds, inputs)
+            outputs.append(kinds)
         if (report := self.options.report) is not None:
             sinks.check(report, inputs, endings=(".html", ".htm"))
             outputs.append(report)
@@ -197,6 +203,7 @@ class Job:
         if is_done:
             self._tell_again(corpus)
         self._check_read(corpus)
+        self._groups.check(self.inputs)
         if not is_done:
             (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
         summary = self.summary
@@ -257,7 +264,8 @@ class Job:
         progress = self.options.progress
         progress.stage("reading", known, "bytes")
         repeats = sources.Repeats()
-        with Spool(folder, self.recipe) as spool:
+        # Only clusters are told by what is known of their responses.
+        with Spool(folder, self.recipe, facts=self.summary.job == "cluster") as spool:
 
             def report(problem: Unreadable) -> None:
                 spool.problem(problem)
@@ -308,6 +316,7 @@ class Job:
     def _add(self, spool: Spool, batch: Batch) -> None:
         import numpy as np
 
+        self._groups.see(batch)
         if batch.texts is None:
             assert batch.made is not None  # noqa: S101
             spool.add(batch, batch.made)
@@ -320,7 +329,7 @@ class Job:
     def _reading(self) -> Reading:
         from dataclasses import replace
 
-        return replace(self.options.reading, key_column=self.keep.column)
+        return replace(self.options.reading, key_column=self.keep.column, viewing=self.viewing)
 
     def match(self, corpus: Corpus, order: NDArray[np.int64] | None = None) -> Matches:
         """The near-duplicates of the corpus, ready to be looked for.
@@ -401,9 +410,17 @@ class Job:
             "cells": [reading.delimiter, reading.quoting, reading.header],
             "encoding": reading.encoding,
             "limits": [reading.max_bytes, reading.max_document],
+            "views": self._state_of_views(),
             "inputs": [[path, *stamp(path)] for path in self.inputs],
             "against": [[path, *stamp(path)] for path in (*self.against, *self.collections)],
         }
+
+    def _state_of_views(self) -> list[Any] | None:
+        """Facts are kept for some jobs only."""
+        if self.viewing is None:
+            return None
+        views, masks, within = self.viewing
+        return [self.summary.job, list(views), list(masks), within]
 
     def _is_done(self, folder: Path, state: dict[str, Any]) -> bool:
         try:

@@ -62,6 +62,10 @@ class Options:
     against     dedup: files or collections to compare with; only what is near a record of them is
                 removed
     removed     dedup: a file to write what was removed to, and for which record
+    kinds       cluster, captures: a table to write, a row for each kind of response
+    labels      cluster, captures: TOML files of rules for labels, before those of neardup
+    within      captures: responses are compared only if they share this: "host", "ip", "status", or
+                a column of the capture
     report      an HTML page to write
     report_clusters  dedup, cluster: how many clusters it shows [default: 25]
     lang        the language of the page: en, zh [default: that of the locale, or English]
@@ -74,7 +78,8 @@ class Options:
     resume      read nothing again if a stopped run has left all that was read in work_dir, and
                 all inputs are files that have not changed since
     strict      stop, and write nothing, if something cannot be read
-    reading     formats and columns of the inputs
+    reading     formats and columns of the inputs; `Reading.viewing`, that they are captures of HTTP
+                responses, of which the views of the recipe are compared
     on_problem  is told of each record that cannot be read
     on_warning  is told what will take very long, before it begins
     on_note     is told what was read in another way than one may expect, as `Summary.notes` has it
@@ -90,6 +95,9 @@ class Options:
     engine: str = "local"
     against: Sequence[str] = ()
     removed: Path | None = None
+    kinds: Path | None = None
+    labels: Sequence[Path] = ()
+    within: str | None = None
     report: Path | None = None
     report_clusters: int | None = None
     lang: str | None = None

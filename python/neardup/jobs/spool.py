@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from neardup import _core
 from neardup.columns import numbers
+from neardup.jobs.facts import Facts
 from neardup.sinks.new_file import named
 
 if TYPE_CHECKING:
@@ -42,10 +43,11 @@ COLUMNS = {
 }
 INDEX = "corpus.json"
 KEYS = "keys.arrow"
+FACTS = "facts.arrow"
 PROBLEMS = "problems.jsonl"
 # Files that are read in place are open all the time; a process may open a thousand or so.
 MOST_OPEN = 128
-FILES = (*COLUMNS, INDEX, KEYS, PROBLEMS)
+FILES = (*COLUMNS, INDEX, KEYS, FACTS, PROBLEMS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,7 @@ class Corpus:
     spans      where each record lies in its file
     lines      its line there, or its row; 0 for a document of a collection
     keys       values of the column a keep policy looks at
+    facts      of captures: what is known of each response; mapped
     unreadable, unread_reference   how many records could not be read, and how many of these are of
                the reference
     outside    documents of collections that rows are near to; they go by the numbers after the rows
@@ -72,6 +75,7 @@ class Corpus:
     spans: NDArray[np.int64]
     lines: NDArray[np.int64]
     keys: pa.Array | None
+    facts: Facts
     files: list[tuple[str, int, int]]
     reference: int
     unreadable: int
@@ -144,9 +148,12 @@ class Corpus:
 
 
 class Spool:
-    """Writes a corpus, batch after batch."""
+    """Writes a corpus, batch after batch.
 
-    def __init__(self, folder: Path, recipe: Recipe) -> None:
+    facts  whether the facts of captures are kept: then all batches have some
+    """
+
+    def __init__(self, folder: Path, recipe: Recipe, *, facts: bool = False) -> None:
         self.folder = folder
         self.recipe = recipe
         self.rows = 0
@@ -156,6 +163,8 @@ class Spool:
         self._in_place: dict[int, int] = {}
         self._ends = {"texts": 0, "ids": 0}
         self._keys: list[Any] = []
+        self._keeps_facts = facts
+        self._facts: pa.ipc.RecordBatchFileWriter | None = None
         self._stack = ExitStack()
         self._columns = {
             name: self._stack.enter_context((folder / name).open("wb")) for name in COLUMNS
@@ -193,6 +202,8 @@ class Spool:
         self._write("signal", made.signal)
         if batch.key is not None:
             self._keys.append(batch.key)
+        if self._keeps_facts and batch.facts is not None:
+            self._add_facts(batch.facts)
         self.rows += len(batch.ids)
 
     def end_file(self, path: str) -> None:
@@ -210,6 +221,17 @@ class Spool:
         # A full disk is often noticed only now.
         with named(self.folder):
             self._close()
+
+    def _add_facts(self, facts: pa.RecordBatch) -> None:
+        """Adds rows to a file of Arrow, which is mapped later."""
+        import pyarrow as pa
+
+        with named(self.folder / FACTS):
+            if self._facts is None:
+                file = self._stack.enter_context((self.folder / FACTS).open("wb"))
+                writer = pa.ipc.new_file(pa.PythonFile(file, "w"), facts.schema)
+                self._facts = self._stack.enter_context(writer)
+            self._facts.write(facts)
 
     def _close(self) -> None:
         import pyarrow as pa
@@ -310,6 +332,7 @@ def open_corpus(
         column["spans"].reshape(rows, 2),
         column["lines"],
         _read_keys(folder / KEYS),
+        Facts.open(folder / FACTS),
         [(path, start, stop) for path, start, stop in index["files"]],
         index["reference"],
         index["unreadable"],

@@ -26,6 +26,7 @@ class Summary:
                  that is kept, or that stands for its cluster; pairs: pairs of equal texts
     near         all else that was found: near-duplicates
     clustered    cluster: documents in clusters of two or more
+    kinds, alone  cluster, captures: clusters of any size, and how many of them have one response
     similarity, radius, recall   what was asked for
     estimated_recall   the share of pairs just above the similarity that was found, estimated from
                  those found; None if there is none
@@ -51,6 +52,8 @@ class Summary:
     exact: int = 0
     near: int = 0
     clustered: int | None = None
+    kinds: int | None = None
+    alone: int | None = None
     similarity: float | None = None
     radius: int | None = None
     recall: float = 1.0

@@ -1,0 +1,290 @@
+"""What kind of answer a response is, by rules that anyone can read: labels.toml has them.
+
+A rule is a table of conditions, all of which must hold; the first rule that holds gives the label.
+Patterns are matched by RE2 (through Arrow), which takes linear time whatever the pattern.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from neardup.columns import numbers, values_of
+from neardup.http.lines import lines_of
+from neardup.settings_file import read_settings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+OWN = Path(__file__).with_name("labels.toml")
+# Characters of text that patterns see: pages that are no content of their own are short.
+BEGINNING = 4000
+# Conditions that are patterns; each but the text is a column of `Seen`.
+PATTERNS = ("title", "server", "headers", "tags", "keys", "text")
+CLASSES = {f"{digit}xx": range(100 * digit, 100 * digit + 100) for digit in range(1, 6)}
+
+
+class Seen(NamedTuple):
+    """What rules look at.
+
+    headers     a line each, "name: value"; the value is empty where it is volatile
+    tags, keys  of the view, on one line
+    text        the visible text, a block a line, its first BEGINNING characters
+    length      of all the visible text, in characters
+    body        its kind: "html", "json", "text", "empty", or a media type such as "image/png"
+    """
+
+    status: int = 0
+    title: str = ""
+    server: str = ""
+    headers: str = ""
+    tags: str = ""
+    keys: str = ""
+    text: str = ""
+    length: int = 0
+    body: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A rule: how it is called, the label it gives, and the conditions, all of which must hold.
+
+    why      a sentence for people
+    status   numbers, or classes such as "4xx"; one of them
+    body     kinds of body, one of them; "image/" is every kind of image
+    longest  characters of visible text at most
+    title, server, headers, tags, keys, text   patterns (RE2) that are found there, whatever the
+             case; ^ and $ are the ends of a line
+    without  patterns by the same names that must not be found
+    """
+
+    name: str
+    label: str
+    why: str = ""
+    status: Sequence[int | str] = ()
+    body: Sequence[str] = ()
+    longest: int | None = None
+    title: str | None = None
+    server: str | None = None
+    headers: str | None = None
+    tags: str | None = None
+    keys: str | None = None
+    text: str | None = None
+    without: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("name", "label"):
+            if not isinstance(value := getattr(self, name), str) or not value.strip():
+                raise ValueError(f"{name} is {value!r}; it must be a word or a few")
+        if not isinstance(self.why, str):
+            raise ValueError(f"why is {self.why!r}; it must be a sentence")
+        for name in ("status", "body"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, tuple(value) if isinstance(value, list) else value)
+            if not isinstance(getattr(self, name), tuple):
+                raise ValueError(f"{name} is {value!r}; it must be a list")
+        for part in self.status:
+            whole = isinstance(part, int) and not isinstance(part, bool)
+            if not (whole and 0 <= int(part) <= 999) and part not in CLASSES:
+                raise ValueError(
+                    f"status has {part!r}; it must be numbers from 0 to 999, or "
+                    f"{', '.join(CLASSES)}"
+                )
+        for part in self.body:
+            if not isinstance(part, str) or not part:
+                raise ValueError(f'body has {part!r}; it must be kinds such as "html" or "image/"')
+        if self.longest is not None and (type(self.longest) is not int or self.longest < 0):
+            raise ValueError(f"longest is {self.longest!r}; it must be a number of characters")
+        if not isinstance(self.without, dict) or set(self.without) - set(PATTERNS):
+            raise ValueError(
+                f"without is {self.without!r}; it must be a table of patterns for "
+                f"{', '.join(PATTERNS)}"
+            )
+        for name, pattern in (*self.patterns, *self.without.items()):
+            _check_pattern(name, pattern)
+        if not (self.status or self.body or self.patterns or self.longest is not None):
+            raise ValueError("has no condition but those of without; it would label everything")
+
+    @property
+    def patterns(self) -> list[tuple[str, str]]:
+        """The names of the columns that are looked at, and what must be found there."""
+        found = ((name, getattr(self, name)) for name in PATTERNS)
+        return [(name, pattern) for name, pattern in found if pattern is not None]
+
+
+CONDITIONS = tuple(each.name for each in fields(Rule))
+
+
+def _check_pattern(name: str, pattern: object) -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not isinstance(pattern, str) or not pattern:
+        raise ValueError(f"{name} is {pattern!r}; it must be a pattern")
+    try:
+        pc.match_substring_regex(pa.array([""]), f"(?m){pattern}", ignore_case=True)
+    except pa.ArrowInvalid as error:
+        why = str(error).removeprefix("Invalid regular expression: ").replace("(?m)", "")
+        raise ValueError(f"{name} is no pattern that RE2 knows: {why}") from None
+
+
+class Labels:
+    """Rules in their order; the first that holds gives the label."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+        names = [rule.name for rule in self.rules]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"two rules are called {name!r}; give each a name of its own")
+
+    @classmethod
+    def load(cls, *paths: str | os.PathLike[str]) -> Self:
+        """The rules of files, in this order, and after them those that come with neardup.
+
+        A rule of the name of a later one takes its place.
+        """
+        own = [rule for path in paths for rule in read_rules(path)]
+        names = {rule.name for rule in own}
+        return cls([*own, *(rule for rule in _known() if rule.name not in names)])
+
+    def find(self, seen: Sequence[Seen]) -> NDArray[np.int32]:
+        """For each response the number of its rule in `rules`; -1 where none holds."""
+        import numpy as np
+        import pyarrow as pa
+
+        found = np.full(len(seen), -1, dtype=np.int32)
+        if not seen:
+            return found
+        columns = dict(zip(Seen._fields, map(list, zip(*seen, strict=True)), strict=True))
+        arrays = {name: pa.array(columns[name], pa.large_string()) for name in PATTERNS}
+        status = np.array(columns["status"], dtype=np.int64)
+        length = np.array(columns["length"], dtype=np.int64)
+        bodies = columns["body"]
+        for number, rule in enumerate(self.rules):
+            # What costs nothing is looked at first, and patterns only see what is left.
+            left = found < 0
+            if rule.status:
+                left &= np.isin(status, _statuses(rule.status))
+            if rule.longest is not None:
+                left &= length <= rule.longest
+            rows = np.flatnonzero(left)
+            if rule.body:
+                rows = rows[[_is_kind(bodies[row], rule.body) for row in rows.tolist()]]
+            for wanted, patterns in ((True, rule.patterns), (False, rule.without.items())):
+                for name, pattern in patterns:
+                    if len(rows):
+                        rows = rows[_found(arrays[name], rows, pattern) == wanted]
+            found[rows] = number
+        return found
+
+    def label(self, seen: Seen) -> Rule | None:
+        """The rule for one response; None if none holds."""
+        number = int(self.find([seen])[0])
+        return None if number < 0 else self.rules[number]
+
+
+def _found(column: Any, rows: NDArray[np.int64], pattern: str) -> NDArray[np.bool_]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    some = column.take(numbers(rows))
+    matched = pc.match_substring_regex(some, f"(?m){pattern}", ignore_case=True)
+    answer: NDArray[np.bool_] = values_of(matched.cast(pa.uint8())) == 1
+    return answer
+
+
+@cache
+def _statuses(wanted: tuple[int | str, ...]) -> list[int]:
+    return [
+        number
+        for part in wanted
+        for number in (CLASSES[part] if isinstance(part, str) else (part,))
+    ]
+
+
+def _is_kind(body: str, wanted: Sequence[str]) -> bool:
+    return any(body == kind or (kind.endswith("/") and body.startswith(kind)) for kind in wanted)
+
+
+def read_rules(path: str | os.PathLike[str]) -> list[Rule]:
+    """The rules of a TOML file; what is wrong with one is told by its name."""
+    import tomllib
+
+    try:
+        content = tomllib.loads(read_settings(path, "labels").decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{os.fspath(path)}: not TOML: {error}") from None
+    given = content.pop("rule", [])
+    if content or not isinstance(given, list):
+        what = repr(next(iter(content))) if content else "'rule', which is no list of tables"
+        raise ValueError(f"{os.fspath(path)}: has {what}; write each rule as [[rule]]")
+    return [_rule(path, number, table) for number, table in enumerate(given, 1)]
+
+
+def _rule(path: str | os.PathLike[str], number: int, table: Any) -> Rule:
+    called = f"{os.fspath(path)}: rule {number}"
+    if not isinstance(table, dict):
+        raise ValueError(f"{called} is no table; write it as [[rule]]")
+    if isinstance(name := table.get("name"), str):
+        called += f" ({name})"
+    for lacking in ("name", "label"):
+        if lacking not in table:
+            raise ValueError(f"{called} has no {lacking}")
+    for name in table:
+        if name not in CONDITIONS:
+            raise ValueError(f"{called} has {name!r}; it may have {', '.join(CONDITIONS)}")
+    try:
+        return Rule(**table)
+    except ValueError as error:
+        raise ValueError(f"{called}: {error}") from None
+
+
+@cache
+def _known() -> tuple[Rule, ...]:
+    return tuple(read_rules(OWN))
+
+
+def seen_of(
+    view: str, *, status: int = 0, title: str = "", server: str = "", content_type: str = ""
+) -> Seen:
+    """What rules look at in a response: its view, and facts that a recipe may have left out."""
+    parts: dict[str, list[str]] = {name: [] for name in ("header", "tags", "keys", "text", "body")}
+    for name, value in lines_of(view):
+        if name in parts:
+            parts[name].append(value)
+    text = "\n".join(parts["text"])
+    headers = (value.partition(" ") for value in parts["header"])
+    return Seen(
+        status,
+        title,
+        server,
+        "\n".join(f"{name}: {value}" for name, _, value in headers),
+        " ".join(parts["tags"]),
+        " ".join(parts["keys"]),
+        text[:BEGINNING],
+        len(text),
+        _kind(parts, content_type),
+    )
+
+
+def _kind(parts: dict[str, list[str]], content_type: str) -> str:
+    """What the body is. Where the view does not tell, its media type does."""
+    if parts["body"]:
+        return parts["body"][0].partition(" ")[0]
+    for name, kind in (("tags", "html"), ("keys", "json")):
+        if parts[name]:
+            return kind
+    media = content_type.partition(";")[0].strip().lower()
+    if "html" in media:
+        return "html"
+    if media.endswith("json"):
+        return "json"
+    if parts["text"] or media.startswith("text/"):
+        return "text"
+    return media

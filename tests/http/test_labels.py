@@ -1,0 +1,388 @@
+"""Labels: what the usual answers are called, and what must not be called so."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from neardup.http.labels import OWN, Labels, Rule, Seen, read_rules, seen_of
+
+LABELS = Labels.load()
+FORM = "tags 0html 1head 2title 1body 2form 3input 3input 3button"
+PAGE = "tags 0html 1head 2title 1body 2h1 2p"
+ARTICLE = "\n".join(
+    f"text Paragraph {n}: a good error page tells people what went wrong and where to go next, "
+    "and the best of them say so in the words of the site and not of the server."
+    for n in range(30)
+)
+
+
+def label_of(
+    status: int, title: str, view: str, *, server: str = "", content_type: str = "text/html"
+) -> tuple[str | None, str | None]:
+    found = LABELS.label(
+        seen_of(view, status=status, title=title, server=server, content_type=content_type)
+    )
+    return (None, None) if found is None else (found.label, found.name)
+
+
+# status, title, view, label, rule
+CASES = [
+    (200, "Welcome to nginx!", PAGE, "default page", "nginx-welcome"),
+    (200, "Test Page for the Nginx HTTP Server on Fedora", PAGE, "default page", "nginx-welcome"),
+    (200, "Welcome to OpenResty!", PAGE, "default page", "openresty-welcome"),
+    (200, "Welcome to tengine!", PAGE, "default page", "tengine-welcome"),
+    (200, "", f"{PAGE}\ntext It works!", "default page", "apache-works"),
+    (200, "Apache2 Ubuntu Default Page: It works", PAGE, "default page", "apache-distribution"),
+    (200, "Apache2 Debian Default Page: It works", PAGE, "default page", "apache-distribution"),
+    (403, "Apache HTTP Server Test Page powered by CentOS", PAGE, "default page", None),
+    (200, "HTTP Server Test Page powered by: Rocky Linux", PAGE, "default page", None),
+    (200, "IIS Windows Server", PAGE, "default page", "iis-welcome"),
+    (200, "IIS7", PAGE, "default page", "iis-welcome"),
+    (
+        200,
+        "Apache Tomcat/9.0.54",
+        f"{PAGE}\ntext If you're seeing this, you've successfully installed Tomcat.",
+        "default page",
+        "tomcat-welcome",
+    ),
+    (200, "Caddy works!", PAGE, "default page", "caddy-welcome"),
+    (200, "Welcome page", f"{PAGE}\ntext Powered by lighttpd", "default page", "lighttpd-welcome"),
+    (200, "Web Server's Default Page", PAGE, "default page", "plesk-default"),
+    (200, "Domain Default page", PAGE, "default page", "plesk-default"),
+    (
+        200,
+        "Default Web Site Page",
+        f"{PAGE}\ntext SORRY! If you are the owner of this website, please contact your hosting "
+        "provider\ntext cPanel, Inc.",
+        "default page",
+        "cpanel-default",
+    ),
+    (
+        200,
+        "恭喜，站点创建成功！",
+        f"{PAGE}\ntext 恭喜, 站点创建成功！",
+        "default page",
+        "baota-default",
+    ),
+    (404, "404 Not Found", f"{PAGE}\ntext nginx", "not found", "not-found"),
+    (410, "", "body empty", "not found", "not-found"),
+    (200, "404 Not Found", f"{PAGE}\ntext Not Found", "soft 404", "soft-404-title"),
+    (200, "Page not found | Acme Shop", f"{PAGE}\ntext Go home", "soft 404", "soft-404-title"),
+    (200, "Acme - Page Not Found", f"{PAGE}\ntext Go home", "soft 404", "soft-404-title"),
+    (200, "Error 404", f"{PAGE}\ntext Go home", "soft 404", "soft-404-title"),
+    (200, "页面不存在", f"{PAGE}\ntext 返回首页", "soft 404", "soft-404-title-others"),
+    (200, "404 - 您访问的页面不存在", PAGE, "soft 404", "soft-404-title"),
+    (200, "Seite nicht gefunden – Beispiel", PAGE, "soft 404", "soft-404-title-others"),
+    (200, "Страница не найдена", PAGE, "soft 404", "soft-404-title-others"),
+    (
+        200,
+        "Acme",
+        f"{PAGE}\ntext Sorry, the page you were looking for could not be found.",
+        "soft 404",
+        "soft-404-text",
+    ),
+    (200, "Acme", f"{PAGE}\ntext Not Found", "soft 404", "soft-404-text"),
+    (200, "首页", f"{PAGE}\ntext 抱歉，您访问的页面不存在！", "soft 404", None),
+    (200, "", f"{PAGE}\ntext La page demandée est introuvable.", "soft 404", None),
+    (200, "", f"{PAGE}\ntext ページが見つかりませんでした", "soft 404", None),
+    (200, "Sign in · GitLab", f"{FORM}\ntext Username or email", "login", "login-title"),
+    (200, "Acme Login", f"{FORM}\ntext User", "login", "login-title"),
+    (200, "用户登录", f"{FORM}\ntext 用户名", "login", "login-title"),
+    (200, "某某后台管理系统", f"{FORM}\ntext 用户名", "login", "login-title"),
+    (200, "ログイン | 例", f"{FORM}\ntext メール", "login", "login-title"),
+    (200, "Router", f"{FORM}\ntext Username\ntext Password:", "login", "login-form"),
+    (200, "某某平台", f"{FORM}\ntext 请输入密码", "login", "login-form"),
+    (200, "Portal", f"{FORM}\ntext Forgot your password?", "login", "login-words"),
+    (401, "", "header www-authenticate Basic realm=x\nbody empty", "login", "asks-for-login"),
+    (401, "", f"{PAGE}\ntext Unauthorized", "login", "unauthorised"),
+    (
+        503,
+        "Just a moment...",
+        f"header server cloudflare\nheader cf-ray \n{PAGE}\ntext Checking your browser",
+        "block or captcha",
+        "cloudflare-challenge",
+    ),
+    (
+        403,
+        "Attention Required! | Cloudflare",
+        f"header cf-ray\n{PAGE}\ntext Sorry, you have been blocked",
+        "block or captcha",
+        "cloudflare-challenge",
+    ),
+    (
+        403,
+        "Access denied | example.com used Cloudflare to restrict access",
+        f"{PAGE}\ntext Error 1020\ntext Access denied",
+        "block or captcha",
+        "cloudflare-block",
+    ),
+    (
+        403,
+        "Access Denied",
+        f'{PAGE}\ntext You don\'t have permission to access "‹echo›" on this server.\n'
+        "text Reference #‹request-ids›",
+        "block or captcha",
+        "akamai",
+    ),
+    (
+        403,
+        "",
+        f"{PAGE}\ntext Request unsuccessful. Incapsula incident ID: 5",
+        "block or captcha",
+        "imperva",
+    ),
+    (
+        403,
+        "ERROR: The request could not be satisfied",
+        f"{PAGE}\ntext Request blocked. We can't connect to the server for this app or website at "
+        "this time.\ntext Generated by cloudfront (CloudFront)",
+        "block or captcha",
+        "aws-waf",
+    ),
+    (
+        202,
+        "",
+        "header x-amzn-waf-action challenge\nbody empty",
+        "block or captcha",
+        "aws-waf-header",
+    ),
+    (
+        403,
+        "Sucuri WebSite Firewall - Access Denied",
+        f"{PAGE}\ntext Access Denied - Sucuri Website Firewall",
+        "block or captcha",
+        "sucuri",
+    ),
+    (
+        200,
+        "Request Rejected",
+        f"{PAGE}\ntext The requested URL was rejected. Please consult with your administrator.\n"
+        "text Your support ID is: 99",
+        "block or captcha",
+        "f5",
+    ),
+    (406, "Not Acceptable!", f"{PAGE}\ntext generated by Mod_Security.", "block or captcha", None),
+    (
+        405,
+        "405",
+        f"{PAGE}\ntext 很抱歉，由于您访问的URL有可能对网站造成安全威胁，您的访问被阻断。",
+        "block or captcha",
+        "aliyun",
+    ),
+    (
+        403,
+        "",
+        f"{PAGE}\ntext 您的请求已被腾讯云Web应用防火墙拦截",
+        "block or captcha",
+        "tencent-cloud",
+    ),
+    (403, "创宇盾", f"{PAGE}\ntext 当前访问疑似黑客攻击，已被创宇盾拦截", "block or captcha", None),
+    (200, "网站防火墙", f"{PAGE}\ntext 网站安全狗提示您", "block or captcha", "safedog"),
+    (403, "", f"{PAGE}\ntext 您的请求已被该站点的安全策略拦截", "block or captcha", None),
+    (200, "安全验证", f"{PAGE}\ntext 请拖动滑块完成验证", "block or captcha", "captcha-in-chinese"),
+    (
+        200,
+        "",
+        f"{PAGE}\ntext Please verify that you are not a robot",
+        "block or captcha",
+        "captcha",
+    ),
+    (403, "", f"{PAGE}\ntext Your request has been blocked.", "block or captcha", "blocked"),
+    (429, "", "body empty", "block or captcha", "too-many-requests"),
+    (200, "Index of /pub", f"{PAGE}\ntext Parent Directory", "directory listing", None),
+    (200, "Index of ‹echo›", PAGE, "directory listing", "directory-index"),
+    (200, "Directory listing for /", PAGE, "directory listing", "directory-index"),
+    (
+        200,
+        "host - /files/",
+        f"{PAGE}\ntext [To Parent Directory]",
+        "directory listing",
+        "directory-iis",
+    ),
+    (200, "example.com is for sale", PAGE, "parked domain", "parked-title"),
+    (200, "Domain example.com is for sale!", PAGE, "parked domain", "parked-title"),
+    (200, "", f"{PAGE}\ntext Buy this domain", "parked domain", "parked-text"),
+    (200, "", f"{PAGE}\ntext 该域名正在出售", "parked domain", "parked-text"),
+    (200, "Coming Soon", f"{PAGE}\ntext We launch in May", "parked domain", "under-construction"),
+    (
+        503,
+        "Acme",
+        f"{PAGE}\ntext We are down for scheduled maintenance",
+        "maintenance",
+        "maintenance",
+    ),
+    (200, "公告", f"{PAGE}\ntext 系统维护中，请稍后再试", "maintenance", "maintenance"),
+    (301, "", "header location\nbody empty", "redirect", "redirect"),
+    (200, "", "header server x\nbody empty", "empty", "empty"),
+    (204, "", "header server x\nbody empty", "empty", "not-modified"),
+    (403, "403 Forbidden", f"{PAGE}\ntext nginx", "forbidden", "forbidden"),
+    (400, "", f"{PAGE}\ntext Bad Request", "bad request", "bad-request"),
+    (500, "", f"{PAGE}\ntext Oops", "server error", "server-error"),
+    (502, "502 Bad Gateway", f"{PAGE}\ntext nginx", "server error", "server-error"),
+    (522, "", f"{PAGE}\ntext Connection timed out", "server error", "cloudflare-origin"),
+    (404, "", "keys error:string\ntext no such user", "JSON error", "json-error"),
+    (
+        200,
+        "",
+        "keys error:object error.code:number error.message:string\ntext bad token given",
+        "JSON error",
+        "json-error-key",
+    ),
+    (
+        200,
+        "",
+        "keys code:number data:null msg:string\ntext Token is missing: not authenticated",
+        "JSON error",
+        "json-error-text",
+    ),
+    # What must have no label, or not that one.
+    (200, "How to design a 404 page", f"{PAGE}\ntext 404 pages\n{ARTICLE}", None, None),
+    (200, "The 404 Not Found error, explained", f"{PAGE}\n{ARTICLE}", None, None),
+    (200, "如何制作404页面", f"{PAGE}\n{ARTICLE}\ntext 页面不存在时怎么办", None, None),
+    (200, "Nothing found here was lost: a novel", f"{PAGE}\n{ARTICLE}", None, None),
+    (200, "Logins and passwords: a guide", f"{PAGE}\n{ARTICLE}", None, None),
+    (200, "Blogin - a blog", f"{FORM}\ntext Search", None, None),
+    (200, "Acme Shop", f"{FORM}\ntext Sign in\ntext Shoes\n{ARTICLE}", None, None),
+    (200, "What is a captcha?", f"{PAGE}\ntext Are you a robot?\n{ARTICLE}", None, None),
+    (200, "Welcome to our hosting", PAGE, None, None),
+    (200, "The house is for sale", PAGE, None, None),
+    (200, "nginx tutorial", f"{PAGE}\n{ARTICLE}", None, None),
+    (200, "Index of economic freedom", f"{PAGE}\n{ARTICLE}", None, None),
+    (200, "Used cars for sale", f"{PAGE}\n{ARTICLE}", None, None),
+    (200, "Maintenance of bicycles", f"{PAGE}\n{ARTICLE}", None, None),
+    (200, "腾讯云 产品", f"{PAGE}\ntext 云服务器\n{ARTICLE}", None, None),
+    (200, "", "keys data:array data[].id:number errors:array", None, None),
+    (200, "", "keys items:array items[].error:string total:number", None, None),
+    (200, "", "body image/png 14", None, None),
+    (200, "Acme", f"{PAGE}\ntext The quick brown fox jumps over the lazy dog", None, None),
+]
+
+
+@pytest.mark.parametrize(("status", "title", "view", "label", "rule"), CASES)
+def test_the_usual_answers(
+    status: int, title: str, view: str, label: str | None, rule: str | None
+) -> None:
+    kind = "application/json" if view.startswith("keys") else "text/html"
+    found = label_of(status, title, view, content_type=kind)
+    assert found[0] == label
+    if rule is not None:
+        assert found[1] == rule
+
+
+def test_every_label_of_the_rules_has_a_positive_case() -> None:
+    assert {rule.label for rule in LABELS.rules} == {case[3] for case in CASES} - {None}
+
+
+def test_every_rule_says_why() -> None:
+    for rule in LABELS.rules:
+        assert rule.why.endswith("."), rule.name
+        assert rule.name == rule.name.lower()
+
+
+def test_many_are_labelled_as_each_alone() -> None:
+    seen = [
+        seen_of(view, status=status, title=title, content_type="text/html")
+        for status, title, view, _, _ in CASES
+    ]
+    together = LABELS.find(seen).tolist()
+    alone = [LABELS.find([each])[0] for each in seen]
+    assert together == alone
+
+
+def test_nothing_gives_nothing() -> None:
+    assert LABELS.find([]).tolist() == []
+
+
+def test_patterns_take_linear_time() -> None:
+    rule = Rule(name="slow", label="slow", text="(a+)+$", why="x")
+    started = time.perf_counter()
+    assert Labels([rule]).label(Seen(text="a" * 4000 + "!")) is None
+    assert time.perf_counter() - started < 1
+
+
+def test_long_text_is_looked_at_from_its_beginning() -> None:
+    seen = seen_of("text needle\n" + "text hay\n" * 100_000)
+    assert len(seen.text) == 4000
+    assert seen.length > 300_000
+    assert Labels([Rule(name="a", label="b", text="needle")]).label(seen)
+
+
+def test_own_rules_come_first_and_may_replace(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        """
+        [[rule]]
+        name = "acme"
+        label = "ours"
+        title = "^acme"
+        without = { text = "beta" }
+
+        [[rule]]
+        name = "not-found"
+        label = "gone"
+        status = [404]
+        """
+    )
+    labels = Labels.load(own)
+    assert len(labels.rules) == len(LABELS.rules) + 1
+    assert labels.label(Seen(status=404)).label == "gone"  # type: ignore[union-attr]
+    assert labels.label(Seen(status=404, title="Acme")).label == "ours"  # type: ignore[union-attr]
+    assert labels.label(Seen(status=200, title="Acme", text="Beta")) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("rule = 3", "has 'rule', which is no list of tables; write each rule as"),
+        ("[[rules]]\nname='a'", "has 'rules'; write each rule as"),
+        ("[[rule]]\nlabel='a'", "rule 1 has no name"),
+        ("[[rule]]\nname='a'", r"rule 1 \(a\) has no label"),
+        ("[[rule]]\nname='a'\nlabel='b'\ntitel='x'", r"rule 1 \(a\) has 'titel'; it may have name"),
+        ("[[rule]]\nname='a'\nlabel='b'\ntitle='('", "title is no pattern that RE2 knows: missing"),
+        ("[[rule]]\nname='a'\nlabel='b'\ntitle=3", "title is 3; it must be a pattern"),
+        ("[[rule]]\nname='a'\nlabel='b'", "has no condition"),
+        ("[[rule]]\nname='a'\nlabel='b'\nstatus=404", "status is 404; it must be a list"),
+        ("[[rule]]\nname='a'\nlabel='b'\nstatus=['6xx']", "status has '6xx'; it must be numbers"),
+        ("[[rule]]\nname='a'\nlabel='b'\nstatus=[true]", "status has True; it must be numbers"),
+        ("[[rule]]\nname='a'\nlabel='b'\nlongest=-1", "longest is -1; it must be a number of"),
+        ("[[rule]]\nname='a'\nlabel='b'\nbody=[1]", "body has 1; it must be kinds"),
+        ("[[rule]]\nname='a'\nlabel='b'\nwhy=1\nstatus=[1]", "why is 1; it must be a sentence"),
+        ("[[rule]]\nname=''\nlabel='b'\nstatus=[1]", "name is ''; it must be a word or a few"),
+        ("[[rule]]\nname='a'\nlabel='b'\nwithout={x='y'}", "without is .*; it must be a table"),
+        ("name = ", "not TOML"),
+        ("rule = [1]", "rule 1 is no table"),
+    ],
+)
+def test_wrong_rules_are_told(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=message) as told:
+        read_rules(path)
+    assert str(path) in str(told.value)
+
+
+def test_two_rules_of_a_name_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text("[[rule]]\nname='a'\nlabel='b'\nstatus=[200]\n" * 2)
+    with pytest.raises(ValueError, match="two rules are called 'a'"):
+        Labels.load(path)
+
+
+def test_the_kind_of_a_body() -> None:
+    assert seen_of("body image/png 14").body == "image/png"
+    assert seen_of("body empty").body == "empty"
+    assert seen_of("tags 0html\ntext a").body == "html"
+    assert seen_of("keys a:number").body == "json"
+    assert seen_of("text a", content_type="text/html; charset=x").body == "html"
+    assert seen_of("text a", content_type="application/problem+json").body == "json"
+    assert seen_of("text a").body == "text"
+    assert seen_of("status 200").body == ""
+    images = Labels([Rule(name="a", label="b", body=["image/"])])
+    assert images.label(seen_of("body image/png 14"))
+    assert not images.label(seen_of("body imagery 14"))
+
+
+def test_the_file_of_rules_is_in_the_package() -> None:
+    assert OWN.is_file()
+    assert len(read_rules(OWN)) == len(LABELS.rules)
