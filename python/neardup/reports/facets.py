@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from neardup.columns import values_of
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
 
 FACETS = ("label", "status", "title", "server", "host")
 # Values of a facet that can be chosen; the rest is one choice.
@@ -49,7 +53,7 @@ class FacetColumns:
     count  how many kinds are shown
     """
 
-    def __init__(self, kinds: NDArray[np.int64], count: int) -> None:
+    def __init__(self, kinds: Rows, count: int) -> None:
         self._kinds = kinds
         self._facets: list[Facet] = []
         self._of_kinds: list[dict[str, tuple[int, ...]]] = [{} for _ in range(count)]
@@ -57,20 +61,40 @@ class FacetColumns:
     def add(self, name: str, column: pa.Array | pa.ChunkedArray, most: int = VALUES) -> None:
         """A value for each response. Those of the most kinds come first, then of the most
         responses."""
-        import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        text = pc.fill_null(pc.cast(column, pa.large_string()), "")
-        if isinstance(text, pa.ChunkedArray):
-            text = text.combine_chunks()
+        text = pc.cast(column, pa.large_string())
+        if text.null_count:
+            text = pc.fill_null(text, "")
         coded = text.dictionary_encode()
-        codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        if isinstance(coded, pa.ChunkedArray):
+            # The codes of all chunks are of one dictionary; texts are not copied.
+            coded = coded.combine_chunks()
+        codes = values_of(coded.indices)
         shown = self._kinds >= 0
-        many = len(coded.dictionary)
-        responses = np.bincount(codes[shown], minlength=many)
+        self._add(name, coded.dictionary, self._kinds[shown], codes[shown], most)
+
+    def add_of_kinds(self, name: str, values: Sequence[str], most: int = VALUES) -> None:
+        """A value for each kind that is shown."""
+        import numpy as np
+        import pyarrow as pa
+
+        coded = pa.array(values, pa.large_string()).dictionary_encode()
+        of_kinds = values_of(coded.indices)
+        shown = self._kinds[self._kinds >= 0]
+        codes = of_kinds[shown] if len(of_kinds) else np.zeros(0, dtype=np.int64)
+        self._add(name, coded.dictionary, shown, codes, most)
+
+    def _add(
+        self, name: str, dictionary: pa.Array, of: Rows, codes: NDArray[Any], most: int
+    ) -> None:
+        import numpy as np
+
+        many = len(dictionary)
+        responses = np.bincount(codes, minlength=many)
         # Each value of each kind once.
-        pairs = np.unique(self._kinds[shown] * many + codes[shown]) if many else codes
+        pairs = np.unique(of * many + codes)
         kinds, values = np.divmod(pairs, max(many, 1))
         count = np.bincount(values, minlength=many)
         order = np.lexsort((np.arange(many), -responses, -count))
@@ -82,7 +106,7 @@ class FacetColumns:
         self._facets.append(
             Facet(
                 name,
-                [coded.dictionary[int(at)].as_py() for at in chosen],
+                [dictionary[int(at)].as_py() for at in chosen],
                 count[chosen].tolist(),
                 len(order) - len(chosen),
                 len(np.unique(kinds[places == OTHERS])),

@@ -9,6 +9,7 @@ HTTP_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "count.kinds": ("kinds", "类型"),
     "count.alone_kinds": ("of them alone", "其中仅一条的类型"),
     "responses": (("{n:,} response", "{n:,} responses"), "{n:,} 条响应"),
+    "setting.within": ("within", "分组依据"),
     # ---- how responses fall on kinds ----
     "bar.title": ("How the responses fall on kinds", "响应在各类型中的分布"),
     "bar.said": (

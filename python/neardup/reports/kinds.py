@@ -52,7 +52,7 @@ class ShownKind:
 
     number    its number in the tables of the job
     status    0 if the capture does not tell
-    label     the usual kind it is, "" if none; `rule`: which rule says so
+    label     the usual kind it is, "" if none; `rule`: which rule says so, and `why`
     shortest, longest   lengths of bodies, in bytes
     hosts     how many different ones
     lowest    lowest similarity to the representative; None where there is none to compare
@@ -67,6 +67,7 @@ class ShownKind:
     server: str = ""
     label: str = ""
     rule: str = ""
+    why: str = ""
     shortest: int = 0
     longest: int = 0
     hosts: int = 0
@@ -147,6 +148,7 @@ class _Row:
     id: Sequence[Piece]
     label: Sequence[Piece]
     rule: Sequence[Piece]
+    why: Sequence[Piece]
     server: Sequence[Piece]
     facts: Sequence[str]
     lowest: float
@@ -335,6 +337,7 @@ class _Page:
             line(_short(kind.id)),
             line(words.label("label", kind.label)) if kind.label else [],
             line(kind.rule),
+            line(kind.why),
             line(_short(kind.server)),
             self._facts(kind),
             1.0 if kind.lowest is None else round(kind.lowest, 6),
