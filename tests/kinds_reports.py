@@ -23,7 +23,7 @@ text nginx/1.18.0"""
 SHOP = """status 200
 header server Apache
 header date
-header set-cookie session \u2039cookies\u203a
+header set-cookie session \u2039cookie\u203a
 header content-type text/html; charset=utf-8
 header x-frame-options SAMEORIGIN
 title Blue kettle, 1.7 litres – Harbour Store
@@ -32,14 +32,14 @@ text Harbour Store
 text Kitchen
 text Garden
 text Blue kettle, 1.7 litres
-text In stock since \u2039dates\u203a. Boils in four minutes.
+text In stock since \u2039date\u203a. Boils in four minutes.
 text 24.90
 text Add to basket
 text Delivery within three days
 text Returns for free
 text About us
 text Imprint
-text Request \u2039request-ids\u203a"""
+text Request \u2039request-id\u203a"""
 BLOCK = """status 403
 header server cloudflare
 header date
@@ -49,14 +49,14 @@ title Attention Required!
 tags 0html 1head 2title 1body 2div.wrapper 3h1 3p 3div.ray
 text Sorry, you have been blocked
 text You are unable to access \u2039echo\u203a
-text Ray ID: \u2039request-ids\u203a · Your IP: \u2039ips\u203a"""
+text Ray ID: \u2039request-id\u203a · Your IP: \u2039ip\u203a"""
 ZH = """status 405
 header server openresty
 header content-type text/html; charset=gbk
 title 访问被拦截
 tags 0html 1head 2title 1body 2div.box 3h2 3p 3p
 text 很抱歉，您的访问被拦截了
-text 请求编号 \u2039tokens\u203a，时间 \u2039dates\u203a
+text 请求编号 \u2039token\u203a，时间 \u2039date\u203a
 text 如有疑问请联系网站管理员"""
 JSON = """status 500
 header server uvicorn
@@ -98,7 +98,7 @@ body empty"""
 DOWN = """status 503
 header server Microsoft-IIS/10.0
 title Down for maintenance
-text We will be back at \u2039dates\u203a"""
+text We will be back at \u2039date\u203a"""
 KETTLE = "Blue kettle, 1.7 litres – Harbour Store"
 WELCOME = NGINX.replace("404 Not Found", "Welcome to nginx!").replace("404", "200")
 # Size, status, title, server, label, rule, view, hosts, lengths.
@@ -122,7 +122,7 @@ TEMPLATES = tuple(
             403,
             "Attention Required!",
             "cloudflare",
-            "block page",
+            "block or captcha",
             "cf",
             BLOCK,
             377,
@@ -140,7 +140,17 @@ TEMPLATES = tuple(
             41,
             (790, 5120),
         ),
-        (3120, 405, "访问被拦截", "openresty", "block page", "zh-block", ZH, 58, (2011, 2101)),
+        (
+            3120,
+            405,
+            "访问被拦截",
+            "openresty",
+            "block or captcha",
+            "zh-block",
+            ZH,
+            58,
+            (2011, 2101),
+        ),
         (2044, 500, "", "uvicorn", "JSON error", "json-error", JSON, 2, (96, 131)),
         (1660, 200, "Sign in · Harbour Admin", "Apache", "login", "form", LOGIN, 12, (3120, 3190)),
         (

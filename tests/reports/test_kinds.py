@@ -51,6 +51,8 @@ def test_the_page_is_whole_and_harmless(language: str) -> None:
     assert {link.removeprefix("#") for link in found.values("href")} <= set(ids)
     assert found.tags.count("h1") == 1
     if language == "zh":
+        assert "拦截或验证码" in found.text()
+        assert "回显" in found.text()
         for english in ("kinds", "responses", "similarity", "representative", "no title"):
             assert english not in found.text()
 
@@ -324,7 +326,7 @@ def test_find_and_sort(tmp_path: Path) -> None:
 def test_the_address_brings_back_what_was_chosen(tmp_path: Path) -> None:
     script = """
         const found = [];
-        for (const place of ['#status=200&find=store', '#label=block%20page&sort=odd', '#k3',
+        for (const place of ['#status=200&find=store', '#label=block%20or%20captcha&sort=odd', '#k3',
                              '#status=%E0%A4%A&sort=__proto__&x', '#k999', '']) {
             location.hash = place;
             await frame();

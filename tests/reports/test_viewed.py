@@ -85,8 +85,8 @@ def test_a_header_without_value_that_one_view_has() -> None:
 
 
 def test_masked_parts_are_chips_and_stay_whole() -> None:
-    found = sample("text on \u2039dates\u203a at ten", "text on \u2039uuids\u203a at ten")
-    assert shown(found) == [("text", "on {-<dates>-} at ten", "on {+<uuids>+} at ten")]
+    found = sample("text on \u2039date\u203a at ten", "text on \u2039uuid\u203a at ten")
+    assert shown(found) == [("text", "on {-<date>-} at ten", "on {+<uuid>+} at ten")]
     # What no rule is called like is text.
     assert shown(sample("text \u2039a b\u203a \u2039\u203a")) == [
         ("text", "\u2039a b\u203a \u2039\u203a", "=")
@@ -94,8 +94,8 @@ def test_masked_parts_are_chips_and_stay_whole() -> None:
 
 
 def test_signs_of_the_page_are_no_masks() -> None:
-    found = sample("text \U0010f000 and \u2039dates\u203a")
-    assert shown(found) == [("text", "\ufffd and <dates>", "=")]
+    found = sample("text \U0010f000 and \u2039date\u203a")
+    assert shown(found) == [("text", "\ufffd and <date>", "=")]
 
 
 def test_more_masks_than_signs_are_text() -> None:
@@ -180,7 +180,7 @@ def test_hostile_views() -> None:
         ("text a\n" * 200_000, "text b\ntext a\n" * 100_000),
         ("tags " + "1p " * 400_000, "tags " + "1p 2p " * 200_000),
         ("header a b\n" * 100_000, "header a c\n" * 100_000),
-        ("text " + "‹dates›" * 200_000, "text " + "‹uuids›" * 200_000),
+        ("text " + "‹date›" * 200_000, "text " + "‹uuid›" * 200_000),
     ],
     ids=["lines", "tags", "headers", "masks"],
 )
@@ -224,3 +224,9 @@ def test_nothing_is_lost(left: str, right: str) -> None:
                 value = value.partition(" ")[2]
             values.append("".join((value if name in NAMES else each).split()))
         assert sorted(filter(None, values)) == list(filter(None, plain(found.rows, side)))
+
+
+def test_masked_parts_in_chinese() -> None:
+    view = View("a", "", "text \u2039date\u203a \u2039own-rule\u203a", 20)
+    (row,) = Viewed(Words("zh")).sample(view, None).rows
+    assert written(row.left) == "<日期> <own-rule>"

@@ -112,7 +112,7 @@ class Viewed:
         self._steps = Budget(PAGE_STEPS)
 
     def sample(self, first: View, other: View | None) -> SampleView:
-        masks = _Masks()
+        masks = _Masks(self._words)
         heads = [self._head(view) for view in (first, other) if view is not None]
         if other is None or first.text == other.text:
             left, more = _lines(first, masks)
@@ -266,7 +266,8 @@ class Viewed:
 class _Masks:
     """Masked parts as single signs, and back."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: Words) -> None:
+        self._words = words
         self._names: list[str] = []
 
     def signed(self, text: str) -> str:
@@ -286,7 +287,8 @@ class _Masks:
         at = 0
         for match in _SIGNS.finditer(text):
             found += [*_foreign(text[at : match.start()])]
-            found.append(Bit(self._names[ord(match.group()) - _FIRST_SIGN], "chip"))
+            name = self._names[ord(match.group()) - _FIRST_SIGN]
+            found.append(Bit(self._words.label("mask", name), "chip"))
             at = match.end()
         return [*found, *_foreign(text[at:])]
 
