@@ -14,8 +14,11 @@ from neardup.cli import console
 # As they are listed. Only the one that is asked for is loaded.
 COMMANDS = (
     *("dedup", "pairs", "cluster", "filter", "check", "search", "index"),
-    *("fingerprint", "compare", "explain", "recipes"),
+    *("http", "fingerprint", "compare", "explain", "recipes"),
 )
+
+# Commands that have commands of their own.
+GROUPS = ("index", "http")
 
 # The base of every complaint about arguments; typer has moved it between modules.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -34,7 +37,7 @@ def app_of(arguments: Sequence[str]) -> typer.Typer:
     app.callback(invoke_without_command=True)(root)
     for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
         module = importlib.import_module(f"neardup.cli.{name}")
-        if name == "index":
+        if name in GROUPS:
             app.add_typer(module.app, name=name)
         else:
             app.command(name)(module.command)
@@ -55,6 +58,7 @@ def root(
       neardup search draft.txt --in documents.jsonl
       neardup compare a.txt b.txt --html compared.html
       neardup check essays/ --html report
+      neardup cluster crawl.warc.gz -o responses.csv --kinds kinds.csv
       neardup fingerprint documents.jsonl -o fingerprints.csv
       neardup explain --bits 8 --text "the quick brown fox"
       neardup recipes

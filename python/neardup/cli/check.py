@@ -136,6 +136,8 @@ def command(
     no_header: options.NoHeaderOption = False,
     max_bytes: options.MaxBytesOption = None,
     max_document: options.MaxDocumentOption = None,
+    as_what: options.AsOption = None,
+    no_mask: options.NoMaskOption = None,
     threads: options.ThreadsOption = None,
     strict: options.StrictOption = False,
     config: options.ConfigOption = None,
@@ -147,7 +149,8 @@ def command(
     For each document: the share of its words that others have too (what several have counts
     once), the same without quotations and lists of references, and the largest single source. A
     text file is one document; a file of records has one a record. Without --against the inputs
-    are compared with each other.
+    are compared with each other. Of captures of HTTP responses (--as http) the titles and visible
+    texts are checked.
 
     \b
     Examples:
@@ -156,6 +159,7 @@ def command(
       neardup check essays.jsonl --template task.txt --common 5 -o table.csv
     """
     from neardup import jobs
+    from neardup.cli.captures import choose
     from neardup.cli.inputs import Notes, reading_of
     from neardup.cli.progress import Progress
     from neardup.jobs.check import THRESHOLD
@@ -169,6 +173,26 @@ def command(
         rules["ignore_quotations"] = True
     if ignore_references:
         rules["ignore_references"] = True
+    reading = choose(
+        [*inputs, *(against or ())],
+        reading_of(
+            text_column,
+            id_column,
+            lines,
+            format,
+            encoding=encoding,
+            delimiter=delimiter,
+            quoting=quoting,
+            no_header=no_header,
+            max_bytes=max_bytes,
+            max_document=max_document,
+        ),
+        recipe=None,
+        bits=None,
+        as_what=as_what,
+        no_mask=no_mask,
+        tell=None if quiet else console.error,
+    ).reading
     problems = console.Problems()
     with Progress(shown=not quiet and sys.stderr.isatty()) as progress:
         notes = Notes(quiet=quiet, before=progress.stop)
@@ -187,18 +211,7 @@ def command(
             anonymise=anonymise,
             guard=not no_guard,
             strict=strict,
-            reading=reading_of(
-                text_column,
-                id_column,
-                lines,
-                format,
-                encoding=encoding,
-                delimiter=delimiter,
-                quoting=quoting,
-                no_header=no_header,
-                max_bytes=max_bytes,
-                max_document=max_document,
-            ),
+            reading=reading,
             on_problem=None if quiet else problems,
             on_note=notes,
             progress=progress,

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from neardup.cli import options
 
 
@@ -13,6 +18,24 @@ def command(
     recall: options.RecallOption = None,
     keep: options.KeepOption = "first",
     linkage: options.LinkageOption = "connected",
+    kinds: Annotated[
+        Path | None,
+        typer.Option(
+            "--kinds",
+            metavar="FILE",
+            help="With --as http: write a row for every kind of response, the largest first: "
+            ".jsonl, .csv, .tsv or .parquet.",
+        ),
+    ] = None,
+    labels: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--labels",
+            metavar="FILE.toml",
+            help="With --kinds: rules for labels of your own, which come before those that are "
+            "known; may be given several times.",
+        ),
+    ] = None,
     report: options.ReportOption = None,
     report_clusters: options.ReportClustersOption = None,
     lang: options.LangOption = None,
@@ -28,6 +51,9 @@ def command(
     no_header: options.NoHeaderOption = False,
     max_bytes: options.MaxBytesOption = None,
     max_document: options.MaxDocumentOption = None,
+    as_what: options.AsOption = None,
+    no_mask: options.NoMaskOption = None,
+    within: options.WithinOption = None,
     recipe: options.RecipeOption = None,
     bits: options.BitsOption = None,
     threads: options.ThreadsOption = None,
@@ -43,16 +69,23 @@ def command(
     Writes a row for every document: id, cluster (a number), size, and the id of the representative.
     A document that is alone is a cluster of one.
 
+    Of captures of HTTP responses (--as http) a cluster is a kind of answer. A row has also url,
+    status, title, server and length; --kinds writes a row for every kind: cluster, size, status,
+    title, server, shortest and longest length, representative and its url, hosts (how many), label
+    and the rule that gave it, and the lowest similarity within.
+
     \b
     Examples:
       neardup cluster documents.jsonl -o clusters.csv
       neardup cluster pages/ -o clusters.parquet --linkage star --similarity 0.8
+      neardup cluster crawl.warc.gz -o responses.csv --kinds kinds.csv --report kinds.html
+      neardup cluster httpx.jsonl --as http -o responses.csv --within host
     """
     from neardup import jobs
     from neardup.cli.inputs import reading_of
     from neardup.cli.job import run
 
-    options.check_printed(as_json, out=out, report=report)
+    options.check_printed(as_json, out=out, kinds=kinds, report=report)
     return run(
         jobs.cluster,
         inputs,
@@ -62,6 +95,8 @@ def command(
         recall=recall,
         keep=keep,
         linkage=linkage,
+        kinds=kinds,
+        labels=tuple(labels or ()),
         report=report,
         report_clusters=report_clusters,
         lang=lang,
@@ -79,6 +114,9 @@ def command(
             max_bytes=max_bytes,
             max_document=max_document,
         ),
+        as_what=as_what,
+        no_mask=no_mask,
+        within=within,
         recipe=recipe,
         bits=bits,
         threads=threads,

@@ -6,14 +6,17 @@ import json
 import os
 import select
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from neardup.cli import console, options, signals
-from neardup.cli.opened import SUFFIX
+from neardup.cli.captures import recipe_of
+from neardup.cli.opened import DATABASE, SUFFIX
 
 if TYPE_CHECKING:
     from neardup.jobs.filter import Dropped, Filter, Read
@@ -42,6 +45,15 @@ def command(
     recall: options.RecallOption = None,
     text_column: options.TextColumnOption = None,
     id_column: options.IdColumnOption = None,
+    as_what: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="http",
+            help="Each line is a result of httpx (-json -irr): pass one of each kind of response.",
+        ),
+    ] = None,
+    no_mask: options.NoMaskOption = None,
     recipe: options.RecipeOption = None,
     bits: options.BitsOption = None,
     max_bytes: options.MaxBytesOption = None,
@@ -65,6 +77,8 @@ def command(
     output, byte for byte, each at once: no record waits for the next one. With --in, what is
     passed on is stored in a collection first, and later runs know it.
 
+    With --as http each line is a result of httpx: of each kind of response the first passes.
+
     What cannot be read is told with its line and not passed on; the exit code is then 3.
 
     \b
@@ -72,16 +86,26 @@ def command(
       crawler | neardup filter --in seen.neardup | consumer
       tail -f log.txt | neardup filter --lines --similarity 0.7
       neardup filter documents.jsonl --seen dropped.jsonl > fresh.jsonl
+      httpx -l hosts.txt -json -irr | neardup filter --as http
     """
-    from neardup.cli.inputs import reading_of
+    from neardup.cli.captures import check_as, check_reading
+    from neardup.cli.inputs import Notes, reading_of
     from neardup.collection import CollectionError
     from neardup.jobs.filter import Filter
     from neardup.jobs.options import UnreadableError
+    from neardup.messages.response import Viewing
 
     reading = reading_of(
         text_column, id_column, lines, None, max_bytes=max_bytes, max_document=max_document
     )
-    chosen = _recipe(collection, recipe, bits)
+    if as_what is not None:
+        check_as(as_what)
+        check_reading(reading)
+        # The recipe of the collection tells the views.
+        reading = replace(reading, viewing=Viewing((), ()))
+    elif no_mask:
+        raise typer.BadParameter("is for results of httpx; add --as http", param_hint="--no-mask")
+    chosen = _recipe(collection, recipe, bits, no_mask, is_captured=as_what is not None)
     _check_names(collection, seen)
     with ExitStack() as stack:
         read = _reader(stack, name, reading)
@@ -110,6 +134,7 @@ def command(
                     name=name,
                     on_problem=on_problem,
                     on_dropped=on_dropped,
+                    on_note=Notes(quiet=quiet),
                     strict=strict,
                     hold=signals.held,
                 )
@@ -148,11 +173,20 @@ def command(
     return UNREADABLE if counts.unreadable else DONE
 
 
-def _recipe(collection: Path | None, name: str | None, bits: int | None) -> Any:
+def _recipe(
+    collection: Path | None,
+    name: str | None,
+    bits: int | None,
+    no_mask: Sequence[str] | None,
+    *,
+    is_captured: bool,
+) -> Any:
     """A collection knows its own recipe, unless one is asked for."""
-    if collection is not None and name is None and bits is None:
-        return None
-    return options.recipe_of(name, bits)
+    if collection is not None and name is None and bits is None and not no_mask:
+        is_there = (collection / DATABASE).exists()
+        if is_there or not is_captured:
+            return None
+    return recipe_of(name, bits, no_mask) if is_captured else options.recipe_of(name, bits)
 
 
 def _check_names(collection: Path | None, seen: Path | None) -> None:
@@ -196,6 +230,12 @@ def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
         raise typer.BadParameter(
             f"{name}: a file of {source.called} is one document, and filter passes on the records "
             "of a stream; use neardup index add --unless-duplicate, or dedup",
+            param_hint="INPUT",
+        )
+    if source is not None and source.name in ("warc", "har"):
+        raise typer.BadParameter(
+            f"{name}: is {source.called}, and filter passes on lines; use neardup dedup --as http, "
+            "or neardup cluster",
             param_hint="INPUT",
         )
     return stack.enter_context(open(name, "rb")).read1

@@ -48,6 +48,8 @@ def command(
     max_document: options.MaxDocumentOption = None,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="The same as --format jsonl.")] = False,
     no_guard: options.NoGuardOption = False,
+    as_what: options.AsOption = None,
+    no_mask: options.NoMaskOption = None,
     recipe: options.RecipeOption = None,
     bits: options.BitsOption = None,
     threads: options.ThreadsOption = None,
@@ -66,7 +68,9 @@ def command(
       neardup fingerprint a.txt b.txt
       neardup fingerprint documents.jsonl -o fingerprints.csv
       echo "the quick brown fox" | neardup fingerprint -
+      neardup fingerprint crawl.warc.gz -o fingerprints.csv --id-column url
     """
+    from neardup.cli.captures import choose
     from neardup.cli.inputs import Notes, files_of, reading_of
     from neardup.sources import Repeats
 
@@ -86,7 +90,15 @@ def command(
         max_bytes=max_bytes,
         max_document=max_document,
     )
-    chosen = options.recipe_of(recipe, bits)
+    reading, chosen = choose(
+        inputs,
+        reading,
+        recipe=recipe,
+        bits=bits,
+        as_what=as_what,
+        no_mask=no_mask,
+        tell=None if quiet else console.error,
+    )
     started = time.perf_counter()
     problems = console.Problems()
     notes = Notes(quiet=quiet)
@@ -137,7 +149,7 @@ def _batches(files: Sequence[str], reading: Reading, report: Report, note: Note)
     from neardup.sources import read_batches
 
     for path in files:
-        first = path == "-" and reading.format is None
+        first = path == "-" and reading.format is None and reading.viewing is None
         for batch in read_batches(path, reading, report, note=note):
             if first and _is_object(batch.texts[0].as_py().partition("\n")[0]):
                 note("standard input looks like JSON lines; use --format jsonl")

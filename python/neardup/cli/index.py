@@ -31,6 +31,13 @@ app.command("check")(index_check.command)
 @app.command("create")
 def create(
     path: CollectionArgument,
+    as_what: Annotated[
+        str | None,
+        typer.Option(
+            "--as", metavar="http", help="The collection is one of HTTP responses: --recipe http."
+        ),
+    ] = None,
+    no_mask: options.NoMaskOption = None,
     recipe: options.RecipeOption = None,
     bits: options.BitsOption = None,
     no_text: Annotated[
@@ -64,8 +71,11 @@ def create(
     Examples:
       neardup index create seen.neardup
       neardup index create seen.neardup --bits 64 --no-text
+      neardup index create pages.neardup --as http
     """
-    chosen = options.recipe_of(recipe, bits)
+    from neardup.cli.captures import recipe_for
+
+    chosen = recipe_for(recipe, bits, as_what, no_mask)
     if (path / DATABASE).exists():
         raise typer.BadParameter(f"{path}: is there already", param_hint="COLLECTION")
     for name, wanted in (("--search", search), ("--runs", runs)):

@@ -56,6 +56,7 @@ def command(
     no_header: options.NoHeaderOption = False,
     max_bytes: options.MaxBytesOption = None,
     max_document: options.MaxDocumentOption = None,
+    as_what: options.AsOption = None,
     as_json: options.SummaryOption = False,
     quiet: options.QuietOption = False,
 ) -> int:
@@ -64,6 +65,9 @@ def command(
     All columns but the id and the text are kept as metadata. What 'neardup index export' has
     written can be added back as it was: its column metadata is taken apart, and its fingerprints
     are left out.
+
+    Of captures of HTTP responses (--as http) the views are kept as texts, and url, status, title
+    and server as metadata.
 
     An id that is there already gets the new text and metadata. What was added stays, also if the
     command is stopped: some thousand documents at a time are on the disk before the next ones are
@@ -77,7 +81,9 @@ def command(
     Examples:
       neardup index add seen.neardup documents.jsonl
       neardup index add seen.neardup new.parquet --unless-duplicate
+      neardup index add pages.neardup crawl.warc.gz --id-column url
     """
+    from neardup.cli.captures import choose_at, note_texts
     from neardup.cli.inputs import Notes, documents, files_of, reading_of
 
     limits: dict[str, Any] = {"similarity": similarity, "radius": radius, "recall": recall}
@@ -101,6 +107,8 @@ def command(
     )
     opened.check_order(path, inputs, "add")
     notes = Notes(quiet=quiet)
+    tell = None if quiet else console.error
+    reading = choose_at(path, inputs, reading, as_what=as_what, tell=tell)
     files = files_of(inputs, reading, notes)
     started = time.perf_counter()
     problems = console.Problems()
@@ -108,6 +116,7 @@ def command(
     replaced: list[str] = []
     with ExitStack() as stack:
         collection = stack.enter_context(opened.opened(path))
+        note_texts(collection.recipe, reading, tell)
         if unless_duplicate:
             opened.check_limits(collection, **limits)
         write = opened.table(

@@ -47,6 +47,7 @@ def command(
     no_header: options.NoHeaderOption = False,
     max_bytes: options.MaxBytesOption = None,
     max_document: options.MaxDocumentOption = None,
+    as_what: options.AsOption = None,
     as_json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> int:
@@ -60,6 +61,7 @@ def command(
       neardup index check seen.neardup new.jsonl -o matches.csv
       echo "a text" | neardup index check seen.neardup - -n 1
     """
+    from neardup.cli.captures import choose_at, note_texts
     from neardup.cli.inputs import Notes, documents, files_of, reading_of
 
     options.check_printed(as_json, out=out)
@@ -77,12 +79,15 @@ def command(
     )
     opened.check_order(path, inputs, "check")
     notes = Notes(quiet=quiet)
+    tell = None if quiet else console.error
+    reading = choose_at(path, inputs, reading, as_what=as_what, tell=tell)
     files = files_of(inputs, reading, notes)
     problems = console.Problems()
     counts = {"documents": 0, "near": 0, "matches": 0}
     limits: dict[str, Any] = {"similarity": similarity, "radius": radius, "recall": recall}
     with ExitStack() as stack:
         collection = stack.enter_context(opened.opened(path, read_only=True))
+        note_texts(collection.recipe, reading, tell)
         opened.check_limits(collection, **limits)
         write = opened.table(stack, out, MATCHES, files, "--out", guard=not no_guard)
         write = write or _printer(as_json=as_json)

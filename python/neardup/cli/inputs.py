@@ -32,6 +32,8 @@ DELIMITERS = {"tab": "\t", "\\t": "\t"}
 SHIFTS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 # Documents of a transaction: enough that the disk is seldom waited for, and soon on it.
 BATCH = 4096
+# What is kept of a response beside its view.
+OF_RESPONSE = ("url", "status", "title", "server")
 
 
 class Some(NamedTuple):
@@ -131,7 +133,9 @@ def documents(
         for batch in read_batches(path, reading, report, note=note):
             ids, texts = batch.ids.to_pylist(), batch.texts.to_pylist()
             metadata = None
-            if batch.others is not None:
+            if reading.others and batch.facts is not None:
+                metadata = batch.facts.select(list(OF_RESPONSE)).to_pylist()
+            elif batch.others is not None:
                 good, metadata = _metadata(name_of(path), batch, report)
                 ids, texts = [ids[at] for at in good], [texts[at] for at in good]
             for start, end in _runs(ids):

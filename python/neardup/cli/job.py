@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from neardup.cli import console
-from neardup.cli.options import recipe_of
+from neardup.cli.captures import choose
 from neardup.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def run(
     *,
     recipe: str | None,
     bits: int | None,
+    as_what: str | None,
+    no_mask: Sequence[str] | None,
     reading: Reading,
     quiet: bool,
     as_json: bool,
@@ -39,11 +41,20 @@ def run(
 
     if list(inputs).count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="INPUT")
+    reading, made = choose(
+        [*inputs, *options.get("against", ())],
+        reading,
+        recipe=recipe,
+        bits=bits,
+        as_what=as_what,
+        no_mask=no_mask,
+        tell=None if quiet else console.error,
+    )
     problems = console.Problems()
     with Progress(shown=not quiet and sys.stderr.isatty()) as progress:
         notes = Notes(quiet=quiet, before=progress.stop)
         chosen = jobs.Options(
-            recipe=recipe_of(recipe, bits),
+            recipe=made,
             reading=reading,
             # The exit code, the summary and the quarantine file tell of them all the same.
             on_problem=None if quiet else problems,
@@ -103,6 +114,13 @@ def _found(found: Summary) -> str:
         return f"kept {found.kept:,}, {removed}" + (f" ({kinds})" if found.removed else "")
     if found.job == "pairs":
         return _counted(found.pairs, "pair") + (f" ({kinds})" if found.pairs else "")
+    if found.kinds is not None:
+        responses = _counted(found.read, "response")
+        alone = ""
+        if found.alone:
+            odd = "an odd one" if found.alone == 1 else "odd ones"
+            alone = f"; {found.alone:,} of them {odd} (alone)"
+        return f"{responses} of {_counted(found.kinds, 'kind')}{alone}"
     if not found.clusters:
         return "no clusters"
     held = f"{_counted(found.clusters, 'cluster')} with {found.clustered or 0:,} records"

@@ -35,7 +35,7 @@ InputsArgument = Annotated[
     typer.Argument(
         metavar="INPUT...",
         help="Files, folders or quoted patterns: .jsonl, .json, .csv, .tsv, .parquet, text, .html, "
-        ".docx, .odt, .epub, .rtf, .pdf; also .gz and .zst; - for standard input.",
+        ".docx, .odt, .epub, .rtf, .pdf, .warc, .har; also .gz and .zst; - for standard input.",
     ),
 ]
 SimilarityOption = Annotated[
@@ -158,6 +158,32 @@ MaxDocumentOption = Annotated[
         "--max-document",
         metavar="SIZE",
         help="The size of the largest document that is read, at most 1G. [default: 256M]",
+    ),
+]
+AsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="http",
+        help="The inputs are captures of HTTP responses: WARC, HAR, JSON lines of httpx, XML of "
+        "Burp, raw messages. [default: texts, but for .warc and .har]",
+    ),
+]
+NoMaskOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--no-mask",
+        metavar="NAME",
+        help="With --as http: leave a volatile part of responses as it is; 'neardup http masks' "
+        "lists them; all for all; may be given several times.",
+    ),
+]
+WithinOption = Annotated[
+    str | None,
+    typer.Option(
+        "--within",
+        metavar="host|ip|status|COLUMN",
+        help="With --as http: compare only responses that share this, such as their host.",
     ),
 ]
 TableOption = Annotated[
@@ -312,7 +338,7 @@ def load_config(context: typer.Context, value: Path | None) -> Path | None:
     options = {str(option.name): option for option in context.command.params}
     known = options.keys() - {"config"}
     # As they are called on the command line.
-    renamed = {"input": "inputs", "json": "as_json"}
+    renamed = {"input": "inputs", "json": "as_json", "as": "as_what"}
     named = {renamed.get(name, name.replace("-", "_")): name for name in given}
     for option, name in named.items():
         if option not in known:

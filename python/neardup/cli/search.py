@@ -34,8 +34,7 @@ class Asked(NamedTuple):
 
     text: str
     wish: Wish
-    recipe: str | None
-    bits: int | None
+    recipe: Recipe
     threads: int | None
 
 
@@ -106,6 +105,8 @@ def command(
         ),
     ] = None,
     no_guard: options.NoGuardOption = False,
+    as_what: options.AsOption = None,
+    no_mask: options.NoMaskOption = None,
     recipe: options.RecipeOption = None,
     bits: options.BitsOption = None,
     text_column: options.TextColumnOption = None,
@@ -127,6 +128,9 @@ def command(
     Prints rank, score (0 to 1), distance of the fingerprints in bits, id and the beginning of each
     document, the best first. By cosine, words weigh by TF-IDF, with the document frequencies of
     what is searched; a document that shares nothing with the text is not found.
+
+    With --as http FILE and INPUT are captures of HTTP responses: the first response of FILE is
+    searched for. --text finds responses that say it.
 
     \b
     Examples:
@@ -164,13 +168,13 @@ def command(
     # Nothing is kept: what an output would be written in is no news.
     reading = replace(reading, keeps=False)
     notes, problems = Notes(quiet=quiet), console.Problems()
-    asked = Asked("", wanted, recipe, bits, threads)
     with ExitStack() as stack:
         files: list[str] = []
         kept = None
         if len(places) == 1 and Path(places[0]).name.endswith(opened.SUFFIX):
             kept = stack.enter_context(opened.opened(Path(places[0]), read_only=True))
-            _check_recipe(kept.recipe, asked)
+            own = kept.recipe
+            _check_recipe(own, recipe, bits)
             _check_reading(
                 {
                     "--text-column": text_column,
@@ -185,14 +189,26 @@ def command(
                     "--max-document": max_document,
                 }
             )
+            reading = _reading_at(
+                Path(places[0]), own, file, reading, as_what, no_mask, quiet=quiet
+            )
         else:
+            from neardup.cli.captures import choose
             from neardup.cli.inputs import files_of
 
+            reading, own = choose(
+                [*places, *([] if file is None else [file])],
+                reading,
+                recipe=recipe,
+                bits=bits,
+                as_what=as_what,
+                no_mask=no_mask,
+                tell=None if quiet else console.error,
+            )
             files = files_of(places, reading, notes)
-            options.recipe_of(recipe, bits)
         write = opened.table(stack, out, COLUMNS, files, "--out", guard=not no_guard)
-        query = text if text is not None else options.read(str(file))
-        asked = asked._replace(text=query)
+        query = text if text is not None else _query(str(file), reading, notes)
+        asked = Asked(query, wanted, own, threads)
         if kept is not None:
             documents, found = len(kept), _in_collection(kept, asked)
         else:
@@ -212,8 +228,7 @@ def command(
             f"found {len(found):,} of {documents:,} documents, unreadable {problems.count:,}"
         )
     if not found and not quiet:
-        own = kept.recipe if kept is not None else options.recipe_of(recipe, bits)
-        console.error(_why_nothing(asked, own, documents))
+        console.error(_why_nothing(asked, documents))
     return UNREADABLE if problems.count else DONE
 
 
@@ -237,11 +252,57 @@ def _places(file: str | None, text: str | None, inputs: Sequence[str] | None) ->
     return list(inputs)
 
 
-def _check_recipe(own: Recipe, asked: Asked) -> None:
+def _query(file: str, reading: Reading, notes: Notes) -> str:
+    """What is searched for: a text, or the first response of a capture."""
+    if reading.viewing is None:
+        return options.read(file)
+    from neardup.cli.inputs import documents, files_of
+
+    problems = console.Problems()
+    found: list[str] = []
+    for some in documents(files_of([file], reading, notes), reading, problems):
+        found += some.texts[:2]
+        if len(found) > 1:
+            notes(f"{file}: holds more than one response; the first is searched for")
+            break
+    if not found:
+        why = f"{problems.first}" if problems.first else f"{file}: holds no response"
+        raise ValueError(f"nothing to search for: {why}")
+    return found[0]
+
+
+def _reading_at(
+    path: Path,
+    own: Recipe,
+    file: str | None,
+    reading: Reading,
+    as_what: str | None,
+    no_mask: Sequence[str] | None,
+    *,
+    quiet: bool,
+) -> Reading:
+    """How what is searched for in a collection is read."""
+    from neardup.cli import captures
+
+    if no_mask:
+        raise typer.BadParameter(
+            "a collection has its recipe, and that says what is masked; leave it out",
+            param_hint="--no-mask",
+        )
+    if file is not None:
+        tell = None if quiet else console.error
+        return captures.choose_at(path, [file], reading, as_what=as_what, tell=tell)
+    if as_what is not None:
+        captures.check_as(as_what)
+        captures.check_recipe(own)
+    return reading
+
+
+def _check_recipe(own: Recipe, name: str | None, bits: int | None) -> None:
     """A collection has its recipe; another one is refused."""
-    if asked.recipe is None and asked.bits is None:
+    if name is None and bits is None:
         return
-    given = options.recipe_of(asked.recipe, asked.bits)
+    given = options.recipe_of(name, bits)
     if given.identity != own.identity:
         raise typer.BadParameter(
             f"the collection was made with {own.identity}; leave --recipe and --bits out",
@@ -259,7 +320,7 @@ def _check_reading(given: dict[str, object]) -> None:
             )
 
 
-def _why_nothing(asked: Asked, recipe: Recipe, documents: int) -> str:
+def _why_nothing(asked: Asked, documents: int) -> str:
     """Why no document was found."""
     from neardup import _core
     from neardup.fingerprint import fingerprints
@@ -271,7 +332,7 @@ def _why_nothing(asked: Asked, recipe: Recipe, documents: int) -> str:
     if asked.wish.by == "cosine":
         most = " but what all have" if asked.wish.idf == "gensim" else ""
         return f"no document has anything in common with the text{most}"
-    if not fingerprints([asked.text], recipe).signal[0]:
+    if not fingerprints([asked.text], asked.recipe).signal[0]:
         return "the text has too few words for a fingerprint; search by cosine: --by cosine"
     return "no document has enough words for a fingerprint; search by cosine: --by cosine"
 
@@ -320,7 +381,7 @@ def _in_files(
         texts,
         wanted.n,
         wanted.by,
-        recipe=options.recipe_of(asked.recipe, asked.bits),
+        recipe=asked.recipe,
         idf=wanted.idf,
         least=wanted.least,
         threads=asked.threads,

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup.http.labels import Labels, Rule, seen_of
+from neardup.messages.response import Response
 
 if TYPE_CHECKING:
-    from neardup.messages.response import Response, Viewing
+    from neardup.messages.response import Viewing
 
 # Different originals that are shown of a rule, and characters of each.
 ORIGINALS = 3
 CHARACTERS = 60
+
+
+class Numbered(NamedTuple):
+    """A response, the id it has as a document, and its number in its file."""
+
+    id: str
+    number: int
+    response: Response
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +42,12 @@ class MaskedBy:
 class Preview:
     """A response as it is compared.
 
-    number  of the response in its file
+    id, number  as it is called as a document, and its number in its file
     view    its lines, volatile parts as ‹rule›
     label   the rule that names its kind; None if none does
     """
 
+    id: str
     number: int
     url: str
     status: int
@@ -49,6 +59,7 @@ class Preview:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
+            "id": self.id,
             "number": self.number,
             "url": self.url,
             "status": self.status or None,
@@ -60,12 +71,12 @@ class Preview:
         }
 
 
-def previews(found: Iterable[tuple[int, Response]], viewing: Viewing) -> Iterator[Preview]:
-    """Responses with their numbers, as they are compared."""
+def previews(found: Iterable[Numbered], viewing: Viewing) -> Iterator[Preview]:
+    """Responses as they are compared."""
     from neardup.messages.views import Views
 
     views, labels = Views(viewing), Labels.load()
-    for number, response in found:
+    for id_, number, response in found:
         made = views.masked(response)
         seen = seen_of(
             made.text,
@@ -75,6 +86,7 @@ def previews(found: Iterable[tuple[int, Response]], viewing: Viewing) -> Iterato
             content_type=response.header("content-type"),
         )
         yield Preview(
+            id=id_,
             number=number,
             url=response.url,
             status=response.status,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup import sources
+from neardup.http.lines import prose_of
 from neardup.jobs import reference
 from neardup.jobs.authors import Authors
 from neardup.jobs.options import (
@@ -179,6 +180,8 @@ class _Asked:
         self._collection = collection
         self._column = column
         self.runs_minimum = collection.runs_minimum
+        # Of responses only what a person reads can be copied.
+        self._is_of_responses = collection.recipe.tokens == "http"
 
     def documents(self) -> Iterator[tuple[Any, ...]]:
         return map(self._document, self._collection.documents())
@@ -187,9 +190,12 @@ class _Asked:
         return ((row, self._document(found)) for row, found in self._collection.sharing(runs))
 
     def _document(self, found: Stored) -> tuple[Any, ...]:
+        text = found.text or ""
+        if self._is_of_responses:
+            text = prose_of(text)
         if self._column is None:
-            return found.id, found.text or ""
-        return found.id, found.text or "", found.metadata.get(self._column)
+            return found.id, text
+        return found.id, text, found.metadata.get(self._column)
 
 
 class _Check:
@@ -310,6 +316,8 @@ class _Check:
         reading = replace(self._options.reading, key_column=column, keeps=False)
         for batch in sources.read_batches(name, reading, self._problem, note=self._note):
             ids, texts = batch.ids.to_pylist(), batch.texts.to_pylist()
+            if reading.viewing is not None:
+                texts = [prose_of(text) for text in texts]
             authors = [None] * len(ids) if batch.key is None else batch.key.to_pylist()
             self._authors.see(name, authors)
             lines = batch.lines.tolist()

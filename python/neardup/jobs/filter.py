@@ -10,22 +10,25 @@ import shlex
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from neardup.jobs.options import UnreadableError
 from neardup.sources import Reading, Report, Unreadable, charsets, document, formats
 from neardup.sources.bad_bytes import UNKNOWN, has_nul, not_utf8, nul_hint
-from neardup.sources.document import BOM, STDIN, name_of
+from neardup.sources.document import BOM, STDIN, Note, name_of
+from neardup.sources.expand import ignore
 from neardup.sources.records import BadRecordError, fields_of, parse_record
 from neardup.sources.stored import DamagedError
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
     from neardup.fingerprint import RecipeLike
+    from neardup.messages.response import Response
+    from neardup.sources.stored import Stored
 
 # What is stored and perhaps not yet written, in the folder of the collection.
 PENDING = "filter.pending"
@@ -125,15 +128,10 @@ def lines_of(read: Read, most: int | None = None) -> Iterator[list[Line]]:
         yield [Line(number + 1, None if is_long else b"".join(held))]
 
 
-def records_of(
+def plain_lines(
     lines: Sequence[Line], name: str, reading: Reading, report: Report
-) -> Iterator[Record]:
-    """The records of lines. A blank line of JSON lines is none; bad ones are reported.
-
-    name  of the input, "-" for standard input
-
-    Raises EncodedError if it begins with the byte order mark of another encoding than UTF-8.
-    """
+) -> Iterator[tuple[Line, bytes]]:
+    """Lines with their bytes, without the line end; see `records_of`."""
     most = reading.max_document or document.MAX_BYTES
     for line in lines:
         if line.data is None:
@@ -145,8 +143,20 @@ def records_of(
             if mark is not None and mark[0] != charsets.UTF8:
                 raise EncodedError(mark[0])
             data = data.removeprefix(BOM)
-        if not (reading.lines or data.strip()):
-            continue
+        if reading.lines or data.strip():
+            yield line, data
+
+
+def records_of(
+    lines: Sequence[Line], name: str, reading: Reading, report: Report
+) -> Iterator[Record]:
+    """The records of lines. A blank line of JSON lines is none; bad ones are reported.
+
+    name  of the input, "-" for standard input
+
+    Raises EncodedError if it begins with the byte order mark of another encoding than UTF-8.
+    """
+    for line, data in plain_lines(lines, name, reading, report):
         text = document.decode(data)
         if not isinstance(text, str):
             report(not_utf8(name, line.number, text, None))
@@ -162,6 +172,75 @@ def records_of(
             report(has_nul(name, line.number, data))
         else:
             yield Record(line, None, text)
+
+
+class Captured:
+    """Makes records of lines of httpx: the text of each is the view of its response.
+
+    viewing  what of responses is compared
+    note     is told what was read in another way than one may expect
+    """
+
+    def __init__(self, name: str, reading: Reading, report: Report, note: Note) -> None:
+        from neardup.messages.views import Views
+        from neardup.sources.batch import Task
+        from neardup.sources.captures import Capture
+
+        assert reading.viewing is not None  # noqa: S101
+        self._reading, self._report, self._name = reading, report, name
+        self._views = Views(reading.viewing)
+        task = Task(name, reading, report, note)
+        most = reading.max_document or document.MAX_BYTES
+        self._capture = Capture(task, cast("Stored", _Stream(most)))
+        self._has_told = False
+
+    def records(self, lines: Sequence[Line]) -> Iterator[Record]:
+        """The records of lines. A blank line is none; bad ones are reported."""
+        found: list[tuple[Line, Response]] = []
+        try:
+            for line, data in plain_lines(lines, self._name, self._reading, self._report):
+                if (response := self._response(line, data)) is not None:
+                    found.append((line, response))
+        finally:
+            # What came before one that cannot be read is as good as ever.
+            yield from self._records(found)
+        if not self._has_told:
+            # That bodies are missing is to be known before the end of a long run.
+            self._has_told = True
+            self.tell()
+
+    def tell(self) -> None:
+        self._capture.tell()
+
+    def _response(self, line: Line, data: bytes) -> Response | None:
+        from neardup.messages.message import MessageError
+        from neardup.sources.httpx_lines import response_of
+
+        try:
+            return response_of(self._capture, data, line.number)
+        except (BadRecordError, MessageError) as bad:
+            self._capture.refuse(line.number, str(bad), kind=bad.kind)
+        return None
+
+    def _records(self, found: Sequence[tuple[Line, Response]]) -> Iterator[Record]:
+        if not found:
+            return
+        from neardup.sources.captures import fact_of
+
+        texts, _ = self._views.views_of([response for _, response in found])
+        column = self._reading.id_column
+        for (line, response), text in zip(found, texts.to_pylist(), strict=True):
+            id_ = None if column is None else fact_of(response, column) or None
+            yield Record(line, id_, text)
+
+
+class _Stream:
+    """What a reader asks of the file that it reads."""
+
+    encoding: str | None = None
+
+    def __init__(self, most: int) -> None:
+        self.most = most
 
 
 def converted(name: str, encoding: str) -> str:
@@ -188,10 +267,12 @@ class Filter:
     collection  where to remember, beyond this run; None: in a temporary folder, for this run only
     recipe      how texts are compared; a collection has its own
     similarity, radius, recall   what is near, as for `Collection.check`
-    reading     the columns of JSON lines, or that each line is a text
+    reading     the columns of JSON lines, or that each line is a text; with `viewing` each line is
+                a result of httpx, and the view of its response, as the recipe has it, is compared
     name        of the input
     on_problem  is told of each record that cannot be read
     on_dropped  is told of each record that was seen before
+    on_note     is told what was read in another way than one may expect
     strict      stop at the first record that cannot be read
     hold        puts off what would stop the run while it does not know what was written
 
@@ -214,6 +295,7 @@ class Filter:
         name: str = "-",
         on_problem: Report | None = None,
         on_dropped: Callable[[Dropped], object] | None = None,
+        on_note: Note = ignore,
         strict: bool = False,
         hold: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
@@ -241,10 +323,24 @@ class Filter:
                 Collection.open(path, recipe, durability=durability)  # type: ignore[arg-type]
             )
             self._seen.check([], **self._limits)
+            self._captured = self._made_of_responses(on_note)
             # From here on nobody else adds to it, nor looks at what is pending.
             self._seen.remove([])
             self._pending = None if collection is None else Pending(self._seen.path / PENDING)
             self._stack = stack.pop_all()
+
+    def _made_of_responses(self, note: Note) -> Captured | None:
+        """What makes records of captured responses; the collection has the recipe for them."""
+        if self._reading.viewing is None:
+            return None
+        own = self._seen.recipe
+        if own.tokens != "http":
+            raise ValueError(
+                f"the collection is one of texts, made with {own.identity}; name a new one, or "
+                "leave --as http out"
+            )
+        self._reading = replace(self._reading, viewing=own.viewing())
+        return Captured(self._name, self._reading, self._report, note)
 
     def __enter__(self) -> Self:
         return self
@@ -272,12 +368,19 @@ class Filter:
         except DamagedError as damage:
             # The line it is in has no end, and is none.
             self._report(Unreadable(name_of(self._name), number, str(damage)))
+        finally:
+            if self._captured is not None:
+                self._captured.tell()
         return self.counts
 
     def _pass_lines(self, lines: Sequence[Line]) -> None:
         records: list[Record] = []
+        if self._captured is None:
+            found = records_of(lines, self._name, self._reading, self._report)
+        else:
+            found = self._captured.records(lines)
         try:
-            for record in records_of(lines, self._name, self._reading, self._report):
+            for record in found:
                 records.append(record)
         finally:
             # What came before one that cannot be read is as good as ever.

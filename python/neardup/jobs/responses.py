@@ -13,9 +13,11 @@ from neardup.sources.batch import FACTS
 
 if TYPE_CHECKING:
     from neardup.messages.response import Viewing
-    from neardup.sources import Batch
+    from neardup.sources import Batch, Unreadable
 
 PRESET = "http"
+# Facts that are known only after a response was read.
+UNGROUPED = ("title", "length")
 # Responses of a file that are looked at to say which columns there are.
 LOOKED_AT = 1000
 # Names of columns in a message.
@@ -45,7 +47,13 @@ def viewing_of(options: Options, recipe: Recipe) -> Viewing | None:
         raise ValueError(
             "within is empty; name what responses must share: host, ip, status, or a column"
         )
-    found = recipe.viewing(options.within or asked.within)
+    within = options.within or asked.within
+    if within in UNGROUPED:
+        raise ValueError(
+            f"within is {within!r}, by which responses are not grouped; use host, ip, status, "
+            "server, content_type, url, or a column of the capture"
+        )
+    found = recipe.viewing(within)
     if found[:2] != asked[:2]:
         raise ValueError(
             "the views and masks of reading are not those of the recipe; "
@@ -104,7 +112,7 @@ def _columns_of(files: Iterable[str]) -> list[str]:
     for path in files:
         if path == "-":
             continue
-        for response in islice(responses(path), LOOKED_AT):
+        for response in islice(responses(path, report=_pass_by), LOOKED_AT):
             known = {
                 "url": response.url,
                 "host": response.host,
@@ -112,9 +120,14 @@ def _columns_of(files: Iterable[str]) -> list[str]:
                 "status": response.status,
                 "server": response.header("server"),
                 "content_type": response.header("content-type"),
-                "length": response.length,
             }
             found |= {name: None for name, value in known.items() if value}
             found |= dict.fromkeys(name for name, value in response.extra.items() if value)
+    for name in UNGROUPED:
+        found.pop(name, None)
     first = [name for name in FACTS if name in found]
     return [*first, *sorted(found.keys() - set(first))] or ["none: the responses tell nothing"]
+
+
+def _pass_by(problem: Unreadable) -> None:
+    """It was reported when it was read."""

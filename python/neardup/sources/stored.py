@@ -112,6 +112,16 @@ class Stored:
         self.position += len(data)
         return data
 
+    def peek(self, size: int) -> bytes:
+        """The first bytes, of which none is taken; before anything is read."""
+        self._begin()
+        if self._decoder is not None:
+            self._ready = self._decoded(size, self._decoder) + self._ready
+            return self._ready[:size]
+        if len(self._ahead) < size:
+            self._ahead += self._or_nothing(size - len(self._ahead))
+        return self._ahead[:size]
+
     def _begin(self) -> None:
         """Looks how the file begins, which may tell its encoding."""
         if self._begun:

@@ -1,0 +1,195 @@
+"""neardup http: what becomes of HTTP responses before they are compared."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from neardup.cli import captures, console, options
+
+if TYPE_CHECKING:
+    from neardup.http.preview import Numbered, Preview
+    from neardup.sources import Note, Reading, Report
+
+DONE, UNREADABLE = 0, 3
+# Lines of a view, and characters of each, that are shown unless all are asked for.
+LINES, CHARACTERS = 40, 300
+SHOWN = 3
+MASKED = re.compile(r"‹[a-z-]+›")
+
+app = typer.Typer(
+    name="http",
+    help="Look at HTTP responses as they are compared.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command("preview")
+def preview(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A capture: WARC, HAR, JSON lines of httpx, XML of Burp or raw messages; - for "
+            "standard input.",
+        ),
+    ],
+    n: Annotated[
+        int | None,
+        typer.Option("-n", metavar="N", min=1, help=f"How many responses. [default: {SHOWN}]"),
+    ] = None,
+    at: Annotated[
+        int | None,
+        typer.Option("--at", metavar="N", min=1, help="Only the response of this number."),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Long views and long lines as a whole.")
+    ] = False,
+    max_bytes: options.MaxBytesOption = None,
+    max_document: options.MaxDocumentOption = None,
+    no_mask: options.NoMaskOption = None,
+    recipe: options.RecipeOption = None,
+    as_json: options.JsonOption = False,
+    quiet: options.QuietOption = False,
+) -> int:
+    """Show the first responses of a capture as they are compared.
+
+    For each: its number and URL, its label, its view (a line for the status, each header, the
+    title, the tags, the keys of JSON, each block of text) with masked parts as ‹rule›, and which
+    rule masked what, how often.
+
+    \b
+    Examples:
+      neardup http preview crawl.warc.gz
+      neardup http preview httpx.jsonl --at 17 --no-mask tokens
+      neardup http preview site.har -n 1 --recipe http-text --json
+    """
+    from neardup.cli.inputs import Notes, files_of, reading_of
+    from neardup.http.preview import previews
+
+    if n is not None and at is not None:
+        raise typer.BadParameter("cannot be combined with --at", param_hint="-n")
+    made = captures.recipe_of(recipe, None, no_mask)
+    reading = reading_of(None, None, False, None, max_bytes=max_bytes, max_document=max_document)
+    reading = replace(reading, viewing=made.viewing(), keeps=False)
+    notes, problems = Notes(quiet=quiet), console.Problems()
+    files = files_of([file], reading, notes)
+    found = _responses(files, reading, problems, notes)
+    chosen = (each for each in found if at is None or each.number == at)
+    shown = 0
+    # A number is that of one response in each file.
+    most = len(files) if at is not None else n or SHOWN
+    for each in previews(islice(chosen, most), made.viewing()):
+        if as_json:
+            print(json.dumps(each.as_dict(), ensure_ascii=False))
+        else:
+            _show(each, full=full, is_first=not shown)
+        shown += 1
+    sys.stdout.flush()
+    problems.close()
+    notes.close()
+    problems.check_any(shown)
+    if not shown:
+        which = "no response" if at is None else f"no response of number {at:,}"
+        raise ValueError(f"{file}: holds {which}")
+    return UNREADABLE if problems.count else DONE
+
+
+@app.command("masks")
+def masks(as_json: options.JsonOption = False) -> int:
+    """List the rules by which volatile parts are masked.
+
+    Each is on unless --no-mask NAME, or the recipe, switches it off.
+    """
+    from neardup.messages.masks import MASKS
+
+    if as_json:
+        print(json.dumps(dict(MASKS), ensure_ascii=False))
+        return DONE
+    width = max(map(len, MASKS))
+    for name, sentence in MASKS.items():
+        print(f"{name:{width}}  {sentence}")
+    return DONE
+
+
+@app.command("labels")
+def labels(as_json: options.JsonOption = False) -> int:
+    """List the rules by which kinds of response get labels, in the order they are tried."""
+    from neardup.http.labels import Labels
+
+    rules = Labels.load().rules
+    if as_json:
+        rows = [{"rule": each.name, "label": each.label, "why": each.why} for each in rules]
+        print(json.dumps(rows, ensure_ascii=False))
+        return DONE
+    width = max(len(each.name) for each in rules)
+    wide = max(len(each.label) for each in rules)
+    for each in rules:
+        print(f"{each.label:{wide}}  {each.name:{width}}  {each.why}")
+    return DONE
+
+
+def _responses(
+    files: Sequence[str], reading: Reading, report: Report, note: Note
+) -> Iterator[Numbered]:
+    from neardup.http.preview import Numbered
+    from neardup.sources import Unreadable, name_of
+    from neardup.sources.any_capture import open_responses
+    from neardup.sources.batch import Task
+    from neardup.sources.stored import DamagedError
+
+    for path in files:
+        name = name_of(path)
+        try:
+            with open_responses(Task(path, reading, report, note)) as found:
+                for each in found:
+                    yield Numbered(f"{name}:{each.number}", each.number, each.response)
+        except DamagedError as damage:
+            report(Unreadable(name, None, str(damage)))
+
+
+def _show(found: Preview, *, full: bool, is_first: bool) -> None:
+    """For a person: foreign text on safe lines, masked parts marked on a terminal."""
+    from rich.text import Text
+
+    out = console.terminal()
+
+    def line(text: str, style: str = "") -> None:
+        shown = Text(text, style=style)
+        shown.highlight_regex(MASKED, "reverse")
+        out.print(shown, soft_wrap=True)
+
+    if not is_first:
+        line("")
+    url = console.printable(found.url) or "(no URL)"
+    line(f"{console.printable(found.id)}  {url}", "bold")
+    if found.label is not None:
+        line(f"   label: {found.label.label} (rule {found.label.name}: {found.label.why})")
+    lines = found.view.split("\n")
+    for each in lines if full else lines[:LINES]:
+        line(f"   {_cut(console.printable(each), full=full)}")
+    if not full and len(lines) > LINES:
+        line(f"   … {len(lines) - LINES:,} more lines; --full shows them")
+    if not found.masked:
+        line("   nothing was masked")
+        return
+    line("   masked:")
+    width = max(len(each.rule) for each in found.masked)
+    for by in found.masked:
+        originals = "; ".join(console.printable(each) for each in by.originals)
+        line(f"     {by.rule:{width}} {by.count:5,}  {originals}")
+
+
+def _cut(text: str, *, full: bool) -> str:
+    if full or len(text) <= CHARACTERS:
+        return text
+    return f"{text[:CHARACTERS]}… ({len(text) - CHARACTERS:,} more characters)"
