@@ -161,7 +161,74 @@ def plain_tokens(text: str, recipe: Any) -> list[str]:
             return [line.strip() for line in text.split("\n") if line.strip()]
         case "regex":
             return pattern_matches(recipe.pattern, text)
+        case "http":
+            return [token for token, _ in view_tokens(text) if view_of(token) in recipe.views]
     raise ValueError(recipe.tokens)
+
+
+def view_tokens(text: str) -> list[tuple[str, str]]:
+    """The tokens of a response's view, each with the form by which it is weighed: a word of the
+    text or of the title by its length, all else in full."""
+    found: list[tuple[str, str]] = []
+    group_ = ""
+    lines = text.split("\n")
+    if lines[0].startswith("within "):
+        group_ = f"[{short_name(lines.pop(0)[7:].strip())}] "
+    for line in lines:
+        name, _, value = line.rstrip().partition(" ")
+        value = value.strip()
+        match name:
+            case "status":
+                found += [("status=" + value, "")] if value else []
+            case "header":
+                header, _, value = value.partition(" ")
+                start = "header=" + short_name(header)
+                if header:
+                    found += [(start, ""), *((f"{start}={word}", "") for word in words(value))]
+            case "title":
+                found += [("title: " + value, "")] if value else []
+                found += [("title=" + word, word) for word in words(value)]
+            case "tags":
+                found += [(token, "") for token in tag_tokens(value)]
+            case "keys":
+                found += [("key=" + path, "") for path in value.split(" ") if path]
+            case "body":
+                kinds = [value.partition(" ")[0], value]
+                found += [("body=" + kind, "") for kind in dict.fromkeys(kinds) if kind]
+            case _:
+                block = value if name == "text" else line
+                neighbours = words(block, ngram=2)
+                found += [(word, word) for word in words(block)]
+                if len(neighbours) > 1:
+                    found += [(joined, "") for joined in ngrams(neighbours, 3, " ")]
+    return [(group_ + token, form) for token, form in found]
+
+
+def tag_tokens(line: str) -> list[str]:
+    elements = [re.fullmatch(r"([0-9]*)(.*)", element) for element in line.split(" ") if element]
+    depths = [int(element[1] or 0) for element in elements if element]
+    names = [short_name(element[2]) for element in elements if element]
+    found = []
+    for at, depth in enumerate(depths):
+        path: list[str] = []
+        for before in range(at, -1, -1):
+            if before == at or depths[before] < depth:
+                depth = depths[before]
+                path.insert(0, names[before])
+        found.append("path=" + ">".join(path[-3:]))
+    return found + ["tags=" + joined for joined in ngrams(names, 3, " ")]
+
+
+def short_name(name: str) -> str:
+    """What goes into many tokens, as its hash where it is long."""
+    return name if len(name.encode()) <= 96 else xxhash.xxh3_128_hexdigest(name.encode())
+
+
+def view_of(token: str) -> str:
+    token = re.sub(r"^\[.*?\] ", "", token)
+    name = re.match(r"(status|header|title|path|tags|key|body)(?:=|: )", token)
+    views = {"header": "headers", "path": "tags", "key": "keys"}
+    return views.get(name[1], name[1]) if name else "text"
 
 
 def tokens(text: str, recipe: Any) -> list[str]:
@@ -248,7 +315,35 @@ def limited(features: Features, recipe: Any) -> Features:
     return [(token, weight) for token, weight in features if weight != 0]
 
 
+def shared(text: str, recipe: Any) -> Features:
+    """The features of a view: each part of it in its share of the sum of squares."""
+    forms = dict(view_tokens(normalize(text, recipe.normalize)))
+    counts = Counter(tokens(text, recipe))
+    steps = {
+        token: int(16 * (length_weight(forms[token], tf) if forms[token] else full_weight(tf)))
+        for token, tf in counts.items()
+    }
+    squares: Counter[str] = Counter()
+    for token, weight in steps.items():
+        squares[view_of(token)] += weight * weight
+    total = sum(recipe.views.values())
+    factors = {
+        view: math.sqrt(recipe.views[view] / total / square) * 16000
+        for view, square in squares.items()
+    }
+    return [
+        (token, max(math.floor(weight * factors[view_of(token)] + 0.5), 1) / 16)
+        for token, weight in steps.items()
+    ]
+
+
+def full_weight(tf: int) -> float:
+    return _sixteenths(1 + math.log(tf))
+
+
 def features(text: str, recipe: Any) -> Features:
+    if recipe.weights == "shares":
+        return limited(shared(text, recipe), recipe)
     return limited(weighted(tokens(text, recipe), recipe), recipe)
 
 

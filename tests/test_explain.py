@@ -107,6 +107,7 @@ def test_explanation_agrees_with_the_fingerprint(text: str, bits: int) -> None:
 @pytest.mark.parametrize("preset", list(nd.Recipe.presets()))
 def test_every_preset_can_be_explained(preset: str) -> None:
     text = "我喜欢自然语言处理 and the fox likes 苹果手机和苹果电脑"
+    text += "\nstatus 200\nheader server nginx\ntags 0html 1body" * preset.startswith("http-")
     explanation = explain(text, preset)
     assert explanation.value == nd.fingerprint(text, preset)
     assert f"fingerprint ({explanation.bits} bits): {explanation.hex}" in str(explanation)

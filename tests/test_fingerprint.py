@@ -541,3 +541,50 @@ def test_numbers_of_threads(threads: Any, error: type[Exception]) -> None:
             nd.fingerprints(texts, threads=threads)
     with pytest.raises(error, match=message):
         nd.Recipe().fit(["a b"], threads=threads)
+
+
+# -------------------------------------------------------------------------- features of many texts
+
+# What programs feed: tokens with whole or written weights, lists and tuples, plain tokens.
+TOKENS: list[Any] = [
+    [["asdfasdf", 2], ["asdfa", 1], ["s", 0]],
+    (("asdfasdf", 2), ("asdfa", 1), ("a", 0)),
+    (["asdfasdf", "2"], ["asdfa", "1"], ["s", "0"]),
+    {"asdfasdf": 2, "asdfa": 1},
+    "asdfasdf asdfa b".split(),
+    None,
+]
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+@pytest.mark.parametrize("preset", ["weighted-tokens", "default", "lookup3"])
+def test_features_in_the_place_of_texts(preset: str, bits: int) -> None:
+    recipe = nd.Recipe.preset(preset, bits=64 if preset == "lookup3" else bits)
+    found = nd.fingerprints(TOKENS, recipe)
+    one_by_one = [None if item is None else nd.fingerprint(item, recipe) for item in TOKENS]
+    assert list(found) == one_by_one
+    assert found.values.shape == (6, recipe.bits // 64)
+    assert found.signal.tolist() == [True] * 5 + [False]
+    assert one_by_one[0] == one_by_one[1] == one_by_one[2] == one_by_one[3] != one_by_one[4]
+
+
+def test_features_with_a_hash_of_ones_own() -> None:
+    recipe = nd.Recipe(hash=blake)
+    found = list(nd.fingerprints([["a", "b"], {"a": 1, "b": 1}], recipe))
+    assert found == [nd.fingerprint(["a", "b"], recipe)] * 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "error", "message"),
+    [
+        ([["a"], "a text"], TypeError, r"texts\[1\] is of type str; where the first has features"),
+        ([["a"], 5], TypeError, r"texts\[1\] is of type int; where the first has features, all mu"),
+        (["a text", ["a"]], TypeError, r"texts\[1\] is of type list; a text must be a str"),
+        ([None, ["a", 5]], TypeError, r"texts\[1\]: features\[1\] is 5; it must be a token or"),
+        ([{"a": -1}], ValueError, r"texts\[0\]: features\[0\] gives 'a' the weight -1"),
+        ([["\ud800"]], ValueError, r"texts\[0\]: features\[0\]: the token .* has a lone surrogate"),
+    ],
+)
+def test_features_that_are_wrong(texts: list[Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        nd.fingerprints(texts)

@@ -114,6 +114,10 @@ def test_the_list_of_presets() -> None:
         "characters",
         "lookup3",
         "lookup3-yanyiwu",
+        "http",
+        "http-structure",
+        "http-text",
+        "http-headers",
     }
     assert all("\n" not in line and line for line in presets.values())
     identities = {nd.Recipe.preset(name).identity for name in presets}

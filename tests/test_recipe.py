@@ -22,6 +22,20 @@ from neardup.features import features, token_hash
 from neardup.idf import Idf
 from neardup.recipe import as_recipe
 
+RESPONSES = (
+    "neardup2 normalize=nfkc_casefold tokens=http weights=shares hash=xxh3 bits=128 tie=mask"
+    " votes=exact min_features=2 views"
+)
+MASKED = (
+    "masks=dates,timestamps,uuids,tokens,request-ids,cookies,cache-busters,ips,echo,durations,"
+    "headers,classes"
+)
+VIEWS = {
+    "http": "status:20,headers:15,title:10,tags:30,keys:30,text:25,body:30",
+    "http-structure": "status:20,tags:80,keys:80,body:80",
+    "http-text": "title:20,text:80",
+    "http-headers": "status:25,headers:75",
+}
 # Promises: a fingerprint stored today is found again by a neardup of tomorrow.
 IDENTITIES = {
     "default": "neardup2 normalize=nfkc_casefold tokens=words weights=log-length hash=xxh3 bits=128"
@@ -38,6 +52,7 @@ IDENTITIES = {
     " votes=signed-float",
     "lookup3-yanyiwu": "neardup2 normalize=none tokens=jieba weights=tfidf idf=jieba top=5"
     " hash=lookup3-yanyiwu bits=64 tie=zero votes=signed-float",
+    **{name: f"{RESPONSES}={views} {MASKED}" for name, views in VIEWS.items()},
 }
 CORPUS = ["the cat sat on the mat", "the dog", "a cat and a dog", "我爱自然语言处理", "", "?!"]
 
@@ -207,8 +222,9 @@ def test_the_pipeline_is_made_once() -> None:
 
 @pytest.mark.parametrize("name", IDENTITIES)
 def test_a_used_recipe_can_be_copied_and_sent(name: str) -> None:
-    recipe = nd.Recipe.preset(name, stopwords=["the"])
-    text = "the cat 我爱北京天安门 sat"
+    changes = {"top": 3} if name in VIEWS else {"stopwords": ["the"]}
+    recipe = nd.Recipe.preset(name, **changes)
+    text = "the cat 我爱北京天安门 sat" + "\nstatus 200\nheader via\ntags 0p" * (name in VIEWS)
     value = nd.fingerprint(text, recipe)
     for other in (
         pickle.loads(pickle.dumps(recipe)),  # noqa: S301

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 
 use neardup_core::near::SKETCH_BYTES;
-use neardup_core::{Feature, Idf, IdfSource, Made, Pipeline, Settings, Tokenizer, Weights};
+use neardup_core::{Feature, Idf, IdfSource, Made, Pipeline, Settings, Shares, Tokenizer, Weights};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -83,7 +83,7 @@ struct PyPipeline(Pipeline);
 #[pymethods]
 impl PyPipeline {
     #[new]
-    #[pyo3(signature = (*, normalize, tokens, ngram, pattern, dictionary, stopwords, weights, idf, top, scale, hash, bits, tie, votes, min_features))]
+    #[pyo3(signature = (*, normalize, tokens, ngram, pattern, dictionary, stopwords, weights, idf, top, scale, hash, bits, tie, votes, min_features, shares))]
     #[allow(clippy::too_many_arguments)] // the fields of Recipe, one by one
     fn new(
         py: Python<'_>,
@@ -102,16 +102,23 @@ impl PyPipeline {
         tie: &str,
         votes: &str,
         min_features: usize,
+        shares: Option<Vec<(String, f64)>>,
     ) -> PyResult<Self> {
         let idf = idf.map(IdfArgument::source).transpose()?;
         let build = || {
             let normalize: neardup_core::Normalize = normalize.parse()?;
             let mut buffer = String::new();
             let stopwords = stopwords.iter().map(|word| normalize.apply(word, &mut buffer).into()).collect();
+            let mut tokenizer = Tokenizer::new(tokens, ngram, pattern, dictionary, stopwords)?;
+            let mut weights = Weights::new(weights, idf)?;
+            if let (Weights::Shares(even), Some(shares)) = (&mut weights, &shares) {
+                *even = Shares::new(shares)?;
+                tokenizer = tokenizer.for_shares(even);
+            }
             Pipeline::new(Settings {
                 normalize,
-                tokenizer: Tokenizer::new(tokens, ngram, pattern, dictionary, stopwords)?,
-                weights: Weights::new(weights, idf)?,
+                tokenizer,
+                weights,
                 top,
                 scale,
                 hash: hash.parse()?,

@@ -31,6 +31,7 @@ mod chars;
 mod cosine;
 mod error;
 mod hash;
+mod http_tokens;
 mod index;
 mod jieba;
 mod join;
@@ -44,6 +45,7 @@ mod pipeline;
 pub mod ranking;
 mod rounds;
 mod saved;
+mod shares;
 mod tokens;
 mod vote;
 mod weights;
@@ -51,6 +53,7 @@ mod words;
 
 pub use error::Error;
 pub use hash::TokenHash;
+pub use http_tokens::VIEWS;
 pub use index::{Id, Ids, Index, IndexError, Matches, PlannedPart};
 pub use join::{
     Equal, Forest, Found, Groups, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, Sink,
@@ -60,6 +63,7 @@ pub use normalize::Normalize;
 pub use passages::{Cover, Passage, Passages, Shared, Unit, every_run, units, winnowed};
 pub use pipeline::{Feature, Made, Pipeline, Settings, cosine_of_features};
 pub use saved::{Corrupt, FileError};
+pub use shares::Shares;
 pub use tokens::{TokenScratch, Tokenizer};
 pub use vote::{Tie, Votes};
 pub use weights::{Idf, IdfSource, Weights};

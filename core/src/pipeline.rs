@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use crate::bag::Bag;
+use crate::bag::{Bag, Entry};
 use crate::chars::usual_han_length;
 use crate::cosine::Vector;
 use crate::error::Error;
 use crate::hash::{TokenHash, keep_low, token_key, xxh3, xxh3_of_bytes};
+use crate::http_tokens;
 use crate::near::{Race, Sketch, without_signal};
 use crate::normalize::Normalize;
+use crate::shares::Shares;
 use crate::tokens::{TokenScratch, Tokenizer};
 use crate::vote::{Planes, Tie, Votes, columns};
 use crate::weights::{FULL, SINGLE, STEPS, SmallWeights, Weights};
@@ -117,6 +119,9 @@ impl Pipeline {
         }
         if settings.scale.is_some_and(|scale| !(scale.is_finite() && scale > 0.0)) {
             return Err(Error(format!("scale is {:?}; it must be a finite number above 0", settings.scale)));
+        }
+        if settings.tokenizer.views().is_some() != matches!(settings.weights, Weights::Shares(_)) {
+            return Err(Error("tokens \"http\" and weights \"shares\" go together; set both, or neither".into()));
         }
         Ok(Pipeline { settings, workers: Mutex::default() })
     }
@@ -303,7 +308,9 @@ fn each_xxh3<const W: usize>(
     mut sink: impl FnMut([u64; W], u8),
 ) {
     // For wider hashes the road of all other tokens will do: making them takes longer than a call.
-    if tokenizer.is_words() && W <= 2 {
+    if let Some(wanted) = tokenizer.views() {
+        http_tokens::each(text, wanted, &mut scratch.view, &mut |token, kind| sink(xxh3(token, bits), kind));
+    } else if tokenizer.is_words() && W <= 2 {
         words::cut(text, &mut HashedWords { bits, weights, roads, sink });
     } else {
         tokenizer.each(text, scratch, |token| sink(xxh3(token, bits), weights.shortness(token)));
@@ -437,26 +444,50 @@ impl<const W: usize> Worker<W> {
                     bag.add(hash[0], hash, shortness);
                 });
             }
-            _ => settings.tokenizer.each(text, &mut self.tokens, |token| {
-                let key = token_key(token);
-                if bag.add(key, [0; W], weights.shortness(token)) {
-                    bag.set_last_hash(memory.get(key, || hash.hash::<W>(token, bits)));
+            _ => {
+                let mut add = |token: &str, kind: u8| {
+                    let key = token_key(token);
+                    if bag.add(key, [0; W], kind) {
+                        bag.set_last_hash(memory.get(key, || hash.hash::<W>(token, bits)));
+                    }
+                };
+                match settings.tokenizer.views() {
+                    Some(wanted) => http_tokens::each(text, wanted, &mut self.tokens.view, &mut add),
+                    None => {
+                        let each = |token: &str| add(token, weights.shortness(token));
+                        settings.tokenizer.each(text, &mut self.tokens, each);
+                    }
                 }
-            }),
+            }
         }
     }
 
     /// The majority of what is in the bag.
     fn vote_counts(&mut self, settings: &Settings, weights: SmallWeights) -> [u64; W] {
-        for entry in self.bag.entries() {
-            self.planes.push(entry.hash, weights.of(entry.count, entry.shortness));
+        if let Weights::Shares(shares) = &settings.weights {
+            let factors = shares.factors_of(self.bag.entries());
+            for entry in self.bag.entries() {
+                self.planes.push(entry.hash, factors.of(entry.count, entry.shortness));
+            }
+        } else {
+            for entry in self.bag.entries() {
+                self.planes.push(entry.hash, weights.of(entry.count, entry.shortness));
+            }
         }
         self.planes.finish(settings.tie)
     }
 
     /// The sketch of what is in the bag.
-    fn sketch_counts(&mut self, weights: SmallWeights) -> Sketch {
+    fn sketch_counts(&mut self, settings: &Settings, weights: SmallWeights) -> Sketch {
         self.race.start();
+        if let Weights::Shares(shares) = &settings.weights {
+            let factors = shares.factors_of(self.bag.entries());
+            for entry in self.bag.entries() {
+                let weight = factors.of(entry.count, entry.shortness);
+                self.race.add(entry.key, factors.race_weight(entry.count, entry.shortness), u64::from(weight));
+            }
+            return self.race.finish();
+        }
         for entry in self.bag.entries() {
             let weight = weights.of(entry.count, entry.shortness);
             self.race.add(entry.key, weights.race_weight(entry.count, entry.shortness), u64::from(weight));
@@ -472,6 +503,28 @@ impl<const W: usize> Worker<W> {
             self.race.add_weighted(token_key(&feature.token), feature.weight, heaviest);
         }
         self.race.finish()
+    }
+
+    /// The features of the view of a response.
+    fn shared_features(&mut self, settings: &Settings, shares: &Shares, text: &str) -> Vec<Feature> {
+        let text = settings.normalize.apply(text, &mut self.normalized);
+        let bag = &mut self.bag;
+        let mut tokens = Vec::new();
+        bag.start((text.len() / 4).min(KEPT_BYTES / 64));
+        let wanted = settings.tokenizer.views().unwrap_or(0);
+        http_tokens::each(text, wanted, &mut self.tokens.view, &mut |token, kind| {
+            if bag.add(token_key(token), [0; W], kind) {
+                tokens.push(token.to_owned());
+            }
+        });
+        let factors = shares.factors_of(bag.entries());
+        let feature = |(token, entry): (String, &Entry<W>)| {
+            let weight = f64::from(factors.of(entry.count, entry.shortness)) / STEPS;
+            Feature { token, count: entry.count, weight }
+        };
+        let features = tokens.into_iter().zip(bag.entries()).map(feature).collect();
+        self.release();
+        features
     }
 
     /// The weight is the count: every occurrence votes at once, and nothing needs to be counted.
@@ -532,7 +585,7 @@ impl<const W: usize> Work for Worker<W> {
                     write(settings, voted, value);
                 }
                 if let Some(sketch) = sketch {
-                    *sketch = if signal { self.sketch_counts(weights) } else { without_signal(text) };
+                    *sketch = if signal { self.sketch_counts(settings, weights) } else { without_signal(text) };
                 }
                 signal
             }
@@ -554,6 +607,10 @@ impl<const W: usize> Work for Worker<W> {
     }
 
     fn features(&mut self, settings: &Settings, text: &str) -> Vec<Feature> {
+        if let Weights::Shares(shares) = &settings.weights {
+            let features = self.shared_features(settings, shares, text);
+            return choose_features(settings, features);
+        }
         let counted = self.counted(settings, text);
         let total = counted.iter().map(|&(_, count)| u64::from(count)).sum();
         let features = counted
@@ -601,7 +658,12 @@ impl<const W: usize> Work for Worker<W> {
                 }
                 let weight = |steps: u32| f64::from(steps) / weights.steps();
                 let entries = self.bag.entries().iter();
-                entries.map(|entry| (entry.key, weight(weights.of(entry.count, entry.shortness)))).collect()
+                if let Weights::Shares(shares) = &settings.weights {
+                    let factors = shares.factors_of(self.bag.entries());
+                    entries.map(|entry| (entry.key, weight(factors.of(entry.count, entry.shortness)))).collect()
+                } else {
+                    entries.map(|entry| (entry.key, weight(weights.of(entry.count, entry.shortness)))).collect()
+                }
             }
             None => {
                 let features = self.features(settings, text);

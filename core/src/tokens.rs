@@ -9,7 +9,9 @@ use regex_syntax::hir::{Class, HirKind};
 
 use crate::chars::class;
 use crate::error::{Error, choose};
+use crate::http_tokens::{self, ViewScratch};
 use crate::jieba;
+use crate::shares::Shares;
 use crate::words::{each_neighbour, each_word};
 
 #[derive(Clone, Debug)]
@@ -21,6 +23,8 @@ enum Kind {
     Whitespace,
     Lines,
     Regex(Regex),
+    /// The views that count, a bit for each.
+    Http(u8),
 }
 
 /// Cuts a text into tokens, leaves out stop words, and joins neighbours to n-grams.
@@ -36,12 +40,13 @@ pub struct Tokenizer {
 pub struct TokenScratch {
     kept: Vec<u8>,
     window: Window,
+    pub(crate) view: ViewScratch,
 }
 
 impl TokenScratch {
     /// Bytes held for the next text.
     pub(crate) fn capacity(&self) -> usize {
-        self.kept.capacity().max(self.window.text.capacity())
+        self.kept.capacity().max(self.window.text.capacity()).max(self.view.capacity())
     }
 }
 
@@ -69,6 +74,7 @@ impl Tokenizer {
                 ("whitespace", 4),
                 ("lines", 5),
                 ("regex", 6),
+                ("http", 7),
             ],
         )?;
         if ngram == 0 {
@@ -80,6 +86,12 @@ impl Tokenizer {
         if dictionary.is_some() && !kind.starts_with("jieba") {
             return Err(Error(format!("dictionary goes with tokens \"jieba\", not with {kind:?}")));
         }
+        if kind == "http" && ngram > 1 {
+            return Err(Error(format!("ngram is {ngram}, but tokens \"http\" are joined as each view needs; use 1")));
+        }
+        if kind == "http" && !stopwords.is_empty() {
+            return Err(Error("stopwords do not go with tokens \"http\"; leave them out".into()));
+        }
         let kind = match code {
             0 => Kind::Words,
             1 => Kind::Chars(pattern.map(Keep::new).transpose()?),
@@ -87,6 +99,7 @@ impl Tokenizer {
             3 => Kind::JiebaKeywords(jieba::with_dictionary(dictionary)?),
             4 => Kind::Whitespace,
             5 => Kind::Lines,
+            7 => Kind::Http(u8::MAX),
             _ => Kind::Regex(compile(pattern.ok_or_else(|| {
                 Error("tokens is \"regex\" but pattern is missing; pass the pattern of a token".into())
             })?)?),
@@ -113,6 +126,9 @@ impl Tokenizer {
 
     #[inline(never)]
     fn each_called(&self, text: &str, scratch: &mut TokenScratch, sink: &mut dyn FnMut(&str)) {
+        if let Kind::Http(wanted) = self.kind {
+            return http_tokens::each(text, wanted, &mut scratch.view, &mut |token, _| sink(token));
+        }
         if self.ngram == 1 {
             return self.each_kept(text, sink);
         }
@@ -128,6 +144,20 @@ impl Tokenizer {
         if !window.full && window.len() > 0 {
             sink(window.joined());
         }
+    }
+
+    /// This one, if it cuts responses, for the views that have a share.
+    pub fn for_shares(mut self, shares: &Shares) -> Tokenizer {
+        if let Kind::Http(wanted) = &mut self.kind {
+            *wanted = shares.wanted();
+        }
+        self
+    }
+
+    /// The views that count, a bit for each, where the texts are views of responses.
+    #[inline]
+    pub(crate) fn views(&self) -> Option<u8> {
+        if let Kind::Http(wanted) = self.kind { Some(wanted) } else { None }
     }
 
     /// Whether the tokens are all words of a text, and nothing else.
@@ -187,7 +217,7 @@ impl Tokenizer {
             Kind::Regex(regex) => {
                 regex.find_iter(text).map(|found| found.as_str()).filter(|token| !token.is_empty()).for_each(sink);
             }
-            Kind::Chars(_) => unreachable!("chars are cut by each_window"),
+            Kind::Chars(_) | Kind::Http(_) => unreachable!("cut by each_window and by http_tokens"),
         }
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::chars::{Group, class};
 use crate::error::{Error, choose};
+use crate::http_tokens::class_of;
 use crate::once::Once;
+use crate::shares::Shares;
 use crate::words::LONG_WINDOW;
 
 /// Logarithmic and fitted weights are multiples of 1/16: fine enough for the verdict, small enough to
@@ -26,6 +28,8 @@ pub enum Weights {
     Binary,
     /// tf / number of tokens.
     Frequency,
+    /// As `LogLength` within each view of a response, and each view in its share.
+    Shares(Shares),
     /// tf · (1 + ln((1 + N) / (1 + df))), in sixteenths.
     Fitted(Arc<Idf>),
     /// tf · (idf / number of tokens), with jieba's own table.
@@ -63,8 +67,9 @@ impl Weights {
             )),
             (_, Some(_)) => Err(Error(format!("idf goes with weights \"tfidf\", not with {name:?}"))),
             (_, None) => {
-                let names = ["log", "log-length", "tf", "binary", "frequency", "tfidf"];
-                let kinds = [Weights::Log, Weights::LogLength, Weights::Tf, Weights::Binary, Weights::Frequency];
+                let names = ["log", "log-length", "tf", "binary", "frequency", "shares", "tfidf"];
+                let shares = Weights::Shares(Shares::default());
+                let kinds = [Weights::Log, Weights::LogLength, Weights::Tf, Weights::Binary, Weights::Frequency, shares];
                 let choices: Vec<(&str, usize)> = names.iter().enumerate().map(|(at, &name)| (name, at)).collect();
                 choose("weights", name, &choices).map(|at| kinds[at].clone())
             }
@@ -80,6 +85,8 @@ impl Weights {
             Weights::Tf => tf,
             Weights::Binary => 1.0,
             Weights::Frequency => tf / total as f64,
+            // What it counts for takes all tokens of a text (`Shares::factors`).
+            Weights::Shares(_) => 0.0,
             Weights::Fitted(idf) => (tf * idf.weight(token) * STEPS).round() / STEPS,
             Weights::Jieba => tf * (crate::jieba::idf(token) / total as f64),
         }
@@ -92,6 +99,7 @@ impl Weights {
             Weights::LogLength => Some(SmallWeights::LogLength),
             Weights::Tf => Some(SmallWeights::Tf),
             Weights::Binary => Some(SmallWeights::Binary),
+            Weights::Shares(_) => Some(SmallWeights::Shares),
             _ => None,
         }
     }
@@ -113,6 +121,8 @@ pub(crate) enum SmallWeights {
     LogLength,
     Tf,
     Binary,
+    /// Of a token within its view; `Shares` makes of them what each view counts.
+    Shares,
 }
 
 impl SmallWeights {
@@ -138,6 +148,7 @@ impl SmallWeights {
     pub(crate) fn of(self, count: u32, shortness: u8) -> u32 {
         match self {
             SmallWeights::Log | SmallWeights::LogLength => log_steps(count, shortness),
+            SmallWeights::Shares => log_steps(count, class_of(shortness)),
             SmallWeights::Tf => count,
             SmallWeights::Binary => 1,
         }
@@ -161,6 +172,7 @@ impl SmallWeights {
                     None => race_steps(count, shortness),
                 }
             }
+            SmallWeights::Shares => race_steps(count, class_of(shortness)),
             SmallWeights::Tf => powered(f64::from(count)) as f32,
             SmallWeights::Binary => 1.0,
         }
@@ -169,7 +181,7 @@ impl SmallWeights {
     /// The units one whole weight has.
     pub(crate) fn steps(self) -> f64 {
         match self {
-            SmallWeights::Log | SmallWeights::LogLength => STEPS,
+            SmallWeights::Log | SmallWeights::LogLength | SmallWeights::Shares => STEPS,
             SmallWeights::Tf | SmallWeights::Binary => 1.0,
         }
     }
@@ -202,7 +214,7 @@ pub(crate) const CLASSES: [(f64, u32); 7] =
 /// all there are in a token of up to four; and of a token of five bytes or more but fewer than five
 /// characters, at least one of them is beyond ASCII.
 #[inline(always)]
-fn shortness(token: &str) -> u8 {
+pub(crate) fn shortness(token: &str) -> u8 {
     let bytes = token.as_bytes();
     if bytes.is_empty() {
         return FULL_LENGTH as u8 - 1;
@@ -260,7 +272,7 @@ const LOG_TABLE: usize = 256;
 
 /// round((1 + ln count) · 16 · factor), the count limited, both by the class.
 #[inline]
-fn log_steps(count: u32, class: u8) -> u32 {
+pub(crate) fn log_steps(count: u32, class: u8) -> u32 {
     static TABLE: Once<[[u32; CLASSES.len()]; LOG_TABLE]> = Once::new(|| {
         let row = |count: usize| std::array::from_fn(|class| compute_log_steps(count.max(1) as u32, class as u8));
         std::array::from_fn(row)
@@ -271,7 +283,7 @@ fn log_steps(count: u32, class: u8) -> u32 {
     }
 }
 
-fn race_steps(count: u32, class: u8) -> f32 {
+pub(crate) fn race_steps(count: u32, class: u8) -> f32 {
     let (factor, most) = CLASSES[usize::from(class) % CLASSES.len()];
     // In sixteenths, which all platforms round alike.
     let weight = f64::from(log_steps(count.min(most), FULL)) / STEPS;
@@ -363,7 +375,7 @@ mod tests {
         for (name, idf, expected) in [
             ("tfidf", None, "idf is missing"),
             ("log", Some(IdfSource::Jieba), "idf goes with"),
-            ("bm25", None, "one of log, log-length, tf, binary, frequency, tfidf"),
+            ("bm25", None, "one of log, log-length, tf, binary, frequency, shares, tfidf"),
         ] {
             let error = Weights::new(name, idf).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

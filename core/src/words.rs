@@ -7,6 +7,7 @@ use crate::chars::{Break, Group, class, usual_han_length};
 use crate::weights::{FULL, PAIR, SINGLE, WINDOW};
 
 /// A piece of text that carries meaning.
+#[derive(Clone, Copy)]
 pub(crate) enum Piece<'a> {
     /// A word by UAX #29 with at least one letter or digit.
     Word(&'a str),
@@ -62,17 +63,23 @@ pub(crate) fn each_word<'a>(text: &'a str, mut sink: impl FnMut(&'a str)) {
 /// by more than its neighbours do.
 #[inline(never)]
 pub(crate) fn each_neighbour<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str)) {
-    each_piece(text, |piece| match piece {
-        Piece::Word(word) => sink(word),
-        Piece::Run(run) | Piece::Letters(run) if run.chars().nth(1).is_none() => sink(run),
-        Piece::Run(run) | Piece::Letters(run) => each_window::<2>(run, &mut |pair| sink(pair)),
-    });
+    each_piece(text, |piece| piece.each_neighbour(sink));
 }
 
 /// So many letters are one window, where an alphabet is small and there are no spaces.
 pub(crate) const LONG_WINDOW: usize = 6;
 
 impl<'a> Piece<'a> {
+    /// A word, or the pairs of a run; of a run of one character that.
+    #[inline]
+    pub(crate) fn each_neighbour(self, sink: &mut dyn FnMut(&'a str)) {
+        match self {
+            Piece::Word(word) => sink(word),
+            Piece::Run(run) | Piece::Letters(run) if run.chars().nth(1).is_none() => sink(run),
+            Piece::Run(run) | Piece::Letters(run) => each_window::<2>(run, &mut |pair| sink(pair)),
+        }
+    }
+
     /// The parts of a run, with the class each weighs by; nothing of a word.
     ///
     /// Of Han and Kana all characters and all pairs of neighbours, of letters all windows of two and of six; a letter

@@ -39,6 +39,7 @@ class Pipeline:
         tie: str,
         votes: str,
         min_features: int,
+        shares: Sequence[tuple[str, float]] | None,
     ) -> None: ...
     def fingerprint(self, text: str) -> bytes | None:
         """The fingerprint of one text, or None when it has no signal."""

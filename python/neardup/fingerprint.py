@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
@@ -85,7 +85,7 @@ def fingerprint(text: TextLike, recipe: RecipeLike = None) -> int | None:
 
 
 def fingerprints(
-    texts: Iterable[str | None] | Any,
+    texts: Iterable[TextLike | None] | Any,
     recipe: RecipeLike = None,
     *,
     threads: int | None = None,
@@ -94,7 +94,8 @@ def fingerprints(
     """The fingerprints of many texts, on all cores unless `threads` says otherwise.
 
     texts     a list or any iterable of str, or a column of strings: Arrow (read in place), Polars,
-              pandas. A missing text (None, null) has no signal.
+              pandas. A missing text (None, null) has no signal. Features in the place of a text:
+              tokens, (token, weight) pairs or a dict, as `fingerprint` takes them.
     progress  called with (done, total) from time to time; what it raises stops the work
     """
     import numpy as np
@@ -102,8 +103,13 @@ def fingerprints(
     recipe = as_recipe(recipe)
     check_threads(threads)
     column = as_column(texts)
-    if callable(recipe.hash):
-        return _in_python(column.to_pylist() if is_arrow(column) else column, recipe, progress)
+    if is_arrow(column):
+        if callable(recipe.hash):
+            return _in_python(column.to_pylist(), recipe, progress)
+    elif _is_features(next((text for text in column if text is not None), None)):
+        return _in_python(column, recipe, progress, features=True)
+    elif callable(recipe.hash):
+        return _in_python(column, recipe, progress)
     if not is_arrow(column):
         values, signal = recipe.pipeline.fingerprints(column, threads, progress)
     elif str(column.type) == "string_view":
@@ -134,20 +140,25 @@ def _in_slices(
     return Fingerprints(values, signal, recipe)
 
 
-def _in_python(texts: list[Any], recipe: Recipe, progress: Progress | None) -> Fingerprints:
-    """One text after the other, for a hash that only Python can call."""
+def _in_python(
+    texts: list[Any], recipe: Recipe, progress: Progress | None, *, features: bool = False
+) -> Fingerprints:
+    """One after the other, for a hash that only Python can call, and for features."""
     import numpy as np
 
     words = (recipe.bits + 63) // 64
     values = np.zeros((len(texts), words), dtype=np.uint64)
     signal = np.zeros(len(texts), dtype=np.bool_)
     for row, text in enumerate(texts):
-        if not isinstance(text, str | None):
-            raise TypeError(
-                f"texts[{row}] is of type {type(text).__name__}; "
-                "a text must be a str, or None for a missing one"
+        if text is not None and not (_is_features(text) if features else isinstance(text, str)):
+            must = (
+                "where the first has features, all must: lists of tokens or of (token, weight) "
+                "pairs, or dicts; None for a missing one"
+                if features
+                else "a text must be a str, or None for a missing one"
             )
-        value = None if text is None else fingerprint(check_unicode(text, f"texts[{row}]"), recipe)
+            raise TypeError(f"texts[{row}] is of type {type(text).__name__}; {must}")
+        value = None if text is None else _fingerprint(text, row, recipe)
         if value is not None:
             values[row] = np.frombuffer(value.to_bytes(words * 8, "little"), dtype="<u8")
             signal[row] = True
@@ -156,6 +167,21 @@ def _in_python(texts: list[Any], recipe: Recipe, progress: Progress | None) -> F
     if progress is not None and len(texts) % 1000:
         progress(len(texts), len(texts))
     return Fingerprints(values, signal, recipe)
+
+
+def _is_features(value: Any) -> bool:
+    """Whether a value in the place of a text holds its features."""
+    return isinstance(value, list | tuple | Mapping)
+
+
+def _fingerprint(text: TextLike, row: int, recipe: Recipe) -> int | None:
+    if isinstance(text, str):
+        return fingerprint(check_unicode(text, f"texts[{row}]"), recipe)
+    try:
+        return fingerprint(text, recipe)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"texts[{row}]: {error}") from None
 
 
 def distance(a: Any, b: Any) -> Any:

@@ -12,6 +12,22 @@ class Preset:
     fields: dict[str, Any]
 
 
+# What of responses is compared unless a recipe says otherwise, in hundredths for a page.
+HTTP_VIEWS = {
+    "status": 20.0,
+    "headers": 15.0,
+    "title": 10.0,
+    "tags": 30.0,
+    "keys": 30.0,
+    "text": 25.0,
+    "body": 30.0,
+}
+
+
+def _http(purpose: str, **views: float) -> Preset:
+    return Preset(purpose, {"tokens": "http", "weights": "shares", "views": views})
+
+
 PRESETS: dict[str, Preset] = {
     "default": Preset("any text, any language: words, or characters and pairs, 128 bits", {}),
     "simhash": Preset(
@@ -97,5 +113,17 @@ PRESETS: dict[str, Preset] = {
             "votes": "signed-float",
             "min_features": 1,
         },
+    ),
+    "http": _http("HTTP responses: status, headers, title, tags, keys of JSON, text", **HTTP_VIEWS),
+    "http-structure": _http(
+        "HTTP responses by what they are built of: status, tags with classes, keys of JSON",
+        **{"status": 20.0, "tags": 80.0, "keys": 80.0, "body": 80.0},
+    ),
+    "http-text": _http(
+        "HTTP responses by what is read on them: title and text",
+        **{"title": 20.0, "text": 80.0},
+    ),
+    "http-headers": _http(
+        "HTTP responses by their status and headers", **{"status": 25.0, "headers": 75.0}
     ),
 }

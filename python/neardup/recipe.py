@@ -7,7 +7,7 @@ import functools
 import json
 import os
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, cast, get_args
@@ -19,14 +19,18 @@ from neardup.forks import UNFORKED
 from neardup.idf import Idf
 from neardup.lazy import lazy
 from neardup.limits import as_float, check_threads, is_real, whole
-from neardup.presets import PRESETS
+from neardup.messages.response import Viewing
+from neardup.presets import HTTP_VIEWS, PRESETS
 from neardup.settings_file import read_settings
+from neardup.shares import Shares, masks_of
 from neardup.stopwords import Stopwords
 from neardup.unicode import check_unicode
 
 Normalize = Literal["nfkc_casefold", "nfkc", "casefold", "lower", "none"]
-Tokens = Literal["words", "chars", "jieba", "jieba-keywords", "whitespace", "lines", "regex"]
-Weights = Literal["log", "log-length", "tf", "binary", "frequency", "tfidf"]
+Tokens = Literal[
+    "words", "chars", "jieba", "jieba-keywords", "whitespace", "lines", "regex", "http"
+]
+Weights = Literal["log", "log-length", "tf", "binary", "frequency", "tfidf", "shares"]
 Hash = Literal["xxh3", "md5", "md5-first", "python", "lookup3", "lookup3-yanyiwu"]
 Tie = Literal["mask", "zero", "one"]
 Votes = Literal["exact", "signed-float", "half-float"]
@@ -48,7 +52,8 @@ class Recipe:
                   dropped; "nfkc", "casefold", "lower", "none"
     tokens        "words": Unicode words; where a script has no spaces, characters and pairs (Han,
                   Kana) or windows of two and of six letters (Thai, Lao, Tibetan, Burmese, Khmer);
-                  "chars"; "jieba"; "jieba-keywords"; "whitespace"; "lines"; "regex"
+                  "chars"; "jieba"; "jieba-keywords"; "whitespace"; "lines"; "regex";
+                  "http": the view of an HTTP response, as `neardup.http` makes it
     ngram         join this many neighbouring tokens to one
     pattern       for "regex" the token; for "chars" what is kept before cutting
     dictionary    jieba user dictionary: a file, or lines of "word [frequency [tag]]"
@@ -57,7 +62,8 @@ class Recipe:
                   of five, unless it has a number, Hangul, or a script without spaces, whose single
                   characters, letter pairs and windows have weights of their own;
                   both in sixteenths; "tf"; "binary"; "frequency" = tf / all tokens;
-                  "tfidf" with `idf`
+                  "tfidf" with `idf`; "shares" with tokens "http": as "log-length" within a view,
+                  and each view in its share, whatever its length
     idf           "jieba", or what `Recipe.fit` learned
     top           keep only the heaviest features
     scale         weights become int(weight · scale)
@@ -69,6 +75,10 @@ class Recipe:
     votes         "exact": integer sums, whatever the order; "signed-float" and "half-float" repeat
                   the floating-point sums of older libraries
     min_features  with fewer different features a text has no signal
+    views         what of a response is compared, and the share of each: status, headers, title,
+                  tags, keys, text, body; only with tokens "http", as is masks
+    masks         names of the rules by which volatile parts of a response are masked; all if it is
+                  not set
     """
 
     normalize: Normalize = "nfkc_casefold"
@@ -86,6 +96,8 @@ class Recipe:
     tie: Tie = "mask"
     votes: Votes = "exact"
     min_features: int = 2
+    views: Mapping[str, float] | None = None
+    masks: Iterable[str] | None = None
 
     def __post_init__(self) -> None:
         stopwords = Stopwords.of(self.stopwords)
@@ -120,14 +132,48 @@ class Recipe:
                 f"bits is {self.bits}, but hash {self.hash!r} gives only {_WIDEST[self.hash]}; "
                 'use fewer bits, or hash "xxh3"'
             )
+        self._set_views()
         # The core checks what remains, and a wrong pattern should be told now, not at first use.
         if self._needs_core_check():
             self.pipeline  # noqa: B018
 
+    def _set_views(self) -> None:
+        """Fills in what of responses is compared, or refuses it where there are none."""
+        if self.tokens == "http":
+            if self.weights != "shares":
+                raise ValueError(
+                    f'weights is {self.weights!r}, but tokens "http" goes with weights "shares"; '
+                    'start from Recipe.preset("http")'
+                )
+            shares = Shares(HTTP_VIEWS if self.views is None else self.views)
+            object.__setattr__(self, "views", shares)
+            object.__setattr__(self, "masks", masks_of(self.masks))
+            return
+        if self.weights == "shares":
+            raise ValueError(
+                f'weights is "shares", which goes with tokens "http" only, not {self.tokens!r}'
+            )
+        for name in ("views", "masks"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f'{name} goes with tokens "http" only, not with {self.tokens!r}; leave it out, '
+                    'or start from Recipe.preset("http")'
+                )
+
+    def viewing(self, within: str | None = None) -> Viewing:
+        """What of HTTP responses this recipe compares; `within` is what they are grouped by."""
+        if not isinstance(self.views, Shares):
+            presets = [name for name in PRESETS if name.startswith("http")]
+            raise ValueError(
+                f"the recipe cuts texts into {self.tokens}, and no HTTP responses; "
+                f"use one of {', '.join(presets)}"
+            )
+        return Viewing(tuple(self.views), cast(tuple[str, ...], self.masks), within)
+
     def _needs_core_check(self) -> bool:
         return (
             self.pattern is not None
-            or self.tokens == "regex"
+            or self.tokens in ("regex", "http")
             or self.dictionary is not None
             or (self.weights == "tfidf") != (self.idf is not None)
         )
@@ -157,6 +203,8 @@ class Recipe:
     def fit(self, texts: Iterable[str], *, threads: int | None = None) -> Self:
         """This recipe with tf-idf weights learned from `texts`; missing ones do not count."""
         check_threads(threads)
+        if self.tokens == "http":
+            raise ValueError('tokens "http" go with weights "shares"; fit is for other recipes')
         plain = self.replace(weights="tf", idf=None)
         column = as_column(texts)
         listed = column.to_pylist() if is_arrow(column) else column
@@ -174,6 +222,8 @@ class Recipe:
             value = getattr(self, field.name)
             if value is None or (field.name in ("ngram", "min_features") and value == 1):
                 continue
+            if field.name == "masks":
+                value = ",".join(value) or "none"
             parts.append(f"{field.name}={_identify(value)}")
         return " ".join(parts)
 
@@ -205,6 +255,7 @@ class Recipe:
             tie=self.tie,
             votes=self.votes,
             min_features=self.min_features,
+            shares=None if self.views is None else list(self.views.items()),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -231,6 +282,8 @@ class Recipe:
             value = getattr(self, field.name)
             if isinstance(value, Stopwords):
                 value = sorted(value.words)
+            elif isinstance(value, Shares):
+                value = dict(value)
             elif isinstance(value, Idf):
                 value = {"documents": value.documents, "counts": dict(sorted(value.counts.items()))}
             if value is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -59,6 +60,8 @@ def _value(value: object) -> object:
         return value
     if isinstance(value, tuple):
         return list(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     label = getattr(value, "label", None)
     return label if isinstance(label, str) else repr(value)
 

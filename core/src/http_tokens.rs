@@ -1,0 +1,378 @@
+//! The view of an HTTP response → tokens: lines, each a name, a space and a value.
+//!
+//! Words of the text are tokens as they are; all others begin with the name of what they are of and a sign that no word
+//! has, so that no two views share one. Nothing is allocated for a token, and no part of a view that is written into
+//! many tokens is long: the work is linear in the view, whatever it holds.
+
+use crate::weights::{FULL, shortness};
+use crate::words::{Piece, each_piece, each_word};
+
+/// What there is to be compared of a response, in the order of the lines.
+pub const VIEWS: [&str; 7] = ["status", "headers", "title", "tags", "keys", "text", "body"];
+
+const STATUS: usize = 0;
+const HEADERS: usize = 1;
+const TITLE: usize = 2;
+const TAGS: usize = 3;
+const KEYS: usize = 4;
+const TEXT: usize = 5;
+const BODY: usize = 6;
+
+/// So many neighbours are joined to one token.
+const SHINGLE: usize = 3;
+/// What goes into many tokens is written as its hash if it has more bytes than this.
+const LONGEST: usize = 96;
+
+/// What the weight has to know of a token: its view, and its class within (`weights::CLASSES`).
+#[inline(always)]
+fn kind(view: usize, class: u8) -> u8 {
+    (view as u8) << 3 | class
+}
+
+/// The view of a token.
+#[inline(always)]
+pub(crate) fn view_of(kind: u8) -> usize {
+    usize::from(kind >> 3) % VIEWS.len()
+}
+
+/// The class of a token within its view.
+#[inline(always)]
+pub(crate) fn class_of(kind: u8) -> u8 {
+    kind & 7
+}
+
+/// What is reused between views.
+#[derive(Debug, Default)]
+pub(crate) struct ViewScratch {
+    /// The group all tokens begin with, if there is one, and behind it the token at hand.
+    token: String,
+    group: usize,
+    /// The elements of a page: names one after the other, and where each begins and ends.
+    names: String,
+    elements: Vec<[usize; 2]>,
+    /// Depths and numbers of the elements that are open.
+    open: Vec<(usize, usize)>,
+    /// The last words of a line.
+    window: [Place; SHINGLE],
+}
+
+type Place = [usize; 2];
+
+impl ViewScratch {
+    /// Bytes held for the next view.
+    pub(crate) fn capacity(&self) -> usize {
+        self.token.capacity().max(self.names.capacity()).max(self.elements.capacity() * 16)
+    }
+
+    /// Begins a token.
+    #[inline(always)]
+    fn begin(&mut self, start: &str) {
+        self.token.truncate(self.group);
+        self.token.push_str(start);
+    }
+
+    /// A token whose start is the same for many, and short.
+    #[inline(always)]
+    fn whole(&mut self, start: &str, rest: &str) -> &str {
+        self.begin(start);
+        self.token.push_str(rest);
+        &self.token
+    }
+}
+
+/// Calls `sink` with every token of the views in `wanted`, a bit for each, and with its kind.
+#[inline(never)]
+pub(crate) fn each(text: &str, wanted: u8, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+    let mut lines = text.split('\n').peekable();
+    scratch.token.clear();
+    if let Some(group) = lines.peek().and_then(|line| line.strip_prefix("within ")) {
+        scratch.token.push('[');
+        push_short(&mut scratch.token, group.trim());
+        scratch.token.push_str("] ");
+        lines.next();
+    }
+    scratch.group = scratch.token.len();
+    let wants = |view: usize| wanted >> view & 1 == 1;
+    for line in lines {
+        let line = line.trim_end();
+        let (name, value) = line.split_once(' ').unwrap_or((line, ""));
+        let value = value.trim_start();
+        let view = match name {
+            "status" => STATUS,
+            "header" => HEADERS,
+            "title" => TITLE,
+            "tags" => TAGS,
+            "keys" => KEYS,
+            "body" => BODY,
+            _ => TEXT,
+        };
+        if !wants(view) {
+            continue;
+        }
+        match view {
+            STATUS if !value.is_empty() => sink(scratch.whole("status=", value), kind(STATUS, FULL)),
+            HEADERS => header(value, scratch, sink),
+            TITLE => title(value, scratch, sink),
+            TAGS => tags(value, scratch, sink),
+            KEYS => value.split(' ').filter(|path| !path.is_empty()).for_each(|path| {
+                sink(scratch.whole("key=", path), kind(KEYS, FULL));
+            }),
+            BODY => body(value, scratch, sink),
+            TEXT => words(if name == "text" { value } else { line }, scratch, sink),
+            _ => {}
+        }
+    }
+}
+
+/// A header by its name, and each word of its value by both.
+fn header(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+    let (name, value) = line.split_once(' ').unwrap_or((line, ""));
+    if name.is_empty() {
+        return;
+    }
+    scratch.begin("header=");
+    push_short(&mut scratch.token, name);
+    sink(&scratch.token, kind(HEADERS, FULL));
+    scratch.token.push('=');
+    let start = scratch.token.len();
+    each_word(value, |word| {
+        scratch.token.truncate(start);
+        scratch.token.push_str(word);
+        sink(&scratch.token, kind(HEADERS, FULL));
+    });
+}
+
+/// A title as a whole, and its words.
+fn title(title: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+    if title.is_empty() {
+        return;
+    }
+    sink(scratch.whole("title: ", title), kind(TITLE, FULL));
+    each_weighed(title, &mut |word, class| sink(scratch.whole("title=", word), kind(TITLE, class)));
+}
+
+/// Elements in the order of the document, three neighbours a token, and each with the two it is in.
+fn tags(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+    scratch.names.clear();
+    scratch.elements.clear();
+    scratch.open.clear();
+    for element in line.split(' ').filter(|element| !element.is_empty()) {
+        let digits = element.bytes().take_while(u8::is_ascii_digit).count();
+        let (depth, name) = element.split_at(digits);
+        // A depth beyond all numbers is as deep as there is.
+        let depth = if depth.is_empty() { 0 } else { depth.parse().unwrap_or(usize::MAX) };
+        let start = scratch.names.len();
+        push_short(&mut scratch.names, name);
+        let at = scratch.elements.len();
+        scratch.elements.push([start, scratch.names.len()]);
+        while scratch.open.last().is_some_and(|&(other, _)| other >= depth) {
+            scratch.open.pop();
+        }
+        scratch.open.push((depth, at));
+        scratch.token.truncate(scratch.group);
+        let open = &scratch.open[scratch.open.len().saturating_sub(SHINGLE)..];
+        scratch.token.push_str("path=");
+        for (nth, &(_, at)) in open.iter().enumerate() {
+            let [start, end] = scratch.elements[at];
+            scratch.token.push_str(if nth > 0 { ">" } else { "" });
+            scratch.token.push_str(&scratch.names[start..end]);
+        }
+        sink(&scratch.token, kind(TAGS, FULL));
+    }
+    let size = SHINGLE.min(scratch.elements.len()).max(1);
+    for window in scratch.elements.windows(size) {
+        scratch.token.truncate(scratch.group);
+        scratch.token.push_str("tags=");
+        for (nth, &[start, end]) in window.iter().enumerate() {
+            scratch.token.push_str(if nth > 0 { " " } else { "" });
+            scratch.token.push_str(&scratch.names[start..end]);
+        }
+        sink(&scratch.token, kind(TAGS, FULL));
+    }
+}
+
+/// What a body is that is neither page, JSON nor text, and that with how large it is.
+fn body(value: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+    let what = value.split_once(' ').map_or(value, |(what, _)| what);
+    if what.is_empty() {
+        return;
+    }
+    sink(scratch.whole("body=", what), kind(BODY, FULL));
+    if what.len() < value.len() {
+        sink(scratch.whole("body=", value), kind(BODY, FULL));
+    }
+}
+
+/// Words as the default recipe has them, and three neighbours of a line, or two where there are no more, joined.
+fn words(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+    let mut seen = 0;
+    let base = line.as_ptr() as usize;
+    each_piece(line, |piece| {
+        let mut weighed = |word: &str, class: u8| {
+            if scratch.group == 0 {
+                sink(word, kind(TEXT, class));
+            } else {
+                sink(scratch.whole("", word), kind(TEXT, class));
+            }
+        };
+        match piece {
+            Piece::Word(word) => weighed(word, shortness(word)),
+            run => run.each_part(&mut weighed),
+        }
+        piece.each_neighbour(&mut |word| {
+            let start = word.as_ptr() as usize - base;
+            scratch.window.rotate_left(1);
+            scratch.window[SHINGLE - 1] = [start, start + word.len()];
+            seen += 1;
+            if seen >= SHINGLE {
+                joined(line, SHINGLE, scratch, sink);
+            }
+        });
+    });
+    if seen == SHINGLE - 1 {
+        joined(line, seen, scratch, sink);
+    }
+}
+
+/// The last words of the window as one token.
+#[inline]
+fn joined(line: &str, number: usize, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+    scratch.token.truncate(scratch.group);
+    for (nth, &[start, end]) in scratch.window[SHINGLE - number..].iter().enumerate() {
+        if nth > 0 {
+            scratch.token.push(' ');
+        }
+        scratch.token.push_str(&line[start..end]);
+    }
+    sink(&scratch.token, kind(TEXT, FULL));
+}
+
+/// Words, and the parts of runs without spaces, with the classes they weigh by.
+fn each_weighed<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str, u8)) {
+    each_piece(text, |piece| match piece {
+        Piece::Word(word) => sink(word, shortness(word)),
+        run => run.each_part(&mut |part, class| sink(part, class)),
+    });
+}
+
+/// The text, or its hash where it is long.
+fn push_short(out: &mut String, text: &str) {
+    if text.len() <= LONGEST {
+        return out.push_str(text);
+    }
+    let sum = xxhash_rust::xxh3::xxh3_128(text.as_bytes());
+    (0..32).rev().for_each(|digit| out.extend(char::from_digit((sum >> (4 * digit)) as u32 & 15, 16)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tokens_of(text: &str, wanted: u8) -> Vec<(String, usize, u8)> {
+        let mut found = Vec::new();
+        each(text, wanted, &mut ViewScratch::default(), &mut |token, kind| {
+            found.push((token.to_owned(), view_of(kind), class_of(kind)));
+        });
+        found
+    }
+
+    fn tokens(text: &str) -> Vec<String> {
+        tokens_of(text, u8::MAX).into_iter().map(|(token, ..)| token).collect()
+    }
+
+    #[test]
+    fn every_line() {
+        for (line, expected) in [
+            ("status 404", vec!["status=404"]),
+            ("header server nginx/1.18.0", vec!["header=server", "header=server=nginx", "header=server=1.18.0"]),
+            ("header date", vec!["header=date"]),
+            ("title not found", vec!["title: not found", "title=not", "title=found"]),
+            (
+                "tags 0html 1head 2title 1body 2p.a",
+                vec![
+                    "path=html",
+                    "path=html>head",
+                    "path=html>head>title",
+                    "path=html>body",
+                    "path=html>body>p.a",
+                    "tags=html head title",
+                    "tags=head title body",
+                    "tags=title body p.a",
+                ],
+            ),
+            ("tags 0p", vec!["path=p", "tags=p"]),
+            ("keys a:object a.b:number", vec!["key=a:object", "key=a.b:number"]),
+            ("text one two three four", vec!["one", "two", "three", "one two three", "four", "two three four"]),
+            ("text one two", vec!["one", "two", "one two"]),
+            ("text one", vec!["one"]),
+            ("text 我爱你", vec!["我", "我爱", "爱", "爱你", "你", "我爱 爱你"]),
+            ("plain text", vec!["plain", "text", "plain text"]),
+            ("body empty", vec!["body=empty"]),
+            ("body image/png 14", vec!["body=image/png", "body=image/png 14"]),
+            ("within a\nstatus 1\ntext b c", vec!["[a] status=1", "[a] b", "[a] c", "[a] b c"]),
+            ("status 1\nwithin a", vec!["status=1", "within", "a", "within a"]),
+            ("", vec![]),
+            ("status\nheader\ntitle \ntags\nkeys\ntext\nbody\n", vec![]),
+        ] {
+            assert_eq!(tokens(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn views_and_classes() {
+        let text = "status 1\nheader a b\ntitle of\ntags 0p\nkeys k:null\ntext of 汉\nbody empty";
+        let found = tokens_of(text, u8::MAX);
+        let views: Vec<usize> = found.iter().map(|&(_, view, _)| view).collect();
+        assert_eq!(views, [0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 5, 6]);
+        assert_eq!(found[4].2, 3, "a short word of a title");
+        assert_eq!((found[8].2, found[9].2, found[10].2), (3, 5, 0));
+        for view in 0..VIEWS.len() {
+            let only = tokens_of(text, 1 << view);
+            assert_eq!(only, found.iter().filter(|one| one.1 == view).cloned().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn nothing_long_is_written_many_times() {
+        let long = "x".repeat(100_000);
+        let words = "w ".repeat(1000);
+        let children = " 1b".repeat(1000);
+        for text in [
+            format!("within {long}\ntext {words}"),
+            format!("header {long} {words}"),
+            format!("tags 0{long}{children}"),
+            format!("tags 99999999999999999999999a 5b{children}"),
+        ] {
+            let mut bytes = 0;
+            each(&text, u8::MAX, &mut ViewScratch::default(), &mut |token, _| bytes += token.len());
+            assert!(bytes < 1_000_000, "{bytes}");
+        }
+        assert_ne!(tokens(&format!("within {long}\ntext a")), tokens(&format!("within {long}y\ntext a")));
+    }
+
+    #[test]
+    fn a_hundred_thousand_elements_deep() {
+        let line: String = (0..100_000).map(|depth| format!(" {depth}a")).collect();
+        assert_eq!(tokens(&format!("tags{line}")).len(), 199_998);
+    }
+
+    proptest! {
+        #[test]
+        fn a_token_is_of_one_view_and_class(text in "((status|header|title|tags|keys|text|body|within)? [a-c0-2汉ก:=>. ]{0,12}\n){0,9}") {
+            let mut kinds = std::collections::HashMap::new();
+            for (token, view, class) in tokens_of(&text, u8::MAX) {
+                let before = *kinds.entry(token.clone()).or_insert((view, class));
+                prop_assert_eq!(before, (view, class), "{}", token);
+            }
+        }
+
+        #[test]
+        fn groups_share_no_token(text in "((status|title|tags|text) [a-c ]{0,9}\n){0,9}", left in "[a-b]{1,3}", right in "[c-d]{1,3}") {
+            let found = |group: &str| tokens(&format!("within {group}\n{text}"));
+            let (left, right) = (found(&left), found(&right));
+            prop_assert_eq!(left.len(), tokens(&text).len());
+            prop_assert!(left.iter().all(|token| !right.contains(token)));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! How much the views of a response count: each in its share, whatever its length.
+//!
+//! A page has thousands of words and one status. Each view is a vector of its own, by the weights of the default recipe;
+//! all are brought to one length, times the root of their share, and put together. Of the squared length of the whole,
+//! by which a cosine compares, each view then has its share.
+
+use crate::bag::Entry;
+use crate::error::Error;
+use crate::http_tokens::{VIEWS, class_of, view_of};
+use crate::weights::{log_steps, race_steps};
+
+/// The length of a vector that has all views, in sixteenths: a thousand. Fine enough for pages of a million words.
+const LENGTH: f64 = 16_000.0;
+
+/// The share of each view; together they are 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shares([f64; VIEWS.len()]);
+
+impl Default for Shares {
+    /// The same for each.
+    fn default() -> Self {
+        Shares([1.0 / VIEWS.len() as f64; VIEWS.len()])
+    }
+}
+
+impl Shares {
+    /// Shares by the names of views, in any unit. A view that is not named does not count.
+    pub fn new(named: &[(String, f64)]) -> Result<Shares, Error> {
+        let mut shares = [0.0; VIEWS.len()];
+        for (name, share) in named {
+            let Some(view) = VIEWS.iter().position(|view| view == name) else {
+                return Err(Error(format!("views has {name:?}; it may have {}", VIEWS.join(", "))));
+            };
+            if !(share.is_finite() && *share > 0.0 && *share <= 1e9) {
+                return Err(Error(format!("views gives {name} the share {share}; it must be above 0, at most 1e9")));
+            }
+            shares[view] = *share;
+        }
+        let sum: f64 = shares.iter().sum();
+        if sum == 0.0 {
+            return Err(Error(format!("views is empty; it must have some of {}", VIEWS.join(", "))));
+        }
+        Ok(Shares(shares.map(|share| share / sum)))
+    }
+
+    /// The views that count, a bit for each.
+    pub(crate) fn wanted(&self) -> u8 {
+        (0..VIEWS.len()).filter(|&view| self.0[view] > 0.0).fold(0, |bits, view| bits | 1 << view)
+    }
+
+    /// What the weights of each view are multiplied by, from the counts and kinds of all distinct tokens.
+    ///
+    /// Sums are of whole numbers, and what follows is a root, a quotient and products: every order and every platform
+    /// gives the same.
+    pub(crate) fn factors(&self, tokens: impl Iterator<Item = (u32, u8)>) -> Factors {
+        let mut squares = [0u64; VIEWS.len()];
+        for (count, kind) in tokens {
+            let steps = u64::from(log_steps(count, class_of(kind)));
+            squares[view_of(kind)] += steps * steps;
+        }
+        let factor = |view: usize| match squares[view] {
+            0 => 0.0,
+            sum => (self.0[view] / sum as f64).sqrt() * LENGTH,
+        };
+        Factors(std::array::from_fn(factor))
+    }
+
+    /// The same from what is in a bag.
+    pub(crate) fn factors_of<const W: usize>(&self, entries: &[Entry<W>]) -> Factors {
+        self.factors(entries.iter().map(|entry| (entry.count, entry.shortness)))
+    }
+}
+
+/// What the weights of each view of one text are multiplied by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factors([f64; VIEWS.len()]);
+
+impl Factors {
+    /// The weight of a token in sixteenths, below 2^16. Every token has some.
+    #[inline]
+    pub(crate) fn of(&self, count: u32, kind: u8) -> u32 {
+        let exact = f64::from(log_steps(count, class_of(kind))) * self.0[view_of(kind)];
+        ((exact + 0.5).floor() as u32).max(1)
+    }
+
+    /// How fast it is in the race for the registers of a sketch: as with the default weights, times the square of the
+    /// factor, since a cosine compares squares.
+    #[inline]
+    pub(crate) fn race_weight(&self, count: u32, kind: u8) -> f32 {
+        let factor = self.0[view_of(kind)];
+        (f64::from(race_steps(count, class_of(kind))) * factor * factor) as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(named: &[(&str, f64)]) -> Result<Shares, Error> {
+        Shares::new(&named.iter().map(|&(name, share)| (name.to_owned(), share)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn each_view_has_its_share_of_the_squares() {
+        let shares = shares(&[("status", 1.0), ("text", 3.0)]).unwrap();
+        assert_eq!(shares.wanted(), 0b10_0001);
+        for words in [1u32, 10, 1000, 100_000] {
+            let tokens = || std::iter::once((1, 0)).chain((0..words).map(|word| (1 + word % 7, 5 << 3)));
+            let factors = shares.factors(tokens());
+            let square = |(count, kind)| f64::from(factors.of(count, kind)).powi(2);
+            let whole: f64 = tokens().map(square).sum();
+            assert!((square((1, 0)) / whole - 0.25).abs() < 0.01, "{words}");
+            assert!((whole.sqrt() - LENGTH).abs() < LENGTH / 100.0, "{words}: {}", whole.sqrt());
+        }
+    }
+
+    #[test]
+    fn no_weight_is_lost_or_too_large() {
+        let factors = shares(&[("text", 1e9)]).unwrap().factors([(1, 5 << 3)].into_iter());
+        assert_eq!(factors.of(1, 5 << 3), 16_000);
+        let tokens = (0..3_000_000).map(|_| (u32::MAX, 5 << 3));
+        assert_eq!(Shares::default().factors(tokens).of(1, 5 << 3 | 4), 1);
+    }
+
+    #[test]
+    fn wrong_shares_are_named() {
+        for (named, expected) in [
+            (&[("words", 1.0)][..], "views has \"words\"; it may have status, headers, title"),
+            (&[("text", 0.0)], "gives text the share 0"),
+            (&[("text", f64::NAN)], "gives text the share NaN"),
+            (&[], "views is empty"),
+        ] {
+            let error = shares(named).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}
