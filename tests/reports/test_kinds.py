@@ -23,6 +23,7 @@ from neardup.reports import (
     render_kinds,
 )
 from neardup.reports import kinds as module
+from neardup.reports.facets import Facet, Facets
 from page import BIDI, NASTY, Page, check_harmless
 
 REPORT = made_up()
@@ -180,8 +181,13 @@ def test_statuses_are_in_order() -> None:
 
 def test_other_statuses_of_a_kind_are_told() -> None:
     kind = ShownKind(number=1, size=2, status=404)
-    facets = replace(facets_of([kind]), of_kinds=[{"status": (0, 1, 3)}])
+    values = ["404", "403", "0", "200"]
+    status, title = Facet("status", values, [1] * 4), Facet("title", ["a"], [1], 9, 1)
+    facets = Facets([status, title], [{"status": (0, 1, 3), "title": (-1, 0)}])
     text = page(report_of(kind, facets=facets))
+    said = " ".join(Page(text).text().split())
+    assert "Status: 404403200" in said
+    assert "Title: a …" in said
     assert '<small title="2 more statuses in this kind">+2</small>' in text
 
 
@@ -326,7 +332,8 @@ def test_find_and_sort(tmp_path: Path) -> None:
 def test_the_address_brings_back_what_was_chosen(tmp_path: Path) -> None:
     script = """
         const found = [];
-        for (const place of ['#status=200&find=store', '#label=block%20or%20captcha&sort=odd', '#k3',
+        for (const place of ['#status=200&find=store', '#sort=odd&label=block%20or%20captcha',
+                             '#k3',
                              '#status=%E0%A4%A&sort=__proto__&x', '#k999', '']) {
             location.hash = place;
             await frame();

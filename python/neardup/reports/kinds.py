@@ -23,6 +23,8 @@ KINDS = 10_000
 CHARACTERS = 6_000_000
 # Characters shown of a title, a server or an address.
 NAME_CHARACTERS = 300
+# Values listed of a kind whose responses differ in a column.
+VARIED = 6
 # Kinds with a part of the bar of their own, and the least share of it that can be seen.
 BAR_KINDS = 60
 BAR_SHARE = 0.003
@@ -153,6 +155,7 @@ class _Row:
     facts: Sequence[str]
     lowest: float
     places: Sequence[tuple[str, str]]
+    varied: Sequence[tuple[str, Sequence[Sequence[Piece]], bool]]
     members: Sequence[tuple[Sequence[Piece], Sequence[Piece], str]]
     members_note: str
     sample: SampleView | None
@@ -342,11 +345,26 @@ class _Page:
             self._facts(kind),
             1.0 if kind.lowest is None else round(kind.lowest, 6),
             [(name, " ".join(map(str, found))) for name, found in places.items()],
+            self._varied(places),
             members,
             note,
             sample,
             sample_note,
         )
+
+    def _varied(
+        self, places: Mapping[str, Sequence[int]]
+    ) -> list[tuple[str, list[list[Piece]], bool]]:
+        """Columns in which the responses of a kind differ, some values, and whether that is all."""
+        found = []
+        for facet in self.report.facets.facets:
+            of_kind = places.get(facet.name, ())
+            if len(of_kind) > 1:
+                named = [at for at in of_kind if at != OTHERS][:VARIED]
+                values = [self._value(facet.name, facet.values[at]) for at in named]
+                title = self.words(f"facet.{facet.name}")
+                found.append((title, values, len(named) == len(of_kind)))
+        return found
 
     def _facts(self, kind: ShownKind) -> list[str]:
         words = self.words
