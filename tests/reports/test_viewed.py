@@ -128,6 +128,11 @@ def test_many_equal_lines_are_counted() -> None:
     ]
 
 
+def test_lines_of_a_response_that_is_alone_are_all_there() -> None:
+    lines = "\n".join(f"text line {at}" for at in range(20))
+    assert len(sample(lines).rows) == len(sample(lines, lines).rows) == 20
+
+
 def test_long_lines_are_cut_and_say_so() -> None:
     tags = "tags " + " ".join(f"{at}div" for at in range(3000))
     found = sample(f"{tags}\ntext after", f"{tags.replace('7div', '7p', 1)}\ntext after")

@@ -14,15 +14,13 @@ from neardup.reports.catalogue import Said, Words
 from neardup.reports.facets import OTHERS, Facet, Facets
 from neardup.reports.markup import Piece, cosine, line, number, percent, plain
 from neardup.reports.shell import environment, policy_with_script, script
-from neardup.reports.viewed import SampleView, View, Viewed
+from neardup.reports.viewed import SampleView, View, Viewed, shortened
 
 SCRIPT = "kinds.js"
 # Rows of a page; the callers choose which. A browser opens so many in a moment.
 KINDS = 10_000
 # Characters of views on a page, whatever their number.
 CHARACTERS = 6_000_000
-# Characters shown of a title, a server or an address.
-NAME_CHARACTERS = 300
 # Values listed of a kind whose responses differ in a column.
 VARIED = 6
 # Kinds with a part of the bar of their own, and the least share of it that can be seen.
@@ -251,7 +249,7 @@ class _Page:
                 self.words("responses", n=kind.size),
                 percent(share),
                 status,
-                plain(_short(kind.title or kind.url)),
+                plain(shortened(kind.title or kind.url)),
             )
             if part
         )
@@ -298,7 +296,7 @@ class _Page:
             return line(self.words(f"none.{facet}"))
         if facet == "label":
             return line(self.words.label("label", value))
-        return line(_short(value))
+        return line(shortened(value))
 
     # ---- kinds ----
 
@@ -316,8 +314,8 @@ class _Page:
         sample, sample_note = self._sample(kind)
         members = [
             (
-                line(_short(member.url)),
-                line(_short(member.id)),
+                line(shortened(member.url)),
+                line(shortened(member.id)),
                 "" if member.similarity is None else cosine(member.similarity),
             )
             # The representative alone is in the row itself.
@@ -335,13 +333,13 @@ class _Page:
             self._status(kind) or "–",
             len(places.get("status", ())),
             _css(kind.status),
-            line(_short(kind.title)),
-            line(_short(kind.url)),
-            line(_short(kind.id)),
+            line(shortened(kind.title)),
+            line(shortened(kind.url)),
+            line(shortened(kind.id)),
             line(words.label("label", kind.label)) if kind.label else [],
             line(kind.rule),
             line(kind.why),
-            line(_short(kind.server)),
+            line(shortened(kind.server)),
             self._facts(kind),
             1.0 if kind.lowest is None else round(kind.lowest, 6),
             [(name, " ".join(map(str, found))) for name, found in places.items()],
@@ -383,21 +381,16 @@ class _Page:
         """Views side by side while there is room; what to say where they are not."""
         if kind.sample is None:
             return None, self.words("sample.none")
-        views = (kind.sample.first, kind.sample.other)
-        size = sum(len(view.text) for view in views if view is not None)
-        if size > self._room:
+        made = self._viewed.sample(kind.sample.first, kind.sample.other)
+        if made.characters > self._room:
             return None, self.words("sample.no_room")
-        self._room -= size
-        return self._viewed.sample(kind.sample.first, kind.sample.other), ""
+        self._room -= made.characters
+        return made, ""
 
 
 def _css(status: int) -> str:
     """The class of a status: of its first digit."""
     return f"s{status // 100}" if 100 <= status <= 599 else "s0"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= NAME_CHARACTERS else f"{text[: NAME_CHARACTERS - 1]}…"
 
 
 def _width(share: float) -> str:

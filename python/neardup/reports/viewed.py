@@ -18,6 +18,8 @@ NAMES = ("within", "status", "header", "title", "tags", "keys", "text", "body")
 # Lines shown of a view, and characters of a line.
 LINES = 120
 LINE_CHARACTERS = 2_000
+# Characters of an address, a title or the name of a record.
+NAME_CHARACTERS = 300
 # Of a longer stretch without differences only both ends are shown.
 SAME_CHARACTERS = 500
 ENDS_CHARACTERS = 160
@@ -85,6 +87,12 @@ class SampleView:
     rows: Sequence[Row]
     note: str = ""
 
+    @property
+    def characters(self) -> int:
+        """How much of a page it takes."""
+        sides = [row.left for row in self.rows] + [row.right or () for row in self.rows]
+        return sum(len(bit.text) for side in sides for part in side for bit in part.bits)
+
 
 class _Line(NamedTuple):
     name: str
@@ -116,13 +124,13 @@ class Viewed:
         heads = [self._head(view) for view in (first, other) if view is not None]
         if other is None or first.text == other.text:
             left, more = _lines(first, masks)
-            rows = self._rows([_Pair(each, each) for each in left], masks, (more, more))
+            rows = self._rows([_Pair(each, each) for each in left], masks, more)
             note = "" if other is None else self._words("sample.same")
             return SampleView(heads, rows, note)
         left, more_left = _lines(first, masks)
         right, more_right = _lines(other, masks)
         pairs = _without_cut_ends(list(self._paired(left, right)), more_left, more_right)
-        found = self._rows(pairs, masks, (more_left, more_right))
+        found = self._rows(self._folded(pairs), masks, max(more_left, more_right))
         note = "" if any(row.differs for row in found) else self._words("sample.beyond")
         return SampleView(heads, found, note)
 
@@ -131,7 +139,7 @@ class Viewed:
             said = self._words("fact.representative")
         else:
             said = self._words("sample.least", value=cosine(view.similarity))
-        return said, _foreign(view.url), _foreign(view.id)
+        return said, _foreign(shortened(view.url)), _foreign(shortened(view.id))
 
     def _paired(self, left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]:
         """The lines of both views, name by name, those that belong together beside each other."""
@@ -157,10 +165,10 @@ class Viewed:
                 yield from (_Pair(each, each) for each in same)
                 at_left, at_right = run.a + run.size, run.b + run.size
 
-    def _rows(self, pairs: Sequence[_Pair], masks: _Masks, more: tuple[int, int]) -> list[Row]:
+    def _rows(self, pairs: Iterable[_Pair | int], masks: _Masks, more: int) -> list[Row]:
         found: list[Row] = []
         last = ""
-        for each in self._folded(pairs):
+        for each in pairs:
             if isinstance(each, int):
                 found.append(self._skipped("sample.lines", each))
                 continue
@@ -169,8 +177,8 @@ class Viewed:
             name = self._name(given) if given.name != last or given.header else []
             last = given.name
             found.append(self._row(name, each, masks))
-        if any(more):
-            found.append(self._skipped("sample.more", max(more)))
+        if more:
+            found.append(self._skipped("sample.more", more))
         return found
 
     def _folded(self, pairs: Sequence[_Pair]) -> Iterator[_Pair | int]:
@@ -180,7 +188,7 @@ class Viewed:
             if pair is not None and pair.is_same and pair.left and pair.left.name == "text":
                 same.append(pair)
                 continue
-            if len(same) > SAME_LINES and len(same) < len(pairs):
+            if len(same) > SAME_LINES:
                 yield from same[:2]
                 yield len(same) - 3
                 yield same[-1]
@@ -339,6 +347,10 @@ def _by_header(left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]
         others = waiting[each.header]
         if any(each is other for other in others):
             yield _Pair(None, each)
+
+
+def shortened(name: str) -> str:
+    return name if len(name) <= NAME_CHARACTERS else f"{name[: NAME_CHARACTERS - 1]}…"
 
 
 def _zipped(left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]:

@@ -104,7 +104,11 @@
   let last = null;
   const keep = () => {
     last = written();
-    history.replaceState(null, "", "#" + last);
+    try {
+      history.replaceState(null, "", "#" + last);
+    } catch {
+      // In a frame that may not change its address the page works all the same.
+    }
   };
 
   const decoded = (value) => {
