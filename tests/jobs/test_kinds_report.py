@@ -41,7 +41,8 @@ class Responses:
         return pa.array([self.id_of(row) for row in rows.tolist()], pa.large_string())
 
     def problems(self, most: int) -> list[tuple[str, int | None, str]]:
-        return [("a.warc", 7, "cut short, at byte 99")][:most] if self.unreadable else []
+        found: list[tuple[str, int | None, str]] = [("a.warc", 7, "cut short, at byte 99")]
+        return found[:most] if self.unreadable else []
 
 
 def responses(rows: list[tuple[str, int, str, str]], batch: int = 3) -> Responses:
@@ -50,14 +51,14 @@ def responses(rows: list[tuple[str, int, str, str]], batch: int = 3) -> Response
     for start in range(0, len(rows), batch):
         part = rows[start : start + batch]
         host, status, title, server = zip(*part, strict=True)
-        texts = {
+        strings = {
             "url": [f"https://{each}/{start + at}" for at, each in enumerate(host)],
             "host": list(host),
             "title": list(title),
             "server": list(server),
             "content_type": ["text/html"] * len(part),
         }
-        columns = {name: pa.array(values, pa.large_string()) for name, values in texts.items()}
+        columns = {name: pa.array(values, pa.large_string()) for name, values in strings.items()}
         columns["status"] = pa.array(status, pa.int32())
         columns["length"] = pa.array([100 + start + at for at in range(len(part))], pa.int64())
         batches.append(pa.record_batch(columns))
