@@ -45,9 +45,11 @@ FEW = 1000
 
 @dataclass(frozen=True)
 class Run:
-    """A command that has ended: seconds by the clock, peak bytes of memory, what it printed."""
+    """A command that has ended: seconds by the clock and of processor time, peak bytes of memory,
+    what it printed."""
 
     seconds: float
+    core_seconds: float
     peak: int
     output: str
 
@@ -247,7 +249,7 @@ def _best(records: Records, count: int) -> Run:
 
 def _dedup(path: Path, out: Path) -> Run:
     note(f"neardup dedup {path.name}")
-    return _run([NEARDUP, "dedup", path, "--out", out, "--json", "--quiet"])
+    return launch([NEARDUP, "dedup", path, "--out", out, "--json", "--quiet"])
 
 
 def _text_dedup(path: Path, out: Path) -> Run:
@@ -276,7 +278,7 @@ def _text_dedup(path: Path, out: Path) -> Run:
         "--num_proc",
         str(os.cpu_count()),
     ]
-    return _run([peers.PYTHON, "-m", "text_dedup.simhash", *source, *ways], **where)
+    return launch([peers.PYTHON, "-m", "text_dedup.simhash", *source, *ways], **where)
 
 
 def _text_dedup_kept(out: Path) -> list[str]:
@@ -289,10 +291,11 @@ def _text_dedup_kept(out: Path) -> list[str]:
 
 def _rensa(path: Path, out: Path) -> Run:
     note(f"rensa {path.name}")
-    return _run([peers.PYTHON, MINHASH, path, out / "kept.jsonl"])
+    return launch([peers.PYTHON, MINHASH, path, out / "kept.jsonl"])
 
 
-def _run(command: Command, **environment: str) -> Run:
+def launch(command: Command, **environment: str) -> Run:
+    """A command in a process of its own."""
     done = subprocess.run(
         [sys.executable, LAUNCH, *command],
         capture_output=True,

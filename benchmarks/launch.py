@@ -1,9 +1,10 @@
-"""A command in a process of its own: its seconds by the clock, its peak memory, its output.
+"""A command in a process of its own: what it took by the clock and of processors, and its output.
 
     python benchmarks/launch.py COMMAND …
 
-Prints {"seconds", "peak", "output"} as JSON and ends with the command's exit code. It imports
-nothing large: Linux counts the memory of whoever starts a process to that process's own peak.
+Prints {"seconds", "core_seconds", "peak", "output"} as JSON and ends with the command's exit code.
+It imports nothing large: Linux counts the memory of whoever starts a process to that process's own
+peak.
 """
 
 import json
@@ -23,7 +24,10 @@ def main() -> int:
     # Known already: nobody is to wait for it again.
     process.returncode = os.waitstatus_to_exitcode(status)
     peak = used.ru_maxrss if sys.platform == "darwin" else used.ru_maxrss * 1024
-    print(json.dumps({"seconds": seconds, "peak": peak, "output": output}))
+    # Of all threads, and of the processes it has waited for.
+    core = used.ru_utime + used.ru_stime
+    found = {"seconds": seconds, "core_seconds": core, "peak": peak, "output": output}
+    print(json.dumps(found))
     return process.returncode
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
+import captures
 import collection
 import corpora
 import footprint
@@ -59,6 +60,7 @@ CODES: dict[str, Callable[[neighbours.Scale], Iterator[Row]]] = {
 JOBS = "jobs"
 COLLECTION = "collection"
 RANKING = "ranking"
+CAPTURES = "captures"
 QUALITY = "quality"
 # The recipes worth a look at every run; recipes.py compares more, on more texts.
 COMPARED = ("default", "words, 1 + ln tf", "words, no stop words", "word 3-grams")
@@ -130,6 +132,9 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
     if RANKING in options.only:
         note(f"{RANKING}, after {time.monotonic() - started:.0f} s")
         yield from (row.markdown() for row in ranking.rows(data, folder, quick=options.quick))
+    if CAPTURES in options.only:
+        note(f"{CAPTURES}, after {time.monotonic() - started:.0f} s")
+        yield from (row.markdown() for row in captures.rows(folder, quick=options.quick))
     if QUALITY in options.only:
         note(f"{QUALITY}, after {time.monotonic() - started:.0f} s")
         yield "\n# Quality of recipes"
@@ -137,7 +142,7 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    names = [*SECTIONS, *CODES, JOBS, COLLECTION, RANKING, QUALITY]
+    names = [*SECTIONS, *CODES, JOBS, COLLECTION, RANKING, CAPTURES, QUALITY]
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, help="folder with the .jsonl.gz files of real text")
     parser.add_argument("--quick", action="store_true", help="fewer texts and rounds")

@@ -5,11 +5,35 @@ import gzip
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from xml.sax.saxutils import escape
 
 import pyarrow as pa
+
+from neardup.messages.response import Viewing
+from neardup.sources import Batch, Reading, Unreadable, read_batches
+
+VIEWING = Viewing(("status", "headers", "title", "tags", "keys", "text", "body"), ())
+
+
+def read(path: Path | str, **options: Any) -> tuple[list[Batch], list[str], list[str]]:
+    problems: list[Unreadable] = []
+    notes: list[str] = []
+    reading = Reading(viewing=VIEWING, **options)
+    batches = list(read_batches(str(path), reading, problems.append, note=notes.append))
+    return batches, [str(each) for each in problems], notes
+
+
+def told(path: Path | str, **options: Any) -> tuple[list[str], list[str], list[str]]:
+    """Views, problems and notes of a file, both without its name."""
+    batches, problems, notes = read(path, **options)
+    texts = [text for batch in batches for text in batch.texts.to_pylist()]
+    return (
+        texts,
+        [each.replace(str(path), "", 1).lstrip(":").strip() for each in problems],
+        [each.replace(f"{path}: ", "", 1) for each in notes],
+    )
 
 
 class Answer(NamedTuple):

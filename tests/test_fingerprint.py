@@ -551,7 +551,7 @@ TOKENS: list[Any] = [
     (("asdfasdf", 2), ("asdfa", 1), ("a", 0)),
     (["asdfasdf", "2"], ["asdfa", "1"], ["s", "0"]),
     {"asdfasdf": 2, "asdfa": 1},
-    "asdfasdf asdfa b".split(),
+    ["asdfasdf", "asdfa", "b"],
     None,
 ]
 

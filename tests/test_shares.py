@@ -198,7 +198,7 @@ def test_equal_recipes_are_equal() -> None:
     assert hash(one) == hash(two)
     assert one.identity == two.identity
     assert one != HTTP
-    assert pickle.loads(pickle.dumps(one)) == one
+    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301
     assert nd.Recipe(tokens="http", weights="shares") == HTTP
 
 

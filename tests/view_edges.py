@@ -1,7 +1,7 @@
 """Views of made-up responses, and pairs of them whose cosine lies just above a similarity.
 
-Each part of a view is a list of words, which the edits of `edges` change: one part alone, several at
-once, or a part that only one of both has. A part of one word next to one of thousands is where a
+Each part of a view is a list of words, which the edits of `edges` change: one part alone, several
+at once, or a part that only one of both has. A part of one word next to one of thousands is where a
 sketch could go wrong.
 """
 

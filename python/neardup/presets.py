@@ -117,13 +117,15 @@ PRESETS: dict[str, Preset] = {
     "http": _http("HTTP responses: status, headers, title, tags, keys of JSON, text", **HTTP_VIEWS),
     "http-structure": _http(
         "HTTP responses by what they are built of: status, tags with classes, keys of JSON",
-        **{"status": 20.0, "tags": 80.0, "keys": 80.0, "body": 80.0},
+        status=20.0,
+        tags=80.0,
+        keys=80.0,
+        body=80.0,
     ),
     "http-text": _http(
         "HTTP responses by what is read on them: title and text",
-        **{"title": 20.0, "text": 80.0},
+        title=20.0,
+        text=80.0,
     ),
-    "http-headers": _http(
-        "HTTP responses by their status and headers", **{"status": 25.0, "headers": 75.0}
-    ),
+    "http-headers": _http("HTTP responses by their status and headers", status=25.0, headers=75.0),
 }

@@ -1,25 +1,13 @@
 """Every kind of capture gives the same documents, at defaults."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from capture_files import WRITERS, Answer, answers
+from capture_files import VIEWING, WRITERS, Answer, answers, read
 from neardup import http
-from neardup.messages.response import Viewing
-from neardup.sources import Batch, Reading, Unreadable, read_batches
+from neardup.sources import Reading, read_batches
 from neardup.sources.batch import FACTS
-
-VIEWING = Viewing(("status", "headers", "title", "tags", "keys", "text", "body"), ())
-
-
-def read(path: Path | str, **options: Any) -> tuple[list[Batch], list[str], list[str]]:
-    problems: list[Unreadable] = []
-    notes: list[str] = []
-    reading = Reading(viewing=VIEWING, **options)
-    batches = list(read_batches(str(path), reading, problems.append, note=notes.append))
-    return batches, [str(each) for each in problems], notes
 
 
 @pytest.mark.parametrize("kind", WRITERS)

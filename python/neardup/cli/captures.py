@@ -202,7 +202,7 @@ def recipe_of(name: str | None, bits: int | None, no_mask: Sequence[str] | None)
 
 def without_masks(recipe: Recipe, names: Sequence[str]) -> Recipe:
     """The recipe with fewer rules of masking."""
-    from neardup._core import MASKS
+    from neardup.shares import MASKS
 
     for name in names:
         if name != ALL and name not in MASKS:

@@ -19,7 +19,7 @@ RecipeOption = Annotated[
         "--recipe",
         metavar="NAME|FILE.toml",
         help="How text becomes a fingerprint: a preset (see 'neardup recipes') or a file. "
-        "[default: default]",
+        "[default: default, or http for captures]",
     ),
 ]
 BitsOption = Annotated[
@@ -174,8 +174,8 @@ NoMaskOption = Annotated[
     typer.Option(
         "--no-mask",
         metavar="NAME",
-        help="With --as http: leave a volatile part of responses as it is; 'neardup http masks' "
-        "lists them; all for all; may be given several times.",
+        help="Of HTTP responses, do not mask such volatile parts: a name of 'neardup http masks', "
+        "or all; may be given several times.",
     ),
 ]
 WithinOption = Annotated[
@@ -183,7 +183,7 @@ WithinOption = Annotated[
     typer.Option(
         "--within",
         metavar="host|ip|status|COLUMN",
-        help="With --as http: compare only responses that share this, such as their host.",
+        help="Of HTTP responses, compare only those that share this, such as their host.",
     ),
 ]
 TableOption = Annotated[

@@ -20,12 +20,15 @@ from neardup.sources.captures import Capture, Captured, read_captures
 from neardup.sources.document import record_too_long
 from neardup.sources.extra import package
 from neardup.sources.formats import Source, register
+from neardup.sources.gzip_members import Break
 from neardup.sources.prose import NotReadError
 from neardup.sources.stored import Stored
 
 # The first line of a record, where one begins.
-BEGIN = re.compile(rb"(?:\A|(?<=\n))WARC/[012]\.\d\d?\r?\n")
-LONGEST_BEGIN = 16
+BEGIN = re.compile(
+    rb"(?:\A|(?<=\n))WARC/[012]\.\d\d?\r?\n|WARC/[012]\.\d\d?\r?\n(?=WARC-|Content-)"
+)
+LONGEST_BEGIN = 20
 PIECE = 1 << 20
 # Kinds of records to look at; requests, metadata and what is said of the crawl are passed over.
 WANTED = ("response", "resource", "conversion", "revisit", "continuation", "unknown")
@@ -136,9 +139,18 @@ def read_warc(capture: Capture) -> Iterator[Captured]:
             capture.refuse(record.number, str(bad), at=record.start, kind=bad.kind)
             continue
         yield Captured(response, record.number, record.start, records.end)
+    for each in capture.file.breaks:
+        capture.refuse(None, f"stored byte {each.stored:,}: {_told(each)}", kind=each.reason)
     records.tell()
     if records.failure is not None:
         raise records.failure
+
+
+def _told(each: Break) -> str:
+    told = f"the gzip data of a record {each.reason}"
+    if each.resumed is None:
+        return f"{told}; nothing could be read behind it"
+    return f"{told}; reading went on {each.resumed - each.stored:,} bytes further"
 
 
 def _response(capture: Capture, record: _Record) -> Response:
