@@ -374,7 +374,9 @@ class _Page:
         if kind.hosts:
             facts.append(words("fact.hosts", n=kind.hosts))
         if kind.size > 1 and kind.lowest is not None:
-            facts.append(words("fact.lowest", value=cosine(kind.lowest)))
+            # Nothing is above 1.
+            name = "fact.lowest" if kind.lowest < 1 - 1e-6 else "fact.similarity"
+            facts.append(words(name, value=cosine(kind.lowest)))
         return facts
 
     def _sample(self, kind: ShownKind) -> tuple[SampleView | None, str]:
