@@ -87,7 +87,7 @@ def job_for(path: Path, **changed: Any) -> Any:
     summary = Summary("cluster", recipe="neardup2 http")
     summary.similarity, summary.plan = 0.85, {"method": "all-pairs"}
     job = SimpleNamespace(
-        options=SimpleNamespace(report=path, lang="en", progress=progress),
+        options=SimpleNamespace(report=path, report_clusters=None, lang="en", progress=progress),
         summary=summary,
         viewing=None,
         recipe=Recipe(),
@@ -185,7 +185,7 @@ def test_nothing_read_is_a_page_too(tmp_path: Path) -> None:
 
 def test_more_kinds_than_a_page_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KINDS", 6)
-    monkeypatch.setattr(module, "ALONE", 2)
+    monkeypatch.setattr(module, "ALONE", 0.35)
     rows = [(f"h{at}", 200, f"t{at}", "s") for at in range(30)]
     # Ten kinds of two responses, and ten alone.
     labels = [at - at % 2 if at < 20 else at for at in range(30)]
@@ -212,20 +212,29 @@ def test_many_responses_take_little_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "most", "alone", "expected"),
+    ("sizes", "most", "expected"),
     [
-        ([5, 3, 1, 1], 10, 2, [0, 1, 2, 3]),
-        ([5, 4, 3, 2], 2, 1, [0, 1]),
-        ([5, 4, 3, 1], 3, 2, [0, 1, 3]),
-        ([5, 4, 1, 1, 1, 1, 1], 4, 2, [0, 1, 2, 6]),
-        ([1, 1, 1, 1, 1], 2, 9, [0, 4]),
-        ([9, 1, 1, 1, 1, 1], 4, 1, [0, 1, 2, 3]),
+        ([5, 3, 1, 1], 10, [0, 1, 2, 3]),
+        ([5, 4, 3, 2], 2, [0, 1]),
+        ([9, 8, 7, 6, 5, 4, 1], 5, [0, 1, 2, 3, 6]),
+        ([9, 8, 7, 6, 5, 4, *[1] * 9], 10, [0, 1, 2, 3, 4, 5, 6, 7, 8, 14]),
+        ([9, 8, 7, 6, 5, 4, 3, 2, 2, 2, 2, *[1] * 9], 10, [*range(8), 11, 19]),
+        ([1, 1, 1, 1, 1], 2, [0, 1]),
+        ([3, 1], 0, []),
     ],
 )
-def test_which_kinds_are_shown(
-    sizes: list[int], most: int, alone: int, expected: list[int]
-) -> None:
-    assert chosen(np.array(sizes), most, alone).tolist() == expected
+def test_which_kinds_are_shown(sizes: list[int], most: int, expected: list[int]) -> None:
+    assert chosen(np.array(sizes), most).tolist() == expected
+
+
+def test_the_number_of_kinds_can_be_asked_for(tmp_path: Path) -> None:
+    page, _ = clustered(tmp_path, captured.mixed(), report_clusters=2)
+    assert page.count('<details class="kind"') == 2
+    assert "3 more are left out" in " ".join(check_harmless(page).text().split())
+    page, _ = clustered(tmp_path, captured.mixed(), report_clusters=0)
+    text = " ".join(check_harmless(page).text().split())
+    assert "The page has 0 kinds" in text
+    assert "No response was read." not in text
 
 
 def test_samples_are_of_the_largest_and_of_some_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,6 @@ from neardup.reports.shell import environment, policy_with_script, script
 from neardup.reports.viewed import SampleView, View, Viewed, shortened
 
 SCRIPT = "kinds.js"
-# Rows of a page; the callers choose which. A browser opens so many in a moment.
-KINDS = 10_000
 # Characters of views on a page, whatever their number.
 CHARACTERS = 6_000_000
 # Values listed of a kind whose responses differ in a column.
@@ -169,7 +167,7 @@ class _Page:
     def __init__(self, report: KindsReport) -> None:
         self.report = report
         self.words = Words(report.language)
-        self.kinds = report.kinds[:KINDS]
+        self.kinds = report.kinds
         self._viewed = Viewed(self.words)
         self._room = CHARACTERS
         self._largest = max((kind.size for kind in self.kinds), default=1)
