@@ -276,6 +276,11 @@ def test_facets_narrow_the_list(tmp_path: Path) -> None:
         await choose('server', 'Apache');
         found.push(shown(), decodeURIComponent(location.hash), count('status', '404'));
         found.push(document.querySelector('output').textContent);
+        const chosen = () => [...document.querySelectorAll('.chosen button')];
+        found.push(chosen().map((x) => x.textContent));
+        chosen()[2].click();
+        await frame();
+        found.push(shown(), chosen().length);
         document.querySelector('[data-clear]').click();
         await frame();
         found.push(shown().length, location.hash);
@@ -295,6 +300,8 @@ def test_facets_narrow_the_list(tmp_path: Path) -> None:
         of_both,
         *(of_apache, "#status=200&status=403&server=Apache", "0"),
         f"{len(of_apache)} of {len(REPORT.kinds)} kinds, {sizes:,} responses",
+        ["Status: 200 ×", "Status: 403 ×", "Server: Apache ×"],
+        *(of_both, 2),
         *(len(REPORT.kinds), ""),
     ]
 
