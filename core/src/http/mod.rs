@@ -25,8 +25,10 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use rayon::prelude::*;
 
 use crate::Error;
 use body::Kind;
@@ -159,7 +161,7 @@ impl Views {
         let mut keys = Vec::new();
         let text = match kind {
             Kind::Empty | Kind::Other(_) => "".into(),
-            _ => String::from_utf8_lossy(response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(response.body)),
+            _ => text_of(response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(response.body)),
         };
         match kind {
             Kind::Html | Kind::Xml => {
@@ -218,4 +220,9 @@ impl Views {
             self.masker.lines(lines, out, log);
         }
     }
+}
+
+/// What is not UTF-8 becomes U+FFFD. To see first whether anything does is several times quicker.
+fn text_of(body: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(body).map_or_else(|_| String::from_utf8_lossy(body), Cow::Borrowed)
 }
