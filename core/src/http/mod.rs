@@ -147,7 +147,7 @@ impl Views {
     fn body(
         &self,
         response: &Response<'_>,
-        echo: Option<&Echo>,
+        echo: Option<&Echo<'_>>,
         scratch: &mut Scratch,
         out: &mut String,
         mut log: Option<&mut Log>,
@@ -212,7 +212,14 @@ impl Views {
     }
 
     /// Copies lines with what is volatile masked.
-    fn mask(&self, lines: &str, echo: Option<&Echo>, plain: &mut String, out: &mut String, mut log: Option<&mut Log>) {
+    fn mask(
+        &self,
+        lines: &str,
+        echo: Option<&Echo<'_>>,
+        plain: &mut String,
+        out: &mut String,
+        mut log: Option<&mut Log>,
+    ) {
         plain.clear();
         if echo.is_some_and(|echo| echo.mask(lines, plain, log.as_deref_mut())) {
             self.masker.lines(plain, out, log);
