@@ -31,6 +31,7 @@ mod chars;
 mod cosine;
 mod error;
 mod hash;
+pub mod http;
 mod index;
 mod jieba;
 mod join;

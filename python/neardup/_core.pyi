@@ -205,6 +205,28 @@ def read_json_lines(
     """Records of whole lines; `columns` are those of the text, that of the id, and whether a record
     must have one; else it is called `name`:line, counted from `first`."""
 
+# The names of rules that mask, and of views; neardup.messages.masks says what each is.
+MASKS: tuple[str, ...]
+VIEWS: tuple[str, ...]
+
+class Views:
+    """Makes views of HTTP responses: which lines, and what is masked in them.
+
+    A response is (url, status, headers, body, within); the body is decoded, UTF-8 if it is text.
+    """
+
+    def __init__(self, views: Sequence[str], masks: Sequence[str]) -> None: ...
+    def make(
+        self,
+        responses: Sequence[tuple[str, int, Sequence[tuple[str, str]], bytes, str | None],],
+        threads: int | None,
+    ) -> tuple[bytes, NDArray[np.int64], list[str]]:
+        """Views one after the other, where each ends, and titles; on all cores, without the GIL."""
+    def masked(
+        self, response: tuple[str, int, Sequence[tuple[str, str]], bytes, str | None]
+    ) -> tuple[str, str, list[tuple[str, str, str]]]:
+        """The view of one, its title, and of all that was masked: rule, original, line."""
+
 class CorruptIndexError(ValueError):
     """A saved index is damaged, cut short, or not an index."""
 

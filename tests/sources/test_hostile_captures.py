@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -157,7 +158,7 @@ def test_many_false_beginnings_take_no_time(tmp_path: Path) -> None:
 
 
 def test_har_and_httpx_take_any_json(tmp_path: Path) -> None:
-    values = [None, True, 0, -1, 1e308, "x", [], {}, [[]], {"a": []}, "\ud800"]
+    values: list[Any] = [None, True, 0, -1, 1e308, "x", [], {}, [[]], {"a": []}, "\ud800"]
     for seed in range(200):
         chance = random.Random(seed)
         entry = {

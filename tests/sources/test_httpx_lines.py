@@ -6,11 +6,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from capture_files import answer, answers, httpx_line, read, told, write_httpx
+from capture_files import VIEWING, answer, answers, httpx_line, read, told, write_httpx
 from neardup import http
 from neardup.messages.response import Response
+from neardup.sinks.kept import open_kept
+from neardup.sources import Reading
 
 PAGE = answer("http://a.example/x", "<title>T</title><p>Grüße 你好</p>")
 
@@ -235,3 +238,13 @@ def test_utf16_as_some_shells_write_it(tmp_path: Path) -> None:
     assert len(texts) == 1
     assert problems == []
     assert notes[0].startswith("read as utf-16-le")
+
+
+def test_kept_lines_go_to_json_lines(tmp_path: Path) -> None:
+    path = write_httpx(tmp_path, answers())
+    (batch,), _, _ = read(path)
+    out = tmp_path / "kept.jsonl"
+    keep = np.arange(len(batch.ids)) % 2 == 0
+    with open_kept(out, [str(path)], Reading(viewing=VIEWING)) as kept:
+        kept.copy(str(path), batch.spans, keep)
+    assert out.read_bytes().splitlines() == path.read_bytes().splitlines()[::2]

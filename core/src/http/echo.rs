@@ -1,0 +1,316 @@
+//! The request's own URL, host or path given back in the response, in any of the forms servers write it in.
+
+use memchr::memmem;
+
+use super::preview::Log;
+use super::rules::Rule;
+
+/// A part of an address shorter than this is too common to be looked for alone.
+const SHORT: usize = 4;
+/// Longer addresses are cut: nobody writes more of it.
+const LONGEST: usize = 2000;
+/// How many values of a query are looked for.
+const VALUES: usize = 8;
+
+/// A form of the address.
+struct Form {
+    text: String,
+    /// Masked only between quotation marks: it may be an ordinary word.
+    quoted: bool,
+    /// The core it holds, and where.
+    core: usize,
+    offset: usize,
+}
+
+/// What to look for in a response.
+#[derive(Default)]
+pub(super) struct Echo {
+    /// What forms have in common: few searches find all of them.
+    cores: Vec<String>,
+    /// The longest first.
+    forms: Vec<Form>,
+}
+
+impl Echo {
+    pub(super) fn of(url: &str) -> Echo {
+        let url = super::fold::cut(url.trim(), LONGEST).split('#').next().unwrap_or_default();
+        let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+        let (authority, target) = match rest.find(['/', '?']) {
+            _ if scheme.is_empty() && rest.starts_with('/') => ("", rest),
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        let authority = authority.rsplit('@').next().unwrap_or_default();
+        let host = host_of(authority);
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let mut echo = Echo::default();
+        let segment = path.rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
+
+        if is_host(host) {
+            echo.core(host);
+        }
+        for form in forms(segment) {
+            echo.core(&form);
+        }
+        for whole in [url, rest, &format!("{authority}{path}"), &format!("{scheme}://{authority}{path}")] {
+            if is_host(host) {
+                echo.address(whole);
+                echo.address(whole.trim_end_matches('/'));
+            }
+        }
+        if is_host(host) {
+            echo.address(authority);
+            echo.address(host);
+            echo.address(&format!("{scheme}://{authority}"));
+        }
+        if path.len() > 1 {
+            for part in [target, path, path.trim_end_matches('/')] {
+                if part.len() > 1 {
+                    echo.address(part);
+                }
+            }
+            let inner = path.trim_matches('/');
+            if inner.contains('/') {
+                echo.address(inner);
+            }
+        }
+        echo.word(segment);
+        for value in query.split('&').take(VALUES).filter_map(|pair| pair.split_once('=')).map(|(_, value)| value) {
+            echo.word(&value.replace('+', "%20"));
+        }
+        echo.forms.sort_by(|left, right| right.text.len().cmp(&left.text.len()).then(left.text.cmp(&right.text)));
+        echo.forms.dedup_by(|left, right| left.text == right.text);
+        echo
+    }
+
+    /// What is found alone, if it is no ordinary word; else between quotation marks.
+    fn word(&mut self, word: &str) {
+        for form in forms(word) {
+            if form.len() >= SHORT {
+                let is_ordinary = form.chars().all(char::is_alphabetic);
+                let is_short_number = form.len() < 6 && form.bytes().all(|byte| byte.is_ascii_digit());
+                self.add(form, is_ordinary || is_short_number);
+            }
+        }
+    }
+
+    fn address(&mut self, text: &str) {
+        for form in forms(text) {
+            self.add(form, false);
+        }
+    }
+
+    fn add(&mut self, text: String, quoted: bool) {
+        if text.len() < 2 || text.contains(super::fold::is_space) && text.trim().is_empty() {
+            return;
+        }
+        let held = self.cores.iter().enumerate().find_map(|(core, held)| Some((core, text.find(held.as_str())?)));
+        let (core, offset) = held.unwrap_or_else(|| {
+            self.cores.push(text.clone());
+            (self.cores.len() - 1, 0)
+        });
+        self.forms.push(Form { text, quoted, core, offset });
+    }
+
+    fn core(&mut self, text: &str) {
+        if !text.is_empty() && !self.cores.iter().any(|core| core == text) {
+            self.cores.push(text.to_owned());
+        }
+    }
+
+    /// Places of lines where the address is given back, in order, none within another.
+    pub(super) fn places(&self, lines: &str) -> Vec<(usize, usize)> {
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        for (core, held) in self.cores.iter().enumerate() {
+            for at in memmem::find_iter(lines.as_bytes(), held.as_bytes()) {
+                let here = self.forms.iter().find_map(|form| {
+                    let start = at.checked_sub(form.offset).filter(|_| form.core == core)?;
+                    let end = start + form.text.len();
+                    let found = lines.as_bytes().get(start..end) == Some(form.text.as_bytes());
+                    (found && is_apart(lines.as_bytes(), start, end, form.quoted)).then_some((start, end))
+                });
+                places.extend(here);
+            }
+        }
+        // The longest of those that begin at a place; of those that overlap, the first.
+        places.sort_unstable_by_key(|&(start, end)| (start, usize::MAX - end));
+        let mut last = 0;
+        places.retain(|&(start, end)| {
+            let is_free = start >= last;
+            last = if is_free { end } else { last };
+            is_free
+        });
+        places
+    }
+
+    /// Copies lines with the address masked; false, and nothing is copied, if it is not there.
+    pub(super) fn mask(&self, lines: &str, out: &mut String, mut log: Option<&mut Log>) -> bool {
+        let places = self.places(lines);
+        let mut copied = 0;
+        for &(start, end) in &places {
+            out.push_str(&lines[copied..start]);
+            out.push_str(Rule::Echo.sign());
+            if let Some(log) = log.as_deref_mut() {
+                let line = lines[..start].rfind('\n').map_or(0, |at| at + 1);
+                if log.line.is_empty() || lines.contains('\n') {
+                    log.line.clear();
+                    log.line.push_str(lines[line..].split(' ').next().unwrap_or_default());
+                }
+                log.add(Rule::Echo, &lines[start..end]);
+            }
+            copied = end;
+        }
+        if !places.is_empty() {
+            out.push_str(&lines[copied..]);
+        }
+        !places.is_empty()
+    }
+}
+
+fn host_of(authority: &str) -> &str {
+    match authority.rfind(':') {
+        Some(at) if !authority[at..].contains(']') => &authority[..at],
+        _ => authority,
+    }
+}
+
+/// `localhost` and other single words are not looked for.
+fn is_host(host: &str) -> bool {
+    host.len() >= SHORT && (host.contains('.') || host.contains(':'))
+}
+
+/// As it is, decoded, encoded, as in JSON, and escaped for HTML: those that differ.
+fn forms(text: &str) -> Vec<String> {
+    let plain = decoded(text);
+    let encoded = encoded(&plain);
+    let mut forms = vec![text.to_owned(), encoded.to_ascii_lowercase(), encoded];
+    forms.push(text.replace('/', "\\/"));
+    forms.push(text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"));
+    forms.push(plain);
+    forms.sort();
+    forms.dedup();
+    forms.retain(|form| !form.is_empty() && !form.contains('\n'));
+    forms
+}
+
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let digit = |at: usize| bytes.get(at).and_then(|&byte| char::from(byte).to_digit(16));
+    let mut at = 0;
+    while at < bytes.len() {
+        match (bytes[at], digit(at + 1), digit(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            (byte, _, _) => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    // White space is folded in a view, so it is here.
+    super::fold::folded(&String::from_utf8_lossy(&out))
+}
+
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// Whether a form stands alone and is not a part of a longer word, host or path.
+fn is_apart(lines: &[u8], start: usize, end: usize, quoted: bool) -> bool {
+    let before = start.checked_sub(1).map(|at| lines[at]);
+    let (after, second) = (lines.get(end).copied(), lines.get(end + 1).copied());
+    if quoted {
+        return is_quoted(&lines[..start], &lines[end..]);
+    }
+    let is_word =
+        |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    let (first, last) = (lines[start], lines[end - 1]);
+    if is_word(before) && (first.is_ascii_alphanumeric() || first == b'/') {
+        return false;
+    }
+    if before == Some(b'.') && (first.is_ascii_alphanumeric() || first == b'/') {
+        return false;
+    }
+    if last.is_ascii_alphanumeric() && is_word(after) {
+        return false;
+    }
+    // `/index` in `/index.html`, `example.com` in `example.com.au`, `/a` in `/a/b`.
+    if last.is_ascii_alphanumeric() && after == Some(b'.') && second.is_some_and(|byte| byte.is_ascii_alphanumeric()) {
+        return false;
+    }
+    !(first == b'/' && last != b'/' && after == Some(b'/') && is_word(second))
+}
+
+fn is_quoted(before: &[u8], after: &[u8]) -> bool {
+    const PAIRS: [(&str, &str); 11] = [
+        ("\"", "\""),
+        ("'", "'"),
+        ("`", "`"),
+        ("“", "”"),
+        ("‘", "’"),
+        ("«", "»"),
+        ("「", "」"),
+        ("『", "』"),
+        ("《", "》"),
+        ("<", ">"),
+        ("[", "]"),
+    ];
+    PAIRS.iter().any(|(open, close)| before.ends_with(open.as_bytes()) && after.starts_with(close.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masked(url: &str, text: &str) -> String {
+        let mut out = String::new();
+        if Echo::of(url).mask(text, &mut out, None) { out } else { text.to_owned() }
+    }
+
+    #[test]
+    fn an_address_given_back_is_masked_in_every_form() {
+        let url = "https://www.example.com/shop/xy-12/qq%20z?next=%2Fhome&q=red+shoes";
+        for (text, expected) in [
+            ("The requested URL /shop/xy-12/qq%20z was not found", "The requested URL ‹echo› was not found"),
+            ("No /shop/xy-12/qq z here", "No ‹echo› here"),
+            ("at https://www.example.com/shop/xy-12/qq%20z?next=%2Fhome&q=red+shoes.", "at ‹echo›."),
+            ("www.example.com:443, www.example.com", "‹echo›:443, ‹echo›"),
+            ("?u=https%3A%2F%2Fwww.example.com%2Fshop%2Fxy-12%2Fqq%20z", "?u=‹echo›"),
+            ("{\"path\":\"\\/shop\\/xy-12\\/qq%20z\"}", "{\"path\":\"‹echo›\"}"),
+            ("Results for red shoes", "Results for ‹echo›"),
+            ("在服务器www.example.com上找不到", "在服务器‹echo›上找不到"),
+        ] {
+            assert_eq!(masked(url, text), expected);
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_it_stays() {
+        for (url, text) in [
+            ("https://example.com/", "and/or / https://example.org/"),
+            ("https://example.com/", "example.com.au notexample.com my.example.com"),
+            ("https://example.com/login", "Please login to log in. /login.php /login/x"),
+            ("https://example.com/a", "and/a b"),
+            ("https://localhost/", "localhost"),
+            ("https://example.com/2026", "Copyright 2026"),
+            ("", "nothing at all"),
+            ("https://", "https:// /"),
+            ("/", "/ //"),
+        ] {
+            assert_eq!(masked(url, text), text, "{url}");
+        }
+        assert_eq!(masked("https://example.com/login", "Page \"login\" not found"), "Page \"‹echo›\" not found");
+        assert_eq!(masked("https://example.com/login", "path /login."), "path ‹echo›.");
+    }
+}
