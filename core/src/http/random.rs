@@ -123,7 +123,7 @@ pub(super) fn class(name: &str) -> Option<Range<usize>> {
         }
     }
     // `sc-bdVaJa`, `Button_root__aXkQz`.
-    if letters == last.len() && letters >= 5 && letters <= 12 {
+    if letters == last.len() && (5..=12).contains(&letters) {
         let mixed = made.upper > 0 && made.lower > 0;
         if name.starts_with("sc-") && start == 3 && mixed {
             return Some(start..bytes.len());
