@@ -43,7 +43,7 @@ def test_the_promise_is_kept(kind: str) -> None:
 
 
 def test_the_join_tells_what_the_cosine_tells() -> None:
-    """Responses of all kinds at once, and copies of them with other parts: all pairs, one by one."""
+    """Responses of all kinds at once, and copies of them with other parts: all pairs."""
     rng = random.Random(8)
     draws = [draw for name, draw in view_edges.KINDS.items() if name != "long pages"]
     texts: list[str] = []
