@@ -342,3 +342,13 @@ def test_memory_stays_small() -> None:
             assert grown < 150, f"{grown} MB more for 100,000 responses of {found.kinds} kinds"
         """
     )
+
+
+def test_documents_of_a_collection_are_in_no_group(tmp_path: Path, capture: Path) -> None:
+    from neardup import Collection
+
+    path = tmp_path / "seen.neardup"
+    Collection.open(path, "http").close()
+    asked = options(within="host", against=[str(path)])
+    with pytest.raises(jobs.RefusedError, match="within is 'host', and .* is a collection"):
+        jobs.dedup([str(capture)], tmp_path / "kept.jsonl", asked)

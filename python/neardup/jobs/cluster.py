@@ -18,6 +18,8 @@ from neardup.jobs.options import Options, asked
 from neardup.jobs.summary import Summary
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from neardup.jobs.spool import Corpus
     from neardup.near.matches import Clusters, Matches
 
@@ -63,12 +65,17 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
         if job.viewing is not None:
             kinds = kinds_of(corpus, found, removed, job.labels)
             summary.kinds, summary.alone = len(kinds), int((kinds.size == 1).sum())
-        _write(job, corpus, matches, found, kinds)
+        _write(job, corpus, matches, found, removed, kinds)
         return job.finish()
 
 
 def _write(
-    job: Job, corpus: Corpus, matches: Matches, found: Clusters, kinds: Kinds | None
+    job: Job,
+    corpus: Corpus,
+    matches: Matches,
+    found: Clusters,
+    removed: pa.Table,
+    kinds: Kinds | None,
 ) -> None:
     import numpy as np
     import pyarrow as pa
@@ -99,10 +106,16 @@ def _write(
         if kinds is not None and (path := job.options.kinds) is not None:
             _write_kinds(job, kinds, path)
         job.write_quarantine(corpus)
-        if job.options.report is not None:
+        if job.options.report is None:
+            return
+        if kinds is None:
             from neardup.jobs.reporting import write_report
 
             write_report(job, corpus, matches, found)
+        else:
+            from neardup.jobs.kinds_report import write_kinds_report
+
+            write_kinds_report(job, kinds, found, removed)
 
 
 def _write_kinds(job: Job, kinds: Kinds, path: Path) -> None:

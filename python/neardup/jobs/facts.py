@@ -56,6 +56,15 @@ class Facts:
         parts = [values_of(batch.column(name)) for batch in self._batches]
         return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A whole column as it is in the file, mapped."""
+        import pyarrow as pa
+
+        return pa.chunked_array(
+            [batch.column(name) for batch in self._batches],
+            type=None if self._batches else _kind(name),
+        )
+
     def codes(self, name: str) -> Rows:
         """For each row a number by which equal strings are known; -1 for none, or an empty one."""
         import numpy as np

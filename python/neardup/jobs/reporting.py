@@ -51,8 +51,8 @@ def write_report(job: Job, corpus: Corpus, matches: Matches, found: Clusters | N
         job=job.summary.job,
         language=job.options.lang or reports.language_of_locale(),
         counts=_counts(job),
-        said=list(_said(job)),
-        settings=_settings(job),
+        said=list(said_of(job)),
+        settings=settings_of(job),
         histograms=list(_histograms(job, matches, wider)),
         pairs=_pairs(job, corpus, matches, wider),
         pairs_note=Said("pairs.note" if job.is_sketched else "pairs.note_radius"),
@@ -81,7 +81,7 @@ def _counts(job: Job) -> dict[str, int]:
     return {"clusters": found.clusters, "clustered": grouped, "alone": alone, **kinds}
 
 
-def _said(job: Job) -> Iterator[Said]:
+def said_of(job: Job) -> Iterator[Said]:
     """How it was found, as the summary has it."""
     found = job.summary
     yield Said("said.read", {"n": found.read})
@@ -107,7 +107,7 @@ def _said(job: Job) -> Iterator[Said]:
         yield Said(name.get(found.job, "said.exact"))
 
 
-def _settings(job: Job) -> dict[str, str]:
+def settings_of(job: Job) -> dict[str, str]:
     from neardup._core import __version__
 
     found, compared = job.summary, [*job.against, *job.collections]

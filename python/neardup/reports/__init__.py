@@ -1,11 +1,14 @@
-"""Reports: HTML pages that need nothing else. Only pages of evidence have a script, their own."""
+"""Reports: HTML pages that need nothing else. Those of evidence and of kinds
+have a script, their own."""
 
 from neardup.reports.catalogue import LANGUAGES, Said, language_of_locale
 from neardup.reports.compared import Compared, render_comparison
 from neardup.reports.copying import CopyingReport, render_file, render_folder
 from neardup.reports.histograms import Histogram
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render
+from neardup.reports.kinds import KindsReport, Member, Sample, ShownKind, render_kinds
 from neardup.reports.texts import Shown
+from neardup.reports.viewed import View
 
 __all__ = [
     "LANGUAGES",
@@ -13,13 +16,19 @@ __all__ = [
     "CopyingReport",
     "Histogram",
     "JobReport",
+    "KindsReport",
+    "Member",
     "Said",
+    "Sample",
     "Shown",
     "ShownCluster",
+    "ShownKind",
     "ShownPair",
+    "View",
     "language_of_locale",
     "render",
     "render_comparison",
     "render_file",
     "render_folder",
+    "render_kinds",
 ]

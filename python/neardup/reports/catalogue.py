@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from neardup.reports.http_phrases import HTTP_PHRASES
 from neardup.reports.phrases import PHRASES
 
 LANGUAGES = ("en", "zh")
@@ -238,6 +239,7 @@ CATALOGUE: dict[str, tuple[str | tuple[str, str], str]] = {
     "setting.recipe": ("recipe", "配方"),
     "setting.version": ("neardup", "neardup"),
     **PHRASES,
+    **HTTP_PHRASES,
 }
 
 

@@ -159,23 +159,23 @@ class _Matcher(SequenceMatcher[Hashable]):
 def _matched(a: _Words, b: _Words, budget: Budget) -> Iterator[Match]:
     """Runs of equal words, in order."""
     if max(len(a.keys), len(b.keys)) <= WHOLE_WORDS:
-        yield from _runs(a.keys, b.keys, budget)
+        yield from runs(a.keys, b.keys, budget)
         return
     cuts_a, cuts_b = a.sentences(), b.sentences()
     sentences_a = [tuple(a.keys[i:j]) for i, j in pairwise(cuts_a)]
     sentences_b = [tuple(b.keys[i:j]) for i, j in pairwise(cuts_b)]
     at_a = at_b = 0
-    for run in [*_runs(sentences_a, sentences_b, budget), None]:
+    for run in [*runs(sentences_a, sentences_b, budget), None]:
         begin_a = cuts_a[run.a] if run else len(a.keys)
         begin_b = cuts_b[run.b] if run else len(b.keys)
-        for inner in _runs(a.keys[at_a:begin_a], b.keys[at_b:begin_b], budget):
+        for inner in runs(a.keys[at_a:begin_a], b.keys[at_b:begin_b], budget):
             yield Match(inner.a + at_a, inner.b + at_b, inner.size)
         if run:
             at_a, at_b = cuts_a[run.a + run.size], cuts_b[run.b + run.size]
             yield Match(begin_a, begin_b, at_a - begin_a)
 
 
-def _runs(a: Sequence[Hashable], b: Sequence[Hashable], budget: Budget) -> Iterator[Match]:
+def runs(a: Sequence[Hashable], b: Sequence[Hashable], budget: Budget) -> Iterator[Match]:
     """Runs of equal items; what both begin and end with costs next to nothing."""
     shorter = min(len(a), len(b))
     head = 0

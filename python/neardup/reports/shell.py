@@ -29,16 +29,16 @@ def environment() -> Environment:
 
 
 @cache
-def script() -> str:
+def script(name: str = "page.js") -> str:
     """The one script of a page, as it stands between its tags."""
     found = environment()
     assert found.loader is not None  # noqa: S101
     # A browser hashes plain line ends, whatever the file has.
-    return found.loader.get_source(found, "page.js")[0].replace("\r\n", "\n")
+    return found.loader.get_source(found, name)[0].replace("\r\n", "\n")
 
 
 @cache
-def policy_with_script() -> str:
+def policy_with_script(name: str = "page.js") -> str:
     """The same policy, but our script runs: it is known by its hash, and no other one is."""
-    digest = base64.b64encode(hashlib.sha256(script().encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(script(name).encode()).digest()).decode()
     return f"{POLICY}; script-src 'sha256-{digest}'"

@@ -1,0 +1,397 @@
+"""The page of kinds of HTTP responses: how many there are of each, what tells them apart, and two
+samples of each side by side.
+
+Nothing of a capture is ever interpreted: titles, addresses and views are text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from neardup.reports.catalogue import Said, Words
+from neardup.reports.facets import OTHERS, Facet, Facets
+from neardup.reports.markup import Piece, cosine, line, number, percent, plain
+from neardup.reports.shell import environment, policy_with_script, script
+from neardup.reports.viewed import SampleView, View, Viewed, shortened
+
+SCRIPT = "kinds.js"
+# Characters of views on a page, whatever their number.
+CHARACTERS = 6_000_000
+# Values listed of a kind whose responses differ in a column.
+VARIED = 6
+# Kinds with a part of the bar of their own, and the least share of it that can be seen.
+BAR_KINDS = 60
+BAR_SHARE = 0.003
+# A part of the bar that is wide enough for a number.
+BAR_NAMED = 0.045
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The representative of a kind and the member least like it; None if there is no other."""
+
+    first: View
+    other: View | None = None
+
+
+class Member(NamedTuple):
+    """A response of a kind; its similarity is to the representative, None for that one."""
+
+    id: str
+    url: str
+    similarity: float | None = None
+
+
+@dataclass(frozen=True)
+class ShownKind:
+    """A kind of responses. What is said of it is said of its representative, but for counts.
+
+    number    its number in the tables of the job
+    status    0 if the capture does not tell
+    label     the usual kind it is, "" if none; `rule`: which rule says so, and `why`
+    shortest, longest   lengths of bodies, in bytes
+    hosts     how many different ones
+    lowest    lowest similarity to the representative; None where there is none to compare
+    members   some of them, the representative first
+    facets    for each facet the places of the values that its members have; see `facets`
+    """
+
+    number: int
+    size: int
+    status: int = 0
+    title: str = ""
+    server: str = ""
+    label: str = ""
+    rule: str = ""
+    why: str = ""
+    shortest: int = 0
+    longest: int = 0
+    hosts: int = 0
+    lowest: float | None = None
+    id: str = ""
+    url: str = ""
+    members: Sequence[Member] = ()
+    sample: Sample | None = None
+
+
+@dataclass(frozen=True)
+class KindsReport:
+    """What is shown. Lists that the caller has cut come with the number there is in all.
+
+    responses   how many were read
+    kind_count  how many kinds there are, and how many of them are `alone`
+    kinds       the largest first
+    facets      of these kinds, in the same order
+    said        how it was found, in sentences
+    problems    unreadable records: file, number in it, reason
+    """
+
+    responses: int = 0
+    kind_count: int = 0
+    alone: int = 0
+    kinds: Sequence[ShownKind] = ()
+    facets: Facets = field(default_factory=Facets)
+    language: str = "en"
+    said: Sequence[Said] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    problems: Sequence[tuple[str, int | None, str]] = ()
+    problem_count: int = 0
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A value of a facet: `at` is its place, `value` what an address of the page calls it."""
+
+    at: int
+    value: str
+    name: Sequence[Piece]
+    kinds: int
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """A facet as it is shown."""
+
+    name: str
+    title: str
+    choices: Sequence[_Choice]
+
+
+@dataclass(frozen=True)
+class _Segment:
+    """A part of the bar: `link` leads to its kind, `css` is of its status."""
+
+    share: str
+    css: str
+    said: str
+    name: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A kind as it is shown. Empty strings are left out."""
+
+    number: int
+    size: int
+    count: str
+    width: str
+    status: str
+    statuses: int
+    css: str
+    title: Sequence[Piece]
+    url: Sequence[Piece]
+    id: Sequence[Piece]
+    label: Sequence[Piece]
+    rule: Sequence[Piece]
+    why: Sequence[Piece]
+    server: Sequence[Piece]
+    facts: Sequence[str]
+    lowest: float
+    places: Sequence[tuple[str, str]]
+    varied: Sequence[tuple[str, Sequence[Sequence[Piece]], bool]]
+    members: Sequence[tuple[Sequence[Piece], Sequence[Piece], str]]
+    members_note: str
+    sample: SampleView | None
+    sample_note: str
+
+
+def render_kinds(report: KindsReport) -> Iterator[str]:
+    """The whole page, in pieces."""
+    return _Page(report).render()
+
+
+class _Page:
+    def __init__(self, report: KindsReport) -> None:
+        self.report = report
+        self.words = Words(report.language)
+        self.kinds = report.kinds
+        self._viewed = Viewed(self.words)
+        self._room = CHARACTERS
+        self._largest = max((kind.size for kind in self.kinds), default=1)
+
+    def render(self) -> Iterator[str]:
+        words, report = self.words, self.report
+        return (
+            environment()
+            .get_template("kinds.html")
+            .generate(
+                policy=policy_with_script(SCRIPT),
+                script=script(SCRIPT),
+                words=words,
+                number=number,
+                title=plain(words("title.kinds")),
+                counts=self._counts(),
+                said=[words.say(said) for said in report.said],
+                bar=self._bar(),
+                bar_said=self._bar_said(),
+                classes=self._classes(),
+                facets=[
+                    self._facet(facet) for facet in report.facets.facets if len(facet.values) > 1
+                ],
+                shown=len(self.kinds),
+                responses=sum(kind.size for kind in self.kinds),
+                list_note=self._list_note(),
+                rows=(self._row(at, kind) for at, kind in enumerate(self.kinds)),
+                report=report,
+                problems=[
+                    (line(file), "–" if at is None else number(at), line(reason))
+                    for file, at, reason in report.problems
+                ],
+                settings=[
+                    (line(words.label("setting", name)), line(value))
+                    for name, value in report.settings.items()
+                ],
+            )
+        )
+
+    def _counts(self) -> list[tuple[str, str]]:
+        report = self.report
+        counts = {
+            "responses": report.responses,
+            "kinds": report.kind_count,
+            "alone_kinds": report.alone,
+            "unreadable": report.problem_count,
+        }
+        return [(self.words(f"count.{name}"), number(n)) for name, n in counts.items()]
+
+    # ---- how the responses fall on kinds ----
+
+    def _bar(self) -> list[_Segment]:
+        total = max(self.report.responses, 1)
+        found = []
+        for kind in self.kinds[:BAR_KINDS]:
+            share = kind.size / total
+            if kind.size == 1 or share < BAR_SHARE:
+                break
+            found.append(self._segment(kind, share))
+        # Kinds that are not on the page are in the bar all the same.
+        alone = self.report.alone
+        rest = total - alone - sum(kind.size for kind in self.kinds[: len(found)])
+        rest_kinds = self.report.kind_count - alone - len(found)
+        if rest_kinds > 0:
+            said = self.words("bar.rest", n=rest_kinds, responses=number(rest))
+            found.append(_Segment(_width(rest / total), "rest", said))
+        if alone:
+            said = self.words("bar.alone", n=alone)
+            found.append(_Segment(_width(alone / total), "alone", said))
+        return found
+
+    def _segment(self, kind: ShownKind, share: float) -> _Segment:
+        status = self._status(kind)
+        said = " · ".join(
+            part
+            for part in (
+                self.words("responses", n=kind.size),
+                percent(share),
+                status,
+                plain(shortened(kind.title or kind.url)),
+            )
+            if part
+        )
+        name = status if share >= BAR_NAMED else ""
+        return _Segment(_width(share), _css(kind.status), said, name, f"#k{kind.number}")
+
+    def _bar_said(self) -> str:
+        report = self.report
+        if report.responses == 0 or report.kind_count < 3:
+            return ""
+        kinds = 0
+        held = 0
+        # As many of the largest as hold nine of ten responses.
+        for kind in self.kinds:
+            if held >= 0.9 * report.responses:
+                break
+            held += kind.size
+            kinds += 1
+        if kinds == len(self.kinds) < report.kind_count or kinds > report.kind_count / 2:
+            return ""
+        return self.words("bar.said", n=kinds, share=percent(held / report.responses))
+
+    def _classes(self) -> list[tuple[str, str]]:
+        """What colours mean, of those there are."""
+        order = ("s2", "s3", "s4", "s5", "s1", "s0")
+        there = {_css(kind.status) for kind in self.kinds}
+        return [(css, self.words(f"class.{css}")) for css in order if css in there]
+
+    # ---- facets ----
+
+    def _facet(self, facet: Facet) -> _Chosen:
+        found = []
+        for at, value in enumerate(facet.values):
+            found.append(_Choice(at, plain(value), self._value(facet.name, value), facet.kinds[at]))
+        if facet.name == "status":
+            found.sort(key=lambda choice: choice.value.zfill(3))
+        if facet.others:
+            said = self.words("facet.others", n=facet.others)
+            found.append(_Choice(OTHERS, "…", line(said), facet.other_kinds))
+        return _Chosen(facet.name, self.words(f"facet.{facet.name}"), found)
+
+    def _value(self, facet: str, value: str) -> list[Piece]:
+        if not value or (facet == "status" and value == "0"):
+            return line(self.words(f"none.{facet}"))
+        if facet == "label":
+            return line(self.words.label("label", value))
+        return line(shortened(value))
+
+    # ---- kinds ----
+
+    def _list_note(self) -> str:
+        left_out = self.report.kind_count - len(self.kinds)
+        if not left_out:
+            return ""
+        return self.words("kinds.left_out", n=left_out, shown=number(len(self.kinds)))
+
+    def _status(self, kind: ShownKind) -> str:
+        return str(kind.status) if kind.status else ""
+
+    def _row(self, at: int, kind: ShownKind) -> _Row:
+        words = self.words
+        sample, sample_note = self._sample(kind)
+        members = [
+            (
+                line(shortened(member.url)),
+                line(shortened(member.id)),
+                "" if member.similarity is None else cosine(member.similarity),
+            )
+            # The representative alone is in the row itself.
+            for member in (kind.members if len(kind.members) > 1 else ())
+        ]
+        places = self.report.facets.of_kinds[at] if self.report.facets.of_kinds else {}
+        note = ""
+        if members and len(members) < kind.size:
+            note = words("kinds.members", shown=len(members), n=kind.size)
+        return _Row(
+            kind.number,
+            kind.size,
+            number(kind.size),
+            f"{100 * (kind.size / self._largest) ** 0.5:.1f}%",
+            self._status(kind) or "–",
+            len(places.get("status", ())),
+            _css(kind.status),
+            line(shortened(kind.title)),
+            line(shortened(kind.url)),
+            line(shortened(kind.id)),
+            line(words.label("label", kind.label)) if kind.label else [],
+            line(kind.rule),
+            line(kind.why),
+            line(shortened(kind.server)),
+            self._facts(kind),
+            1.0 if kind.lowest is None else round(kind.lowest, 6),
+            [(name, " ".join(map(str, found))) for name, found in places.items()],
+            self._varied(places),
+            members,
+            note,
+            sample,
+            sample_note,
+        )
+
+    def _varied(
+        self, places: Mapping[str, Sequence[int]]
+    ) -> list[tuple[str, list[list[Piece]], bool]]:
+        """Columns in which the responses of a kind differ, some values, and whether that is all."""
+        found = []
+        for facet in self.report.facets.facets:
+            of_kind = places.get(facet.name, ())
+            if len(of_kind) > 1:
+                named = [at for at in of_kind if at != OTHERS][:VARIED]
+                values = [self._value(facet.name, facet.values[at]) for at in named]
+                title = self.words(f"facet.{facet.name}")
+                found.append((title, values, len(named) == len(of_kind)))
+        return found
+
+    def _facts(self, kind: ShownKind) -> list[str]:
+        words = self.words
+        if kind.shortest == kind.longest:
+            facts = [words("fact.bytes", n=kind.longest)]
+        else:
+            lengths = number(kind.shortest), number(kind.longest)
+            facts = [words("fact.lengths", shortest=lengths[0], longest=lengths[1])]
+        if kind.hosts:
+            facts.append(words("fact.hosts", n=kind.hosts))
+        if kind.size > 1 and kind.lowest is not None:
+            # Nothing is above 1.
+            name = "fact.lowest" if kind.lowest < 1 - 1e-6 else "fact.similarity"
+            facts.append(words(name, value=cosine(kind.lowest)))
+        return facts
+
+    def _sample(self, kind: ShownKind) -> tuple[SampleView | None, str]:
+        """Views side by side while there is room; what to say where they are not."""
+        if kind.sample is None:
+            return None, self.words("sample.none")
+        made = self._viewed.sample(kind.sample.first, kind.sample.other)
+        if made.characters > self._room:
+            return None, self.words("sample.no_room")
+        self._room -= made.characters
+        return made, ""
+
+
+def _css(status: int) -> str:
+    """The class of a status: of its first digit."""
+    return f"s{status // 100}" if 100 <= status <= 599 else "s0"
+
+
+def _width(share: float) -> str:
+    return f"{100 * share:.3f}"

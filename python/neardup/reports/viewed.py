@@ -1,0 +1,376 @@
+"""Two views of responses side by side, line by line: what differs is marked, what was masked is
+a chip."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from neardup.reports.catalogue import Words
+from neardup.reports.differences import Budget, Stretch, differences, runs
+from neardup.reports.markup import cosine, line
+
+# Names that lines of a view begin with, in their order. A line of any other is text.
+NAMES = ("within", "status", "header", "title", "tags", "keys", "text", "body")
+# Lines shown of a view, and characters of a line.
+LINES = 120
+LINE_CHARACTERS = 2_000
+# Characters of an address, a title or the name of a record.
+NAME_CHARACTERS = 300
+# Of a longer stretch without differences only both ends are shown.
+SAME_CHARACTERS = 500
+ENDS_CHARACTERS = 160
+WORD_CHARACTERS = 40
+# Of more lines of text in a row that are the same, the first two and the last are shown.
+SAME_LINES = 5
+# Some three seconds for all views of a page; later pairs are marked coarsely.
+PAGE_STEPS = 20_000_000
+
+_MASK = re.compile("\u2039([a-z][a-z0-9-]{0,30})\u203a")
+# A masked part is one sign while views are compared, so that no mark falls into it.
+_FIRST_SIGN = 0x10F000
+_SIGNS = re.compile("[\U0010f000-\U0010f0ff]")
+_MOST_SIGNS = 0x100
+
+
+@dataclass(frozen=True)
+class View:
+    """A response as it was compared.
+
+    text        its view, or the beginning of it; `length`: characters of the whole
+    similarity  to the representative of its kind; None for that one
+    """
+
+    id: str
+    url: str
+    text: str
+    length: int = 0
+    similarity: float | None = None
+
+
+class Bit(NamedTuple):
+    """Characters of a line; `css` is "code" for codes, "chip" for a masked part, or nothing."""
+
+    text: str
+    css: str = ""
+
+
+class Part(NamedTuple):
+    """Some of a line: `tag` is "del", "ins", "skip", or nothing."""
+
+    tag: str
+    bits: Sequence[Bit]
+
+
+class Row(NamedTuple):
+    """A line of both views, or of one; `right` is None where both have the same.
+
+    name     what the line is, in the language of the page, or the name of a header; "" if the line
+             before has the same name
+    differs  whether the views differ in it
+    """
+
+    name: Sequence[Bit]
+    left: Sequence[Part]
+    right: Sequence[Part] | None
+    differs: bool
+
+
+@dataclass(frozen=True)
+class SampleView:
+    """What is shown of a kind: `heads` of the columns, the rows, and a note."""
+
+    heads: Sequence[tuple[str, Sequence[Bit], Sequence[Bit]]]
+    rows: Sequence[Row]
+    note: str = ""
+
+    @property
+    def characters(self) -> int:
+        """How much of a page it takes."""
+        sides = [row.left for row in self.rows] + [row.right or () for row in self.rows]
+        return sum(len(bit.text) for side in sides for part in side for bit in part.bits)
+
+
+class _Line(NamedTuple):
+    name: str
+    header: str
+    value: str
+    """With signs for masked parts."""
+    more: int
+    """Characters that were cut."""
+
+
+class _Pair(NamedTuple):
+    left: _Line | None
+    right: _Line | None
+
+    @property
+    def is_same(self) -> bool:
+        return self.left == self.right
+
+
+class Viewed:
+    """Puts views side by side; all of a page share the time it takes."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._steps = Budget(PAGE_STEPS)
+
+    def sample(self, first: View, other: View | None) -> SampleView:
+        masks = _Masks(self._words)
+        heads = [self._head(view) for view in (first, other) if view is not None]
+        if other is None or first.text == other.text:
+            left, more = _lines(first, masks)
+            rows = self._rows([_Pair(each, each) for each in left], masks, more)
+            note = "" if other is None else self._words("sample.same")
+            return SampleView(heads, rows, note)
+        left, more_left = _lines(first, masks)
+        right, more_right = _lines(other, masks)
+        pairs = _without_cut_ends(list(self._paired(left, right)), more_left, more_right)
+        found = self._rows(self._folded(pairs), masks, max(more_left, more_right))
+        note = "" if any(row.differs for row in found) else self._words("sample.beyond")
+        return SampleView(heads, found, note)
+
+    def _head(self, view: View) -> tuple[str, Sequence[Bit], Sequence[Bit]]:
+        if view.similarity is None:
+            said = self._words("fact.representative")
+        else:
+            said = self._words("sample.least", value=cosine(view.similarity))
+        return said, _foreign(shortened(view.url)), _foreign(shortened(view.id))
+
+    def _paired(self, left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]:
+        """The lines of both views, name by name, those that belong together beside each other."""
+        by_name: tuple[defaultdict[str, list[_Line]], ...] = (defaultdict(list), defaultdict(list))
+        for lines, groups in zip((left, right), by_name, strict=True):
+            for each in lines:
+                groups[each.name].append(each)
+        for name in NAMES:
+            lines_left, lines_right = (groups[name] for groups in by_name)
+            if name == "header":
+                yield from _by_header(lines_left, lines_right)
+            else:
+                yield from self._in_order(lines_left, lines_right)
+
+    def _in_order(self, left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]:
+        at_left = at_right = 0
+        for run in [*runs(left, right, self._steps), None]:
+            end_left = run.a if run else len(left)
+            end_right = run.b if run else len(right)
+            yield from _zipped(left[at_left:end_left], right[at_right:end_right])
+            if run:
+                same = left[run.a : run.a + run.size]
+                yield from (_Pair(each, each) for each in same)
+                at_left, at_right = run.a + run.size, run.b + run.size
+
+    def _rows(self, pairs: Iterable[_Pair | int], masks: _Masks, more: int) -> list[Row]:
+        found: list[Row] = []
+        last = ""
+        for each in pairs:
+            if isinstance(each, int):
+                found.append(self._skipped("sample.lines", each))
+                continue
+            given = each.left or each.right
+            assert given is not None  # noqa: S101
+            name = self._name(given) if given.name != last or given.header else []
+            last = given.name
+            found.append(self._row(name, each, masks))
+        if more:
+            found.append(self._skipped("sample.more", more))
+        return found
+
+    def _folded(self, pairs: Sequence[_Pair]) -> Iterator[_Pair | int]:
+        """Many lines of text that are the same become a number."""
+        same: list[_Pair] = []
+        for pair in [*pairs, None]:
+            if pair is not None and pair.is_same and pair.left and pair.left.name == "text":
+                same.append(pair)
+                continue
+            if len(same) > SAME_LINES:
+                yield from same[:2]
+                yield len(same) - 3
+                yield same[-1]
+            else:
+                yield from same
+            same = []
+            if pair is not None:
+                yield pair
+
+    def _name(self, each: _Line) -> list[Bit]:
+        if each.header:
+            return [bit._replace(css=bit.css or "header") for bit in _foreign(each.header)]
+        return [Bit(self._words(f"view.{each.name}"))]
+
+    def _skipped(self, phrase: str, count: int) -> Row:
+        return Row([], [Part("skip", [Bit(self._words(phrase, n=count))])], None, False)
+
+    def _row(self, name: Sequence[Bit], pair: _Pair, masks: _Masks) -> Row:
+        left, right = pair
+        if left is not None and pair.is_same:
+            whole = self._whole(left.value, masks) or self._nothing()
+            return Row(name, [*whole, *self._cut(left)], None, False)
+        if left is None or right is None:
+            both = [
+                [] if each is None else [*(self._marked_whole(each, tag, masks)), *self._cut(each)]
+                for tag, each in (("del", left), ("ins", right))
+            ]
+            return Row(name, both[0], both[1], True)
+        found = differences(left.value, right.value, self._steps)
+        stretches = list(found.stretches)
+        if (left.more or right.more) and stretches and not stretches[-1].same:
+            # Where one line was cut the other may well go on alike.
+            stretches[-1] = stretches[-1]._replace(same=True)
+        return Row(
+            name,
+            [*self._marked(stretches, "del", masks), *self._cut(left)],
+            [*self._marked(stretches, "ins", masks), *self._cut(right)],
+            True,
+        )
+
+    def _marked_whole(self, each: _Line, tag: str, masks: _Masks) -> list[Part]:
+        return (
+            [_part(tag, each.value, masks)] if each.value else [Part(tag, self._nothing()[0].bits)]
+        )
+
+    def _nothing(self) -> list[Part]:
+        """Of headers that change all the time only the name is compared."""
+        return [Part("skip", [Bit(self._words("sample.name_only"))])]
+
+    def _cut(self, each: _Line) -> list[Part]:
+        if not each.more:
+            return []
+        return [Part("skip", [Bit(self._words("sample.characters", n=each.more))])]
+
+    def _marked(self, stretches: Iterable[Stretch], tag: str, masks: _Masks) -> list[Part]:
+        parts = []
+        for stretch in stretches:
+            text = stretch.left if tag == "del" else stretch.right
+            if stretch.same:
+                parts += self._whole(text, masks)
+                continue
+            words = text.rstrip()
+            if words:
+                parts.append(_part(tag, words, masks))
+            if words != text:
+                parts.append(Part("", [Bit(" ")]))
+        return parts
+
+    def _whole(self, text: str, masks: _Masks) -> list[Part]:
+        """A stretch without differences, its middle left out if it is long."""
+        if len(text) <= SAME_CHARACTERS:
+            return [_part("", text, masks)] if text else []
+        begin = _space(text, ENDS_CHARACTERS)
+        end = _space(text, len(text) - ENDS_CHARACTERS)
+        skipped = self._words("text.skipped", n=end - begin)
+        return [
+            _part("", text[:begin].rstrip(), masks),
+            Part("skip", [Bit(skipped)]),
+            _part("", text[end:].lstrip(), masks),
+        ]
+
+
+class _Masks:
+    """Masked parts as single signs, and back."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._names: list[str] = []
+
+    def signed(self, text: str) -> str:
+        # Signs of the page itself would be taken for ours.
+        return _MASK.sub(self._sign, _SIGNS.sub("\ufffd", text))
+
+    def _sign(self, match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name not in self._names:
+            if len(self._names) == _MOST_SIGNS:
+                return match.group()
+            self._names.append(name)
+        return chr(_FIRST_SIGN + self._names.index(name))
+
+    def bits(self, text: str) -> list[Bit]:
+        found = []
+        at = 0
+        for match in _SIGNS.finditer(text):
+            found += [*_foreign(text[at : match.start()])]
+            name = self._names[ord(match.group()) - _FIRST_SIGN]
+            found.append(Bit(self._words.label("mask", name), "chip"))
+            at = match.end()
+        return [*found, *_foreign(text[at:])]
+
+
+def _foreign(text: str) -> list[Bit]:
+    return [Bit(piece.text, "code" if piece.is_code else "") for piece in line(text)]
+
+
+def _part(tag: str, text: str, masks: _Masks) -> Part:
+    return Part(tag, masks.bits(text))
+
+
+def _lines(view: View, masks: _Masks) -> tuple[list[_Line], int]:
+    """The first lines of a view in the order of their names, and how many more there are."""
+    given = [each for each in view.text.split("\n") if each]
+    found = []
+    for each in given:
+        name, _, value = each.partition(" ")
+        header = ""
+        if name not in NAMES:
+            name, value = "text", each
+        elif name == "header":
+            header, _, value = value.partition(" ")
+        cut = value
+        if len(value) > LINE_CHARACTERS:
+            cut = value[: _space(value, LINE_CHARACTERS - WORD_CHARACTERS)]
+        found.append(
+            _Line(name, header[:WORD_CHARACTERS], masks.signed(cut), len(value) - len(cut))
+        )
+    # Text comes last but for the body, which is one line: the rest is never cut for it.
+    found.sort(key=lambda each: NAMES.index(each.name))
+    if view.length > len(view.text) and found:
+        found[-1] = found[-1]._replace(more=found[-1].more + view.length - len(view.text))
+    return found[:LINES], max(len(found) - LINES, 0)
+
+
+def _by_header(left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]:
+    """Headers of a name beside each other; those that only the other has come last."""
+    waiting: defaultdict[str, list[_Line]] = defaultdict(list)
+    for each in right:
+        waiting[each.header].append(each)
+    for each in left:
+        others = waiting[each.header]
+        # One that is equal, wherever it stands; else the next.
+        at = others.index(each) if each in others else 0
+        yield _Pair(each, others.pop(at) if others else None)
+    for each in right:
+        others = waiting[each.header]
+        if any(each is other for other in others):
+            yield _Pair(None, each)
+
+
+def shortened(name: str) -> str:
+    return name if len(name) <= NAME_CHARACTERS else f"{name[: NAME_CHARACTERS - 1]}…"
+
+
+def _zipped(left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]:
+    for at in range(max(len(left), len(right))):
+        yield _Pair(
+            left[at] if at < len(left) else None,
+            right[at] if at < len(right) else None,
+        )
+
+
+def _without_cut_ends(pairs: list[_Pair], more_left: int, more_right: int) -> list[_Pair]:
+    """Lines at the end that one view has left after the other was cut are no difference."""
+    while pairs and (
+        (more_left and pairs[-1].left is None) or (more_right and pairs[-1].right is None)
+    ):
+        pairs.pop()
+    return pairs
+
+
+def _space(text: str, place: int) -> int:
+    """Where to cut without cutting a word: the first space there, or else the place."""
+    places = range(place, min(place + WORD_CHARACTERS, len(text)))
+    return next((at for at in places if text[at].isspace()), place)
