@@ -167,8 +167,8 @@ def plain_tokens(text: str, recipe: Any) -> list[str]:
 
 
 def view_tokens(text: str) -> list[tuple[str, str]]:
-    """The tokens of a response's view, each with the form by which it is weighed: a word of the
-    text or of the title by its length, all else in full."""
+    """The tokens of a response's view, each with what it is weighed by: a word of the text or of
+    the title by its length, "=once" whatever the count, a "=quarter", "" in full."""
     found: list[tuple[str, str]] = []
     group_ = ""
     lines = text.split("\n")
@@ -183,22 +183,24 @@ def view_tokens(text: str) -> list[tuple[str, str]]:
             case "header":
                 header, _, value = value.partition(" ")
                 start = "header=" + short_name(header)
-                if header:
-                    found += [(start, ""), *((f"{start}={word}", "") for word in words(value))]
+                if header and header not in OF_THE_WAY:
+                    found += [(start, "=once")]
+                    found += [(f"{start}={shape(word)}", "=once") for word in words(value)]
             case "title":
                 found += [("title: " + value, "")] if value else []
-                found += [("title=" + word, word) for word in words(value)]
+                found += [("title=" + shape(word), word) for word in words(value)]
             case "tags":
-                found += [(token, "") for token in tag_tokens(value)]
+                found += [(token, "=once") for token in tag_tokens(value)]
             case "keys":
                 found += [("key=" + path, "") for path in value.split(" ") if path]
             case "body":
-                kinds = [value.partition(" ")[0], value]
-                found += [("body=" + kind, "") for kind in dict.fromkeys(kinds) if kind]
+                kind = value.partition(" ")[0]
+                found += [("body=" + kind, "")] if kind else []
+                found += [("body=" + value, "=quarter")] if kind != value else []
             case _:
                 block = value if name == "text" else line
-                neighbours = words(block, ngram=2)
-                found += [(word, word) for word in words(block)]
+                neighbours = [shape(word) for word in words(block, ngram=2)]
+                found += [(shape(word), word) for word in words(block)]
                 if len(neighbours) > 1:
                     found += [(joined, "") for joined in ngrams(neighbours, 3, " ")]
     return [(group_ + token, form) for token, form in found]
@@ -217,6 +219,19 @@ def tag_tokens(line: str) -> list[str]:
                 path.insert(0, names[before])
         found.append("path=" + ">".join(path[-3:]))
     return found + ["tags=" + joined for joined in ngrams(names, 3, " ")]
+
+
+# Headers that depend on who asks.
+OF_THE_WAY = [
+    *("age", "connection", "content-encoding", "content-length", "date", "keep-alive"),
+    *("proxy-connection", "trailer", "transfer-encoding", "upgrade"),
+]
+
+
+def shape(word: str) -> str:
+    """A word, but of a number with a point its shape."""
+    pointed = re.match("[0-9]", word) and ("." in word or "," in word)
+    return re.sub("[0-9]+", "0", word) if pointed else word
 
 
 def short_name(name: str) -> str:
@@ -319,26 +334,33 @@ def shared(text: str, recipe: Any) -> Features:
     """The features of a view: each part of it in its share of the sum of squares."""
     forms = dict(view_tokens(normalize(text, recipe.normalize)))
     counts = Counter(tokens(text, recipe))
-    steps = {
-        token: int(16 * (length_weight(forms[token], tf) if forms[token] else full_weight(tf)))
-        for token, tf in counts.items()
-    }
+    steps = {token: int(16 * view_weight(forms[token], tf)) for token, tf in counts.items()}
     squares: Counter[str] = Counter()
     for token, weight in steps.items():
         squares[view_of(token)] += weight * weight
     total = sum(recipe.views.values())
-    factors = {
-        view: math.sqrt(recipe.views[view] / total / square) * 16000
-        for view, square in squares.items()
-    }
+    shares = {view: share / total for view, share in recipe.views.items()}
+    if "text" in squares and not {"keys", "body"} & set(squares):
+        tags = sum(view_of(token) == "tags" for token in steps)
+        left = shares.get("tags", 0) * 256 / (tags * tags + 256)
+        shares["tags"] = shares.get("tags", 0) - left
+        shares["text"] += left
+    factors = {view: math.sqrt(shares[view] / n) * 16000 for view, n in squares.items()}
     return [
         (token, max(math.floor(weight * factors[view_of(token)] + 0.5), 1) / 16)
         for token, weight in steps.items()
     ]
 
 
-def full_weight(tf: int) -> float:
-    return _sixteenths(1 + math.log(tf))
+def view_weight(form: str, tf: int) -> float:
+    match form:
+        case "=once":
+            return 1.0
+        case "=quarter":
+            return _sixteenths((1 + math.log(tf)) / 4)
+        case "":
+            return _sixteenths(1 + math.log(tf))
+    return length_weight(form, tf)
 
 
 def features(text: str, recipe: Any) -> Features:

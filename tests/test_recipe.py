@@ -31,7 +31,7 @@ MASKED = (
     "headers,classes"
 )
 VIEWS = {
-    "http": "status:20,headers:15,title:10,tags:30,keys:30,text:25,body:30",
+    "http": "status:20,headers:10,title:10,tags:57,keys:57,text:3,body:57",
     "http-structure": "status:20,tags:80,keys:80,body:80",
     "http-text": "title:20,text:80",
     "http-headers": "status:25,headers:75",

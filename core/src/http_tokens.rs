@@ -4,24 +4,38 @@
 //! has, so that no two views share one. Nothing is allocated for a token, and no part of a view that is written into
 //! many tokens is long: the work is linear in the view, whatever it holds.
 
-use crate::weights::{FULL, shortness};
+use crate::http::VIEWS;
+use crate::weights::{FULL, ONCE, shortness};
 use crate::words::{Piece, each_piece, each_word};
-
-/// What there is to be compared of a response, in the order of the lines.
-pub const VIEWS: [&str; 7] = ["status", "headers", "title", "tags", "keys", "text", "body"];
 
 const STATUS: usize = 0;
 const HEADERS: usize = 1;
 const TITLE: usize = 2;
-const TAGS: usize = 3;
-const KEYS: usize = 4;
-const TEXT: usize = 5;
-const BODY: usize = 6;
+pub(crate) const TAGS: usize = 3;
+pub(crate) const KEYS: usize = 4;
+pub(crate) const TEXT: usize = 5;
+pub(crate) const BODY: usize = 6;
 
 /// So many neighbours are joined to one token.
 const SHINGLE: usize = 3;
 /// What goes into many tokens is written as its hash if it has more bytes than this.
 const LONGEST: usize = 96;
+
+/// A class whose weight is a quarter.
+const QUARTER: u8 = 2;
+/// Headers of the way a response took: another client, or another capture of the same, has others.
+const OF_THE_WAY: [&str; 10] = [
+    "age",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "date",
+    "keep-alive",
+    "proxy-connection",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 /// What the weight has to know of a token: its view, and its class within (`weights::CLASSES`).
 #[inline(always)]
@@ -127,18 +141,18 @@ pub(crate) fn each(text: &str, wanted: u8, scratch: &mut ViewScratch, sink: &mut
 /// A header by its name, and each word of its value by both.
 fn header(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     let (name, value) = line.split_once(' ').unwrap_or((line, ""));
-    if name.is_empty() {
+    if name.is_empty() || OF_THE_WAY.contains(&name) {
         return;
     }
     scratch.begin("header=");
     push_short(&mut scratch.token, name);
-    sink(&scratch.token, kind(HEADERS, FULL));
+    sink(&scratch.token, kind(HEADERS, ONCE));
     scratch.token.push('=');
     let start = scratch.token.len();
     each_word(value, |word| {
         scratch.token.truncate(start);
-        scratch.token.push_str(word);
-        sink(&scratch.token, kind(HEADERS, FULL));
+        push_word(&mut scratch.token, word);
+        sink(&scratch.token, kind(HEADERS, ONCE));
     });
 }
 
@@ -148,7 +162,11 @@ fn title(title: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8))
         return;
     }
     sink(scratch.whole("title: ", title), kind(TITLE, FULL));
-    each_weighed(title, &mut |word, class| sink(scratch.whole("title=", word), kind(TITLE, class)));
+    each_weighed(title, &mut |word, class| {
+        scratch.begin("title=");
+        push_word(&mut scratch.token, word);
+        sink(&scratch.token, kind(TITLE, class));
+    });
 }
 
 /// Elements in the order of the document, three neighbours a token, and each with the two it is in.
@@ -177,7 +195,7 @@ fn tags(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
             scratch.token.push_str(if nth > 0 { ">" } else { "" });
             scratch.token.push_str(&scratch.names[start..end]);
         }
-        sink(&scratch.token, kind(TAGS, FULL));
+        sink(&scratch.token, kind(TAGS, ONCE));
     }
     let size = SHINGLE.min(scratch.elements.len()).max(1);
     for window in scratch.elements.windows(size) {
@@ -187,7 +205,7 @@ fn tags(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
             scratch.token.push_str(if nth > 0 { " " } else { "" });
             scratch.token.push_str(&scratch.names[start..end]);
         }
-        sink(&scratch.token, kind(TAGS, FULL));
+        sink(&scratch.token, kind(TAGS, ONCE));
     }
 }
 
@@ -199,7 +217,7 @@ fn body(value: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) 
     }
     sink(scratch.whole("body=", what), kind(BODY, FULL));
     if what.len() < value.len() {
-        sink(scratch.whole("body=", value), kind(BODY, FULL));
+        sink(scratch.whole("body=", value), kind(BODY, QUARTER));
     }
 }
 
@@ -209,10 +227,12 @@ fn words(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) 
     let base = line.as_ptr() as usize;
     each_piece(line, |piece| {
         let mut weighed = |word: &str, class: u8| {
-            if scratch.group == 0 {
+            if scratch.group == 0 && !has_point(word) {
                 sink(word, kind(TEXT, class));
             } else {
-                sink(scratch.whole("", word), kind(TEXT, class));
+                scratch.begin("");
+                push_word(&mut scratch.token, word);
+                sink(&scratch.token, kind(TEXT, class));
             }
         };
         match piece {
@@ -242,7 +262,7 @@ fn joined(line: &str, number: usize, scratch: &mut ViewScratch, sink: &mut dyn F
         if nth > 0 {
             scratch.token.push(' ');
         }
-        scratch.token.push_str(&line[start..end]);
+        push_word(&mut scratch.token, &line[start..end]);
     }
     sink(&scratch.token, kind(TEXT, FULL));
 }
@@ -253,6 +273,28 @@ fn each_weighed<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str, u8)) {
         Piece::Word(word) => sink(word, shortness(word)),
         run => run.each_part(&mut |part, class| sink(part, class)),
     });
+}
+
+/// Whether a word is a number with a point or comma in it: a version, a price, a share.
+#[inline(always)]
+fn has_point(word: &str) -> bool {
+    word.as_bytes().first().is_some_and(u8::is_ascii_digit) && word.bytes().any(|byte| matches!(byte, b'.' | b','))
+}
+
+/// A word; of a number with a point its shape, 0.0.0 for 1.18.0: another version is no other kind of answer.
+#[inline]
+fn push_word(out: &mut String, word: &str) {
+    if !has_point(word) {
+        return out.push_str(word);
+    }
+    let mut before = ' ';
+    for c in word.chars() {
+        let c = if c.is_ascii_digit() { '0' } else { c };
+        if c != '0' || before != '0' {
+            out.push(c);
+        }
+        before = c;
+    }
 }
 
 /// The text, or its hash where it is long.
@@ -285,8 +327,10 @@ mod tests {
     fn every_line() {
         for (line, expected) in [
             ("status 404", vec!["status=404"]),
-            ("header server nginx/1.18.0", vec!["header=server", "header=server=nginx", "header=server=1.18.0"]),
-            ("header date", vec!["header=date"]),
+            ("header server nginx/1.18.0", vec!["header=server", "header=server=nginx", "header=server=0.0.0"]),
+            ("header etag", vec!["header=etag"]),
+            ("header date\nheader connection close", vec![]),
+            ("title v 2.10", vec!["title: v 2.10", "title=v", "title=0.0"]),
             ("title not found", vec!["title: not found", "title=not", "title=found"]),
             (
                 "tags 0html 1head 2title 1body 2p.a",
@@ -306,6 +350,7 @@ mod tests {
             ("text one two three four", vec!["one", "two", "three", "one two three", "four", "two three four"]),
             ("text one two", vec!["one", "two", "one two"]),
             ("text one", vec!["one"]),
+            ("text php 8.1,2 10", vec!["php", "0.0,0", "10", "php 0.0,0 10"]),
             ("text 我爱你", vec!["我", "我爱", "爱", "爱你", "你", "我爱 爱你"]),
             ("plain text", vec!["plain", "text", "plain text"]),
             ("body empty", vec!["body=empty"]),

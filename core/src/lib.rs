@@ -54,7 +54,6 @@ mod words;
 
 pub use error::Error;
 pub use hash::TokenHash;
-pub use http_tokens::VIEWS;
 pub use index::{Id, Ids, Index, IndexError, Matches, PlannedPart};
 pub use join::{
     Equal, Forest, Found, Groups, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, Sink,

@@ -6,11 +6,15 @@
 
 use crate::bag::Entry;
 use crate::error::Error;
-use crate::http_tokens::{VIEWS, class_of, view_of};
+use crate::http::VIEWS;
+use crate::http_tokens::{BODY, KEYS, TAGS, TEXT, class_of, view_of};
 use crate::weights::{log_steps, race_steps};
 
 /// The length of a vector that has all views, in sixteenths: a thousand. Fine enough for pages of a million words.
 const LENGTH: f64 = 16_000.0;
+
+/// With so many different features, tags leave half of their share to the text.
+const FEW_TAGS: f64 = 16.0;
 
 /// The share of each view; together they are 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,13 +58,23 @@ impl Shares {
     /// gives the same.
     pub(crate) fn factors(&self, tokens: impl Iterator<Item = (u32, u8)>) -> Factors {
         let mut squares = [0u64; VIEWS.len()];
+        let mut tags = 0u32;
         for (count, kind) in tokens {
             let steps = u64::from(log_steps(count, class_of(kind)));
             squares[view_of(kind)] += steps * steps;
+            tags += u32::from(view_of(kind) == TAGS);
+        }
+        let mut shares = self.0;
+        // A page of a heading and a line is told by what it says; a plain text has no tags at all.
+        if squares[TEXT] > 0 && squares[KEYS] == 0 && squares[BODY] == 0 {
+            let few = FEW_TAGS * FEW_TAGS;
+            let left = shares[TAGS] * few / (f64::from(tags) * f64::from(tags) + few);
+            shares[TAGS] -= left;
+            shares[TEXT] += left;
         }
         let factor = |view: usize| match squares[view] {
             0 => 0.0,
-            sum => (self.0[view] / sum as f64).sqrt() * LENGTH,
+            sum => (shares[view] / sum as f64).sqrt() * LENGTH,
         };
         Factors(std::array::from_fn(factor))
     }
@@ -111,6 +125,22 @@ mod tests {
             let whole: f64 = tokens().map(square).sum();
             assert!((square((1, 0)) / whole - 0.25).abs() < 0.01, "{words}");
             assert!((whole.sqrt() - LENGTH).abs() < LENGTH / 100.0, "{words}: {}", whole.sqrt());
+        }
+    }
+
+    #[test]
+    fn few_tags_leave_their_share_to_the_text() {
+        let shares = shares(&[("tags", 3.0), ("text", 1.0)]).unwrap();
+        for (tags, expected) in [(0, 1.0), (16, 0.25 + 0.75 / 2.0), (48, 0.25 + 0.075), (4000, 0.25)] {
+            let tokens = || std::iter::repeat_n((1, 3 << 3 | 7), tags).chain((0..9).map(|_| (1, 5 << 3)));
+            let factors = shares.factors(tokens());
+            let square = |(count, kind)| f64::from(factors.of(count, kind)).powi(2);
+            let text: f64 = tokens().filter(|&(_, kind)| kind == 5 << 3).map(square).sum();
+            let whole: f64 = tokens().map(square).sum();
+            assert!((text / whole - expected).abs() < 0.01, "{tags}: {}", text / whole);
+            // Where there is more than text, tags that are missing say nothing.
+            let factors = shares.factors(tokens().chain([(1, 4 << 3)]));
+            assert_eq!(factors.of(1, 5 << 3), 2667);
         }
     }
 

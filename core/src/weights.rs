@@ -199,12 +199,23 @@ pub(crate) const PAIR: u8 = 6;
 /// A window of letters of a script without spaces, which tells long texts apart. It weighs as a word of four letters.
 pub(crate) const WINDOW: u8 = 1;
 
+/// Something of a response that counts once, however often it comes: a list of nine links is as one of eight.
+pub(crate) const ONCE: u8 = 7;
+
 /// What the weight 1 + ln tf is multiplied by, and the largest tf that counts, for each class of tokens.
 ///
 /// Where repeats do not count, a long text is judged by what is rare in it: the features that all texts of a script
 /// share are the ones repeated.
-pub(crate) const CLASSES: [(f64, u32); 7] =
-    [(1.0, u32::MAX), (0.5, u32::MAX), (0.25, u32::MAX), (0.125, u32::MAX), (0.0625, u32::MAX), (0.875, 2), (1.0, 2)];
+pub(crate) const CLASSES: [(f64, u32); 8] = [
+    (1.0, u32::MAX),
+    (0.5, u32::MAX),
+    (0.25, u32::MAX),
+    (0.125, u32::MAX),
+    (0.0625, u32::MAX),
+    (0.875, 2),
+    (1.0, 2),
+    (1.0, 1),
+];
 
 /// The class of a token, which is all its weight needs to know of it beside its count: how many letters it is short
 /// of five, or what it is in a script without spaces. Numbers, Hangul syllables and Han characters say more than a

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from neardup import _core
 from neardup.limits import as_float, is_real
 
 # What there is to be compared of a response, in the order in which a view has it.
-VIEWS = ("status", "headers", "title", "tags", "keys", "text", "body")
+VIEWS = _core.VIEWS
 # The rules by which volatile parts are masked.
-MASKS = (
-    *("dates", "timestamps", "uuids", "tokens", "request-ids", "cookies", "cache-busters"),
-    *("ips", "echo", "durations", "headers", "classes"),
-)
+MASKS = _core.MASKS
 MOST = 1e9
 
 

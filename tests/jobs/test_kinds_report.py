@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import captured
+from neardup import jobs
 from neardup.http.labels import Labels
 from neardup.jobs import kinds_report as module
 from neardup.jobs.facts import Facts
@@ -20,6 +26,7 @@ from neardup.jobs.summary import Summary
 from neardup.keep import Keep
 from neardup.near.matches import Clusters
 from neardup.recipe import Recipe
+from neardup.sources import Reading
 from page import check_harmless
 
 
@@ -80,7 +87,7 @@ def job_for(path: Path, **changed: Any) -> Any:
     summary = Summary("cluster", recipe="neardup2 http")
     summary.similarity, summary.plan = 0.85, {"method": "all-pairs"}
     job = SimpleNamespace(
-        options=SimpleNamespace(report=path, lang="en", progress=progress),
+        options=SimpleNamespace(report=path, report_clusters=None, lang="en", progress=progress),
         summary=summary,
         viewing=None,
         recipe=Recipe(),
@@ -178,7 +185,7 @@ def test_nothing_read_is_a_page_too(tmp_path: Path) -> None:
 
 def test_more_kinds_than_a_page_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "KINDS", 6)
-    monkeypatch.setattr(module, "ALONE", 2)
+    monkeypatch.setattr(module, "ALONE", 0.35)
     rows = [(f"h{at}", 200, f"t{at}", "s") for at in range(30)]
     # Ten kinds of two responses, and ten alone.
     labels = [at - at % 2 if at < 20 else at for at in range(30)]
@@ -194,8 +201,6 @@ def test_more_kinds_than_a_page_has(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_many_responses_take_little_time(tmp_path: Path) -> None:
-    import time
-
     many = 100_000
     rows = [(f"h{at % 5000}", 200 + at % 7, f"title {at % 900}", "s") for at in range(many)]
     found, removed = found_of([at % 300 for at in range(many)])
@@ -207,20 +212,29 @@ def test_many_responses_take_little_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "most", "alone", "expected"),
+    ("sizes", "most", "expected"),
     [
-        ([5, 3, 1, 1], 10, 2, [0, 1, 2, 3]),
-        ([5, 4, 3, 2], 2, 1, [0, 1]),
-        ([5, 4, 3, 1], 3, 2, [0, 1, 3]),
-        ([5, 4, 1, 1, 1, 1, 1], 4, 2, [0, 1, 2, 6]),
-        ([1, 1, 1, 1, 1], 2, 9, [0, 4]),
-        ([9, 1, 1, 1, 1, 1], 4, 1, [0, 1, 2, 3]),
+        ([5, 3, 1, 1], 10, [0, 1, 2, 3]),
+        ([5, 4, 3, 2], 2, [0, 1]),
+        ([9, 8, 7, 6, 5, 4, 1], 5, [0, 1, 2, 3, 6]),
+        ([9, 8, 7, 6, 5, 4, *[1] * 9], 10, [0, 1, 2, 3, 4, 5, 6, 7, 8, 14]),
+        ([9, 8, 7, 6, 5, 4, 3, 2, 2, 2, 2, *[1] * 9], 10, [*range(8), 11, 19]),
+        ([1, 1, 1, 1, 1], 2, [0, 1]),
+        ([3, 1], 0, []),
     ],
 )
-def test_which_kinds_are_shown(
-    sizes: list[int], most: int, alone: int, expected: list[int]
-) -> None:
-    assert chosen(np.array(sizes), most, alone).tolist() == expected
+def test_which_kinds_are_shown(sizes: list[int], most: int, expected: list[int]) -> None:
+    assert chosen(np.array(sizes), most).tolist() == expected
+
+
+def test_the_number_of_kinds_can_be_asked_for(tmp_path: Path) -> None:
+    page, _ = clustered(tmp_path, captured.mixed(), report_clusters=2)
+    assert page.count('<details class="kind"') == 2
+    assert "3 more are left out" in " ".join(check_harmless(page).text().split())
+    page, _ = clustered(tmp_path, captured.mixed(), report_clusters=0)
+    text = " ".join(check_harmless(page).text().split())
+    assert "The page has 0 kinds" in text
+    assert "No response was read." not in text
 
 
 def test_samples_are_of_the_largest_and_of_some_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,3 +251,86 @@ def test_spread(count: int, most: int) -> None:
     assert all(0 <= at < count for at in found)
     assert found[:1] == ([0] if count else [])
     assert most == 1 or count < 2 or found[-1] == count - 1
+
+
+# ---- the whole way, from a capture ----
+
+
+def clustered(folder: Path, rows: list[dict[str, Any]], **options: Any) -> tuple[str, Summary]:
+    """The page of a capture, and the summary; the tables lie beside it."""
+    capture = captured.write(folder / "scan.jsonl", rows)
+    asked = jobs.Options(
+        reading=Reading(viewing=Recipe.preset("http").viewing()),
+        kinds=folder / "kinds.jsonl",
+        report=folder / "kinds.html",
+        **{"lang": "en", **options},
+    )
+    summary = jobs.cluster([str(capture)], folder / "rows.jsonl", asked)
+    return (folder / "kinds.html").read_text(encoding="utf-8"), summary
+
+
+def table(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(each) for each in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_capture_becomes_a_page(tmp_path: Path, lang: str) -> None:
+    page, summary = clustered(tmp_path, captured.mixed(), lang=lang)
+    assert str(tmp_path / "kinds.html") in summary.files
+    text = check_harmless(page).text()
+    found = table(tmp_path / "kinds.jsonl")
+    ids = re.findall(r'<details class="kind" id="k(\d+)" data-size="(\d+)"', page)
+    assert [(int(number), int(size)) for number, size in ids] == [
+        (kind["cluster"], kind["size"]) for kind in found
+    ]
+    for kind in found:
+        for name in ("title", "url", "server", "rule"):
+            assert (kind[name] or "") in text
+
+
+def test_facets_say_how_many_kinds_have_a_value(tmp_path: Path) -> None:
+    page, _ = clustered(tmp_path, captured.mixed())
+    rows = table(tmp_path / "rows.jsonl")
+    for facet in ("status", "title", "server"):
+        kinds_of_value: dict[str, set[int]] = {}
+        for row in rows:
+            kinds_of_value.setdefault(str(row[facet] or ""), set()).add(row["cluster"])
+        box = page.split(f'data-facet="{facet}"')[1].split("</fieldset>")[0]
+        shown = re.findall(r'data-value="([^"]*)".*?<span class="n">(\d+)</span>', box)
+        assert {html.unescape(value): int(n) for value, n in shown} == {
+            value: len(numbers) for value, numbers in kinds_of_value.items()
+        }
+
+
+def test_hostile_captures_stay_text(tmp_path: Path) -> None:
+    rows = captured.mixed()
+    for at, row in enumerate(rows):
+        row["url"] = f"https://h{at}.example/</script><img src=x onerror=alert(1)>\u202e{at}"
+        server = "Server: </title><script>alert(1)</script>"
+        row["raw_header"] = row["raw_header"].replace("Server: ", server)
+        row["body"] = f"<title>&lt;script&gt;alert({at % 2})&lt;/script&gt;</title>{row['body']}"
+    page, _ = clustered(tmp_path, rows)
+    text = check_harmless(page).text()
+    assert "</title><script>alert(1)</script>" in text
+    assert "<script>alert(" in text
+
+
+def test_unreadable_records_are_listed(tmp_path: Path) -> None:
+    path = captured.write(tmp_path / "scan.jsonl", captured.mixed())
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"url": "https://broken.example/", "status_code"\n')
+    asked = jobs.Options(
+        reading=Reading(viewing=Recipe.preset("http").viewing()), report=tmp_path / "k.html"
+    )
+    jobs.cluster([str(path)], tmp_path / "rows.jsonl", asked)
+    page = (tmp_path / "k.html").read_text(encoding="utf-8")
+    problems = page.split("<h2>Unreadable records</h2>")[1]
+    assert "scan.jsonl" in problems
+    assert f"<td>{len(captured.mixed()) + 1}</td>" in problems
+
+
+def test_texts_have_the_report_they_had(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "one two three"}\n' * 3, encoding="utf-8")
+    asked = jobs.Options(report=tmp_path / "a.html", lang="en")
+    jobs.cluster([str(tmp_path / "a.jsonl")], tmp_path / "out.jsonl", asked)
+    assert "Clusters of near-duplicates" in (tmp_path / "a.html").read_text(encoding="utf-8")

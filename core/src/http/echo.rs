@@ -1,5 +1,7 @@
 //! The request's own URL, host or path given back in the response, in any of the forms servers write it in.
 
+use std::cell::OnceCell;
+
 use memchr::memmem;
 
 use super::preview::Log;
@@ -23,17 +25,31 @@ struct Form {
 }
 
 /// What to look for in a response.
-#[derive(Default)]
-pub(super) struct Echo {
+pub(super) struct Echo<'a> {
+    url: &'a str,
     /// What forms have in common: few searches find all of them.
     cores: Vec<String>,
-    /// The longest first.
-    forms: Vec<Form>,
+    /// The longest first; made when a core was found.
+    forms: OnceCell<Vec<Form>>,
 }
 
-impl Echo {
-    pub(super) fn of(url: &str) -> Echo {
-        let url = super::fold::cut(url.trim(), LONGEST).split('#').next().unwrap_or_default();
+/// The parts of an address.
+struct Address<'a> {
+    scheme: &'a str,
+    /// The address without its scheme.
+    rest: &'a str,
+    authority: &'a str,
+    host: &'a str,
+    /// Path and query.
+    target: &'a str,
+    path: &'a str,
+    query: &'a str,
+    /// The last part of the path.
+    segment: &'a str,
+}
+
+impl<'a> Address<'a> {
+    fn of(url: &'a str) -> Address<'a> {
         let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
         let (authority, target) = match rest.find(['/', '?']) {
             _ if scheme.is_empty() && rest.starts_with('/') => ("", rest),
@@ -41,80 +57,90 @@ impl Echo {
             None => (rest, ""),
         };
         let authority = authority.rsplit('@').next().unwrap_or_default();
-        let host = host_of(authority);
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let mut echo = Echo::default();
         let segment = path.rsplit('/').find(|segment| !segment.is_empty()).unwrap_or_default();
+        Address { scheme, rest, authority, host: host_of(authority), target, path, query, segment }
+    }
 
+    fn values(&self) -> impl Iterator<Item = String> {
+        let pairs = self.query.split('&').take(VALUES).filter_map(|pair| pair.split_once('='));
+        pairs.map(|(_, value)| value.replace('+', "%20")).filter(|value| value.len() >= SHORT)
+    }
+}
+
+impl<'a> Echo<'a> {
+    pub(super) fn of(url: &'a str) -> Echo<'a> {
+        let url = super::fold::cut(url.trim(), LONGEST).split('#').next().unwrap_or_default();
+        let address = Address::of(url);
+        let mut cores = Vec::new();
+        if is_host(address.host) {
+            cores.push(address.host.to_owned());
+        }
+        cores.extend(forms(address.segment));
+        cores.extend(address.values().flat_map(|value| forms(&value)));
+        Echo { url, cores, forms: OnceCell::new() }
+    }
+
+    fn forms(&self) -> &[Form] {
+        self.forms.get_or_init(|| self.make())
+    }
+
+    fn make(&self) -> Vec<Form> {
+        let address = Address::of(self.url);
+        let Address { scheme, rest, authority, host, target, path, segment, .. } = address;
+        let mut found = Vec::new();
         if is_host(host) {
-            echo.core(host);
+            let place = format!("{authority}{path}");
+            for whole in [self.url, rest, &place, &format!("{scheme}://{place}")] {
+                self.address(whole, &mut found);
+                self.address(whole.trim_end_matches('/'), &mut found);
+            }
+            self.address(authority, &mut found);
+            self.address(host, &mut found);
+            self.address(&format!("{scheme}://{authority}"), &mut found);
         }
-        for form in forms(segment) {
-            echo.core(&form);
-        }
-        for whole in [url, rest, &format!("{authority}{path}"), &format!("{scheme}://{authority}{path}")] {
-            if is_host(host) {
-                echo.address(whole);
-                echo.address(whole.trim_end_matches('/'));
+        for part in [target, path, path.trim_end_matches('/')] {
+            if part.len() > 1 {
+                self.address(part, &mut found);
             }
         }
-        if is_host(host) {
-            echo.address(authority);
-            echo.address(host);
-            echo.address(&format!("{scheme}://{authority}"));
+        let inner = path.trim_matches('/');
+        if inner.contains('/') {
+            self.address(inner, &mut found);
         }
-        if path.len() > 1 {
-            for part in [target, path, path.trim_end_matches('/')] {
-                if part.len() > 1 {
-                    echo.address(part);
-                }
-            }
-            let inner = path.trim_matches('/');
-            if inner.contains('/') {
-                echo.address(inner);
-            }
+        self.word(segment, &mut found);
+        for value in address.values() {
+            self.word(&value, &mut found);
         }
-        echo.word(segment);
-        for value in query.split('&').take(VALUES).filter_map(|pair| pair.split_once('=')).map(|(_, value)| value) {
-            echo.word(&value.replace('+', "%20"));
-        }
-        echo.forms.sort_by(|left, right| right.text.len().cmp(&left.text.len()).then(left.text.cmp(&right.text)));
-        echo.forms.dedup_by(|left, right| left.text == right.text);
-        echo
+        found.sort_by(|left, right| right.text.len().cmp(&left.text.len()).then(left.text.cmp(&right.text)));
+        found.dedup_by(|left, right| left.text == right.text);
+        found
     }
 
     /// What is found alone, if it is no ordinary word; else between quotation marks.
-    fn word(&mut self, word: &str) {
+    fn word(&self, word: &str, found: &mut Vec<Form>) {
         for form in forms(word) {
             if form.len() >= SHORT {
                 let is_ordinary = form.chars().all(char::is_alphabetic);
                 let is_short_number = form.len() < 6 && form.bytes().all(|byte| byte.is_ascii_digit());
-                self.add(form, is_ordinary || is_short_number);
+                self.add(form, is_ordinary || is_short_number, found);
             }
         }
     }
 
-    fn address(&mut self, text: &str) {
+    fn address(&self, text: &str, found: &mut Vec<Form>) {
         for form in forms(text) {
-            self.add(form, false);
+            self.add(form, false, found);
         }
     }
 
-    fn add(&mut self, text: String, quoted: bool) {
-        if text.len() < 2 || text.contains(super::fold::is_space) && text.trim().is_empty() {
+    fn add(&self, text: String, quoted: bool, found: &mut Vec<Form>) {
+        if text.len() < 2 || text.trim().is_empty() {
             return;
         }
         let held = self.cores.iter().enumerate().find_map(|(core, held)| Some((core, text.find(held.as_str())?)));
-        let (core, offset) = held.unwrap_or_else(|| {
-            self.cores.push(text.clone());
-            (self.cores.len() - 1, 0)
-        });
-        self.forms.push(Form { text, quoted, core, offset });
-    }
-
-    fn core(&mut self, text: &str) {
-        if !text.is_empty() && !self.cores.iter().any(|core| core == text) {
-            self.cores.push(text.to_owned());
+        if let Some((core, offset)) = held {
+            found.push(Form { text, quoted, core, offset });
         }
     }
 
@@ -123,7 +149,7 @@ impl Echo {
         let mut places: Vec<(usize, usize)> = Vec::new();
         for (core, held) in self.cores.iter().enumerate() {
             for at in memmem::find_iter(lines.as_bytes(), held.as_bytes()) {
-                let here = self.forms.iter().find_map(|form| {
+                let here = self.forms().iter().find_map(|form| {
                     let start = at.checked_sub(form.offset).filter(|_| form.core == core)?;
                     let end = start + form.text.len();
                     let found = lines.as_bytes().get(start..end) == Some(form.text.as_bytes());
@@ -181,6 +207,9 @@ fn is_host(host: &str) -> bool {
 
 /// As it is, decoded, encoded, as in JSON, and escaped for HTML: those that differ.
 fn forms(text: &str) -> Vec<String> {
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')) {
+        return if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
+    }
     let plain = decoded(text);
     let encoded = encoded(&plain);
     let mut forms = vec![text.to_owned(), encoded.to_ascii_lowercase(), encoded];
@@ -220,7 +249,8 @@ fn encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+            out.extend(['%', char::from(DIGITS[usize::from(byte >> 4)]), char::from(DIGITS[usize::from(byte & 15)])]);
         }
     }
     out

@@ -134,10 +134,11 @@ pub(super) fn reference(text: &str) -> Option<(char, usize)> {
         let wanted = &text[1..=length];
         NAMES.binary_search_by(|(name, _, _)| name.cmp(&wanted)).ok().map(|at| NAMES[at])
     };
-    if name > 0 && bytes.get(1 + name) == Some(&b';') {
-        if let Some((_, character, _)) = find(name) {
-            return Some((character, name + 2));
-        }
+    if name > 0
+        && bytes.get(1 + name) == Some(&b';')
+        && let Some((_, character, _)) = find(name)
+    {
+        return Some((character, name + 2));
     }
     // Old names may lack their semicolon, and then letters may follow.
     (2..=name.min(6))

@@ -100,7 +100,7 @@ pub(super) fn is_volatile(name: &str) -> bool {
 pub(super) fn write(
     headers: &[(&str, &str)],
     masker: &Masker,
-    echo: Option<&Echo>,
+    echo: Option<&Echo<'_>>,
     out: &mut String,
     mut log: Option<&mut Log>,
 ) {
@@ -143,7 +143,7 @@ pub(super) fn write(
     }
 }
 
-fn write_value(value: &str, masker: &Masker, echo: Option<&Echo>, line: &mut String, mut log: Option<&mut Log>) {
+fn write_value(value: &str, masker: &Masker, echo: Option<&Echo<'_>>, line: &mut String, mut log: Option<&mut Log>) {
     let mut without_echo = String::new();
     let is_echoed = echo.is_some_and(|echo| echo.mask(value, &mut without_echo, log.as_deref_mut()));
     masker.value(if is_echoed { &without_echo } else { value }, line, log);

@@ -174,8 +174,10 @@ fn looked(look: Look, line: &str, start: usize, end: usize) -> Option<(usize, us
     let next_is_digit = after.get(1).is_some_and(u8::is_ascii_digit);
     match look {
         Look::Whole | Look::Random => Some((start, end)),
-        Look::Time => (!matches!(last, b'.' | b':' | b'$') && !(matches!(next, b':' | b'.') && next_is_digit))
-            .then_some((start, end)),
+        Look::Time => {
+            let is_part = matches!(last, b'.' | b':' | b'$') || (matches!(next, b':' | b'.') && next_is_digit);
+            (!is_part).then_some((start, end))
+        }
         Look::Number => {
             let is_money = matches!(last, b'.' | b'+' | b'$' | b'-' | b',') || before.ends_with("€".as_bytes());
             let is_part = matches!(next, b'-' | b'.' | b',') && next_is_digit;
@@ -185,8 +187,9 @@ fn looked(look: Look, line: &str, start: usize, end: usize) -> Option<(usize, us
         Look::Four => {
             let is_version = (last == b'/' && before.len() > 1 && before[before.len() - 2].is_ascii_alphanumeric())
                 || matches!(last, b'.' | b'-' | b'_')
-                || says(before, &["version", "版本", "ver", "build", "release"]);
-            (!is_version && !(next == b'.' && next_is_digit)).then_some((start, end))
+                || says(before, &["version", "版本", "ver", "build", "release"])
+                || (next == b'.' && next_is_digit);
+            (!is_version).then_some((start, end))
         }
         Look::Six => {
             let is_part = last == b':' || next == b':' || !found.bytes().any(|byte| byte.is_ascii_digit());
@@ -204,7 +207,6 @@ fn looked(look: Look, line: &str, start: usize, end: usize) -> Option<(usize, us
             // A label without a colon ran into its value: `Reference:18.2`.
             let value = value + line[value..end].bytes().take_while(|byte| matches!(byte, b':' | b'.' | b'-')).count();
             let trimmed = line[value..end].trim_end_matches([':', '.', '-', '_']);
-            let value = value + trimmed.rfind(": ").map_or(0, |at| at + 2);
             let has_digit = trimmed.bytes().any(|byte| byte.is_ascii_digit());
             (is_nonce || (has_digit && !trimmed.is_empty())).then(|| (value, value + trimmed.len()))
         }

@@ -64,8 +64,8 @@ pub(super) struct Page<'a, 'm> {
 }
 
 /// Writes the tags and the lines of text of a page; gives its title.
-pub(super) fn read<'a, 'm>(
-    source: &'a str,
+pub(super) fn read<'m>(
+    source: &str,
     wanted: Wanted,
     masker: &'m Masker,
     tags: &'m mut String,
@@ -139,10 +139,8 @@ impl<'a> Page<'a, '_> {
         if text.is_empty() || !self.wanted.text || self.template > 0 {
             return;
         }
-        if self.head > 0 {
-            if text.bytes().all(|byte| byte.is_ascii_whitespace()) || !self.leave_head() {
-                return;
-            }
+        if self.head > 0 && (text.bytes().all(|byte| byte.is_ascii_whitespace()) || !self.leave_head()) {
+            return;
         }
         if self.pre > 0 {
             for (index, line) in text.split('\n').enumerate() {

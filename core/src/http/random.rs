@@ -68,8 +68,20 @@ pub(super) fn is_token(word: &str) -> bool {
     }
 }
 
+/// Whether a word has the form of a UUID, which has a rule of its own.
+fn is_uuid(word: &str) -> bool {
+    let is_sign = |(at, byte): (usize, u8)| match at {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    word.len() == 36 && word.bytes().enumerate().all(is_sign)
+}
+
 /// The part of a long word that was made at random: all of it, or one part of a path.
 pub(super) fn part(word: &str) -> Option<Range<usize>> {
+    if is_uuid(word) {
+        return None;
+    }
     let is_word = |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase());
     if word.contains('/') && (word.starts_with('/') || word.split(['/', '-', '_']).any(is_word)) {
         let mut start = 0;
@@ -111,7 +123,7 @@ pub(super) fn class(name: &str) -> Option<Range<usize>> {
         }
     }
     // `sc-bdVaJa`, `Button_root__aXkQz`.
-    if letters == last.len() && letters >= 5 && letters <= 12 {
+    if letters == last.len() && (5..=12).contains(&letters) {
         let mixed = made.upper > 0 && made.lower > 0;
         if name.starts_with("sc-") && start == 3 && mixed {
             return Some(start..bytes.len());

@@ -187,7 +187,8 @@ def command(
             max_bytes=max_bytes,
             max_document=max_document,
         ),
-        recipe=None,
+        # What cannot be read is not copied.
+        recipe="http-text",
         bits=None,
         as_what=as_what,
         no_mask=no_mask,

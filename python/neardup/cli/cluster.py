@@ -72,7 +72,8 @@ def command(
     Of captures of HTTP responses (--as http) a cluster is a kind of answer. A row has also url,
     status, title, server and length; --kinds writes a row for every kind: cluster, size, status,
     title, server, shortest and longest length, representative and its url, hosts (how many), label
-    and the rule that gave it, and the lowest similarity within.
+    and the rule that gave it, and the lowest similarity within. --report is then a page to look
+    through them: by label, status, title, server and host, with samples of each.
 
     \b
     Examples:

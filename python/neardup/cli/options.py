@@ -217,7 +217,8 @@ ReportClustersOption = Annotated[
     typer.Option(
         "--report-clusters",
         metavar="N",
-        help="How many clusters the report shows, the largest first. [default: 25]",
+        help="How many clusters the report shows, the largest first. [default: 25; of captures "
+        "10,000 kinds]",
     ),
 ]
 LangOption = Annotated[

@@ -74,6 +74,7 @@ class Job:
         self.inputs = sources.expand(list(inputs), options.reading, self.note)
         names = reference.expand(list(options.against), options.reading, self.note)
         sources.check_options([*self.inputs, *names], options.reading)
+        self._groups.check_against([name for name in names if reference.is_collection(name)])
         # Those that are asked themselves; all others are read.
         self.collections = [
             name

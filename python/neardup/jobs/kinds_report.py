@@ -13,7 +13,6 @@ from neardup.jobs.kinds import Kinds
 from neardup.jobs.reporting import PROBLEMS, said_of, settings_of
 from neardup.reports import KindsReport, Member, Sample, ShownKind, View
 from neardup.reports.facets import FacetColumns, Facets
-from neardup.reports.kinds import KINDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +23,10 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
-# Of the kinds on a page, how many alone have a place even if there are more of others.
-ALONE = 2_000
+# Kinds on a page, unless the caller says how many; a browser opens so many in a moment.
+KINDS = 10_000
+# The part of them that is for those alone, even if there are more of others.
+ALONE = 0.2
 # Kinds with samples: the largest, and some of those alone.
 SAMPLES, ALONE_SAMPLES = 200, 100
 # Responses listed of a kind.
@@ -72,7 +73,8 @@ class _Page:
         # How near each response is to its representative; those that are one have no number.
         self._similarity = np.full(len(found.labels), np.nan)
         self._similarity[values_of(removed.column("row"))] = values_of(removed.column("similarity"))
-        self._places = chosen(kinds.size, KINDS, ALONE)
+        asked = job.options.report_clusters
+        self._places = chosen(kinds.size, KINDS if asked is None else asked)
 
     def report(self) -> KindsReport:
         job, corpus = self._job, self._corpus
@@ -165,7 +167,7 @@ class _Page:
         return columns.facets()
 
 
-def chosen(sizes: Rows, most: int, alone: int) -> Rows:
+def chosen(sizes: Rows, most: int) -> Rows:
     """The places of kinds that are shown: the largest, and some alone from all over the capture.
 
     sizes  of the kinds, the largest first
@@ -174,7 +176,7 @@ def chosen(sizes: Rows, most: int, alone: int) -> Rows:
 
     if len(sizes) <= most:
         return np.arange(len(sizes))
-    last = min(int((sizes == 1).sum()), alone, most)
+    last = min(int((sizes == 1).sum()), int(most * ALONE))
     head = most - last
     # Kinds of one response are the last of all.
     rest = np.flatnonzero(sizes[head:] == 1) + head

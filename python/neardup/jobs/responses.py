@@ -86,6 +86,14 @@ class Groups:
         self._is_there = False
         self._is_any = False
 
+    def check_against(self, collections: Sequence[str]) -> None:
+        """Refuses to compare groups with documents that are in none."""
+        if self.within is not None and collections:
+            raise ValueError(
+                f"within is {self.within!r}, and {collections[0]} is a collection, whose documents "
+                "are in no groups; name the captures it was made of, or leave within out"
+            )
+
     def see(self, batch: Batch) -> None:
         if self.within is None or self._is_there or batch.facts is None:
             return

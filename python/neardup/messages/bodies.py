@@ -13,8 +13,8 @@ from neardup.messages.response import Headers
 # Codings that a body may have one in another; two are a mistake, more are made to be one.
 MOST_CODINGS = 4
 STEP = 1 << 16
-# Of chunks so small there may be so many: honest servers send kilobytes.
-MOST_CHUNKS = 1 << 20
+# Honest servers send kilobytes in each.
+MOST_CHUNKS = 1 << 17
 SIZE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 GZIP = b"\x1f\x8b"

@@ -40,6 +40,7 @@ HTTP_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "Numbers are of kinds. A kind counts for every value that one of its responses has.",
         "数字为类型数。某类型只要有一条响应符合，即计入该值。",
     ),
+    "facets.remove": ("Do not narrow by {value}", "取消筛选：{value}"),
     "facets.clear": ("Clear all", "全部清除"),
     "facet.label": ("Label", "标签"),
     "facet.status": ("Status", "状态码"),

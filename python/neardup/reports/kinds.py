@@ -17,8 +17,6 @@ from neardup.reports.shell import environment, policy_with_script, script
 from neardup.reports.viewed import SampleView, View, Viewed, shortened
 
 SCRIPT = "kinds.js"
-# Rows of a page; the callers choose which. A browser opens so many in a moment.
-KINDS = 10_000
 # Characters of views on a page, whatever their number.
 CHARACTERS = 6_000_000
 # Values listed of a kind whose responses differ in a column.
@@ -169,7 +167,7 @@ class _Page:
     def __init__(self, report: KindsReport) -> None:
         self.report = report
         self.words = Words(report.language)
-        self.kinds = report.kinds[:KINDS]
+        self.kinds = report.kinds
         self._viewed = Viewed(self.words)
         self._room = CHARACTERS
         self._largest = max((kind.size for kind in self.kinds), default=1)
@@ -374,7 +372,9 @@ class _Page:
         if kind.hosts:
             facts.append(words("fact.hosts", n=kind.hosts))
         if kind.size > 1 and kind.lowest is not None:
-            facts.append(words("fact.lowest", value=cosine(kind.lowest)))
+            # Nothing is above 1.
+            name = "fact.lowest" if kind.lowest < 1 - 1e-6 else "fact.similarity"
+            facts.append(words(name, value=cosine(kind.lowest)))
         return facts
 
     def _sample(self, kind: ShownKind) -> tuple[SampleView | None, str]:

@@ -26,8 +26,8 @@ ENDS_CHARACTERS = 160
 WORD_CHARACTERS = 40
 # Of more lines of text in a row that are the same, the first two and the last are shown.
 SAME_LINES = 5
-# Some three seconds for all views of a page; later pairs are marked coarsely.
-PAGE_STEPS = 20_000_000
+# A few seconds for all views of a page; later pairs are marked coarsely.
+PAGE_STEPS = 10_000_000
 
 _MASK = re.compile("\u2039([a-z][a-z0-9-]{0,30})\u203a")
 # A masked part is one sign while views are compared, so that no mark falls into it.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup.messages.bodies import body_of
 from neardup.messages.encoding import charset_of
-from neardup.messages.message import Head, MessageError, first, response_head
+from neardup.messages.masks import MASKS, VIEWS
+from neardup.messages.message import Head, first, response_head
 from neardup.messages.response import Response, Viewing
-from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, FACTS, Batch, Task, _key
+from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, FACTS, Batch, Task, key_array
 from neardup.sources.document import Unreadable, name_of
 from neardup.sources.jsonl import in_order
 from neardup.sources.stored import DamagedError, Stored, open_told
@@ -18,9 +20,10 @@ from neardup.sources.stored import DamagedError, Stored, open_told
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.messages.views import Views
+
 # What a response costs beside its body.
 OVERHEAD = 512
-NUMBERS = ("status", "length")
 
 
 class Captured(NamedTuple):
@@ -162,13 +165,23 @@ def _groups(found: Iterable[Captured], capture: Capture) -> Iterator[list[Captur
         yield group
 
 
+@lru_cache(maxsize=8)
+def _views(viewing: Viewing) -> Views:
+    """Made once for all files: the rules of masks take a while to be made ready."""
+    # It takes Arrow, which takes longer to load than all else.
+    from neardup.messages import views
+
+    return views.Views(viewing)
+
+
 class _Making:
     """Makes batches, each on whatever thread."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
         self._source = name_of(task.path)
-        self._viewing = task.reading.viewing or _everything()
+        # Without a recipe for HTTP all is shown, and masked.
+        self._viewing = task.reading.viewing or Viewing(tuple(VIEWS), tuple(MASKS))
         self._views = _views(self._viewing)
 
     def batch(self, group: Sequence[Captured]) -> Batch:
@@ -185,7 +198,7 @@ class _Making:
         key = None
         if (name := reading.key_column) is not None:
             column = facts[name].to_pylist() if name in FACTS else None
-            key = _key(column or [each.extra.get(name) for each in responses])
+            key = key_array(column or [each.extra.get(name) for each in responses])
         return Batch(
             pa.array(self._ids(group), pa.large_string()),
             texts,
@@ -251,35 +264,3 @@ def clean(text: object) -> str:
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
     return text
-
-
-def _everything() -> Viewing:
-    """All views, all masks: what a reading without a recipe for HTTP gets."""
-    return Viewing(("status", "headers", "title", "tags", "keys", "text", "body"), ())
-
-
-def _views(viewing: Viewing) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module("neardup.messages.views").Views(viewing)
-    except ModuleNotFoundError:
-        return _Plain()
-
-
-class _Plain:
-    def views_of(self, responses: Sequence[Response]) -> tuple[pa.LargeStringArray, list[str]]:
-        import pyarrow as pa
-
-        texts = []
-        for each in responses:
-            lines = [f"status {each.status}"]
-            lines += [
-                f"header {name.lower()} {' '.join(value.split())}" for name, value in each.headers
-            ]
-            lines.append("text " + " ".join(each.text.split()))
-            texts.append("\n".join(lines))
-        return pa.array(texts, pa.large_string()), [""] * len(responses)
-
-
-__all__ = ["Capture", "Captured", "MessageError", "Reader", "clean", "fact_of", "read_captures"]

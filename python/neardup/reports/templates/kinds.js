@@ -9,6 +9,7 @@
   const sort = document.querySelector("[data-sort]");
   const output = document.querySelector("output");
   const none = document.querySelector(".empty");
+  const chosen = document.querySelector(".chosen");
   const ORDERS = {
     largest: (a, b) => a.at - b.at,
     odd: (a, b) => (b.size === 1) - (a.size === 1) || a.at - b.at,
@@ -17,11 +18,13 @@
 
   const facets = all("[data-facet]").map((box) => ({
     name: box.dataset.facet,
+    title: box.querySelector("legend").textContent,
     choices: all("input", box).map((input) => ({
       input,
       at: Number(input.dataset.at),
       count: input.closest("label").querySelector(".n"),
       item: input.closest("li"),
+      name: input.closest("label").querySelector(".name").textContent,
     })),
   }));
   const rows = all(".kind", list).map((row, at) => ({
@@ -46,6 +49,26 @@
     if (sort.value === order) return;
     order = sort.value;
     list.append(...rows.slice().sort(ORDERS[order]).map((each) => each.row));
+  };
+
+  // What is ticked may be out of sight: it is told beside the list too, and can be taken back there.
+  const tell = () => {
+    const buttons = [];
+    for (const facet of facets) {
+      for (const choice of facet.choices.filter((each) => each.input.checked)) {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = facet.title + ": " + choice.name + " ×";
+        button.title = chosen.dataset.said.replace("{value}", () => choice.name);
+        button.addEventListener("click", () => {
+          choice.input.checked = false;
+          changed();
+          find.focus();
+        });
+        buttons.push(button);
+      }
+    }
+    chosen.replaceChildren(...buttons);
   };
 
   const narrow = () => {
@@ -85,6 +108,7 @@
     const said = { shown, of: rows.length, responses };
     output.textContent = output.dataset.said.replace(/\{(\w+)\}/g, (_, name) => grouped(said[name]));
     none.hidden = shown > 0;
+    tell();
   };
 
   // ---- the address of the page says what was chosen ----
