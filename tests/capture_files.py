@@ -11,10 +11,11 @@ from xml.sax.saxutils import escape
 
 import pyarrow as pa
 
+from neardup.messages.masks import MASKS, VIEWS
 from neardup.messages.response import Viewing
 from neardup.sources import Batch, Reading, Unreadable, read_batches
 
-VIEWING = Viewing(("status", "headers", "title", "tags", "keys", "text", "body"), ())
+VIEWING = Viewing(tuple(VIEWS), tuple(MASKS))
 
 
 def read(path: Path | str, **options: Any) -> tuple[list[Batch], list[str], list[str]]:

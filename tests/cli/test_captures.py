@@ -211,7 +211,7 @@ def test_check_compares_what_people_read(run: Run, scan: Path) -> None:
     assert done.code == 0, done.err
     (document,) = json.loads(done.out)["findings"]
     assert document["share"] > 0.7
-    assert {source["id"] for source in document["sources"]} == {"scan.jsonl:17"}
+    assert {source["source"] for source in document["sources"]} == {"scan.jsonl:17"}
 
 
 def test_a_collection_of_responses(run: Run, scan: Path) -> None:

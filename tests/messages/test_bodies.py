@@ -2,6 +2,7 @@
 
 import gzip
 import zlib
+from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
@@ -35,7 +36,7 @@ def raw_deflate(data: bytes) -> bytes:
     return packing.compress(data) + packing.flush()
 
 
-PACK = {
+PACK: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "x-gzip": gzip.compress,
     "deflate": zlib.compress,

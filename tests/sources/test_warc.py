@@ -4,9 +4,11 @@ import gzip
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from capture_files import (
+    VIEWING,
     Answer,
     answer,
     answers,
@@ -19,6 +21,8 @@ from capture_files import (
     zstd,
 )
 from neardup import http
+from neardup.sinks.kept import open_kept
+from neardup.sources import Reading
 from neardup.sources.warc import _Stream
 
 
@@ -106,9 +110,9 @@ def test_a_file_that_ends_too_early_keeps_what_was_before(tmp_path: Path, cut: i
         assert found == [f"http://a.example/{n}" for n in range(3)]
         (problem,) = problems
         place = sum(map(len, records[:-1]))
-        if cut == 50:
-            assert problem.startswith("4: is cut short: ")
-            assert problem.endswith(f"bytes are there, at byte {place:,}")
+        reason = "is cut short: " if cut < 200 else "the file ends inside a record"
+        assert problem.startswith(f"4: {reason}")
+        assert problem.endswith(f"at byte {place:,}")
 
 
 @pytest.mark.parametrize("length", ["10", "999999", "99999999999999999999", "-1", "ten", ""])
@@ -222,3 +226,22 @@ def test_the_next_record_is_found_wherever_pieces_are_cut(
             assert stream.next_begin(0) == 0
             assert stream.next_begin(5) == path.read_bytes().rindex(b"WARC")
             assert stream.read(1) + stream.read(1) == b"WA"
+
+
+@pytest.mark.parametrize("name", ["kept.warc", "kept.warc.gz"])
+def test_kept_records_are_copied_byte_for_byte(tmp_path: Path, name: str) -> None:
+    every = pages(6)
+    records = [warc_record(each.message, each.url) for each in every]
+    packed = [gzip.compress(each, mtime=0) for each in records]
+    path = tmp_path / "a.warc.gz"
+    # One of them is damaged, which must not move the others.
+    path.write_bytes(b"".join([*packed[:2], packed[2][:60], *packed[3:]]))
+    (batch,), _, _ = read(path)
+    keep = np.array([True, False, True, False, True])
+    reading = Reading(viewing=VIEWING)
+    out = tmp_path / name
+    with open_kept(out, [str(path)], reading) as kept:
+        kept.copy(str(path), batch.spans, keep)
+    data = gzip.decompress(out.read_bytes()) if name.endswith(".gz") else out.read_bytes()
+    assert data == records[0] + records[3] + records[5]
+    assert urls(out)[0] == [every[0].url, every[3].url, every[5].url]

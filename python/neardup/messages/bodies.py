@@ -13,8 +13,8 @@ from neardup.messages.response import Headers
 # Codings that a body may have one in another; two are a mistake, more are made to be one.
 MOST_CODINGS = 4
 STEP = 1 << 16
-# Of chunks so small there may be so many: honest servers send kilobytes.
-MOST_CHUNKS = 1 << 20
+# Honest servers send kilobytes in each.
+MOST_CHUNKS = 1 << 17
 SIZE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,16})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 GZIP = b"\x1f\x8b"
@@ -22,6 +22,7 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 NAMES = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate", "br": "br", "zstd": "zstd"}
 # Known, and not read: no package for them is worth its weight.
 UNREAD = frozenset({"compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip", "bzip2", "xz"})
+TOO_LONG = "its body is too long"
 CUT = "a body that is cut short; what is there of it is compared"
 CHUNKS = "wrong chunks; what could be read of the body is compared"
 BOTH = "both Transfer-Encoding and Content-Length; the former is obeyed"
@@ -274,5 +275,5 @@ def _too_long(most: int) -> MessageError:
     size = f"{most >> 20} MiB" if most >= 1 << 20 and not most % (1 << 20) else f"{most:,} bytes"
     return MessageError(
         f"its body is longer than {size} once it is unpacked; allow more with --max-document",
-        "its body is too long",
+        TOO_LONG,
     )

@@ -91,8 +91,8 @@ def charset_of(content_type: str, body: bytes) -> str:
             return declared
         if declared.startswith("utf-16") and b"\0" in body[:HEAD]:
             return declared
-    if body.isascii() or _is_utf8(body):
-        return UTF8
+    if body.isascii() or b"\0" in body[:HEAD] or _is_utf8(body):
+        return UTF8  # with a zero in it, it is no text
     if declared is not None and declared != UTF8:
         return declared
     if declared == UTF8 and _is_nearly_utf8(body):

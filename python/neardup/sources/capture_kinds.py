@@ -32,6 +32,8 @@ FIELD = re.compile(
 )
 FEROX = re.compile(rb'"type"\s*:\s*"(?:response|configuration|statistics|scan)"')
 FFUF = re.compile(rb'\{\s*"(?:commandline"\s*:|input"\s*:\s*\{)')
+# A line of it tells nothing by its end.
+LONG = 32 << 10
 # What other scanners write, and why it is of no use here.
 BODILESS = "has no responses in it, only their status and sizes"
 WAY_OUT = "save responses with httpx -irr -json, as WARC, or as raw files"
@@ -65,8 +67,8 @@ def _by_columns(line: bytes) -> str | None:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        # One that is longer than what was looked at is told by how it begins.
-        return "httpx" if line.startswith(b'{"timestamp":') or b'"raw_header"' in line else None
+        # One that is longer than what was looked at has a body in it.
+        return "httpx" if len(line) >= LONG else None
     if not isinstance(record, dict):
         return None
     if isinstance(record.get("log"), dict):

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup.messages.bodies import body_of
+from neardup.messages.bodies import TOO_LONG, Body, body_of
 from neardup.messages.encoding import charset_of
+from neardup.messages.masks import MASKS, VIEWS
 from neardup.messages.message import Head, MessageError, first, response_head
-from neardup.messages.response import Response, Viewing
-from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, FACTS, Batch, Task, _key
-from neardup.sources.document import Unreadable, name_of
+from neardup.messages.response import Headers, Response, Viewing
+from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, FACTS, Batch, Task, key_array
+from neardup.sources.document import Unreadable, name_of, size_of
 from neardup.sources.jsonl import in_order
-from neardup.sources.stored import DamagedError, Stored, open_told
+from neardup.sources.stored import DamagedError, Stored, most_unpacked, open_told
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.messages.views import Views
+
 # What a response costs beside its body.
 OVERHEAD = 512
-NUMBERS = ("status", "length")
 
 
 class Captured(NamedTuple):
@@ -43,6 +46,7 @@ class Capture:
         self.file = file
         self.source = name_of(task.path)
         self.most = file.most
+        self._unpacked = 0
         self._remarks: dict[str, tuple[int, int]] = {}
 
     def refuse(
@@ -90,6 +94,29 @@ class Capture:
         head = response_head(data)
         return self.response(head, data[head.end :], number, url=url, ip=ip, is_framed=is_framed)
 
+    def body(self, headers: Headers, data: bytes, *, is_framed: bool = True) -> Body:
+        """A body as it was meant.
+
+        One that is too long costs the time to find that out. A file of many such is stopped: what
+        is unpacked of its bodies has the limit that a packed file has.
+        """
+        try:
+            found = body_of(headers, data, self.most, is_framed=is_framed)
+        except MessageError as bad:
+            self._spend(self.most if bad.kind == TOO_LONG else 0)
+            raise
+        self._spend(len(found.data))
+        return found
+
+    def _spend(self, count: int) -> None:
+        self._unpacked += count
+        most = most_unpacked(self.file.stored, self.task.reading)
+        if self._unpacked > most:
+            raise DamagedError(
+                f"stopped after {self._unpacked:,} bytes of unpacked bodies: the limit is "
+                f"{size_of(most)}; if the file is meant to be so large, allow more with --max-bytes"
+            )
+
     def response(
         self,
         head: Head,
@@ -101,7 +128,7 @@ class Capture:
         is_framed: bool = True,
     ) -> Response:
         """A response with this head and the bytes of its body as they came."""
-        body = body_of(head.headers, data, self.most, is_framed=is_framed)
+        body = self.body(head.headers, data, is_framed=is_framed)
         if head.odd or body.remarks:
             self.remark(number, *head.odd, *body.remarks)
         return Response(
@@ -162,13 +189,23 @@ def _groups(found: Iterable[Captured], capture: Capture) -> Iterator[list[Captur
         yield group
 
 
+@lru_cache(maxsize=8)
+def _views(viewing: Viewing) -> Views:
+    """Made once for all files: the rules of masks take a while to be made ready."""
+    # It takes Arrow, which takes longer to load than all else.
+    from neardup.messages import views
+
+    return views.Views(viewing)
+
+
 class _Making:
     """Makes batches, each on whatever thread."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
         self._source = name_of(task.path)
-        self._viewing = task.reading.viewing or _everything()
+        # Without a recipe for HTTP all is shown, and masked.
+        self._viewing = task.reading.viewing or Viewing(tuple(VIEWS), tuple(MASKS))
         self._views = _views(self._viewing)
 
     def batch(self, group: Sequence[Captured]) -> Batch:
@@ -185,7 +222,7 @@ class _Making:
         key = None
         if (name := reading.key_column) is not None:
             column = facts[name].to_pylist() if name in FACTS else None
-            key = _key(column or [each.extra.get(name) for each in responses])
+            key = key_array(column or [each.extra.get(name) for each in responses])
         return Batch(
             pa.array(self._ids(group), pa.large_string()),
             texts,
@@ -251,35 +288,3 @@ def clean(text: object) -> str:
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
     return text
-
-
-def _everything() -> Viewing:
-    """All views, all masks: what a reading without a recipe for HTTP gets."""
-    return Viewing(("status", "headers", "title", "tags", "keys", "text", "body"), ())
-
-
-def _views(viewing: Viewing) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module("neardup.messages.views").Views(viewing)
-    except ModuleNotFoundError:
-        return _Plain()
-
-
-class _Plain:
-    def views_of(self, responses: Sequence[Response]) -> tuple[pa.LargeStringArray, list[str]]:
-        import pyarrow as pa
-
-        texts = []
-        for each in responses:
-            lines = [f"status {each.status}"]
-            lines += [
-                f"header {name.lower()} {' '.join(value.split())}" for name, value in each.headers
-            ]
-            lines.append("text " + " ".join(each.text.split()))
-            texts.append("\n".join(lines))
-        return pa.array(texts, pa.large_string()), [""] * len(responses)
-
-
-__all__ = ["Capture", "Captured", "MessageError", "Reader", "clean", "fact_of", "read_captures"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 from typing import NamedTuple, Protocol
 
-# Stored bytes taken at a time.
-PIECE = 1 << 16
+# Stored bytes taken at a time: what is behind the end of a member is copied for each of them.
+PIECE = 1 << 14
 MAGIC = b"\x1f\x8b\x08"
 HEADER = 10
 # How what is in a member begins; elsewhere the same three bytes are chance.
