@@ -150,6 +150,7 @@ def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
     if how == "texts":
         return TABLES
     known = [name for name, format_ in ENDINGS.items() if format_ == kind]
+    known += SOURCES[kind].written
     if how == "json":
         return [*known, *SOURCES["jsonl"].endings]
     if how == "lines":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from neardup.sources import any_capture as _any_capture  # noqa: F401
 from neardup.sources import json_records as _json_records  # noqa: F401
 from neardup.sources import jsonl as _jsonl  # noqa: F401
 from neardup.sources import parquet as _parquet  # noqa: F401

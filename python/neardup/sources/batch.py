@@ -213,12 +213,12 @@ def make(
         pa.array(texts, pa.large_string()),
         np.asarray(spans, dtype=np.int64).reshape(-1, 2),
         np.asarray(lines, dtype=np.int64),
-        None if keys is None else _key(keys),
+        None if keys is None else key_array(keys),
         others=others,
     )
 
 
-def _key(values: Sequence[Any]) -> pa.Array:
+def key_array(values: Sequence[Any]) -> pa.Array:
     """Values of any kind as one column: numbers if all are, else strings; other kinds are null."""
     import pyarrow as pa
 

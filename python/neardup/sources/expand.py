@@ -23,12 +23,12 @@ def expand(inputs: Sequence[str], reading: Reading | None = None, note: Note = i
     """Folders and patterns replaced by the files they hold, sorted; each file once.
 
     Of a folder, files with a known ending are taken, also those of the folders in it; hidden ones
-    are left out. If they are to be read as text, whatever their names, all are taken. "-" and URLs
-    stay as they are.
+    are left out. To be read as text or as captures all are taken, whatever their names. "-" and
+    URLs stay as they are.
 
     note  is told what was left out
     """
-    every = reading is not None and reading.format == "text"
+    every = reading is not None and (reading.format == "text" or reading.viewing is not None)
     found = [path for name in inputs for path in _expanded(name, every, note)]
     return list(dict.fromkeys(found))
 

@@ -8,13 +8,14 @@ from typing import Any
 from neardup.forks import UNFORKED
 from neardup.sources.prose import NotReadError
 
-INSTALL = "pip install 'neardup[documents]'"
+INSTALL = "pip install 'neardup[{}]'"
 
 
-def package(module: str, called: str) -> Any:
+def package(module: str, called: str, extra: str = "documents") -> Any:
     """A module of a package that may be missing.
 
     called  as messages call the files it is needed for
+    extra   of ours that has it
     """
     name = module.partition(".")[0]
     try:
@@ -25,5 +26,5 @@ def package(module: str, called: str) -> Any:
             f"reading {called} needs the package {name}, which is not installed"
             if isinstance(error, ModuleNotFoundError)
             else f"reading {called} needs the package {name}, which cannot be loaded ({error})",
-            hint=INSTALL,
+            hint=INSTALL.format(extra),
         ) from None

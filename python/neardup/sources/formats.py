@@ -33,6 +33,7 @@ class Source:
     options   the fields of Reading that mean something to it, of those that do not to all
     sniff     of the first bytes of a file of such an ending: the name of the format it really has
     unit      what `Batch.lines` counts, as messages call it
+    written   endings of files that kept records go to, if it has none of its own
     """
 
     name: str
@@ -44,6 +45,7 @@ class Source:
     options: frozenset[str] = frozenset()
     sniff: Callable[[bytes], str] | None = None
     unit: str = "line"
+    written: tuple[str, ...] = ()
 
 
 # By name, and by ending.

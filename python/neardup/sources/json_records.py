@@ -55,7 +55,7 @@ def read_json_batches(task: Task) -> Iterator[Batch]:
         return make(ids, texts, spans, lines, keys, others)
 
     with open_told(task) as file:
-        for found in _until_bad(_Values(file), task):
+        for found in _until_bad(Values(file), task):
             if isinstance(found.value, UnicodeDecodeError):
                 task.report(not_utf8(task.path, found.line, found.value, file.encoding))
                 continue
@@ -83,7 +83,7 @@ def read_json_batches(task: Task) -> Iterator[Batch]:
         yield batch()
 
 
-def _until_bad(values: _Values, task: Task) -> Iterator[Value]:
+def _until_bad(values: Values, task: Task) -> Iterator[Value]:
     """All that comes before the file cannot be read any further, and why."""
     source = name_of(task.path)
     try:
@@ -99,7 +99,7 @@ def _until_bad(values: _Values, task: Task) -> Iterator[Value]:
         task.report(values.problem)
 
 
-class _Values:
+class Values:
     """The values of a file, read piece by piece: no more than a value is ever in memory.
 
     A value that is not whole yet is tried again when twice as much has been read.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neardup.sources.batch import Reading
+from neardup.sources.capture_kinds import ANY, CERTAIN, kind_of
 from neardup.sources.document import STDIN
-from neardup.sources.formats import SOURCES, content_of, source_of
+from neardup.sources.formats import SOURCES, content_of, ending, source_of
 from neardup.sources.stored import beginning
 
 TEXT = "text"
@@ -16,11 +17,20 @@ def format_of(path: str, reading: Reading) -> str:
     """The name of the format. What is not known by its name, nor by how it begins, is text."""
     if reading.format is not None:
         return reading.format
+    if reading.viewing is not None:
+        return _capture_of(path, reading)
     source = source_of(path)
     if source is None:
         found = None if reading.lines else content_of(beginning(path, reading))
         return found if found in SOURCES else TEXT
     return source.name if source.sniff is None else source.sniff(beginning(path, reading))
+
+
+def _capture_of(path: str, reading: Reading) -> str:
+    """Which capture a file is. What cannot be looked at twice is told apart when it is read, and
+    so is what is none."""
+    certain = None if path == STDIN else CERTAIN.get(ending(path))
+    return certain or kind_of(beginning(path, reading)) or ANY
 
 
 def check_options(files: Sequence[str], reading: Reading) -> None:
@@ -38,5 +48,7 @@ def _named(path: str, reading: Reading) -> str:
     """The format as the name tells it: nothing is opened for this."""
     if reading.format is not None or path == STDIN:
         return reading.format or TEXT
+    if reading.viewing is not None:
+        return CERTAIN.get(ending(path), ANY)
     source = source_of(path)
     return TEXT if source is None else source.name

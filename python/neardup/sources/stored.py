@@ -10,12 +10,13 @@ import stat
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from neardup.sources import charsets, document, formats
 from neardup.sources.document import GZIP, STDIN, ZSTD, name_of
+from neardup.sources.gzip_members import Break, Members
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,6 +113,16 @@ class Stored:
         self.position += len(data)
         return data
 
+    def peek(self, size: int) -> bytes:
+        """The first bytes, of which none is taken; before anything is read."""
+        self._begin()
+        if self._decoder is not None:
+            self._ready = self._decoded(size, self._decoder) + self._ready
+            return self._ready[:size]
+        if len(self._ahead) < size:
+            self._ahead += self._or_nothing(size - len(self._ahead))
+        return self._ahead[:size]
+
     def _begin(self) -> None:
         """Looks how the file begins, which may tell its encoding."""
         if self._begun:
@@ -175,7 +186,7 @@ class Stored:
                 raise
         return b"".join(parts)
 
-    def _inflate(self, stream: pa.NativeFile, size: int) -> bytes:
+    def _inflate(self, stream: Members | pa.NativeFile, size: int) -> bytes:
         if self._damage is not None:
             raise DamagedError(self._damage)
         self._check_limit()
@@ -216,9 +227,16 @@ class Stored:
                 data += byte
         return bytes(data)
 
-    def _unpacking(self) -> pa.NativeFile:
+    @property
+    def breaks(self) -> Sequence[Break]:
+        """Damage behind which the next record was found, of what is packed record by record."""
+        return self._stream.breaks if isinstance(self._stream, Members) else ()
+
+    def _unpacking(self) -> Members | pa.NativeFile:
         import pyarrow as pa
 
+        if self._packing == "gzip" and formats.ending(self.path) == ".warc":
+            return Members(self._raw)
         return pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), self._packing)
 
 

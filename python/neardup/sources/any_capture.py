@@ -1,0 +1,62 @@
+"""A capture whose kind is found out when it is read: by how it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from neardup.sources.batch import Task
+from neardup.sources.burp import read_burp
+from neardup.sources.capture_kinds import ANY, CERTAIN, kind_of, unknown
+from neardup.sources.captures import Capture, Captured, Reader, read_captures
+from neardup.sources.charsets import SAMPLE
+from neardup.sources.document import STDIN
+from neardup.sources.formats import Source, ending, register
+from neardup.sources.har import read_har
+from neardup.sources.httpx_lines import read_httpx
+from neardup.sources.raw_http import read_raw
+from neardup.sources.stored import open_told
+from neardup.sources.warc import read_warc
+
+READERS: dict[str, Reader] = {
+    "warc": read_warc,
+    "har": read_har,
+    "httpx": read_httpx,
+    "burp": read_burp,
+    "raw-http": read_raw,
+}
+
+
+def read_any(capture: Capture) -> Iterator[Captured]:
+    """The responses of a file, whatever capture it is; one that is none is reported."""
+    data = capture.file.peek(SAMPLE)
+    kind = kind_of(data)
+    if kind is None:
+        reason, hint = unknown(data)
+        capture.refuse(None, reason, hint=hint)
+        return
+    yield from READERS[kind](capture)
+
+
+@contextmanager
+def open_responses(task: Task) -> Iterator[Iterator[Captured]]:
+    """The responses of a file one by one, without their views."""
+    certain = None if task.path == STDIN else CERTAIN.get(ending(task.path))
+    with open_told(task) as file:
+        capture = Capture(task, file)
+        yield (READERS[certain] if certain else read_any)(capture)
+        capture.tell()
+
+
+register(
+    Source(
+        ANY,
+        "captures of HTTP responses",
+        (),
+        partial(read_captures, read_any),
+        keeps="texts",
+        options=frozenset({"encoding"}),
+        unit="response",
+    )
+)

@@ -1,0 +1,243 @@
+"""XML of Burp: saved items, each a request and a response, in base64 or not."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import re
+from collections.abc import Iterator
+from functools import partial
+from xml.parsers import expat  # entities are refused below, nothing is fetched
+
+from neardup.messages.message import MessageError
+from neardup.messages.response import Response
+from neardup.sources.bad_bytes import packed
+from neardup.sources.captures import Capture, Captured, read_captures
+from neardup.sources.document import BOM, record_too_long
+from neardup.sources.formats import Source, register
+
+PIECE = 1 << 16
+# Bytes without any event in them: no element of Burp has a name or attributes so long.
+MOST_SILENT = 1 << 20
+# What XML cannot hold, and Burp writes all the same where it does not write base64.
+CONTROLS = bytes.maketrans(bytes([*range(9), 11, 12, *range(14, 32)]), b"?" * 29)
+ITEM = re.compile(rb"<item>")
+FIELDS = frozenset({"url", "host", "request", "response", "status", "path", "protocol", "port"})
+DEPTH = 3
+
+
+class _Item:
+    """What is known of the item that is being read."""
+
+    def __init__(self, number: int, start: int) -> None:
+        self.number = number
+        self.start = start
+        self.texts: dict[str, list[str]] = {}
+        self.size = 0
+        self.ip = ""
+        self.is_base64 = False
+
+    def text(self, name: str) -> str:
+        return "".join(self.texts.get(name, ()))
+
+
+class _Items:
+    """Takes pieces of the file, and gives the items that have ended."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most * 4 // 3 + (1 << 20)
+        self.done: list[_Item] = []
+        self.count = 0
+        self.base = 0  # of the parser's first byte in the file
+        self.silent = 0
+        self.item: _Item | None = None
+        self._field = ""
+        self._depth = 0
+        self._start()
+
+    def _start(self) -> None:
+        parser = self.parser = expat.ParserCreate("utf-8")
+        parser.buffer_text = True
+        parser.buffer_size = PIECE
+        parser.EntityDeclHandler = self._refuse
+        parser.StartElementHandler = self._begin
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+
+    def resume(self, base: int) -> None:
+        """Behind damage: an item begins at this place of the file."""
+        self._start()
+        self._depth, self._field, self.item, self.silent = 0, "", None, 0
+        self.parser.Parse(b"<items>", False)
+        self.base = base - len(b"<items>")
+
+    def feed(self, data: bytes, *, is_last: bool = False) -> None:
+        before = self.silent
+        self.silent += len(data)
+        self.parser.Parse(data, is_last)
+        if self.silent > before and self.silent > MOST_SILENT:
+            raise _BrokenError(f"an element that does not end in {MOST_SILENT >> 20} MiB")
+
+    def _refuse(self, name: str, *rest: object) -> None:
+        raise _EntityError(name)
+
+    def _begin(self, name: str, attributes: dict[str, str]) -> None:
+        self.silent = 0
+        self._depth += 1
+        if self._depth == DEPTH - 1 and name == "item":
+            self.count += 1
+            self.item = _Item(self.count, self.base + self.parser.CurrentByteIndex)
+        elif self._depth == DEPTH and self.item is not None and name in FIELDS:
+            self._field = name
+            if name == "host":
+                self.item.ip = attributes.get("ip", "")
+            elif name == "response":
+                self.item.is_base64 = attributes.get("base64", "").lower() == "true"
+        elif self._depth > 64:
+            raise _BrokenError("elements nested deeper than 64")
+
+    def _end(self, name: str) -> None:
+        self.silent = 0
+        self._depth -= 1
+        if self._depth == DEPTH - 1:
+            self._field = ""
+        elif self._depth == DEPTH - 2 and self.item is not None:
+            self.done.append(self.item)
+            self.item = None
+
+    def _text(self, text: str) -> None:
+        self.silent = 0
+        if self.item is None or not self._field or self._field == "request":
+            return
+        self.item.size += len(text)
+        if self.item.size <= self._most:
+            self.item.texts.setdefault(self._field, []).append(text)
+        elif self.item.texts:
+            self.item.texts.pop("response", None)  # said when it ends
+
+    def is_too_long(self, item: _Item) -> bool:
+        return item.size > self._most
+
+
+class _EntityError(Exception):
+    """An entity is declared, by this name."""
+
+
+class _BrokenError(Exception):
+    """What is not as XML of Burp is."""
+
+
+def read_burp(capture: Capture) -> Iterator[Captured]:
+    """The responses of a file. Behind damage it goes on with the next item."""
+    items = _Items(capture.most)
+    pieces = _pieces(capture)
+    at = 0
+    data = b""
+    while True:
+        if not data:
+            data = next(pieces, b"")
+        is_last = not data
+        try:
+            items.feed(data, is_last=is_last)
+        except _EntityError as error:
+            capture.refuse(
+                None,
+                f"declares the entity {str(error)[:80]!r}, which is not expanded",
+                kind="declares an entity",
+            )
+            return
+        except (expat.ExpatError, _BrokenError) as error:
+            yield from _responses(capture, items)
+            at, data = _resumed(capture, items, pieces, at, data, error)
+            if not data:
+                return
+            continue
+        yield from _responses(capture, items)
+        if is_last:
+            return
+        at += len(data)
+        data = b""
+
+
+def _resumed(
+    capture: Capture,
+    items: _Items,
+    pieces: Iterator[bytes],
+    at: int,
+    data: bytes,
+    error: Exception,
+) -> tuple[int, bytes]:
+    """Reports damage, and gives the place of the next item and what is there."""
+    code = error.code if isinstance(error, expat.ExpatError) else None
+    why = str(error) if code is None else expat.ErrorString(code)
+    wrong = max(items.base + items.parser.ErrorByteIndex, 0)
+    if items.item is None:
+        capture.refuse(None, f"is damaged ({why})", at=wrong, kind="is damaged")
+    else:
+        capture.refuse(items.count, f"is damaged ({why})", at=items.item.start, kind="is damaged")
+    found = ITEM.search(data, max(0, min(wrong - at, len(data))))
+    while found is None:
+        tail = data[-len(b"<item>") :]
+        at += len(data) - len(tail)
+        if not (piece := next(pieces, b"")):
+            return at, b""
+        data = tail + piece
+        found = ITEM.search(data)
+    items.resume(at + found.start())
+    return at + found.start(), data[found.start() :]
+
+
+def _pieces(capture: Capture) -> Iterator[bytes]:
+    """The file as UTF-8 that XML can hold."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    is_first = True
+    while data := capture.file.read(PIECE):
+        if is_first:
+            if problem := packed(capture.file, data):
+                capture.task.report(problem)
+                return
+            data, is_first = data.removeprefix(BOM).lstrip(), False
+        if not data.isascii():
+            # U+FFFE and U+FFFF are no characters of XML either.
+            text = decoder.decode(data)
+            data = text.replace("\ufffe", "?").replace("\uffff", "?").encode()
+        if data := data.translate(CONTROLS):
+            yield data
+
+
+def _responses(capture: Capture, items: _Items) -> Iterator[Captured]:
+    for item in items.done:
+        try:
+            if items.is_too_long(item):
+                raise MessageError(record_too_long(capture.most), "too long")
+            yield Captured(_response(capture, item), item.number)
+        except MessageError as bad:
+            capture.refuse(item.number, str(bad), at=item.start, kind=bad.kind)
+    items.done.clear()
+
+
+def _response(capture: Capture, item: _Item) -> Response:
+    text = item.text("response")
+    if not text.strip():
+        raise MessageError("no response in this item", "no response")
+    if item.is_base64:
+        try:
+            data = base64.b64decode(text)
+        except (binascii.Error, ValueError):
+            raise MessageError("its response says it is base64, and is not", "not base64") from None
+    else:
+        data = text.encode()
+    return capture.message(data, item.number, url=_url(item), ip=item.ip)
+
+
+def _url(item: _Item) -> str:
+    if url := item.text("url").strip():
+        return url
+    host, path = item.text("host").strip(), item.text("path").strip()
+    return f"{item.text('protocol').strip() or 'http'}://{host}{path}" if host else ""
+
+
+register(
+    Source("burp", "XML of Burp", (), partial(read_captures, read_burp), keeps="texts", unit="item")
+)

@@ -1,0 +1,152 @@
+"""Raw messages: one a file, many in one, with requests between them or without."""
+
+from pathlib import Path
+
+import pytest
+
+from capture_files import Answer, answer, answers, read, told, write_raw
+from neardup import http
+from neardup.sources import expand, raw_http
+from neardup.sources.batch import Reading
+from neardup.sources.raw_http import UNCLEAR
+
+PAGE = answer("http://a.example/x", "<title>T</title><p>Grüße 你好</p>")
+
+
+def written(folder: Path, data: bytes, name: str = "a.txt") -> Path:
+    path = folder / name
+    path.write_bytes(data)
+    return path
+
+
+def bodies(path: Path) -> list[bytes]:
+    return [each.body for each in http.responses(path)]
+
+
+def test_one_a_file_needs_no_length(tmp_path: Path) -> None:
+    for body in (b"", b"x", b"line\r\n\r\nline\n", b"HTTP is a protocol\nGET it"):
+        path = written(tmp_path, b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n" + body)
+        assert bodies(path) == [body]
+
+
+@pytest.mark.parametrize("piece", [64, 1000, 1 << 17])
+def test_many_in_one_are_told_apart(
+    tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(raw_http, "PIECE", piece)
+    monkeypatch.setattr(raw_http, "LOOK", 16)
+    path = write_raw(tmp_path, answers() * 20)
+    assert bodies(path) == [each.body for each in answers()] * 20
+    (batch,), _, _ = read(path)
+    data = path.read_bytes()
+    for start, end in batch.spans.tolist():
+        assert data[start:end].startswith(b"HTTP/1.1 ")
+
+
+def test_a_request_tells_the_url_and_is_no_response(tmp_path: Path) -> None:
+    asked = b"POST /p?q=1 HTTP/1.1\r\nHost: h.example\r\nContent-Length: 5\r\n\r\nhello"
+    path = written(tmp_path, asked + PAGE.message + PAGE.message)
+    one, two = http.responses(path)
+    assert (one.url, two.url) == ("http://h.example/p?q=1", "")
+    assert one.body == two.body == PAGE.body
+
+
+def test_the_url_that_httpx_writes_behind_is_taken(tmp_path: Path) -> None:
+    asked = b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n"
+    for headers in ((), PAGE.headers):
+        message = Answer("", 200, headers, PAGE.body).message
+        path = written(tmp_path, asked + message + b"\n\n\nhttps://a.example/x")
+        (found,) = http.responses(path)
+        assert (found.url, found.body) == ("https://a.example/x", PAGE.body)
+
+
+def test_without_lengths_the_next_status_line_begins_a_message(tmp_path: Path) -> None:
+    one = b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nfirst body\n"
+    path = written(tmp_path, one * 3)
+    assert bodies(path) == [b"first body\n"] * 3
+
+
+def test_chunks_tell_where_a_message_ends(tmp_path: Path) -> None:
+    # What looks like a message is inside a chunk.
+    inner = b"a\nHTTP/1.1 200 OK\r\n\r\nb"
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n"
+    path = written(tmp_path, (chunked % (len(inner), inner)) * 2)
+    assert bodies(path) == [inner] * 2
+
+
+def test_answers_without_a_body(tmp_path: Path) -> None:
+    none = b"HTTP/1.1 304 Not Modified\r\nContent-Length: 500\r\n\r\n"
+    head = b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
+    path = written(tmp_path, none + head + PAGE.message)
+    assert bodies(path) == [b"", b"", PAGE.body]
+
+
+@pytest.mark.parametrize("length", [0, 3, 20, 5000, 10**12])
+def test_a_length_that_lies_does_not_swallow_the_next(tmp_path: Path, length: int) -> None:
+    bad = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\nbody of the first\n" % length
+    path = written(tmp_path, bad + PAGE.message)
+    texts, problems, notes = told(path)
+    assert bodies(path) == [b"body of the first\n", PAGE.body]
+    assert len(texts) == 2
+    assert problems == []
+    assert notes
+    assert UNCLEAR in notes[0] or "cut short" in notes[0]
+
+
+def test_both_framings_are_told(tmp_path: Path) -> None:
+    bad = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
+    path = written(tmp_path, bad + b"5\r\nhello\r\n0\r\n\r\n" + PAGE.message)
+    assert bodies(path) == [b"hello", PAGE.body]
+    assert any("both Transfer-Encoding and Content-Length" in each for each in told(path)[2])
+
+
+def test_junk_is_reported_and_passed(tmp_path: Path) -> None:
+    message = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    path = written(tmp_path, message + b"\r\n" + message)
+    assert bodies(path) == [b"ok", b"ok"]
+    path = written(tmp_path, b"junk " * 100_000 + b"\n" + message, "b.bin")
+    texts, problems, _ = told(path, format="raw-http")
+    assert len(texts) == 1
+    assert problems == ["500,001 bytes are no HTTP message, at byte 0"]
+
+
+def test_a_head_that_is_too_long_costs_a_message(tmp_path: Path) -> None:
+    bad = b"HTTP/1.1 200 OK\r\nA: " + b"x" * (1 << 20) + b"\r\n\r\nbody\n"
+    path = written(tmp_path, PAGE.message + bad + PAGE.message)
+    texts, problems, _ = told(path)
+    assert len(texts) == 2
+    assert problems == [f"2: its headers are longer than 256 KiB, at byte {len(PAGE.message):,}"]
+
+
+def test_a_body_beyond_the_limit_costs_a_message(tmp_path: Path) -> None:
+    bad = b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 300_000 + b"\n"
+    path = written(tmp_path, PAGE.message + bad + PAGE.message)
+    texts, (problem,), _ = told(path, max_document=100_000)
+    assert len(texts) == 2
+    assert problem.startswith("2: its body is longer than 100,000 bytes")
+
+
+def test_a_folder_of_them_is_read_whatever_their_names(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    for name in ("a", "b.http", "sub/c.txt", "d.dat"):
+        (tmp_path / name).write_bytes(PAGE.message)
+    from capture_files import VIEWING
+
+    files = expand([str(tmp_path)], Reading(viewing=VIEWING))
+    assert len(files) == 4
+    for file in files:
+        texts, problems, _ = told(file)
+        assert len(texts) == 1
+        assert problems == []
+
+
+def test_http2_as_tools_write_it(tmp_path: Path) -> None:
+    path = written(tmp_path, b"HTTP/2 200 OK\r\nserver: x\r\n\r\nbody")
+    (found,) = http.responses(path)
+    assert (found.status, found.body) == (200, b"body")
+
+
+def test_a_packed_file_with_another_name_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path, b"\x1f\x8b\x08\x00")
+    _, problems, _ = told(path, format="raw-http")
+    assert problems == ["is gzip; let its name end in .gz"]
