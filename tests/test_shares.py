@@ -229,7 +229,7 @@ def test_shares_cannot_be_changed() -> None:
     assert list(shares) == ["status", "text"]
     assert repr(shares) == "Shares({'status': 2, 'text': 1})"
     with pytest.raises(AttributeError, match="shares are part of a recipe"):
-        shares.x = 1  # type: ignore[attr-defined]
+        shares.x = 1
     with pytest.raises(TypeError):
         shares["text"] = 3  # type: ignore[index]
 
