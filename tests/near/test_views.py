@@ -16,13 +16,17 @@ from neardup.near.join import SketchJoin
 from neardup.near.question import question
 
 RECIPE = nd.Recipe.preset("http")
+# Of one feature a view, few sums of shares are near the threshold; of these some are.
+OTHER = RECIPE.replace(
+    views={"status": 20, "headers": 15, "title": 10, "tags": 30, "text": 25, "body": 30}
+)
 
 
-def told(texts: list[str]) -> tuple[set[tuple[int, int]], list[int]]:
+def told(texts: list[str], recipe: nd.Recipe = RECIPE) -> tuple[set[tuple[int, int]], list[int]]:
     """The pairs found at the defaults, and the first of those that are the same."""
-    asked = question(None, None, None, bits=RECIPE.bits)
+    asked = question(None, None, None, bits=recipe.bits)
     column = pa.chunked_array([pa.array(texts, pa.large_string())])
-    join = SketchJoin(texts_in_memory(column, RECIPE, asked), asked)
+    join = SketchJoin(texts_in_memory(column, recipe, asked), asked)
     found: set[tuple[int, int]] = set()
     for pairs in join.pairs():
         found.update(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
@@ -32,10 +36,11 @@ def told(texts: list[str]) -> tuple[set[tuple[int, int]], list[int]]:
 @pytest.mark.parametrize("kind", view_edges.KINDS)
 def test_the_promise_is_kept(kind: str) -> None:
     rng = random.Random(kind)
+    recipe = OTHER if kind == "one feature a view" else RECIPE
     count = 25 if kind == "long pages" else 100
-    pairs = list(view_edges.pairs(view_edges.KINDS[kind], 0.85, count, rng, RECIPE))
+    pairs = list(view_edges.pairs(view_edges.KINDS[kind], 0.85, count, rng, recipe))
     assert len(pairs) == count
-    found, twins = told([text for pair in pairs for text in pair])
+    found, twins = told([text for pair in pairs for text in pair], recipe)
     ends = [sorted((twins[2 * at], twins[2 * at + 1])) for at in range(len(pairs))]
     share = sum(a == b or (a, b) in found for a, b in ends)
     # Fewer than this are found in one of ten thousand runs in which the promise is kept.
