@@ -79,7 +79,7 @@ def command(
     Examples:
       neardup cluster documents.jsonl -o clusters.csv
       neardup cluster pages/ -o clusters.parquet --linkage star --similarity 0.8
-      neardup cluster crawl.warc.gz -o all.csv --kinds kinds.csv --report page.html
+      neardup cluster crawl.warc.gz -o all.csv --kinds kinds.csv --report k.html
       neardup cluster httpx.jsonl --as http -o responses.csv --within host
     """
     from neardup import jobs
