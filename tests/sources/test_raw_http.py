@@ -150,3 +150,20 @@ def test_a_packed_file_with_another_name_is_told(tmp_path: Path) -> None:
     path = written(tmp_path, b"\x1f\x8b\x08\x00")
     _, problems, _ = told(path, format="raw-http")
     assert problems == ["is gzip; let its name end in .gz"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        b"GET / HTTP/1.1\r\nA: " + b"x" * (1 << 20) + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 5000 + b"\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 9999999\r\n\r\n" + b"x" * 300_000 + b"\r\n",
+    ],
+)
+def test_a_hostile_request_does_not_cost_the_response(tmp_path: Path, asked: bytes) -> None:
+    path = written(tmp_path, PAGE.message + asked + PAGE.message)
+    texts, problems, _ = told(path, format="raw-http", max_document=100_000)
+    assert len(texts) == 2
+    assert len(problems) == 1
+    assert problems[0].startswith("a request: it")
+    assert f"at byte {len(PAGE.message):,}" in problems[0]

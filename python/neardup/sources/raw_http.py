@@ -105,12 +105,17 @@ def read_raw(capture: Capture) -> Iterator[Captured]:
             continue
         if not window.data:
             return
-        asked = request_head(window.data)
-        if asked is not None:
-            request = asked
-            window.drop(
-                _extent(window, asked.headers, asked.end, capture.most, is_request=True).end
-            )
+        try:
+            asked = request_head(window.data)
+            if asked is not None:
+                request = asked
+                window.drop(
+                    _extent(window, asked.headers, asked.end, capture.most, is_request=True).end
+                )
+                continue
+        except MessageError as bad:
+            capture.refuse(None, f"a request: {bad}", at=window.base, kind=bad.kind)
+            _skip(capture, window, is_told=True)
             continue
         if BEGIN.match(window.data) is None:
             _skip(capture, window)

@@ -76,7 +76,7 @@ class Stored:
         self._packing = formats.packing(path)
         self._unpacked = 0
         self._damage: str | None = None
-        self._stream = self._unpacking() if self._packing else None
+        self._stream: Members | pa.NativeFile | None = self._unpacking() if self._packing else None
         self._begun = False
         self._ahead = b""
         self._encoding: str | None = None
@@ -200,6 +200,8 @@ class Stored:
         except OSError as error:
             if error.errno is not None:  # of the disk, not of what is on it
                 raise
+            if self._packing == "gzip" and formats.ending(self.path) == ".warc":
+                return self._inflate(self._by_members(), size)
             data = self._rescued(size)
             self._damage = (
                 f"the {self._packing} data is damaged or cut short: {self._unpacked + len(data):,} "
@@ -219,6 +221,16 @@ class Stored:
                 "more with --max-bytes"
             )
 
+    def _by_members(self) -> Members:
+        """The file once more, up to where it was read, by what goes on behind damage. Arrow does
+        not, but is quicker with what is whole."""
+        self._raw.rewind()
+        self._stream = members = Members(self._raw)
+        left = self._unpacked
+        while left and (again := members.read(min(left, STEP))):
+            left -= len(again)
+        return members
+
     def _rescued(self, size: int) -> bytes:
         """What a failed read had unpacked already: Arrow drops it, so it is read once more."""
         self._raw.rewind()
@@ -237,11 +249,9 @@ class Stored:
         """Damage behind which the next record was found, of what is packed record by record."""
         return self._stream.breaks if isinstance(self._stream, Members) else ()
 
-    def _unpacking(self) -> Members | pa.NativeFile:
+    def _unpacking(self) -> pa.NativeFile:
         import pyarrow as pa
 
-        if self._packing == "gzip" and formats.ending(self.path) == ".warc":
-            return Members(self._raw)
         return pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), self._packing)
 
 
