@@ -356,5 +356,5 @@ def test_documents_of_a_collection_are_in_no_group(tmp_path: Path, capture: Path
     path = tmp_path / "seen.neardup"
     Collection.open(path, "http").close()
     asked = options(within="host", against=[str(path)])
-    with pytest.raises(jobs.RefusedError, match="within is 'host', and .* is a collection"):
+    with pytest.raises(jobs.RefusedError, match=r"within is 'host', and .* is a collection"):
         jobs.dedup([str(capture)], tmp_path / "kept.jsonl", asked)

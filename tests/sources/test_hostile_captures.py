@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import random
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -201,3 +203,33 @@ def test_xml_bombs_are_refused(tmp_path: Path) -> None:
     texts, problems, _ = told(path)
     assert texts == []
     assert problems == ["declares the entity 'a', which is not expanded"]
+
+
+def test_many_bodies_that_are_bombs_stop_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    bomb = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(bytes(1 << 20))
+    path.write_bytes(warc_record(PAGE.message) + warc_record(bomb) * 100)
+    texts, problems, _ = told(path, max_bytes=10 << 20, max_document=1 << 19)
+    assert len(texts) == 1
+    # Twenty of them fit in, refused as they are.
+    assert len(problems) == 20
+    assert "stopped after" in problems[-1]
+    allowed, _, _ = told(path, max_bytes=200 << 20)
+    assert len(allowed) == 101
+    some, problems, _ = told(path, max_bytes=10 << 20)
+    assert len(some) == 1 + 9
+    assert "stopped after" in problems[-1]
+    assert "--max-bytes" in problems[-1]
+
+
+@pytest.mark.parametrize("kind", ["httpx", "har", "burp", "raw", "warc"])
+def test_what_comes_out_of_a_pipe_is_known_by_how_it_begins(tmp_path: Path, kind: str) -> None:
+    data = WRITERS[kind](tmp_path, answers()).read_bytes()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    thread = threading.Thread(target=pipe.write_bytes, args=(data,))
+    thread.start()
+    texts, problems, _ = told(pipe)
+    thread.join()
+    assert len(texts) == len(answers())
+    assert problems == []

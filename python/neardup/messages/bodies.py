@@ -22,6 +22,7 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 NAMES = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate", "br": "br", "zstd": "zstd"}
 # Known, and not read: no package for them is worth its weight.
 UNREAD = frozenset({"compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip", "bzip2", "xz"})
+TOO_LONG = "its body is too long"
 CUT = "a body that is cut short; what is there of it is compared"
 CHUNKS = "wrong chunks; what could be read of the body is compared"
 BOTH = "both Transfer-Encoding and Content-Length; the former is obeyed"
@@ -274,5 +275,5 @@ def _too_long(most: int) -> MessageError:
     size = f"{most >> 20} MiB" if most >= 1 << 20 and not most % (1 << 20) else f"{most:,} bytes"
     return MessageError(
         f"its body is longer than {size} once it is unpacked; allow more with --max-document",
-        "its body is too long",
+        TOO_LONG,
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neardup.sources import any_capture as _any_capture  # noqa: F401
 from neardup.sources import json_records as _json_records  # noqa: F401
 from neardup.sources import jsonl as _jsonl  # noqa: F401
 from neardup.sources import parquet as _parquet  # noqa: F401
@@ -22,6 +21,10 @@ from neardup.sources.recognition import check_options, format_of
 from neardup.sources.repeats import Repeats
 from neardup.sources.stored import Progress, copied, spooled_stdin
 from neardup.sources.whole_files import text_of
+
+# isort: split
+# The last, so that lists of formats begin with those that most files have.
+from neardup.sources import any_capture as _any_capture  # noqa: F401
 
 __all__ = [
     "Batch",

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from functools import partial
 
 from neardup.sources.batch import Task
-from neardup.sources.burp import read_burp
 from neardup.sources.capture_kinds import ANY, CERTAIN, kind_of, unknown
 from neardup.sources.captures import Capture, Captured, Reader, read_captures
 from neardup.sources.charsets import SAMPLE
@@ -18,6 +17,14 @@ from neardup.sources.httpx_lines import read_httpx
 from neardup.sources.raw_http import read_raw
 from neardup.sources.stored import open_told
 from neardup.sources.warc import read_warc
+
+
+def read_burp(capture: Capture) -> Iterator[Captured]:
+    """The responses of XML of Burp. The parser of XML is loaded when such a file comes."""
+    from neardup.sources import burp
+
+    return burp.read_burp(capture)
+
 
 READERS: dict[str, Reader] = {
     "warc": read_warc,
@@ -49,6 +56,9 @@ def open_responses(task: Task) -> Iterator[Iterator[Captured]]:
         capture.tell()
 
 
+register(
+    Source("burp", "XML of Burp", (), partial(read_captures, read_burp), keeps="texts", unit="item")
+)
 register(
     Source(
         ANY,

@@ -7,15 +7,13 @@ import binascii
 import codecs
 import re
 from collections.abc import Iterator
-from functools import partial
 from xml.parsers import expat  # entities are refused below, nothing is fetched
 
 from neardup.messages.message import MessageError
 from neardup.messages.response import Response
 from neardup.sources.bad_bytes import packed
-from neardup.sources.captures import Capture, Captured, read_captures
+from neardup.sources.captures import Capture, Captured
 from neardup.sources.document import BOM, record_too_long
-from neardup.sources.formats import Source, register
 
 PIECE = 1 << 16
 # Bytes without any event in them: no element of Burp has a name or attributes so long.
@@ -236,8 +234,3 @@ def _url(item: _Item) -> str:
         return url
     host, path = item.text("host").strip(), item.text("path").strip()
     return f"{item.text('protocol').strip() or 'http'}://{host}{path}" if host else ""
-
-
-register(
-    Source("burp", "XML of Burp", (), partial(read_captures, read_burp), keeps="texts", unit="item")
-)

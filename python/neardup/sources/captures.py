@@ -7,15 +7,15 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup.messages.bodies import body_of
+from neardup.messages.bodies import TOO_LONG, Body, body_of
 from neardup.messages.encoding import charset_of
 from neardup.messages.masks import MASKS, VIEWS
-from neardup.messages.message import Head, first, response_head
-from neardup.messages.response import Response, Viewing
+from neardup.messages.message import Head, MessageError, first, response_head
+from neardup.messages.response import Headers, Response, Viewing
 from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, FACTS, Batch, Task, key_array
-from neardup.sources.document import Unreadable, name_of
+from neardup.sources.document import Unreadable, name_of, size_of
 from neardup.sources.jsonl import in_order
-from neardup.sources.stored import DamagedError, Stored, open_told
+from neardup.sources.stored import DamagedError, Stored, most_unpacked, open_told
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,6 +46,7 @@ class Capture:
         self.file = file
         self.source = name_of(task.path)
         self.most = file.most
+        self._unpacked = 0
         self._remarks: dict[str, tuple[int, int]] = {}
 
     def refuse(
@@ -93,6 +94,29 @@ class Capture:
         head = response_head(data)
         return self.response(head, data[head.end :], number, url=url, ip=ip, is_framed=is_framed)
 
+    def body(self, headers: Headers, data: bytes, *, is_framed: bool = True) -> Body:
+        """A body as it was meant.
+
+        One that is too long costs the time to find that out. A file of many such is stopped: what
+        is unpacked of its bodies has the limit that a packed file has.
+        """
+        try:
+            found = body_of(headers, data, self.most, is_framed=is_framed)
+        except MessageError as bad:
+            self._spend(self.most if bad.kind == TOO_LONG else 0)
+            raise
+        self._spend(len(found.data))
+        return found
+
+    def _spend(self, count: int) -> None:
+        self._unpacked += count
+        most = most_unpacked(self.file.stored, self.task.reading)
+        if self._unpacked > most:
+            raise DamagedError(
+                f"stopped after {self._unpacked:,} bytes of unpacked bodies: the limit is "
+                f"{size_of(most)}; if the file is meant to be so large, allow more with --max-bytes"
+            )
+
     def response(
         self,
         head: Head,
@@ -104,7 +128,7 @@ class Capture:
         is_framed: bool = True,
     ) -> Response:
         """A response with this head and the bytes of its body as they came."""
-        body = body_of(head.headers, data, self.most, is_framed=is_framed)
+        body = self.body(head.headers, data, is_framed=is_framed)
         if head.odd or body.remarks:
             self.remark(number, *head.odd, *body.remarks)
         return Response(

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from neardup.messages.bodies import body_of
 from neardup.messages.encoding import UTF8, charset_of
 from neardup.messages.message import MOST_HEADERS, MessageError, first
 from neardup.messages.response import Headers, Response
@@ -181,7 +180,7 @@ def _body(
     except (binascii.Error, ValueError):
         raise BadRecordError("its content says it is base64, and is not") from None
     # Browsers unpack bodies, some proxies do not.
-    body = body_of(headers, data, capture.most, is_framed=False)
+    body = capture.body(headers, data, is_framed=False)
     capture.remark(number, *body.remarks)
     return body.data, charset_of(first(headers, "content-type"), body.data)
 

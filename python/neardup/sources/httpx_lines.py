@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from neardup.messages.bodies import body_of
 from neardup.messages.encoding import UTF8, charset_of
 from neardup.messages.message import Head, MessageError, first, headers_of, response_head
 from neardup.messages.response import Headers, Response
@@ -157,7 +156,7 @@ def _body(
     if isinstance(given, str) and given:
         if is_packed:
             data = _unpacked(given, "body")
-            body = body_of(head.headers, data, capture.most, is_framed=False)
+            body = capture.body(head.headers, data, is_framed=False)
             capture.remark(number, *body.remarks)
             return body.data, body.length, charset_of(content_type, body.data)
         data = given.encode("utf-8", "replace")

@@ -91,6 +91,11 @@ class Stored:
         return document.MAX_BYTES if asked is None else asked
 
     @property
+    def stored(self) -> int:
+        """How many bytes were read, as they are stored."""
+        return self._raw.count
+
+    @property
     def encoding(self) -> str | None:
         self._begin()
         return self._encoding
