@@ -100,12 +100,17 @@ def test_the_features_of_a_page() -> None:
     found = weights(PAGE)
     assert set(found) >= {
         "status=404",
-        *("header=server", "header=server=nginx", "header=server=1.18.0", "header=date"),
+        *("header=server", "header=server=nginx", "header=server=0.0.0"),
         *("title: 404 not found", "title=404", "title=not", "title=found"),
         *("path=html>body>center", "path=body>center>h1", "tags=html head title"),
-        *("404", "found", "404 not found", "nginx", "nginx 1.18.0"),
+        *("404", "found", "404 not found", "nginx", "nginx 0.0.0"),
     }
+    assert "header=date" not in found
     there = {view: HTTP.views[view] for view in ("status", "headers", "title", "tags", "text")}  # type: ignore[index]
+    tags = sum(reference.view_of(token) == "tags" for token in found)
+    left = there["tags"] * 256 / (tags**2 + 256)
+    there["tags"] -= left
+    there["text"] += left
     for view, part in there.items():
         assert share(found, view) == pytest.approx(part / sum(there.values()), abs=0.002)
 
@@ -139,7 +144,8 @@ def test_a_view_of_nothing_has_no_signal(text: str) -> None:
 
 
 def test_groups_are_never_alike_and_change_nothing_within() -> None:
-    other = PAGE.replace("nginx/1.18.0", "nginx/1.20.1")
+    assert nd.similarity(PAGE, PAGE.replace("1.18.0", "1.20.1"), HTTP) == 1
+    other = PAGE.replace("nginx", "openresty")
     alike = nd.similarity(PAGE, other, HTTP)
     assert 0.5 < alike < 1
     left, right = (f"within {host}\n{PAGE}" for host in ("a.example", "b.example"))

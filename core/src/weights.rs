@@ -69,7 +69,8 @@ impl Weights {
             (_, None) => {
                 let names = ["log", "log-length", "tf", "binary", "frequency", "shares", "tfidf"];
                 let shares = Weights::Shares(Shares::default());
-                let kinds = [Weights::Log, Weights::LogLength, Weights::Tf, Weights::Binary, Weights::Frequency, shares];
+                let kinds =
+                    [Weights::Log, Weights::LogLength, Weights::Tf, Weights::Binary, Weights::Frequency, shares];
                 let choices: Vec<(&str, usize)> = names.iter().enumerate().map(|(at, &name)| (name, at)).collect();
                 choose("weights", name, &choices).map(|at| kinds[at].clone())
             }

@@ -12,8 +12,6 @@ from neardup.recipe import Recipe
 from neardup.unicode import check_unicode
 
 Weight: TypeAlias = int | float | str
-FeaturesLike: TypeAlias = Mapping[str, Weight] | Iterable[str] | Iterable[tuple[str, Weight]]
-TextLike: TypeAlias = str | FeaturesLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +21,12 @@ class Feature:
     token: str
     count: int
     weight: float
+
+
+FeaturesLike: TypeAlias = (
+    Mapping[str, Weight] | Iterable[str] | Iterable[tuple[str, Weight]] | Iterable[Feature]
+)
+TextLike: TypeAlias = str | FeaturesLike
 
 
 def features(value: TextLike, recipe: Recipe) -> list[Feature]:
@@ -96,6 +100,8 @@ def _iterate(value: Any) -> list[Any]:
 
 
 def _pair(item: Any, index: int) -> tuple[str, float]:
+    if isinstance(item, Feature):
+        item = item.token, item.weight
     try:
         token, weight = item
     except (TypeError, ValueError):

@@ -12,8 +12,8 @@ class Preset:
     fields: dict[str, Any]
 
 
-# What of responses is compared unless a recipe says otherwise, in hundredths for a page. Measured in
-# docs/recipes.md.
+# What of responses is compared unless a recipe says otherwise, in hundredths for a page.
+# Measured in docs/recipes.md.
 HTTP_VIEWS = {
     "status": 20.0,
     "headers": 10.0,

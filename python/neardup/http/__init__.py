@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from neardup.http.features import features
 from neardup.messages.response import Response
 from neardup.sources import Note, Reading, Report, Unreadable
 from neardup.sources.any_capture import open_responses
@@ -12,7 +13,7 @@ from neardup.sources.batch import Task
 from neardup.sources.expand import ignore
 from neardup.sources.stored import DamagedError
 
-__all__ = ["Response", "responses"]
+__all__ = ["Response", "features", "responses"]
 
 
 def responses(

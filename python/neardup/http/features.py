@@ -1,0 +1,25 @@
+"""What a response counts for: the features of its view."""
+
+from __future__ import annotations
+
+import os
+
+from neardup.features import Feature
+from neardup.features import features as features_of
+from neardup.messages.response import Response
+from neardup.messages.views import Views
+from neardup.recipe import Recipe, as_recipe
+
+
+def features(response: Response, recipe: Recipe | str | os.PathLike[str] = "http") -> list[Feature]:
+    """The features of a response under a recipe for HTTP: tokens, counts and weights.
+
+    What `nd.fingerprint` and `nd.similarity` take; volatile parts are masked as the recipe says.
+    """
+    if not isinstance(response, Response):
+        raise TypeError(
+            f"response is of type {type(response).__name__}; "
+            "pass a Response, such as neardup.http.responses(path) gives"
+        )
+    chosen = as_recipe(recipe)
+    return features_of(Views(chosen.viewing()).masked(response).text, chosen)
