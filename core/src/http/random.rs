@@ -122,6 +122,13 @@ pub(super) fn class(name: &str) -> Option<Range<usize>> {
             return Some(start..bytes.len());
         }
     }
+    // `css-6jhswp`: what tools for styles put before a hash.
+    if made.others == 0
+        && (5..=10).contains(&last.len())
+        && matches!(&name[..start], "css-" | "jsx-" | "svelte-" | "emotion-" | "astro-")
+    {
+        return Some(start..bytes.len());
+    }
     // `sc-bdVaJa`, `Button_root__aXkQz`.
     if letters == last.len() && (5..=12).contains(&letters) {
         let mixed = made.upper > 0 && made.lower > 0;
@@ -210,6 +217,8 @@ mod tests {
         for (name, kept) in [
             ("css-1x2y3z", "css-"),
             ("sc-bdVaJa", "sc-"),
+            ("css-6jhswp", "css-"),
+            ("css-abcdef", "css-"),
             ("svelte-1abc2de", "svelte-"),
             ("jsx-3172456789", "jsx-"),
             ("Button_root__3fXk2", "Button_root__"),
