@@ -77,23 +77,24 @@ fn is_uuid(word: &str) -> bool {
     word.len() == 36 && word.bytes().enumerate().all(is_sign)
 }
 
-/// The part of a long word that was made at random: all of it, or one part of a path.
-pub(super) fn part(word: &str) -> Option<Range<usize>> {
+/// The parts of a long word that were made at random: all of it, or some parts of a path.
+pub(super) fn parts(word: &str) -> Vec<Range<usize>> {
     if is_uuid(word) {
-        return None;
+        return Vec::new();
     }
     let is_word = |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase());
-    if word.contains('/') && (word.starts_with('/') || word.split(['/', '-', '_']).any(is_word)) {
-        let mut start = 0;
-        for part in word.split('/') {
-            if is_token(part) {
-                return Some(start..start + part.len());
-            }
-            start += part.len() + 1;
-        }
-        return None;
+    if !word.contains('/') || !(word.starts_with('/') || word.split(['/', '-', '_']).any(is_word)) {
+        return if is_token(word) { Vec::from([0..word.len()]) } else { Vec::new() };
     }
-    is_token(word).then_some(0..word.len())
+    let mut start = 0;
+    let mut found = Vec::new();
+    for part in word.split('/') {
+        if !is_uuid(part) && is_token(part) {
+            found.push(start..start + part.len());
+        }
+        start += part.len() + 1;
+    }
+    found
 }
 
 /// The length of the hash with which what follows the stem of a file's name begins.
