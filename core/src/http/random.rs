@@ -84,7 +84,7 @@ pub(super) fn parts(word: &str) -> Vec<Range<usize>> {
     }
     let is_word = |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase());
     if !word.contains('/') || !(word.starts_with('/') || word.split(['/', '-', '_']).any(is_word)) {
-        return if is_token(word) { Vec::from([0..word.len()]) } else { Vec::new() };
+        return is_token(word).then_some(0..word.len()).into_iter().collect();
     }
     let mut start = 0;
     let mut found = Vec::new();
