@@ -13,9 +13,11 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
-VOLATILE = {"date", "etag", "content-length", "age", "x-request-id", "cf-ray"}
+VOLATILE = {"date", "etag", "age", "x-request-id", "cf-ray"}
+CONNECTION = {"content-length", "connection"}
 UNSEEN = {"script", "style", "template", "head", "iframe", "noframes", "noembed", "title"}
-GAPS = {"td", "th", "button", "select", "label", "img", "input", "iframe"}
+# No gap between these and the letters beside them.
+CLOSE = {"b", "i", "em", "strong", "script", "style", "noscript", "head", "title", "meta"}
 LINES = {
     *("address", "article", "aside", "blockquote", "body", "center", "details", "dialog", "dir"),
     *("div", "dl", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4"),
@@ -73,7 +75,7 @@ def page(body: str) -> tuple[str, str, list[str]]:
         tag = node.tag
         classes = sorted(set((node.attributes.get("class") or "").split()))
         tags.append(".".join([f"{min(depth, 64)}{tag}", *classes]))
-        around = "\n" if tag in LINES else " " if tag in GAPS else ""
+        around = "\n" if tag in LINES else "" if tag in CLOSE else " "
         text.append(around)
         if seen and (alt := node.attributes.get("alt")) and tag == "img":
             text.append(f" {folded(alt)} ")
@@ -129,6 +131,8 @@ def view(url: str, status: int, headers: tuple[tuple[str, str], ...], body: str)
     named = set()
     for name, value in headers:
         name = name.lower()
+        if name in CONNECTION:
+            continue
         if name in VOLATILE:
             named.add(f"header {name}")
         elif name == "set-cookie":

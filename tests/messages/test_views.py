@@ -91,6 +91,7 @@ HEADERS = st.lists(
             ("Location", f"{URL}?v=12"),
             ("X-Powered-By", "PHP/8.1"),
             ("ETag", '"1"'),
+            ("Content-Length", "12"),
         ]
     ),
     max_size=4,

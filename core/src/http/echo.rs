@@ -153,7 +153,8 @@ impl<'a> Echo<'a> {
                     let start = at.checked_sub(form.offset).filter(|_| form.core == core)?;
                     let end = start + form.text.len();
                     let found = lines.as_bytes().get(start..end) == Some(form.text.as_bytes());
-                    (found && is_apart(lines.as_bytes(), start, end, form.quoted)).then_some((start, end))
+                    let here = found && is_apart(lines.as_bytes(), start, end, form.quoted);
+                    here.then(|| (start, end + port(&lines.as_bytes()[end..])))
                 });
                 places.extend(here);
             }
@@ -282,6 +283,13 @@ fn is_apart(lines: &[u8], start: usize, end: usize, quoted: bool) -> bool {
     !(first == b'/' && last != b'/' && after == Some(b'/') && is_word(second))
 }
 
+/// The length of a port that follows: `:8080`, or ` Port 8080` as servers sign their pages.
+fn port(after: &[u8]) -> usize {
+    let label = if after.starts_with(b" Port ") { 6 } else { usize::from(after.starts_with(b":")) };
+    let digits = after[label..].iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
+    if label > 0 && (1..=5).contains(&digits) { label + digits } else { 0 }
+}
+
 fn is_quoted(before: &[u8], after: &[u8]) -> bool {
     const PAIRS: [(&str, &str); 11] = [
         ("\"", "\""),
@@ -315,10 +323,11 @@ mod tests {
             ("The requested URL /shop/xy-12/qq%20z was not found", "The requested URL ‹echo› was not found"),
             ("No /shop/xy-12/qq z here", "No ‹echo› here"),
             ("at https://www.example.com/shop/xy-12/qq%20z?next=%2Fhome&q=red+shoes.", "at ‹echo›."),
-            ("www.example.com:443, www.example.com", "‹echo›:443, ‹echo›"),
+            ("www.example.com:443, www.example.com", "‹echo›, ‹echo›"),
             ("?u=https%3A%2F%2Fwww.example.com%2Fshop%2Fxy-12%2Fqq%20z", "?u=‹echo›"),
             ("{\"path\":\"\\/shop\\/xy-12\\/qq%20z\"}", "{\"path\":\"‹echo›\"}"),
             ("Results for red shoes", "Results for ‹echo›"),
+            ("Apache/2.4.41 Server at www.example.com Port 443", "Apache/2.4.41 Server at ‹echo›"),
             ("在服务器www.example.com上找不到", "在服务器‹echo›上找不到"),
         ] {
             assert_eq!(masked(url, text), expected);

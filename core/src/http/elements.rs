@@ -62,10 +62,16 @@ pub(super) fn flags(name: &[u8]) -> u16 {
         b"template" => TEMPLATE | IN_HEAD | SPECIAL | SCOPE,
         b"meta" | b"link" | b"base" | b"basefont" | b"bgsound" => VOID | IN_HEAD | SPECIAL,
         b"img" | b"input" | b"embed" => VOID | GAP | SPECIAL,
-        b"area" | b"param" | b"source" | b"track" | b"wbr" | b"frame" | b"keygen" => VOID | SPECIAL,
-        b"button" | b"select" | b"label" => GAP | if name == b"button" { SPECIAL } else { 0 },
+        b"area" | b"param" | b"source" | b"track" | b"frame" | b"keygen" => VOID | SPECIAL,
+        b"wbr" => VOID | SPECIAL,
+        b"button" => GAP | SPECIAL,
         b"object" | b"marquee" | b"applet" => SPECIAL | SCOPE,
-        b"svg" | b"math" => SVG,
-        _ => 0,
+        b"svg" | b"math" => SVG | GAP,
+        // These are in the middle of words too.
+        b"b" | b"i" | b"em" | b"strong" | b"u" | b"s" | b"sub" | b"sup" | b"font" | b"small" | b"big" | b"mark"
+        | b"code" | b"kbd" | b"samp" | b"var" | b"tt" | b"abbr" | b"acronym" | b"cite" | b"q" | b"dfn" | b"del"
+        | b"ins" | b"bdi" | b"bdo" | b"ruby" | b"rb" | b"nobr" | b"strike" => 0,
+        // All others are set apart by a style more often than not.
+        _ => GAP,
     }
 }

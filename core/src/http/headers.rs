@@ -89,11 +89,17 @@ const FAMILIES: [&str; 11] = [
     "x-sucuri-",
     "eagleid",
 ];
+/// Ends of such names.
+const ENDS: [&str; 7] = ["request-id", "requestid", "trace-id", "traceid", "correlation-id", "-rid", "-ray"];
+/// Headers of the connection, which say nothing of the answer; many captures have lost or changed them.
+const CONNECTION: [&str; 5] = ["connection", "content-encoding", "content-length", "keep-alive", "transfer-encoding"];
 /// What archives put before the names of headers that no longer fit the body.
 const ARCHIVED: [&str; 2] = ["x-crawler-", "x-archive-orig-"];
 
 pub(super) fn is_volatile(name: &str) -> bool {
-    VOLATILE.contains(&name) || FAMILIES.iter().any(|family| name.starts_with(family))
+    VOLATILE.contains(&name)
+        || FAMILIES.iter().any(|family| name.starts_with(family))
+        || ENDS.iter().any(|end| name.ends_with(end))
 }
 
 /// Writes a line a header, sorted; equal lines once.
@@ -121,6 +127,9 @@ pub(super) fn write(
         if masker.has(Rule::Headers) && is_volatile(name) {
             if let Some(log) = log.as_deref_mut().filter(|_| !value.is_empty()) {
                 log.add(Rule::Headers, &value);
+            }
+            if CONNECTION.contains(&name) {
+                continue;
             }
         } else if masker.has(Rule::Cookies) && name == "set-cookie" {
             for cookie in cookies(&value) {

@@ -108,14 +108,17 @@ impl Masker {
             let (rule, look) = patterns.kinds[found.pattern().as_usize()];
             let (start, end) = (found.start(), found.end());
             if look == Look::Random {
-                match random::part(&line[start..end]) {
-                    Some(part) => replace(start + part.start, start + part.end, rule),
-                    // The word is gone through once more, for what may lie in it.
-                    None => {
-                        if let Some(short) = &self.short {
-                            self.search(short, line, start, end, replace);
-                        }
+                // What was not made at random is gone through once more, for what else may lie in it.
+                let mut seen = start;
+                for part in random::parts(&line[start..end]) {
+                    if let Some(short) = &self.short {
+                        self.search(short, line, seen, start + part.start, replace);
                     }
+                    replace(start + part.start, start + part.end, rule);
+                    seen = start + part.end;
+                }
+                if let Some(short) = &self.short {
+                    self.search(short, line, seen, end, replace);
                 }
                 at = end;
                 continue;

@@ -77,23 +77,24 @@ fn is_uuid(word: &str) -> bool {
     word.len() == 36 && word.bytes().enumerate().all(is_sign)
 }
 
-/// The part of a long word that was made at random: all of it, or one part of a path.
-pub(super) fn part(word: &str) -> Option<Range<usize>> {
+/// The parts of a long word that were made at random: all of it, or some parts of a path.
+pub(super) fn parts(word: &str) -> Vec<Range<usize>> {
     if is_uuid(word) {
-        return None;
+        return Vec::new();
     }
     let is_word = |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase());
-    if word.contains('/') && (word.starts_with('/') || word.split(['/', '-', '_']).any(is_word)) {
-        let mut start = 0;
-        for part in word.split('/') {
-            if is_token(part) {
-                return Some(start..start + part.len());
-            }
-            start += part.len() + 1;
-        }
-        return None;
+    if !word.contains('/') || !(word.starts_with('/') || word.split(['/', '-', '_']).any(is_word)) {
+        return is_token(word).then_some(0..word.len()).into_iter().collect();
     }
-    is_token(word).then_some(0..word.len())
+    let mut start = 0;
+    let mut found = Vec::new();
+    for part in word.split('/') {
+        if !is_uuid(part) && is_token(part) {
+            found.push(start..start + part.len());
+        }
+        start += part.len() + 1;
+    }
+    found
 }
 
 /// The length of the hash with which what follows the stem of a file's name begins.
@@ -121,6 +122,13 @@ pub(super) fn class(name: &str) -> Option<Range<usize>> {
         if is_hexadecimal || made.changes >= changes {
             return Some(start..bytes.len());
         }
+    }
+    // `css-6jhswp`: what tools for styles put before a hash.
+    if made.others == 0
+        && (5..=10).contains(&last.len())
+        && matches!(&name[..start], "css-" | "jsx-" | "svelte-" | "emotion-" | "astro-")
+    {
+        return Some(start..bytes.len());
     }
     // `sc-bdVaJa`, `Button_root__aXkQz`.
     if letters == last.len() && (5..=12).contains(&letters) {
@@ -210,6 +218,8 @@ mod tests {
         for (name, kept) in [
             ("css-1x2y3z", "css-"),
             ("sc-bdVaJa", "sc-"),
+            ("css-6jhswp", "css-"),
+            ("css-abcdef", "css-"),
             ("svelte-1abc2de", "svelte-"),
             ("jsx-3172456789", "jsx-"),
             ("Button_root__3fXk2", "Button_root__"),

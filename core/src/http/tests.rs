@@ -102,6 +102,8 @@ fn volatile_parts_are_masked() {
         ("script-src 'nonce-r4nd0m' 'self'", "script-src 'nonce-‹token›' 'self'"),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVP", "‹token›"),
         ("/assets/3f2a1b4c5d6e7f80/app", "/assets/‹token›/app"),
+        ("/a/3f2a1b4c5d6e7f80/2026-11-17/3f2a1b4c5d6e7f81", "/a/‹token›/‹date›/‹token›"),
+        ("/files/550e8400-e29b-41d4-a716-446655440000/x", "/files/‹uuid›/x"),
         // request ids
         ("Ray ID: 8a7b6c5d4e3f2a1b", "Ray ID: ‹request-id›"),
         ("Reference #18.2f3a1b.1700.1a2b", "Reference #‹request-id›"),

@@ -18,7 +18,7 @@ MASKS: dict[str, str] = {
     "given back as they are, percent-encoded, or escaped for HTML or JSON.",
     "durations": "How long something took, and how many queries: 0.032 seconds, 12 ms, 耗时 2 秒.",
     "headers": "Values of headers that differ from answer to answer: Date, ETag, Age, "
-    "Content-Length, Via, X-Cache, CF-Ray and the like; the name stays.",
+    "Via, X-Cache, CF-Ray and the like; the name stays. Headers of the connection go wholly.",
     "classes": "Parts of class names made by tools: css-1x2y3z, post-1234.",
 }
 
