@@ -190,7 +190,7 @@ def view_tokens(text: str) -> list[tuple[str, str]]:
                 found += [("title: " + value, "")] if value else []
                 found += [("title=" + shape(word), word) for word in words(value)]
             case "tags":
-                found += [(token, "=once") for token in tag_tokens(value)]
+                found += [(token, "=once") for token in dict.fromkeys(tag_tokens(value))]
             case "keys":
                 found += [("key=" + path, "") for path in value.split(" ") if path]
             case "body":

@@ -61,21 +61,61 @@ pub(crate) struct ViewScratch {
     /// The group all tokens begin with, if there is one, and behind it the token at hand.
     token: String,
     group: usize,
-    /// The elements of a page: names one after the other, and where each begins and ends.
+    /// The elements of a page, or the words of a line: names one after the other, and where each begins and ends.
     names: String,
-    elements: Vec<[usize; 2]>,
+    elements: Vec<Place>,
+    /// Hashes of the names of elements.
+    hashes: Vec<u64>,
     /// Depths and numbers of the elements that are open.
     open: Vec<(usize, usize)>,
+    /// Tokens of tags that have come.
+    come: Come,
     /// The last words of a line.
     window: [Place; SHINGLE],
 }
 
 type Place = [usize; 2];
 
+/// What has come already, by hashes; most of what a page is built of is repeated, and need not be written again.
+#[derive(Debug, Default)]
+struct Come {
+    /// A power of two long, less than half full; 0 is free.
+    slots: Vec<u64>,
+}
+
+impl Come {
+    /// Forgets all, and makes room for so many.
+    fn start(&mut self, most: usize) {
+        self.slots.clear();
+        self.slots.resize((2 * most).next_power_of_two().max(64), 0);
+    }
+
+    /// Whether these names in this order come for the first time. `seed` tells one use of them from another.
+    #[inline(always)]
+    fn is_new(&mut self, seed: u64, names: impl Iterator<Item = u64>) -> bool {
+        let mixed = |sum: u64, name: u64| {
+            let product = u128::from(sum ^ name) * 0xa076_1d64_78bd_642f_u128;
+            (product >> 64) as u64 ^ product as u64
+        };
+        // Of two different ones 2^-64 of all pages take one for the other.
+        let key = names.fold(seed, mixed).max(1);
+        let mask = self.slots.len() - 1;
+        let mut slot = key as usize & mask;
+        while self.slots[slot] != 0 {
+            if self.slots[slot] == key {
+                return false;
+            }
+            slot = (slot + 1) & mask;
+        }
+        self.slots[slot] = key;
+        true
+    }
+}
+
 impl ViewScratch {
     /// Bytes held for the next view.
     pub(crate) fn capacity(&self) -> usize {
-        self.token.capacity().max(self.names.capacity()).max(self.elements.capacity() * 16)
+        self.token.capacity().max(self.names.capacity()).max(self.come.slots.capacity() * 8)
     }
 
     /// Begins a token.
@@ -169,43 +209,54 @@ fn title(title: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8))
     });
 }
 
-/// Elements in the order of the document, three neighbours a token, and each with the two it is in.
+/// Elements in the order of the document, three neighbours a token, and each with the two it is in; each token once.
 fn tags(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
-    scratch.names.clear();
-    scratch.elements.clear();
-    scratch.open.clear();
+    let ViewScratch { token, group, names, elements, hashes, open, come, .. } = scratch;
+    names.clear();
+    elements.clear();
+    hashes.clear();
+    open.clear();
+    let count = line.split(' ').filter(|element| !element.is_empty()).count();
+    come.start(2 * count);
     for element in line.split(' ').filter(|element| !element.is_empty()) {
         let digits = element.bytes().take_while(u8::is_ascii_digit).count();
         let (depth, name) = element.split_at(digits);
         // A depth beyond all numbers is as deep as there is.
         let depth = if depth.is_empty() { 0 } else { depth.parse().unwrap_or(usize::MAX) };
-        let start = scratch.names.len();
-        push_short(&mut scratch.names, name);
-        let at = scratch.elements.len();
-        scratch.elements.push([start, scratch.names.len()]);
-        while scratch.open.last().is_some_and(|&(other, _)| other >= depth) {
-            scratch.open.pop();
+        let start = names.len();
+        push_short(names, name);
+        let at = elements.len();
+        hashes.push(xxhash_rust::xxh3::xxh3_64(&names.as_bytes()[start..]));
+        elements.push([start, names.len()]);
+        while open.last().is_some_and(|&(other, _)| other >= depth) {
+            open.pop();
         }
-        scratch.open.push((depth, at));
-        scratch.token.truncate(scratch.group);
-        let open = &scratch.open[scratch.open.len().saturating_sub(SHINGLE)..];
-        scratch.token.push_str("path=");
-        for (nth, &(_, at)) in open.iter().enumerate() {
-            let [start, end] = scratch.elements[at];
-            scratch.token.push_str(if nth > 0 { ">" } else { "" });
-            scratch.token.push_str(&scratch.names[start..end]);
+        open.push((depth, at));
+        let path = &open[open.len().saturating_sub(SHINGLE)..];
+        if !come.is_new(path.len() as u64, path.iter().map(|&(_, at)| hashes[at])) {
+            continue;
         }
-        sink(&scratch.token, kind(TAGS, ONCE));
+        token.truncate(*group);
+        token.push_str("path=");
+        for (nth, &(_, at)) in path.iter().enumerate() {
+            let [start, end] = elements[at];
+            token.push_str(if nth > 0 { ">" } else { "" });
+            token.push_str(&names[start..end]);
+        }
+        sink(token, kind(TAGS, ONCE));
     }
-    let size = SHINGLE.min(scratch.elements.len()).max(1);
-    for window in scratch.elements.windows(size) {
-        scratch.token.truncate(scratch.group);
-        scratch.token.push_str("tags=");
-        for (nth, &[start, end]) in window.iter().enumerate() {
-            scratch.token.push_str(if nth > 0 { " " } else { "" });
-            scratch.token.push_str(&scratch.names[start..end]);
+    let size = SHINGLE.min(elements.len()).max(1);
+    for (window, hashes) in elements.windows(size).zip(hashes.windows(size)) {
+        if !come.is_new(SHINGLE as u64 + 1, hashes.iter().copied()) {
+            continue;
         }
-        sink(&scratch.token, kind(TAGS, ONCE));
+        token.truncate(*group);
+        token.push_str("tags=");
+        for (nth, &[start, end]) in window.iter().enumerate() {
+            token.push_str(if nth > 0 { " " } else { "" });
+            token.push_str(&names[start..end]);
+        }
+        sink(token, kind(TAGS, ONCE));
     }
 }
 
@@ -223,16 +274,19 @@ fn body(value: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) 
 
 /// Words as the default recipe has them, and three neighbours of a line, or two where there are no more, joined.
 fn words(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+    let ViewScratch { token, group, names, window, .. } = scratch;
+    let group = *group;
+    // Words one after the other, a space between: neighbours are joined already.
+    names.clear();
     let mut seen = 0;
-    let base = line.as_ptr() as usize;
     each_piece(line, |piece| {
         let mut weighed = |word: &str, class: u8| {
-            if scratch.group == 0 && !has_point(word) {
+            if group == 0 && !has_point(word) {
                 sink(word, kind(TEXT, class));
             } else {
-                scratch.begin("");
-                push_word(&mut scratch.token, word);
-                sink(&scratch.token, kind(TEXT, class));
+                token.truncate(group);
+                push_word(token, word);
+                sink(token, kind(TEXT, class));
             }
         };
         match piece {
@@ -240,31 +294,31 @@ fn words(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) 
             run => run.each_part(&mut weighed),
         }
         piece.each_neighbour(&mut |word| {
-            let start = word.as_ptr() as usize - base;
-            scratch.window.rotate_left(1);
-            scratch.window[SHINGLE - 1] = [start, start + word.len()];
+            let start = names.len();
+            push_word(names, word);
+            window.rotate_left(1);
+            window[SHINGLE - 1] = [start, names.len()];
             seen += 1;
             if seen >= SHINGLE {
-                joined(line, SHINGLE, scratch, sink);
+                joined(&names[window[0][0]..], (token, group), sink);
             }
+            names.push(' ');
         });
     });
     if seen == SHINGLE - 1 {
-        joined(line, seen, scratch, sink);
+        joined(&names[..names.len() - 1], (token, group), sink);
     }
 }
 
-/// The last words of the window as one token.
-#[inline]
-fn joined(line: &str, number: usize, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
-    scratch.token.truncate(scratch.group);
-    for (nth, &[start, end]) in scratch.window[SHINGLE - number..].iter().enumerate() {
-        if nth > 0 {
-            scratch.token.push(' ');
-        }
-        push_word(&mut scratch.token, &line[start..end]);
+/// Neighbours as one token, behind the group if there is one.
+#[inline(always)]
+fn joined(words: &str, (token, group): (&mut String, usize), sink: &mut dyn FnMut(&str, u8)) {
+    if group == 0 {
+        return sink(words, kind(TEXT, FULL));
     }
-    sink(&scratch.token, kind(TEXT, FULL));
+    token.truncate(group);
+    token.push_str(words);
+    sink(token, kind(TEXT, FULL));
 }
 
 /// Words, and the parts of runs without spaces, with the classes they weigh by.
@@ -399,7 +453,7 @@ mod tests {
     #[test]
     fn a_hundred_thousand_elements_deep() {
         let line: String = (0..100_000).map(|depth| format!(" {depth}a")).collect();
-        assert_eq!(tokens(&format!("tags{line}")).len(), 199_998);
+        assert_eq!(tokens(&format!("tags{line}")), ["path=a", "path=a>a", "path=a>a>a", "tags=a a a"]);
     }
 
     proptest! {

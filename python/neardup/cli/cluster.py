@@ -17,7 +17,7 @@ def command(
     radius: options.RadiusOption = None,
     recall: options.RecallOption = None,
     keep: options.KeepOption = "first",
-    linkage: options.LinkageOption = "connected",
+    linkage: options.ClusterLinkageOption = None,
     kinds: Annotated[
         Path | None,
         typer.Option(

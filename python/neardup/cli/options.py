@@ -81,6 +81,15 @@ LinkageOption = Annotated[
         help="star: each is near the one that stands for it; connected: chains of pairs.",
     ),
 ]
+ClusterLinkageOption = Annotated[
+    str | None,
+    typer.Option(
+        "--linkage",
+        metavar="star|connected",
+        help="star: each is near the one that stands for it; connected: chains of pairs. "
+        "[default: connected; star with --as http]",
+    ),
+]
 TextColumnOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -16,7 +16,13 @@ from neardup.engines import engine
 from neardup.jobs import reference, work_folder
 from neardup.jobs.ahead import ahead
 from neardup.jobs.forecast import forecast
-from neardup.jobs.options import LINKAGES, NothingReadError, Options, UnreadableError, asked
+from neardup.jobs.options import (
+    NothingReadError,
+    Options,
+    UnreadableError,
+    asked,
+    default_linkage,
+)
 from neardup.jobs.responses import Groups, labels_of, recipe_of, viewing_of
 from neardup.jobs.spool import Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.stamps import Stamp, size, stamp
@@ -53,7 +59,7 @@ class Job:
         from neardup import sources
 
         inputs = [inputs] if isinstance(inputs, str) else inputs
-        self.linkage: Linkage = options.linkage or LINKAGES.get(name, "connected")
+        self.linkage: Linkage = options.linkage or default_linkage(name, options.reading)
         check_linkage(self.linkage)
         self.engine = engine(options.engine)
         if options.resume and options.work_dir is None:

@@ -16,10 +16,6 @@ from neardup.sources.batch import Reading
 if TYPE_CHECKING:
     from neardup.sources import Unreadable
 
-# Nothing is removed by a chain of pairs, unless that is asked for.
-LINKAGES: dict[str, Linkage] = {"dedup": "star"}
-
-
 class RefusedError(ValueError):
     """The job cannot be as it was asked for; nothing was begun."""
 
@@ -57,7 +53,8 @@ class Options:
 
     similarity, radius, recall, recipe, keep, threads   as for `neardup.dedup`; newest:NAME and
                 best:NAME look at a column of the inputs
-    linkage     as for `neardup.dedup` [default: star for dedup, connected for cluster]
+    linkage     as for `neardup.dedup` [default: star for dedup and for captures of HTTP
+                responses, connected for cluster]
     engine      where pairs are looked for: "local"
     against     dedup: files or collections to compare with; only what is near a record of them is
                 removed
@@ -114,6 +111,12 @@ class Options:
     on_warning: Callable[[str], object] = warnings.warn
     on_note: Callable[[str], object] | None = None
     progress: Progress = field(default_factory=Silent)
+
+
+def default_linkage(job: str, reading: Reading) -> Linkage:
+    """Nothing is removed by a chain, unless that is asked for. Nor are kinds of response chained:
+    pages of one site are alike, and a chain of them would hide the odd one."""
+    return "star" if job == "dedup" or reading.viewing is not None else "connected"
 
 
 @contextmanager
