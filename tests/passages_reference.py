@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import cache
 
 import uniseg.graphemecluster
-import uniseg.wordbreak
 import xxhash
 
 import reference
@@ -38,7 +37,7 @@ def units(text: str) -> list[tuple[int, int, Unit]]:
 
 def _words(start: int, piece: str) -> list[tuple[int, int, Unit]]:
     found = []
-    for word in uniseg.wordbreak.words(piece):
+    for word in reference.spaced_words(piece):
         if reference.has_letter_or_digit(word):
             value = reference.normalize(word, "nfkc_casefold").replace("’", "'")
             found.append((start, start + len(word), (value, False)))

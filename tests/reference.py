@@ -110,6 +110,16 @@ def has_letter_or_digit(token: str) -> bool:
     return any(char.isalnum() for char in token)
 
 
+def spaced_words(text: str) -> list[str]:
+    """The pieces that UAX #29 cuts a text into, by Unicode 17.
+
+    uniseg has Unicode 16, in which the cedilla alone (U+00B8) was no letter of a word yet.
+    """
+    lengths = [len(word) for word in uniseg.wordbreak.words(text.replace("\xb8", "a"))]
+    ends = list(itertools.accumulate(lengths))
+    return [text[end - length : end] for length, end in zip(lengths, ends, strict=True)]
+
+
 def words(text: str, ngram: int = 1) -> list[str]:
     """Characters and pairs, or windows, of runs without spaces; between the runs words of UAX #29.
 
@@ -119,7 +129,7 @@ def words(text: str, ngram: int = 1) -> list[str]:
     for kind, chars in itertools.groupby(text, lambda char: group(char).replace("kana", "han")):
         piece = "".join(chars)
         if not kind:
-            found += filter(has_letter_or_digit, uniseg.wordbreak.words(piece))
+            found += filter(has_letter_or_digit, spaced_words(piece))
         elif ngram > 1 or len(piece) == 1:
             found += ngrams(piece, 2, "")
         elif kind == "han":

@@ -56,8 +56,8 @@ def test_no_room_for_what_is_read(
 
     init = spool.Spool.__init__
 
-    def filled(self: spool.Spool, *arguments: Any) -> None:
-        init(self, *arguments)
+    def filled(self: spool.Spool, *arguments: Any, **named: Any) -> None:
+        init(self, *arguments, **named)
         if column == "problems":
             self._problems = Full()  # type: ignore[assignment]
         else:
