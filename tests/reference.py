@@ -172,13 +172,17 @@ def plain_tokens(text: str, recipe: Any) -> list[str]:
         case "regex":
             return pattern_matches(recipe.pattern, text)
         case "http":
-            return [token for token, _ in view_tokens(text) if view_of(token) in recipe.views]
+            found = view_tokens(text, shingled="tags" not in recipe.views)
+            return [token for token, _ in found if view_of(token) in recipe.views]
     raise ValueError(recipe.tokens)
 
 
-def view_tokens(text: str) -> list[tuple[str, str]]:
+def view_tokens(text: str, *, shingled: bool = True) -> list[tuple[str, str]]:
     """The tokens of a response's view, each with what it is weighed by: a word of the text or of
-    the title by its length, "=once" whatever the count, a "=quarter", "" in full."""
+    the title by its length, "=once" whatever the count, a "=quarter", "" in full.
+
+    shingled  neighbours of the text are joined, too: where tags do not count
+    """
     found: list[tuple[str, str]] = []
     group_ = ""
     lines = text.split("\n")
@@ -211,7 +215,7 @@ def view_tokens(text: str) -> list[tuple[str, str]]:
                 block = value if name == "text" else line
                 neighbours = [shape(word) for word in words(block, ngram=2)]
                 found += [(shape(word), word) for word in words(block)]
-                if len(neighbours) > 1:
+                if shingled and len(neighbours) > 1:
                     found += [(joined, "") for joined in ngrams(neighbours, 3, " ")]
     return [(group_ + token, form) for token, form in found]
 

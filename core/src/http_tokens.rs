@@ -172,7 +172,7 @@ pub(crate) fn each(text: &str, wanted: u8, scratch: &mut ViewScratch, sink: &mut
                 sink(scratch.whole("key=", path), kind(KEYS, FULL));
             }),
             BODY => body(value, scratch, sink),
-            TEXT => words(if name == "text" { value } else { line }, scratch, sink),
+            TEXT => words(if name == "text" { value } else { line }, !wants(TAGS), scratch, sink),
             _ => {}
         }
     }
@@ -272,8 +272,9 @@ fn body(value: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) 
     }
 }
 
-/// Words as the default recipe has them, and three neighbours of a line, or two where there are no more, joined.
-fn words(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
+/// Words as the default recipe has them; `shingled` also three neighbours of a line, or two where there are no more,
+/// joined. Where tags count, neighbours would only make of a page another kind for a name in it.
+fn words(line: &str, shingled: bool, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     let ViewScratch { token, group, names, window, .. } = scratch;
     let group = *group;
     // Words one after the other, a space between: neighbours are joined already.
@@ -292,6 +293,9 @@ fn words(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) 
         match piece {
             Piece::Word(word) => weighed(word, shortness(word)),
             run => run.each_part(&mut weighed),
+        }
+        if !shingled {
+            return;
         }
         piece.each_neighbour(&mut |word| {
             let start = names.len();
@@ -414,7 +418,9 @@ mod tests {
             ("", vec![]),
             ("status\nheader\ntitle \ntags\nkeys\ntext\nbody\n", vec![]),
         ] {
-            assert_eq!(tokens(line), expected, "{line}");
+            let wanted = if line.starts_with("tags") { u8::MAX } else { !(1 << TAGS) };
+            let found: Vec<String> = tokens_of(line, wanted).into_iter().map(|(token, ..)| token).collect();
+            assert_eq!(found, expected, "{line}");
         }
     }
 
@@ -423,10 +429,12 @@ mod tests {
         let text = "status 1\nheader a b\ntitle of\ntags 0p\nkeys k:null\ntext of 汉\nbody empty";
         let found = tokens_of(text, u8::MAX);
         let views: Vec<usize> = found.iter().map(|&(_, view, _)| view).collect();
-        assert_eq!(views, [0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 5, 6]);
+        assert_eq!(views, [0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 6]);
         assert_eq!(found[4].2, 3, "a short word of a title");
-        assert_eq!((found[8].2, found[9].2, found[10].2), (3, 5, 0));
-        for view in 0..VIEWS.len() {
+        assert_eq!((found[8].2, found[9].2), (3, 5));
+        let shingle = tokens_of(text, 1 << TEXT).pop().unwrap();
+        assert_eq!(shingle, ("of 汉".to_owned(), TEXT, FULL));
+        for view in (0..VIEWS.len()).filter(|&view| view != TEXT) {
             let only = tokens_of(text, 1 << view);
             assert_eq!(only, found.iter().filter(|one| one.1 == view).cloned().collect::<Vec<_>>());
         }
