@@ -191,7 +191,7 @@ def test_a_body_that_is_not_there_is_not_an_empty_one(tmp_path: Path) -> None:
         ({"content_length": True}, False, 0),
         ({"content_length": 5000, "status_code": 304}, True, 0),
         ({"body": ""}, True, 0),
-        ({"raw_header": "HTTP/1.1 200 OK\r\n\r\n"}, True, 0),
+        ({"raw_header": "HTTP/1.1 200 OK\r\n\r\n", "content_length": 0}, True, 0),
         ({"raw_header": "HTTP/1.1 200 OK\r\n\r\n", "content_length": 9}, False, 9),
         ({"stored_response_path": "no such file", "content_length": 9}, False, 9),
         ({"body": "four", "content_length": 9}, True, 4),

@@ -71,7 +71,7 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
     ip = clean(record.get("host_ip")) or _ip(record)
     found = _body(capture, record, head, number, is_packed=is_packed)
     told = _told_length(record)
-    # These have none, whatever is told of it.
+    # Answers of these two statuses have no body, whatever is told of one.
     is_whole = found is not None or told == 0 or head.status in (204, 304)
     body, charset = found or (b"", UTF8)
     return Response(
@@ -91,9 +91,10 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
 
 
 def _told_length(record: Mapping[str, Any]) -> int | None:
-    told = record.get("content_length", record.get("content-length"))
-    is_length = isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 1 << 62
-    return int(told) if is_length and told is not None else None
+    told = record.get("content_length")
+    if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 1 << 62:
+        return told
+    return None
 
 
 def _ip(record: Mapping[str, Any]) -> str:
@@ -181,8 +182,7 @@ def _body(
     elif (last := _last_of_chain(record)) is not None:
         found = capture.message(last, number, is_framed=False)
         return found.body, found.charset
-    elif given == "" or ("raw_header" in record and not _told_length(record)):
-        # httpx leaves out what is empty; it writes raw headers only where it writes bodies.
+    elif given == "":
         return b"", UTF8
     elif head.status not in (204, 304) and _told_length(record) != 0:
         capture.remark(number, NO_BODY)
