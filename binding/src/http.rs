@@ -23,9 +23,9 @@ impl<'py> FromPyObject<'_, 'py> for Text {
     }
 }
 
-/// (url, status, headers, body, within).
+/// (url, status, headers, body, within, final url, title, length of a body that is not there).
 #[derive(FromPyObject)]
-struct Given(Text, i64, Vec<(Text, Text)>, PyBackedBytes, Option<Text>);
+struct Given(Text, i64, Vec<(Text, Text)>, PyBackedBytes, Option<Text>, Text, Text, Option<u64>);
 
 impl Given {
     fn headers(&self) -> Vec<(&str, &str)> {
@@ -34,7 +34,16 @@ impl Given {
 
     fn response<'a>(&'a self, headers: &'a [(&'a str, &'a str)]) -> Response<'a> {
         let within = self.4.as_ref().map(|within| within.0.as_str());
-        Response { url: &self.0.0, status: self.1, headers, body: &self.3, within }
+        Response {
+            url: &self.0.0,
+            status: self.1,
+            headers,
+            body: &self.3,
+            within,
+            final_url: &self.5.0,
+            title: &self.6.0,
+            absent: self.7,
+        }
     }
 }
 

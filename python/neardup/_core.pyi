@@ -210,22 +210,23 @@ def read_json_lines(
 MASKS: tuple[str, ...]
 VIEWS: tuple[str, ...]
 
+_Response = tuple[str, int, Sequence[tuple[str, str]], bytes, str | None, str, str, int | None]
+
 class Views:
     """Makes views of HTTP responses: which lines, and what is masked in them.
 
-    A response is (url, status, headers, body, within); the body is decoded, UTF-8 if it is text.
+    A response is (url, status, headers, body, within, final url, title, length of a body that is
+    not there, else None); the body is decoded, UTF-8 if it is text.
     """
 
     def __init__(self, views: Sequence[str], masks: Sequence[str]) -> None: ...
     def make(
         self,
-        responses: Sequence[tuple[str, int, Sequence[tuple[str, str]], bytes, str | None],],
+        responses: Sequence[_Response],
         threads: int | None,
     ) -> tuple[bytes, NDArray[np.int64], list[str]]:
         """Views one after the other, where each ends, and titles; on all cores, without the GIL."""
-    def masked(
-        self, response: tuple[str, int, Sequence[tuple[str, str]], bytes, str | None]
-    ) -> tuple[str, str, list[tuple[str, str, str]]]:
+    def masked(self, response: _Response) -> tuple[str, str, list[tuple[str, str, str]]]:
         """The view of one, its title, and of all that was masked: rule, original, line."""
 
 class CorruptIndexError(ValueError):

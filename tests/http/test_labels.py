@@ -376,6 +376,10 @@ def test_two_rules_of_a_name_are_refused(tmp_path: Path) -> None:
 def test_the_kind_of_a_body() -> None:
     assert seen_of("body image/png 14").body == "image/png"
     assert seen_of("body empty").body == "empty"
+    assert seen_of("body empty", content_type="text/html").body == "empty"
+    assert seen_of("title a\nbody text/html 12").body == "html"
+    assert seen_of("body application/json").body == "json"
+    assert seen_of("body unknown", content_type="odd").body == "unknown"
     assert seen_of("tags 0html\ntext a").body == "html"
     assert seen_of("keys a:number").body == "json"
     assert seen_of("text a", content_type="text/html; charset=x").body == "html"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
+import re
 import time
 from typing import Any
 
@@ -12,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import _core
+import neardup as nd
+from neardup import Recipe, _core
 from neardup.messages.masks import MASKS, VIEWS
 from neardup.messages.response import Response, Viewing
 from neardup.messages.views import Views, group_of, utf8_body
@@ -141,7 +144,10 @@ def test_any_bytes_give_lines_of_known_names(body: bytes, url: str, name: str, v
 
 @pytest.mark.parametrize(
     "piece",
-    ["<div>", "<", "<!--", "<a ", '<a b="', "</", "<p><table>", "<script></", "&#", "2026-", "1:"],
+    [
+        *("<div>", "<", "<!--", "<a ", '<a b="', "</", "<p><table>", "<script></", "&#", "2026-"),
+        *("1:", "[]", '{"a":1}\n', "www.example.com "),
+    ],
 )
 def test_time_grows_with_the_length_alone(piece: str) -> None:
     def seconds(count: int) -> float:
@@ -202,8 +208,69 @@ def test_a_group_is_the_first_line(within: str | None, group: str | None) -> Non
     )
     assert group_of(response, within) == group
     text = Views(Viewing(("status",), (), within)).masked(response).text
-    first = [] if group is None else [f"within {group}".rstrip()]
-    assert [line.rstrip() for line in text.split("\n")] == [*first, "status 200"]
+    *first, last = text.split("\n")
+    assert last == "status 200"
+    assert len(first) == (group is not None)
+    assert all(re.fullmatch("within [0-9a-f]{32}", line) for line in first)
+
+
+@pytest.mark.parametrize("within", ["env", "url"])
+def test_groups_are_apart_whatever_a_recipe_makes_of_their_names(within: str) -> None:
+    names = [
+        "Prod",
+        "prod",
+        "ｐｒｏｄ",
+        "pr\u00adod",
+        "prod ",
+        "é",
+        "e\u0301",
+        "",
+        "[prod] ",
+        "a] b",
+    ]
+    recipe = Recipe.preset("http")
+    page = b"<title>Some page</title><p>With some words"
+    responses = [Response(url=name, body=page, extra={"env": name}) for name in names]
+    texts = Views(recipe.viewing(within)).views_of(responses)[0].to_pylist()
+    for left, right in itertools.combinations(texts, 2):
+        assert nd.similarity(left, right, recipe) == 0
+    again = Views(recipe.viewing(within)).views_of(responses)[0].to_pylist()
+    assert again == texts
+
+
+def test_a_body_that_is_not_there_is_told_by_its_type_and_title() -> None:
+    absent = Response(
+        url=URL, headers=HTML, is_whole=False, length=5000, title=f"Shop\n at {URL}, 2026-11-17"
+    )
+    made = ALL.masked(absent)
+    assert made.text.endswith("\ntitle Shop at ‹echo›, ‹date›")
+    assert made.title == f"Shop at {URL}, 2026-11-17"
+    assert ALL.views_of([absent])[1] == [made.title]
+    bodies = Views(Viewing(("body",), ()))
+    assert bodies.masked(absent).text == "body text/html 12"
+    assert ALL.masked(Response(is_whole=False)).text == "body unknown"
+    assert ALL.masked(Response(is_whole=False, length=-1)).text == "body unknown"
+    assert ALL.masked(Response(title="told")).text == "body empty"
+
+
+def test_where_the_answer_came_from_is_masked_too() -> None:
+    response = Response(url=URL, final_url="https://login.example.org/sign-in-9", body=(
+        b"At login.example.org, for www.example.com: https://login.example.org/sign-in-9"
+    ))  # fmt: skip
+    assert ALL.masked(response).text == "text At ‹echo›, for ‹echo›: ‹echo›"
+
+
+def test_the_name_of_a_line_is_never_masked() -> None:
+    url = "https://www.example.com/?status=text%0Astatus"
+    assert text_of(b"status 404", (("Content-Type", "text/plain"),), url).endswith(
+        "text status 404"
+    )
+
+
+@pytest.mark.parametrize("value", ["\\ud83d", "a b\\ude00"])
+def test_json_that_python_writes_is_json(value: str) -> None:
+    body = f'{{"a":"{value}","b":1e999,"c":{"9" * 400}}}'.encode()
+    assert "keys a:string b:number c:number" in text_of(body)
 
 
 def test_bodies_in_other_encodings_are_read_by_their_charset() -> None:
@@ -227,9 +294,11 @@ def test_headers_that_are_no_unicode_do_no_harm() -> None:
 def test_wrong_types_are_refused() -> None:
     core = _core.Views(["text"], [])
     for response in [
-        ("u", 200, (), "text", None),
-        ("u", "200", (), b"", None),
-        (1, 200, (), b"", None),
+        ("u", 200, (), "text", None, "", "", None),
+        ("u", "200", (), b"", None, "", "", None),
+        (1, 200, (), b"", None, "", "", None),
+        ("u", 200, (), b"", None, None, "", None),
+        ("u", 200, (), b"", None, "", "", "1"),
     ]:
         with pytest.raises(TypeError):
             core.masked(response)  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """Every kind of capture gives the same documents, at defaults."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,16 @@ def test_each_kind_gives_the_same_responses(tmp_path: Path, kind: str) -> None:
     assert [each.length for each in found] == [len(each.body) for each in answers()]
     if kind != "raw":
         assert {each.ip for each in found} == {"192.0.2.7"}
+
+
+@pytest.mark.parametrize("kind", ["warc", "burp", "raw"])
+def test_a_length_is_that_of_the_unpacked_body(tmp_path: Path, kind: str) -> None:
+    body = b"<p>Some words.</p>" * 50
+    packed = gzip.compress(body)
+    headers = (("Content-Encoding", "gzip"), ("Content-Length", str(len(packed))))
+    path = WRITERS[kind](tmp_path, [Answer("http://a.example/", 200, headers, packed)])
+    (found,) = http.responses(path)
+    assert (found.body, found.length, found.is_whole) == (body, len(body), True)
 
 
 @pytest.mark.parametrize("kind", WRITERS)

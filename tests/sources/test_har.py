@@ -69,14 +69,44 @@ def test_entries_without_a_body_are_told(tmp_path: Path) -> None:
     one: Any = har_entry(PAGE)
     del one["response"]["content"]["text"]
     two: Any = har_entry(PAGE)
-    del two["response"]["content"]
+    del two["response"]["content"], two["response"]["bodySize"]
     texts, problems, notes = told(written(tmp_path, one, two))
     assert len(texts) == 2
     assert problems == []
     assert notes == [
-        "1 response has a body that the capture does not hold; status and headers are compared "
-        "(number 1)"
+        "2 responses have a body that the capture does not hold; status, headers, type and length "
+        "are compared (the first is number 1)"
     ]
+    assert texts[0].endswith(f"\nbody text/html {len(PAGE.body).bit_length() - 1}")
+    assert texts[1].endswith("\nbody text/html")
+
+
+def test_an_empty_body_is_not_an_absent_one(tmp_path: Path) -> None:
+    def whole(change: Any) -> tuple[bool, int]:
+        entry: Any = har_entry(PAGE)
+        response = entry["response"]
+        del response["content"]["text"]
+        response.pop("bodySize", None)
+        change(entry, response, response["content"])
+        (found,) = http.responses(written(tmp_path, entry))
+        assert found.body == b""
+        return found.is_whole, found.length
+
+    size = len(PAGE.body)
+    assert whole(lambda entry, response, content: None) == (False, size)
+    assert whole(lambda entry, response, content: content.update(size=0)) == (True, 0)
+    assert whole(lambda entry, response, content: content.update(size=-1)) == (False, 0)
+    assert whole(lambda entry, response, content: response.update(status=304)) == (True, 0)
+    assert whole(lambda entry, response, content: entry["request"].update(method="HEAD")) == (
+        True,
+        0,
+    )
+
+    def size_of_what_came(entry: Any, response: Any, content: Any) -> None:
+        response["bodySize"] = 77
+        del response["content"]
+
+    assert whole(size_of_what_came) == (False, 77)
 
 
 @pytest.mark.parametrize(

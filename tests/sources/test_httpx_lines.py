@@ -1,6 +1,8 @@
 """JSON lines of httpx, with bodies wherever they may be."""
 
 import base64
+import csv
+import itertools
 import json
 import os
 from pathlib import Path
@@ -9,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import neardup as nd
 from capture_files import VIEWING, answer, answers, httpx_line, read, told, write_httpx
-from neardup import http
+from neardup import http, jobs
 from neardup.messages.response import Response
 from neardup.sinks.kept import open_kept
 from neardup.sources import Reading
@@ -134,8 +137,8 @@ def test_a_stored_response_that_is_no_regular_file_is_not_opened(tmp_path: Path)
     assert len(texts) == len(records)
     assert problems == []
     assert notes == [
-        "6 responses have a stored_response_path that is no file here; status and headers are "
-        "compared (the first is number 1)"
+        "6 responses have a stored_response_path that is no file here; status, headers, title, "
+        "type and length are compared (the first is number 1)"
     ]
 
 
@@ -174,9 +177,82 @@ def test_no_body_anywhere_is_said_once(tmp_path: Path) -> None:
     assert len(texts) == 5
     assert problems == []
     assert notes == [
-        "5 responses have no body, since httpx was run without -irr and stored none; status and "
-        "headers are compared (the first is number 1)"
+        "5 responses have no body, since httpx was run without -irr and stored none; status, "
+        "headers, title, type and length are compared (the first is number 1)"
     ]
+
+
+def test_a_body_that_is_not_there_is_not_an_empty_one(tmp_path: Path) -> None:
+    base = {"url": "http://a.example/", "status_code": 200, "content_type": "text/html"}
+    cases: list[tuple[dict[str, Any], bool, int]] = [
+        ({}, False, 0),
+        ({"content_length": 5000}, False, 5000),
+        ({"content_length": 0}, True, 0),
+        ({"content_length": True}, False, 0),
+        ({"content_length": 5000, "status_code": 304}, True, 0),
+        ({"body": ""}, True, 0),
+        ({"raw_header": "HTTP/1.1 200 OK\r\n\r\n", "content_length": 0}, True, 0),
+        ({"raw_header": "HTTP/1.1 200 OK\r\n\r\n", "content_length": 9}, False, 9),
+        ({"stored_response_path": "no such file", "content_length": 9}, False, 9),
+        ({"body": "four", "content_length": 9}, True, 4),
+    ]
+    for more, is_whole, length in cases:
+        found = only(written(tmp_path, base | more))
+        assert (found.is_whole, found.length, len(found.body)) == (
+            is_whole,
+            length,
+            length if is_whole else 0,
+        ), more
+
+
+def test_titles_tell_pages_apart_that_are_not_there(tmp_path: Path) -> None:
+    records = [
+        {
+            "url": f"http://{n}.example/",
+            "status_code": 200,
+            "content_type": kind,
+            "webserver": "nginx",
+            "content_length": 5000 + n,
+            "title": title,
+        }
+        for n, (title, kind) in enumerate(
+            [("Jenkins", "text/html"), ("Grafana", "text/html"), ("Jenkins", "text/html"),
+             ("", "text/html"), ("", "image/png"), ("", "image/png")]
+        )
+    ]  # fmt: skip
+    path = written(tmp_path, *records)
+    texts, _, _ = told(path)
+    assert texts[0] == (
+        "status 200\nheader content-type text/html\nheader server nginx\ntitle Jenkins"
+    )
+    for left, right in itertools.combinations(range(6), 2):
+        alike = nd.similarity(texts[left], texts[right], "http")
+        if (left, right) in ((0, 2), (4, 5)):
+            assert alike == 1
+        else:
+            assert alike < 0.85, (left, right)
+    kinds = tmp_path / "kinds.csv"
+    reading = Reading(viewing=nd.Recipe.preset("http").viewing())
+    jobs.cluster([str(path)], tmp_path / "out.csv", jobs.Options(reading=reading, kinds=kinds))
+    rows = list(csv.DictReader(kinds.read_text(encoding="utf-8").splitlines()))
+    assert [(row["size"], row["title"]) for row in rows] == [
+        ("2", "Jenkins"), ("2", ""), ("1", "Grafana"), ("1", "")
+    ]  # fmt: skip
+    assert all(row["label"] != "empty" for row in rows)
+
+
+def test_where_a_redirect_led_is_masked_in_the_body(tmp_path: Path) -> None:
+    record = {
+        "url": "http://a.example/x",
+        "final_url": "https://www.b.example/login-7",
+        "status_code": 200,
+        "body": "Log in at www.b.example/login-7, not a.example",
+    }
+    path = written(tmp_path, record)
+    found = only(path)
+    assert (found.url, found.final_url) == (record["url"], record["final_url"])
+    texts, _, _ = told(path)
+    assert texts[0].endswith("text Log in at ‹echo›, not ‹echo›")
 
 
 def test_what_else_is_said_is_kept_as_strings(tmp_path: Path) -> None:

@@ -14,15 +14,16 @@ pub(super) enum Kind {
     Json,
     Text,
     Other(String),
+    /// The capture does not hold it: its type, or `unknown`, and its length, or 0.
+    Absent(String, u64),
 }
 
 /// Signs with which files begin.
-const SIGNS: [(&[u8], &str); 22] = [
+const SIGNS: [(&[u8], &str); 21] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
-    (b"BM\x00\x00", "image/bmp"),
     (b"\x00\x00\x01\x00", "image/x-icon"),
     (b"%PDF-", "application/pdf"),
     (b"PK\x03\x04", "application/zip"),
@@ -48,12 +49,15 @@ pub(super) fn kind(content_type: &str, body: &[u8]) -> Kind {
     if bytes.is_empty() {
         return Kind::Empty;
     }
-    let declared = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let declared = media_type(content_type);
     if let Some((_, name)) = SIGNS.iter().find(|(sign, _)| body.starts_with(sign)) {
         return Kind::Other((*name).to_owned());
     }
     if body.starts_with(b"RIFF") && body.get(8..12).is_some_and(|sign| sign == b"WEBP") {
         return Kind::Other("image/webp".to_owned());
+    }
+    if is_bmp(body) {
+        return Kind::Other("image/bmp".to_owned());
     }
     let head = &bytes[..bytes.len().min(HEAD)];
     let controls = head.iter().filter(|byte| matches!(byte, 0..=8 | 0x0E..=0x1A | 0x1C..=0x1F)).count();
@@ -127,17 +131,35 @@ fn is_text(name: &str) -> bool {
         )
 }
 
+/// A file header, with four bytes of zeros, and behind it the length of an image header that there is.
+fn is_bmp(body: &[u8]) -> bool {
+    body.starts_with(b"BM")
+        && body.get(6..10) == Some(&[0; 4])
+        && matches!(body.get(14..18), Some([12 | 16 | 40 | 52 | 56 | 64 | 108 | 124, 0, 0, 0]))
+}
+
+fn media_type(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// The type of a body that is not there, as the value of `Content-Type` says.
+pub(super) fn declared(content_type: &str) -> String {
+    let name = media_type(content_type);
+    if is_media_type(&name) { name } else { "unknown".to_owned() }
+}
+
 /// A type that is one, else that of any bytes.
 fn named(name: &str) -> String {
+    if is_media_type(name) { name.to_owned() } else { "application/octet-stream".to_owned() }
+}
+
+fn is_media_type(name: &str) -> bool {
     let is_name = |part: &str| {
         !part.is_empty()
             && part.len() <= 80
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.' | b'_'))
     };
-    match name.split_once('/') {
-        Some((first, second)) if is_name(first) && is_name(second) => name.to_owned(),
-        _ => "application/octet-stream".to_owned(),
-    }
+    name.split_once('/').is_some_and(|(first, second)| is_name(first) && is_name(second))
 }
 
 #[cfg(test)]
@@ -168,6 +190,10 @@ mod tests {
             ("", b"<?xml version='1.0'?><a/>", Kind::Xml),
             ("", b"[1]", Kind::Json),
             ("", b"hello", Kind::Text),
+            ("text/plain", b"BMW and others, and other words", Kind::Text),
+            ("", b"BM\x36\x00\x0c\x00\0\0\0\0\x36\0\0\0\x28\0\0\0....", other("image/bmp")),
+            ("text/html", b"BM\x36\x00\x0c\x00\0\0\0\0\x36\0\0\0\x7c\0\0\0....", other("image/bmp")),
+            ("image/x", b"BM\x00\x00\x0c\x00\0\0\0\0\x36\0\0\0\x29\0\0\0....", other("image/x")),
             ("", "你好".as_bytes(), Kind::Text),
             ("", b"\xff\xfe\xfd\xfc", other("application/octet-stream")),
             ("text/html", b"<p>one \x01 stray</p> and enough text around it to be a page", Kind::Html),

@@ -11,6 +11,8 @@ use super::rules::Rule;
 const SHORT: usize = 4;
 /// Longer addresses are cut: nobody writes more of it.
 const LONGEST: usize = 2000;
+/// Of the names of lines in which it is looked for, `title` and `text`.
+const LONGEST_NAME: usize = 5;
 /// How many values of a query are looked for.
 const VALUES: usize = 8;
 
@@ -26,7 +28,8 @@ struct Form {
 
 /// What to look for in a response.
 pub(super) struct Echo<'a> {
-    url: &'a str,
+    /// That of the request, and that of the answer where it was led elsewhere.
+    urls: Vec<&'a str>,
     /// What forms have in common: few searches find all of them.
     cores: Vec<String>,
     /// The longest first; made when a core was found.
@@ -69,16 +72,25 @@ impl<'a> Address<'a> {
 }
 
 impl<'a> Echo<'a> {
-    pub(super) fn of(url: &'a str) -> Echo<'a> {
-        let url = super::fold::cut(url.trim(), LONGEST).split('#').next().unwrap_or_default();
-        let address = Address::of(url);
-        let mut cores = Vec::new();
-        if is_host(address.host) {
-            cores.push(address.host.to_owned());
+    pub(super) fn of(given: &[&'a str]) -> Echo<'a> {
+        let mut urls = Vec::with_capacity(given.len());
+        let mut cores: Vec<String> = Vec::new();
+        for url in given {
+            let url = super::fold::cut(url.trim(), LONGEST).split('#').next().unwrap_or_default();
+            if url.is_empty() || urls.contains(&url) {
+                continue;
+            }
+            urls.push(url);
+            let address = Address::of(url);
+            let host = is_host(address.host).then(|| address.host.to_owned());
+            let values = address.values().flat_map(|value| forms(&value));
+            for core in host.into_iter().chain(forms(address.segment)).chain(values) {
+                if !cores.contains(&core) {
+                    cores.push(core);
+                }
+            }
         }
-        cores.extend(forms(address.segment));
-        cores.extend(address.values().flat_map(|value| forms(&value)));
-        Echo { url, cores, forms: OnceCell::new() }
+        Echo { urls, cores, forms: OnceCell::new() }
     }
 
     fn forms(&self) -> &[Form] {
@@ -86,35 +98,44 @@ impl<'a> Echo<'a> {
     }
 
     fn make(&self) -> Vec<Form> {
-        let address = Address::of(self.url);
-        let Address { scheme, rest, authority, host, target, path, segment, .. } = address;
         let mut found = Vec::new();
+        for url in &self.urls {
+            self.make_of(url, &mut found);
+        }
+        // What is found alone because of one address needs no quotation marks because of the other.
+        found.sort_by(|left: &Form, right: &Form| {
+            right.text.len().cmp(&left.text.len()).then(left.text.cmp(&right.text)).then(left.quoted.cmp(&right.quoted))
+        });
+        found.dedup_by(|left, right| left.text == right.text);
+        found
+    }
+
+    fn make_of(&self, url: &str, found: &mut Vec<Form>) {
+        let address = Address::of(url);
+        let Address { scheme, rest, authority, host, target, path, segment, .. } = address;
         if is_host(host) {
             let place = format!("{authority}{path}");
-            for whole in [self.url, rest, &place, &format!("{scheme}://{place}")] {
-                self.address(whole, &mut found);
-                self.address(whole.trim_end_matches('/'), &mut found);
+            for whole in [url, rest, &place, &format!("{scheme}://{place}")] {
+                self.address(whole, found);
+                self.address(whole.trim_end_matches('/'), found);
             }
-            self.address(authority, &mut found);
-            self.address(host, &mut found);
-            self.address(&format!("{scheme}://{authority}"), &mut found);
+            self.address(authority, found);
+            self.address(host, found);
+            self.address(&format!("{scheme}://{authority}"), found);
         }
         for part in [target, path, path.trim_end_matches('/')] {
             if part.len() > 1 {
-                self.address(part, &mut found);
+                self.address(part, found);
             }
         }
         let inner = path.trim_matches('/');
         if inner.contains('/') {
-            self.address(inner, &mut found);
+            self.address(inner, found);
         }
-        self.word(segment, &mut found);
+        self.word(segment, found);
         for value in address.values() {
-            self.word(&value, &mut found);
+            self.word(&value, found);
         }
-        found.sort_by(|left, right| right.text.len().cmp(&left.text.len()).then(left.text.cmp(&right.text)));
-        found.dedup_by(|left, right| left.text == right.text);
-        found
     }
 
     /// What is found alone, if it is no ordinary word; else between quotation marks.
@@ -144,8 +165,9 @@ impl<'a> Echo<'a> {
         }
     }
 
-    /// Places of lines where the address is given back, in order, none within another.
-    pub(super) fn places(&self, lines: &str) -> Vec<(usize, usize)> {
+    /// Places of lines where the address is given back, in order, none within another. Where lines are `named`, none
+    /// is in a name.
+    fn places(&self, lines: &str, named: bool) -> Vec<(usize, usize)> {
         let mut places: Vec<(usize, usize)> = Vec::new();
         for (core, held) in self.cores.iter().enumerate() {
             for at in memmem::find_iter(lines.as_bytes(), held.as_bytes()) {
@@ -153,7 +175,8 @@ impl<'a> Echo<'a> {
                     let start = at.checked_sub(form.offset).filter(|_| form.core == core)?;
                     let end = start + form.text.len();
                     let found = lines.as_bytes().get(start..end) == Some(form.text.as_bytes());
-                    let here = found && is_apart(lines.as_bytes(), start, end, form.quoted);
+                    let is_value = found && !(named && is_in_name(&lines.as_bytes()[..start]));
+                    let here = is_value && is_apart(lines.as_bytes(), start, end, form.quoted);
                     here.then(|| (start, end + port(&lines.as_bytes()[end..])))
                 });
                 places.extend(here);
@@ -170,18 +193,31 @@ impl<'a> Echo<'a> {
         places
     }
 
-    /// Copies lines with the address masked; false, and nothing is copied, if it is not there.
-    pub(super) fn mask(&self, lines: &str, out: &mut String, mut log: Option<&mut Log>) -> bool {
-        let places = self.places(lines);
+    /// Copies lines of a view, which begin with their names, with the address masked; false, and nothing is copied, if
+    /// it is not there.
+    pub(super) fn mask(&self, lines: &str, out: &mut String, log: Option<&mut Log>) -> bool {
+        self.replace(lines, true, out, log)
+    }
+
+    /// Copies the value of a line, whose name the log knows, likewise.
+    pub(super) fn mask_value(&self, value: &str, out: &mut String, log: Option<&mut Log>) -> bool {
+        self.replace(value, false, out, log)
+    }
+
+    fn replace(&self, lines: &str, named: bool, out: &mut String, mut log: Option<&mut Log>) -> bool {
+        let places = self.places(lines, named);
         let mut copied = 0;
+        // Where the line at hand begins, looked for only from the last place on.
+        let mut line = None;
         for &(start, end) in &places {
             out.push_str(&lines[copied..start]);
             out.push_str(Rule::Echo.sign());
             if let Some(log) = log.as_deref_mut() {
-                let line = lines[..start].rfind('\n').map_or(0, |at| at + 1);
-                if log.line.is_empty() || lines.contains('\n') {
+                let new = lines[copied..start].rfind('\n').map(|at| copied + at + 1);
+                if let Some(begin) = new.or(line.is_none().then_some(0)).filter(|_| named) {
+                    line = Some(begin);
                     log.line.clear();
-                    log.line.push_str(lines[line..].split(' ').next().unwrap_or_default());
+                    log.line.push_str(lines[begin..].split(' ').next().unwrap_or_default());
                 }
                 log.add(Rule::Echo, &lines[start..end]);
             }
@@ -257,6 +293,15 @@ fn encoded(text: &str) -> String {
     out
 }
 
+/// Whether what comes next is still in the name of a line, or the space behind it.
+fn is_in_name(before: &[u8]) -> bool {
+    let near = &before[before.len().saturating_sub(LONGEST_NAME + 1)..];
+    match near.iter().rposition(|byte| matches!(byte, b'\n' | b' ')) {
+        Some(at) => near[at] == b'\n',
+        None => before.len() <= LONGEST_NAME,
+    }
+}
+
 /// Whether a form stands alone and is not a part of a longer word, host or path.
 fn is_apart(lines: &[u8], start: usize, end: usize, quoted: bool) -> bool {
     let before = start.checked_sub(1).map(|at| lines[at]);
@@ -313,7 +358,41 @@ mod tests {
 
     fn masked(url: &str, text: &str) -> String {
         let mut out = String::new();
-        if Echo::of(url).mask(text, &mut out, None) { out } else { text.to_owned() }
+        if Echo::of(&[url]).mask_value(text, &mut out, None) { out } else { text.to_owned() }
+    }
+
+    #[test]
+    fn names_of_lines_stay() {
+        for (query, lines, expected) in [
+            ("status=text%0Astatus", "text status 404\ntext a text status b", Some("text status 404\ntext a ‹echo› b")),
+            ("a=text+status", "title text status\n", Some("title ‹echo›\n")),
+            ("a=title", "title \"title\"\n", Some("title \"‹echo›\"\n")),
+            ("a=title-1", "title title-1\ntext title-1\n", Some("title ‹echo›\ntext ‹echo›\n")),
+            ("a=text-1", "text-1 stays\ntext no", None),
+            ("a= some-1", "text some-1\n", Some("text ‹echo›\n")),
+        ] {
+            let mut out = String::new();
+            let url = format!("https://www.example.com/?{query}");
+            let is_found = Echo::of(&[&url]).mask(lines, &mut out, None);
+            assert_eq!(is_found.then_some(out.as_str()), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn the_line_of_each_place_is_told() {
+        let mut log = Log::default();
+        let lines = "title www.example.com www.example.com\ntext x\ntext www.example.com www.example.com";
+        Echo::of(&["https://www.example.com/"]).mask(lines, &mut String::new(), Some(&mut log));
+        let told: Vec<&str> = log.masked.iter().map(|part| part.line.as_str()).collect();
+        assert_eq!(told, ["title", "title", "text", "text"]);
+    }
+
+    #[test]
+    fn the_address_an_answer_came_from_is_masked_too() {
+        let mut out = String::new();
+        let echo = Echo::of(&["http://example.com/a-1", "https://www.example.com/login-2?next=%2Fa-1", ""]);
+        assert!(echo.mask_value("example.com www.example.com/login-2 /a-1 (login-2)", &mut out, None));
+        assert_eq!(out, "‹echo› ‹echo› ‹echo› (‹echo›)");
     }
 
     #[test]

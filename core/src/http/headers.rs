@@ -154,7 +154,7 @@ pub(super) fn write(
 
 fn write_value(value: &str, masker: &Masker, echo: Option<&Echo<'_>>, line: &mut String, mut log: Option<&mut Log>) {
     let mut without_echo = String::new();
-    let is_echoed = echo.is_some_and(|echo| echo.mask(value, &mut without_echo, log.as_deref_mut()));
+    let is_echoed = echo.is_some_and(|echo| echo.mask_value(value, &mut without_echo, log.as_deref_mut()));
     masker.value(if is_echoed { &without_echo } else { value }, line, log);
 }
 

@@ -57,6 +57,12 @@ pub struct Response<'a> {
     pub body: &'a [u8],
     /// The group it is in, if only responses of a group are compared.
     pub within: Option<&'a str>,
+    /// Where the answer came from, if the request was led elsewhere; may be empty.
+    pub final_url: &'a str,
+    /// What the capture calls the page, which is used where it does not hold the body; may be empty.
+    pub title: &'a str,
+    /// The length of a body that the capture does not hold, 0 if it does not tell; None if it holds the body.
+    pub absent: Option<u64>,
 }
 
 /// Says which views are made, and what is masked in them.
@@ -124,11 +130,10 @@ impl Views {
 
     fn view(&self, response: &Response<'_>, scratch: &mut Scratch, mut log: Option<&mut Log>) -> View {
         let mut out = String::new();
-        let echo = self.masker.has(Rule::Echo).then(|| Echo::of(response.url));
+        let echo = self.masker.has(Rule::Echo).then(|| Echo::of(&[response.url, response.final_url]));
         if let Some(within) = response.within {
-            out.push_str("within ");
-            out.push_str(&folded(within));
-            out.push('\n');
+            // Not the value: a recipe's normalisation would make one of groups that differ in capitals alone.
+            out.push_str(&format!("within {:032x}\n", xxhash_rust::xxh3::xxh3_128(within.as_bytes())));
         }
         if self.status && response.status != 0 {
             out.push_str(&format!("status {}\n", response.status));
@@ -156,11 +161,15 @@ impl Views {
         tags.clear();
         lines.clear();
         let content_type = response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-        let kind = body::kind(content_type.map_or("", |(_, value)| value), response.body);
-        let mut title = String::new();
+        let content_type = content_type.map_or("", |(_, value)| value);
+        let kind = match response.absent {
+            None => body::kind(content_type, response.body),
+            Some(length) => Kind::Absent(body::declared(content_type), length),
+        };
+        let mut title = if response.absent.is_some() { folded(response.title) } else { String::new() };
         let mut keys = Vec::new();
         let text = match kind {
-            Kind::Empty | Kind::Other(_) => "".into(),
+            Kind::Empty | Kind::Other(_) | Kind::Absent(..) => "".into(),
             _ => text_of(response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(response.body)),
         };
         match kind {
@@ -205,6 +214,10 @@ impl Views {
             match &kind {
                 Kind::Empty => out.push_str("body empty\n"),
                 Kind::Other(name) => out.push_str(&format!("body {name} {}\n", response.body.len().ilog2())),
+                // The title tells the page; beside it, the type that all pages have would make them alike.
+                Kind::Absent(..) if self.title && !title.is_empty() => {}
+                Kind::Absent(name, 0) => out.push_str(&format!("body {name}\n")),
+                Kind::Absent(name, length) => out.push_str(&format!("body {name} {}\n", length.ilog2())),
                 _ => {}
             }
         }

@@ -9,7 +9,12 @@ use super::*;
 static ALL: LazyLock<Views> = LazyLock::new(|| Views::new(&VIEWS, &MASKS).unwrap());
 
 fn view(url: &str, headers: &[(&str, &str)], body: &str) -> String {
-    ALL.masked(&Response { url, status: 200, headers, body: body.as_bytes(), within: None }).0.text
+    ALL.masked(&response(url, headers, body)).0.text
+}
+
+fn response<'a>(url: &'a str, headers: &'a [(&'a str, &'a str)], body: &'a str) -> Response<'a> {
+    let body = body.as_bytes();
+    Response { url, status: 200, headers, body, within: None, final_url: "", title: "", absent: None }
 }
 
 fn masked(text: &str) -> String {
@@ -50,6 +55,52 @@ fn json_becomes_keys_and_messages() {
 fn what_is_no_text_is_a_kind_and_a_length() {
     assert_eq!(view("", &[], " "), "status 200\nbody empty");
     assert_eq!(view("", &[], "GIF89a\0\0"), "status 200\nbody image/gif 3");
+}
+
+#[test]
+fn a_body_that_is_not_there_is_a_type_and_a_length_and_the_title_told() {
+    let seen = |content_type: &str, title: &str, length: u64| {
+        let headers = [("Content-Type", content_type)];
+        let given = Response {
+            title,
+            absent: Some(length),
+            final_url: "https://www.example.com/x-1",
+            ..response("", &headers, "")
+        };
+        let (view, _) = ALL.masked(&given);
+        (view.text.split("\n").skip(2).collect::<Vec<_>>().join("|"), view.title)
+    };
+    let told = |text: &str, title: &str| (text.to_owned(), title.to_owned());
+    assert_eq!(seen("text/html; charset=utf-8", "", 5000), told("body text/html 12", ""));
+    assert_eq!(seen("Image/PNG", "", 0), told("body image/png", ""));
+    assert_eq!(seen("odd thing", "", 1), told("body unknown 0", ""));
+    assert_eq!(
+        seen("text/html", "Jenkins\n at www.example.com 2026-11-17", 0),
+        told("title Jenkins at ‹echo› ‹date›", "Jenkins at www.example.com 2026-11-17")
+    );
+}
+
+#[test]
+fn a_title_told_gives_way_to_that_of_the_page() {
+    let given = Response { title: "Told", ..response("", &[], "<title>Own</title>") };
+    assert_eq!(ALL.masked(&given).0.title, "Own");
+    let given = Response { title: "Told", ..response("", &[], "<p>x") };
+    assert_eq!(ALL.masked(&given).0.title, "");
+}
+
+#[test]
+fn groups_are_apart_however_little_they_differ() {
+    let group = |within| {
+        let given = Response { within: Some(within), ..response("", &[], "") };
+        ALL.masked(&given).0.text.split('\n').next().map(str::to_owned).unwrap_or_default()
+    };
+    let groups = ["Prod", "prod", "ｐｒｏｄ", "pr\u{ad}od", "prod ", " prod", "", "é", "e\u{301}", "a\nb", "a b"];
+    let lines: std::collections::HashSet<String> = groups.into_iter().map(group).collect();
+    assert_eq!(lines.len(), groups.len());
+    for line in lines {
+        let value = line.strip_prefix("within ").unwrap();
+        assert!(value.len() == 32 && value.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')), "{line}");
+    }
 }
 
 #[test]
@@ -208,20 +259,40 @@ fn deep_and_broken_pages_are_read_to_the_end() {
 }
 
 #[test]
+fn time_grows_with_the_number_of_values_and_of_echoes_alone() {
+    let seconds = |piece: &str, count: usize, is_logged: bool| {
+        let body = piece.repeat(count);
+        let given = response("https://www.example.com/", &[], &body);
+        let start = std::time::Instant::now();
+        let log = &mut Log::default();
+        ALL.view(&given, &mut Scratch::default(), is_logged.then_some(log));
+        start.elapsed().as_secs_f64()
+    };
+    for (piece, is_logged) in
+        [("[]", false), ("{\"a\":1}\n", false), ("www.example.com ", true), ("x\nwww.example.com ", true)]
+    {
+        // Sixteen times as much takes sixteen times as long, not 256 times.
+        let small = seconds(piece, 5_000, is_logged) + 0.002;
+        let large = seconds(piece, 80_000, is_logged);
+        assert!(large < 80.0 * small, "{piece:?}: {small} {large}");
+    }
+}
+
+#[test]
 fn only_views_that_are_asked_for_are_made() {
     let body = "<title>T</title><p class=a>x</p>";
-    let response =
-        Response { url: "", status: 404, headers: &[("a", "b")], body: body.as_bytes(), within: Some("g\nh") };
+    let response = Response { status: 404, within: Some("g\nh"), ..response("", &[("a", "b")], body) };
+    let group = format!("within {:032x}", xxhash_rust::xxh3::xxh3_128(b"g\nh"));
     for (views, expected) in [
-        (&["status"][..], "within g h\nstatus 404"),
-        (&["headers"], "within g h\nheader a b"),
-        (&["title"], "within g h\ntitle T"),
-        (&["tags"], "within g h\ntags 0title 0p.a"),
-        (&["text"], "within g h\ntext x"),
-        (&["body", "keys"], "within g h"),
+        (&["status"][..], "\nstatus 404"),
+        (&["headers"], "\nheader a b"),
+        (&["title"], "\ntitle T"),
+        (&["tags"], "\ntags 0title 0p.a"),
+        (&["text"], "\ntext x"),
+        (&["body", "keys"], ""),
     ] {
         let (view, _) = Views::new(views, &MASKS).unwrap().masked(&response);
-        assert_eq!((view.text.as_str(), view.title.as_str()), (expected, "T"));
+        assert_eq!((view.text, view.title.as_str()), (format!("{group}{expected}"), "T"));
     }
     assert!(Views::new(&["colour"], &[]).is_err_and(|error| error.0.contains("one of status, headers")));
     assert!(Views::new(&[], &["all"]).is_err_and(|error| error.0.contains("one of dates, timestamps")));
@@ -275,7 +346,8 @@ proptest! {
     #[test]
     fn any_bytes_become_lines_of_known_names(body in pieces(), url in ".{0,30}", html in any::<bool>(), name in ".{0,5}", value in ".{0,20}") {
         let headers = [("content-type", if html { "text/html" } else { "" }), (name.as_str(), value.as_str())];
-        let response = Response { url: &url, status: 200, headers: &headers, body: &body, within: Some(&value) };
+        let given = Response { within: Some(&value), title: &value, final_url: &name, ..response(&url, &headers, "") };
+        let response = Response { body: &body, absent: body.is_empty().then_some(value.len() as u64), ..given };
         let (view, log) = ALL.masked(&response);
         prop_assert_eq!(&ALL.make(&[response], &AtomicBool::new(false)).unwrap()[0], &view);
         let known = ["within", "status", "header", "title", "tags", "keys", "text", "body"];

@@ -22,4 +22,5 @@ def features(response: Response, recipe: Recipe | str | os.PathLike[str] = "http
             "pass a Response, such as neardup.http.responses(path) gives"
         )
     chosen = as_recipe(recipe)
-    return features_of(Views(chosen.viewing()).masked(response).text, chosen)
+    (text,) = Views(chosen.viewing()).views_of([response])[0].to_pylist()
+    return features_of(text, chosen)

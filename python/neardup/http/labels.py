@@ -275,12 +275,12 @@ def seen_of(
 
 def _kind(parts: dict[str, list[str]], content_type: str) -> str:
     """What the body is. Where the view does not tell, its media type does."""
-    if parts["body"]:
-        return parts["body"][0].partition(" ")[0]
     for name, kind in (("tags", "html"), ("keys", "json")):
         if parts[name]:
             return kind
     media = content_type.partition(";")[0].strip().lower()
+    if parts["body"]:  # also the type of a page or JSON that the capture does not hold
+        media = parts["body"][0].partition(" ")[0]
     if "html" in media:
         return "html"
     if media.endswith("json"):

@@ -30,10 +30,9 @@ DAMAGED = "a body whose packing is damaged; what could be unpacked is compared"
 
 
 class Body(NamedTuple):
-    """A body, how long it was as it came, and what is to be said of it, as notes have it."""
+    """A body, and what is to be said of it, as notes have it."""
 
     data: bytes
-    length: int
     remarks: tuple[str, ...] = ()
 
 
@@ -57,9 +56,8 @@ def body_of(headers: Headers, data: bytes, most: int, *, is_framed: bool = True)
     packed is taken as it is.
     """
     if not data:
-        return Body(b"", 0)
+        return Body(b"")
     remarks: tuple[str, ...] = ()
-    length = len(data)
     if is_chunked(headers):
         if first(headers, "content-length"):
             remarks += (BOTH,)
@@ -67,7 +65,6 @@ def body_of(headers: Headers, data: bytes, most: int, *, is_framed: bool = True)
             found = unchunked(data, most)
             if found.data or found.is_whole:
                 data = found.data
-                length = len(data)
                 if not found.is_whole:
                     remarks += (CHUNKS,)
     elif is_framed and (size := content_length(headers)) is not None and size > len(data):
@@ -77,7 +74,7 @@ def body_of(headers: Headers, data: bytes, most: int, *, is_framed: bool = True)
         remarks += more
     if len(data) > most:
         raise _too_long(most)
-    return Body(data, length, remarks)
+    return Body(data, remarks)
 
 
 def is_chunked(headers: Headers) -> bool:

@@ -14,14 +14,19 @@ Headers = tuple[tuple[str, str], ...]
 class Response:
     """A response with its body decoded: not chunked, not packed.
 
-    url      of the request; "" if the capture does not tell
-    status   0 if the capture does not tell
-    headers  names and values in the order they came; names as they were written
-    body     bytes; their encoding is that of `charset`
-    charset  a name Python knows, "utf-8" unless something tells another
-    ip       of the server; "" if the capture does not tell
-    length   of the body as it came, in bytes: that of the file where it is known, else len(body)
-    extra    what else the capture says of it, by the names it uses, as strings
+    url        of the request; "" if the capture does not tell
+    final_url  where the answer came from, if redirects were followed; else ""
+    status     0 if the capture does not tell
+    headers    names and values in the order they came; names as they were written
+    body       bytes; their encoding is that of `charset`
+    charset    a name Python knows, "utf-8" unless something tells another
+    ip         of the server; "" if the capture does not tell
+    length     of the body in bytes, not packed; of one that is not there what the capture tells,
+               0 if it does not
+    is_whole   the capture holds the body, which may be empty; False: there was one, or may have
+               been, and the capture has it not
+    title      what the capture calls the page; it counts where the body is not there
+    extra      what else the capture says of it, by the names it uses, as strings
     """
 
     url: str = ""
@@ -32,6 +37,9 @@ class Response:
     charset: str = "utf-8"
     ip: str = ""
     length: int = 0
+    final_url: str = ""
+    title: str = ""
+    is_whole: bool = True
     extra: Mapping[str, str] = field(default_factory=dict)
 
     @property

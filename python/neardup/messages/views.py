@@ -19,7 +19,7 @@ BINARY = ("image/", "audio/", "video/", "font/")
 # Enough to find the zeros that no text has, but for those of encodings with wide characters.
 LOOKED_AT = 1024
 
-Given = tuple[str, int, tuple[tuple[str, str], ...], bytes, str | None]
+Given = tuple[str, int, tuple[tuple[str, str], ...], bytes, str | None, str, str, int | None]
 
 
 class Mask(NamedTuple):
@@ -64,8 +64,16 @@ class Views:
         return Masked(text, title, tuple(Mask(*mask) for mask in masks))
 
     def _given(self, response: Response) -> Given:
-        within = group_of(response, self.viewing.within)
-        return response.url, response.status, response.headers, utf8_body(response), within
+        return (
+            response.url,
+            response.status,
+            response.headers,
+            utf8_body(response),
+            group_of(response, self.viewing.within),
+            response.final_url,
+            response.title,
+            None if response.is_whole else max(response.length, 0),
+        )
 
 
 @cache

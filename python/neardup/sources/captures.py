@@ -139,7 +139,7 @@ class Capture:
             body=body.data,
             charset=charset_of(first(head.headers, "content-type"), body.data),
             ip=ip,
-            length=body.length,
+            length=len(body.data),
         )
 
 

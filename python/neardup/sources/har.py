@@ -20,7 +20,7 @@ from neardup.sources.formats import Source, register
 from neardup.sources.json_records import Value, Values
 from neardup.sources.records import BadRecordError, kind_of
 
-ABSENT = "a body that the capture does not hold; status and headers are compared"
+ABSENT = "a body that the capture does not hold; status, headers, type and length are compared"
 
 
 class _Entries(Values):
@@ -121,7 +121,8 @@ def response_of(capture: Capture, entry: Any, number: int) -> Response:
     if kind not in ("", "x-unknown") and not first(headers, "content-type"):
         headers = (*headers, ("Content-Type", kind))
     body, charset = _body(capture, content, headers, number)
-    if not body and _count(content.get("size")):
+    is_whole = bool(body) or _is_empty(request, status, content, response)
+    if not is_whole:
         capture.remark(number, ABSENT)
     return Response(
         url=clean(request.get("url")),
@@ -131,7 +132,10 @@ def response_of(capture: Capture, entry: Any, number: int) -> Response:
         body=body,
         charset=charset,
         ip=clean(entry.get("serverIPAddress")).strip("[]"),
-        length=_count(response.get("bodySize")) or _count(content.get("size")) or len(body),
+        length=len(body)
+        if is_whole
+        else _count(content.get("size")) or _count(response.get("bodySize")),
+        is_whole=is_whole,
     )
 
 
@@ -142,6 +146,18 @@ def _object(entry: Any, name: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise BadRecordError(f"no {name} in it")
     return found
+
+
+def _is_empty(
+    request: dict[str, Any], status: int, content: dict[str, Any], response: dict[str, Any]
+) -> bool:
+    """Whether there was no body, where none is told: not one that was left out."""
+    if request.get("method") == "HEAD" or status in (204, 304):
+        return True
+    if _count(content.get("size")):
+        return False
+    # -1 is what browsers write of what they do not know.
+    return content.get("size") == 0 or content.get("text") == "" or response.get("bodySize") == 0
 
 
 def _count(value: Any) -> int:

@@ -29,7 +29,8 @@ TAKEN = frozenset(
     {"url", "body", "header", "raw_header", "request", "chain", "response", "headers"}
 )
 NO_BODY = (
-    "no body, since httpx was run without -irr and stored none; status and headers are compared"
+    "no body, since httpx was run without -irr and stored none; status, headers, title, type and "
+    "length are compared"
 )
 
 
@@ -68,10 +69,11 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
         raise BadRecordError("no result of httpx: it has neither url nor status_code")
     head, is_packed = _head(record)
     ip = clean(record.get("host_ip")) or _ip(record)
-    body, length, charset = _body(capture, record, head, number, is_packed=is_packed)
-    told = record.get("content_length")
-    if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 1 << 62:
-        length = told
+    found = _body(capture, record, head, number, is_packed=is_packed)
+    told = _told_length(record)
+    # Answers of these two statuses have no body, whatever is told of one.
+    is_whole = found is not None or told == 0 or head.status in (204, 304)
+    body, charset = found or (b"", UTF8)
     return Response(
         url=url,
         status=head.status,
@@ -80,9 +82,19 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
         body=body,
         charset=charset,
         ip=ip,
-        length=length,
+        length=len(body) if is_whole else told or 0,
+        final_url=clean(record.get("final_url")),
+        title=clean(record.get("title")),
+        is_whole=is_whole,
         extra=_extra(record),
     )
+
+
+def _told_length(record: Mapping[str, Any]) -> int | None:
+    told = record.get("content_length")
+    if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 1 << 62:
+        return told
+    return None
 
 
 def _ip(record: Mapping[str, Any]) -> str:
@@ -149,8 +161,8 @@ def _headers(record: Mapping[str, Any]) -> Headers:
 
 def _body(
     capture: Capture, record: Mapping[str, Any], head: Head, number: int, *, is_packed: bool
-) -> tuple[bytes, int, str]:
-    """The body, its length as it came, and its encoding."""
+) -> tuple[bytes, str] | None:
+    """The body and its encoding; None if it is not there."""
     given = record.get("body")
     content_type = first(head.headers, "content-type")
     if isinstance(given, str) and given:
@@ -158,23 +170,23 @@ def _body(
             data = _unpacked(given, "body")
             body = capture.body(head.headers, data, is_framed=False)
             capture.remark(number, *body.remarks)
-            return body.data, body.length, charset_of(content_type, body.data)
+            return body.data, charset_of(content_type, body.data)
         data = given.encode("utf-8", "replace")
         if len(data) > capture.most:
             raise MessageError(record_too_long(capture.most), "too long")
-        return data, len(data), UTF8
+        return data, UTF8
     if isinstance(path := record.get("stored_response_path"), str) and path:
         stored = _stored(capture, clean(path), number)
         if stored is not None:
-            return stored.body, stored.length, stored.charset
+            return stored.body, stored.charset
     elif (last := _last_of_chain(record)) is not None:
         found = capture.message(last, number, is_framed=False)
-        return found.body, found.length, found.charset
-    elif "body" not in record and head.status not in (204, 304):
-        told = record.get("content_length")
-        if told or told is None:
-            capture.remark(number, NO_BODY)
-    return b"", 0, UTF8
+        return found.body, found.charset
+    elif given == "":
+        return b"", UTF8
+    elif head.status not in (204, 304) and _told_length(record) != 0:
+        capture.remark(number, NO_BODY)
+    return None
 
 
 def _last_of_chain(record: Mapping[str, Any]) -> bytes | None:
@@ -214,7 +226,8 @@ def _stored(capture: Capture, path: str, number: int) -> Response | None:
         return last_response(capture, data, number)
     capture.remark(
         number,
-        "a stored_response_path that is no file here; status and headers are compared",
+        "a stored_response_path that is no file here; status, headers, title, type and length are "
+        "compared",
     )
     return None
 
