@@ -221,6 +221,7 @@ class _Check:
             sources.check_options([*self._inputs, *files], options.reading)
             if [*self._inputs, *self._against].count(STDIN) > 1:
                 raise RefusedError("standard input (-) can be read only once")
+            self._check_collections()
             self._check_outputs()
 
     def run(self) -> Checked:
@@ -335,6 +336,14 @@ class _Check:
                 "files it was made of, or a collection made without --no-text"
             )
         return collection
+
+    def _check_collections(self) -> None:
+        """Before anything is read."""
+        for name in self._against:
+            if reference.is_collection(name):
+                with self._opened(name) as collection:
+                    recipe = collection.recipe
+                reference.check_prose(name, recipe, self._options.reading.viewing)
 
     def _problem(self, problem: Unreadable) -> None:
         self._unreadable += 1
