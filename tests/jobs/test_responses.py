@@ -2,6 +2,9 @@
 
 import json
 import random
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -134,3 +137,147 @@ def test_a_check_needs_texts_that_are_masked_alike(
     options = jobs.CheckOptions(against=[seen], reading=Reading(viewing=viewing))
     with pytest.raises(jobs.RefusedError, match=message):
         jobs.check([str(capture)], options)
+
+
+def har(path: Path) -> Path:
+    entries = [
+        {
+            "request": {"url": row["url"]},
+            "response": {
+                "status": row["status_code"],
+                "headers": [{"name": "Server", "value": row["webserver"]}],
+                "content": {"mimeType": row["content_type"], "text": row["body"]},
+            },
+        }
+        for row in captured.mixed()
+    ]
+    path.write_text(json.dumps({"log": {"entries": entries}}))
+    return path
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("recipe", ["http", HTTP, "http-text"])
+def test_a_recipe_for_http_reads_captures(tmp_path: Path, capture: Path, recipe: Any) -> None:
+    out, kinds = tmp_path / "out.jsonl", tmp_path / "kinds.jsonl"
+    asked = jobs.Options(recipe=recipe, kinds=kinds, within="status")
+    summary = jobs.cluster([str(capture)], out, asked)
+    assert summary.kinds == len(rows_of(kinds)) > 1
+    assert list(rows_of(out)[0])[4:] == ["url", "status", "title", "server", "length"]
+    viewing = Recipe.preset(recipe).viewing() if isinstance(recipe, str) else recipe.viewing()
+    twin = tmp_path / "twin.jsonl"
+    reading = Reading(viewing=viewing)
+    jobs.cluster(
+        [str(capture)], twin, jobs.Options(recipe=recipe, reading=reading, within="status")
+    )
+    assert out.read_bytes() == twin.read_bytes()
+
+
+def test_the_name_of_a_capture_tells_the_recipe(tmp_path: Path) -> None:
+    out, notes = tmp_path / "out.jsonl", list[str]()
+    path = str(har(tmp_path / "site.har"))
+    summary = jobs.cluster([path], out, jobs.Options(on_note=notes.append))
+    assert (summary.kinds, summary.read) == (5, 17)
+    assert "tokens=http" in summary.recipe
+    assert notes == summary.notes == [f"{path} is a capture of HTTP responses, and read as such"]
+    with pytest.raises(jobs.RefusedError, match='is for texts; use recipe="http", or leave it out'):
+        jobs.cluster([path], out, jobs.Options(recipe="default"))
+    (tmp_path / "a.txt").write_text("some text")
+    with pytest.raises(jobs.RefusedError, match=r"site\.har is a capture .*a\.txt is none"):
+        jobs.cluster([path, str(tmp_path / "a.txt")], out, jobs.Options())
+    checked = jobs.check([path], jobs.CheckOptions())
+    assert all("status 404" not in each.text for each in checked.copying.findings)
+
+
+def test_views_that_were_written_are_texts_for_the_recipe(tmp_path: Path, capture: Path) -> None:
+    views, out = tmp_path / "views.jsonl", tmp_path / "out.jsonl"
+    (batch,) = read_batches(str(capture), Reading(viewing=HTTP.viewing()), refuse)
+    texts = batch.texts.to_pylist()
+    views.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    asked = jobs.Options(recipe="http", reading=Reading(format="jsonl"), linkage="star")
+    summary = jobs.cluster([str(views)], out, asked)
+    sizes = {row["cluster"]: row["size"] for row in rows_of(out)}
+    assert summary.kinds is None
+    assert sorted(sizes.values(), reverse=True) == captured.KINDS
+
+
+@pytest.mark.parametrize("job", [jobs.dedup, jobs.cluster, jobs.pairs])
+def test_labels_are_loaded_only_to_be_written(
+    tmp_path: Path, capture: Path, job: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(*paths: Any) -> Any:
+        pytest.fail("labels were loaded")
+
+    monkeypatch.setattr("neardup.http.labels.Labels.load", load)
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text('{"text": "one two three"}\n')
+    job([str(texts)], tmp_path / "a.jsonl", jobs.Options(report=tmp_path / "r.html"))
+    job([str(capture)], tmp_path / "b.jsonl", jobs.Options(recipe="http"))
+
+
+@pytest.mark.parametrize("threads", [1, 2, None])
+def test_views_are_made_on_the_cores_asked_for(
+    tmp_path: Path, capture: Path, threads: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from neardup.messages.views import Views
+    from neardup.sources import captures
+    from neardup.sources.jsonl import in_order
+
+    seen: set[int | None] = set()
+    pools: list[object] = []
+    plain = Views.views_of
+
+    def views_of(self: Views, responses: Any) -> Any:
+        seen.add(self._threads)
+        return plain(self, responses)
+
+    def counted(*arguments: Any) -> Any:
+        pools.append(arguments)
+        return in_order(*arguments)
+
+    monkeypatch.setattr(Views, "views_of", views_of)
+    monkeypatch.setattr(captures, "in_order", counted)
+    monkeypatch.setattr(captures, "BATCH_ROWS", 4)
+    out = tmp_path / "out.jsonl"
+    summary = jobs.cluster([str(capture)], out, jobs.Options(recipe="http", threads=threads))
+    assert (summary.read, summary.kinds) == (17, 5)
+    assert seen == {threads}
+    assert bool(pools) == (threads is None)
+    seen.clear()
+    rules = {} if threads is None else {"threads": threads}
+    reading = Reading(viewing=HTTP.viewing())
+    jobs.check([str(capture)], jobs.CheckOptions(reading=reading, rules=rules))
+    assert seen == {threads}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_killed_job_goes_on(tmp_path: Path, capture: Path) -> None:
+    """By the command, in a process that ends as if the power had gone."""
+    code = (
+        "import os, signal, sys; from neardup.jobs.job import Job; from neardup.cli import main\n"
+        "Job.match = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "main()"
+    )
+    work, out, kinds = (tmp_path / name for name in ("work", "out.csv", "kinds.csv"))
+    arguments = ["cluster", capture, "--as", "http", "-o", out, "--kinds", kinds, "--within"]
+    arguments += ["host", "--work-dir", work]
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    assert subprocess.run(command, timeout=60).returncode == -signal.SIGKILL
+    assert (work / "state.json").exists()
+    assert not out.exists()
+    never = (
+        "from neardup.jobs.job import Job; from neardup.cli import main\n"
+        "Job._read_all = None\n"
+        "main()"
+    )
+    command = [sys.executable, "-c", never, *map(str, arguments), "--resume"]
+    again = subprocess.run(command, timeout=60, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    once = tmp_path / "once.csv"
+    asked = jobs.Options(recipe="http", within="host", kinds=tmp_path / "k.csv")
+    jobs.cluster([str(capture)], once, asked)
+    assert out.read_bytes() == once.read_bytes()
+    assert kinds.read_bytes() == (tmp_path / "k.csv").read_bytes()
+    assert not work.exists()
