@@ -100,6 +100,16 @@ def test_captures_and_texts_are_not_mixed(run: Run, scan: Path) -> None:
     assert {int(row["size"]) for row in table("all.csv")} == {2 * size for size in captured.KINDS}
 
 
+def test_a_folder_of_texts_may_have_a_capture_in_it(run: Run, scan: Path) -> None:
+    Path("folder").mkdir()
+    Path("folder/a.txt").write_text("some text of a folder")
+    har(Path("folder/site.har"), captured.mixed())
+    done = run("cluster", "folder", "-o", "all.csv")
+    assert done.code == 0, done.err
+    assert "folder/: skipped 1 file: 1 .har; --as http reads captures" in done.err
+    assert [row["id"] for row in table("all.csv")] == ["folder/a.txt"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -118,6 +128,7 @@ def test_captures_and_texts_are_not_mixed(run: Run, scan: Path) -> None:
         (["--as", "http", "--kinds", "k.xlsx"], "unknown ending"),
         (["--as", "http", "--within", "title"], "by which responses are not grouped"),
         (["--as", "http", "--delimiter", ";"], "--delimiter is for"),
+        (["--as", "http", "--within", "host", "--within", "ip"], "is given 2 times (host, ip)"),
     ],
 )
 def test_wrong_usage(run: Run, scan: Path, arguments: list[str], message: str) -> None:

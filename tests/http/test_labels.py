@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup.http.labels import OWN, Labels, Rule, Seen, read_rules, seen_of
+from neardup.http.labels import OWN, Labels, Rule, Seen, _known, read_rules, seen_of
 
 LABELS = Labels.load()
 FORM = "tags 0html 1head 2title 1body 2form 3input 3input 3button"
@@ -393,4 +393,17 @@ def test_the_kind_of_a_body() -> None:
 
 def test_the_file_of_rules_is_in_the_package() -> None:
     assert OWN.is_file()
-    assert len(read_rules(OWN)) == len(LABELS.rules)
+    # Each pattern is tried here, and not again whenever they are loaded.
+    assert tuple(read_rules(OWN)) == LABELS.rules
+
+
+def test_known_patterns_are_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr("neardup.http.labels._check_pattern", lambda *given: tried.append(given[1]))
+    own = tmp_path / "own.toml"
+    own.write_text('[[rule]]\nname = "a"\nlabel = "b"\ntitle = "bees"\n')
+    _known.cache_clear()
+    assert len(Labels.load(own).rules) == len(LABELS.rules) + 1
+    assert tried == ["bees"]

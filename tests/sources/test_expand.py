@@ -1,5 +1,6 @@
 """Folders and patterns become files."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,51 @@ def test_what_is_skipped_in_a_folder_is_told(
     sources.expand(["notes/", "no*"], None, told.append)
     assert told[0] == told[1]
     assert "1 .e0, 1 .e1, 1 .e2, 1 .e3, 8 other endings; --format" in told[0]
+
+
+def test_captures_among_texts_of_a_folder_are_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("mixed/a.txt", "mixed/deep/b.HAR", "mixed/c.warc.gz", "only/d.har", "only/e.warc"):
+        Path(name).parent.mkdir(exist_ok=True, parents=True)
+        Path(name).write_text("")
+    told: list[str] = []
+    assert sources.expand(["mixed"], None, told.append) == ["mixed/a.txt"]
+    assert told == ["mixed/: skipped 2 files: 1 .har, 1 .warc.gz; --as http reads captures"]
+    Path("mixed/f.png").write_text("")
+    sources.expand(["mixed"], None, told.append)
+    assert told[1].endswith("; --format text reads them, --as http reads captures")
+    told.clear()
+    # All that there is is not left out, nor what is named.
+    assert sources.expand(["only", "mixed/c.warc.gz"], None, told.append) == [
+        *("only/d.har", "only/e.warc", "mixed/c.warc.gz")
+    ]
+    assert told == []
+    with pytest.raises(
+        ValueError, match=r"only: no file to read in this folder \(1 \.har, 1 \.war"
+    ):
+        sources.expand(["only"], sources.Reading(format="jsonl"))
+
+
+def test_captures_are_known_by_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mixed").mkdir()
+    for name in ("mixed/a.txt", "mixed/b.har", "c.HAR.gz", "x.har.txt", "d[1].warc"):
+        Path(name).write_text("")
+    plain = sources.Reading()
+    assert sources.captures_of(["mixed", "x.har.txt", "-"], plain) == (
+        [],
+        ["mixed/a.txt", "x.har.txt", "-"],
+    )
+    assert sources.captures_of(["c.HAR.gz", "d[1].warc"], plain) == (["c.HAR.gz", "d[1].warc"], [])
+    assert sources.captures_of(["mixed/*"], plain) == (["mixed/b.har"], ["mixed/a.txt"])
+    assert sources.captures_of(["c.HAR.gz"], sources.Reading(format="text"))[0] == []
+    assert sources.captures_of(["x.log"], sources.Reading(format="warc")) == (["x.log"], [])
+
+
+def test_plain_names_are_not_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The function hides the module of its name.
+    monkeypatch.setattr(sys.modules["neardup.sources.expand"], "expand", pytest.fail)
+    names = [f"{n}.txt" for n in range(100)]
+    assert sources.captures_of(names, sources.Reading()) == ([], names)

@@ -4,7 +4,6 @@ is compared."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -105,6 +104,7 @@ def is_captured(
     tell: Callable[[str], object] | None,
 ) -> bool:
     """Whether inputs are captures: it is said, or certain by their names, which is told."""
+    from neardup.sources import captures_of
     from neardup.sources.capture_kinds import ANY, KINDS
 
     if as_what is not None:
@@ -112,11 +112,10 @@ def is_captured(
         return True
     if reading.format is not None:
         return reading.format in (*KINDS, ANY)
-    files = _files(inputs, reading)
-    captures = [name for name in files if _is_capture(name)]
+    named = [name for name in inputs if not name.rstrip("/").endswith(SUFFIX)]
+    captures, texts = captures_of(named, reading)
     if not captures:
         return False
-    texts = [name for name in files if not _is_capture(name)]
     if texts:
         raise typer.BadParameter(
             f"{captures[0]} is a capture of HTTP responses, and {texts[0]} is none by its name; "
@@ -140,26 +139,6 @@ def check_as(as_what: str) -> None:
             f"({', '.join(KINDS.values())}). Leave it out for texts",
             param_hint="--as",
         )
-
-
-def _files(inputs: Sequence[str], reading: Reading) -> list[str]:
-    """The files that names stand for; what is wrong with one is told by whoever reads it."""
-    from neardup.sources import expand
-
-    found: list[str] = []
-    for name in inputs:
-        if not name.rstrip("/").endswith(SUFFIX):
-            with suppress(OSError, ValueError):
-                found += expand([name], reading)
-    return found
-
-
-def _is_capture(path: str) -> bool:
-    from neardup.sources.capture_kinds import CERTAIN
-    from neardup.sources.document import STDIN
-    from neardup.sources.formats import ending
-
-    return path != STDIN and ending(path) in CERTAIN
 
 
 def check_reading(reading: Reading) -> None:

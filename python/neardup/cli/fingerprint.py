@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,6 +100,7 @@ def command(
         no_mask=no_mask,
         tell=None if quiet else console.error,
     )
+    reading = replace(reading, threads=threads)
     started = time.perf_counter()
     problems = console.Problems()
     notes = Notes(quiet=quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -188,7 +189,7 @@ NoMaskOption = Annotated[
     ),
 ]
 WithinOption = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--within",
         metavar="host|ip|status|COLUMN",
@@ -319,6 +320,17 @@ def check_printed(as_json: bool, **outputs: Path | None) -> None:
                 "out, or name a file",
                 param_hint="--json",
             )
+
+
+def only_one(name: str, values: Sequence[str] | None) -> str | None:
+    """The value of an option that has one; the last of several would be taken silently."""
+    if values is not None and len(values) > 1:
+        raise typer.BadParameter(
+            f"is given {len(values)} times ({', '.join(values)}), and takes one value; leave the "
+            "others out",
+            param_hint=name,
+        )
+    return values[0] if values else None
 
 
 def share(text: str) -> float:

@@ -96,7 +96,7 @@ def command(
         ),
         as_what=as_what,
         no_mask=no_mask,
-        within=within,
+        within=options.only_one("--within", within),
         recipe=recipe,
         bits=bits,
         threads=threads,

@@ -206,6 +206,7 @@ def command(
                 tell=None if quiet else console.error,
             )
             files = files_of(places, reading, notes)
+        reading = replace(reading, threads=threads)
         write = opened.table(stack, out, COLUMNS, files, "--out", guard=not no_guard)
         query = text if text is not None else _query(str(file), reading, notes)
         asked = Asked(query, wanted, own, threads)

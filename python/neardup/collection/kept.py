@@ -32,7 +32,8 @@ class KeptPostings:
         self.search = Postings(
             folder, FeatureTerms(recipe), identity, kept=_is_kept(settings, "search")
         )
-        self.runs = Postings(folder, RunTerms(), identity, kept=_is_kept(settings, "runs"))
+        runs = RunTerms(views=recipe.tokens == "http")
+        self.runs = Postings(folder, runs, identity, kept=_is_kept(settings, "runs"))
         self._named: dict[Name, Postings] = {"search": self.search, "runs": self.runs}
         self._claimed = False
 

@@ -42,13 +42,26 @@ class FeatureTerms:
 
 
 class RunTerms:
-    """Hashes of runs, by which documents with a passage in common are found."""
+    """Hashes of runs, by which documents with a passage in common are found.
+
+    views  texts are views of responses: a passage goes on from line to line of what a person reads,
+           and the names of lines, which would cut it, are none of it
+    """
 
     prefix = "runs-"
 
-    def __init__(self, minimum: tuple[int, int] = (MIN_WORDS, MIN_CHARS)) -> None:
+    def __init__(
+        self, minimum: tuple[int, int] = (MIN_WORDS, MIN_CHARS), *, views: bool = False
+    ) -> None:
         self.minimum = minimum
+        self._views = views
         self.identity = "runs of {} words or {} characters".format(*minimum)
+        if views:
+            self.identity += " of what is read of responses"
 
     def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None:
+        if self._views:
+            from neardup.http.lines import prose_of
+
+            texts = [prose_of(text) for text in texts]
         index.add_terms(*_core.winnow(texts, *self.minimum, None), keys)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import InitVar, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -61,6 +61,8 @@ class Rule:
     title, server, headers, tags, keys, text   patterns (RE2) that are found there, whatever the
              case; ^ and $ are the ends of a line
     without  patterns by the same names that must not be found
+
+    is_tested  the patterns are known to be good: to make them all ready takes a while
     """
 
     name: str
@@ -76,8 +78,9 @@ class Rule:
     keys: str | None = None
     text: str | None = None
     without: dict[str, str] = field(default_factory=dict)
+    is_tested: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, is_tested: bool) -> None:
         for name in ("name", "label"):
             if not isinstance(value := getattr(self, name), str) or not value.strip():
                 raise ValueError(f"{name} is {value!r}; it must be a word or a few")
@@ -105,8 +108,9 @@ class Rule:
                 f"without is {self.without!r}; it must be a table of patterns for "
                 f"{', '.join(PATTERNS)}"
             )
-        for name, pattern in (*self.patterns, *self.without.items()):
-            _check_pattern(name, pattern)
+        if not is_tested:
+            for name, pattern in (*self.patterns, *self.without.items()):
+                _check_pattern(name, pattern)
         if not (self.status or self.body or self.patterns or self.longest is not None):
             raise ValueError("has no condition but those of without; it would label everything")
 
@@ -212,7 +216,7 @@ def _is_kind(body: str, wanted: Sequence[str]) -> bool:
     return any(body == kind or (kind.endswith("/") and body.startswith(kind)) for kind in wanted)
 
 
-def read_rules(path: str | os.PathLike[str]) -> list[Rule]:
+def read_rules(path: str | os.PathLike[str], *, are_tested: bool = False) -> list[Rule]:
     """The rules of a TOML file; what is wrong with one is told by its name."""
     import tomllib
 
@@ -224,10 +228,10 @@ def read_rules(path: str | os.PathLike[str]) -> list[Rule]:
     if content or not isinstance(given, list):
         what = repr(next(iter(content))) if content else "'rule', which is no list of tables"
         raise ValueError(f"{os.fspath(path)}: has {what}; write each rule as [[rule]]")
-    return [_rule(path, number, table) for number, table in enumerate(given, 1)]
+    return [_rule(path, number, table, are_tested) for number, table in enumerate(given, 1)]
 
 
-def _rule(path: str | os.PathLike[str], number: int, table: Any) -> Rule:
+def _rule(path: str | os.PathLike[str], number: int, table: Any, is_tested: bool) -> Rule:
     called = f"{os.fspath(path)}: rule {number}"
     if not isinstance(table, dict):
         raise ValueError(f"{called} is no table; write it as [[rule]]")
@@ -240,14 +244,14 @@ def _rule(path: str | os.PathLike[str], number: int, table: Any) -> Rule:
         if name not in CONDITIONS:
             raise ValueError(f"{called} has {name!r}; it may have {', '.join(CONDITIONS)}")
     try:
-        return Rule(**table)
+        return Rule(**table, is_tested=is_tested)
     except ValueError as error:
         raise ValueError(f"{called}: {error}") from None
 
 
 @cache
 def _known() -> tuple[Rule, ...]:
-    return tuple(read_rules(OWN))
+    return tuple(read_rules(OWN, are_tested=True))
 
 
 def seen_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,10 @@ from neardup.jobs.options import (
     UnreadableError,
     asked,
 )
+from neardup.jobs.responses import viewed
 from neardup.jobs.summary import peak_memory
 from neardup.limits import as_float, is_real
+from neardup.recipe import as_recipe
 from neardup.sources.batch import Reading
 from neardup.sources.document import STDIN
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from neardup.sources import Unreadable
 
 THRESHOLD = 0.3
+# Of responses, what nobody reads is not copied.
+PROSE = "http-text"
 PAGE = (".html", ".htm")
 # Names in a note.
 SHOWN = 3
@@ -215,12 +219,18 @@ class _Check:
                         f"{name}: is a collection, and goes behind --against: neardup check INPUT "
                         f"--against {name}"
                     )
-            self._inputs = sources.expand(list(inputs), options.reading, self._note)
-            self._against = reference.expand(list(options.against), options.reading, self._note)
+            reading = viewed(
+                options.reading, [*inputs, *options.against], as_recipe(PROSE), self._note
+            )
+            reading = replace(reading, threads=options.rules.get("threads"))
+            options = self._options = replace(options, reading=reading)
+            self._inputs = sources.expand(list(inputs), reading, self._note)
+            self._against = reference.expand(list(options.against), reading, self._note)
             files = [name for name in self._against if not reference.is_collection(name)]
             sources.check_options([*self._inputs, *files], options.reading)
             if [*self._inputs, *self._against].count(STDIN) > 1:
                 raise RefusedError("standard input (-) can be read only once")
+            self._check_collections()
             self._check_outputs()
 
     def run(self) -> Checked:
@@ -308,8 +318,6 @@ class _Check:
                 yield document
 
     def _read(self, name: str) -> Iterator[tuple[Any, ...]]:
-        from dataclasses import replace
-
         # The same file may be written in several ways.
         file = name if name == STDIN or "://" in name else os.path.realpath(name)
         column = self._options.author_column
@@ -335,6 +343,14 @@ class _Check:
                 "files it was made of, or a collection made without --no-text"
             )
         return collection
+
+    def _check_collections(self) -> None:
+        """Before anything is read."""
+        for name in self._against:
+            if reference.is_collection(name):
+                with self._opened(name) as collection:
+                    recipe = collection.recipe
+                reference.check_prose(name, recipe, self._options.reading.viewing)
 
     def _problem(self, problem: Unreadable) -> None:
         self._unreadable += 1

@@ -188,7 +188,7 @@ class Captured:
 
         assert reading.viewing is not None  # noqa: S101
         self._reading, self._report, self._name = reading, report, name
-        self._views = Views(reading.viewing)
+        self._views = Views(reading.viewing, threads=reading.threads)
         task = Task(name, reading, report, note)
         most = reading.max_document or document.MAX_BYTES
         self._capture = Capture(task, cast("Stored", _Stream(most)))

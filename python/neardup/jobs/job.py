@@ -23,7 +23,7 @@ from neardup.jobs.options import (
     asked,
     default_linkage,
 )
-from neardup.jobs.responses import Groups, labels_of, recipe_of, viewing_of
+from neardup.jobs.responses import Groups, labels_of, recipe_of, settled, viewing_of
 from neardup.jobs.spool import Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.stamps import Stamp, size, stamp
 from neardup.jobs.summary import Summary, peak_memory
@@ -59,6 +59,9 @@ class Job:
         from neardup import sources
 
         inputs = [inputs] if isinstance(inputs, str) else inputs
+        # What is told now belongs into a summary that is made when the recipe is known.
+        told: list[str] = []
+        options = settled(options, inputs, told.append)
         self.linkage: Linkage = options.linkage or default_linkage(name, options.reading)
         check_linkage(self.linkage)
         self.engine = engine(options.engine)
@@ -77,6 +80,8 @@ class Job:
         self.labels = labels_of(name, options)
         self._groups = Groups(self.viewing)
         self.summary = Summary(name, recipe=self.recipe.identity)
+        for message in told:
+            self.note(message)
         self.inputs = sources.expand(list(inputs), options.reading, self.note)
         names = reference.expand(list(options.against), options.reading, self.note)
         sources.check_options([*self.inputs, *names], options.reading)
@@ -336,7 +341,12 @@ class Job:
     def _reading(self) -> Reading:
         from dataclasses import replace
 
-        return replace(self.options.reading, key_column=self.keep.column, viewing=self.viewing)
+        return replace(
+            self.options.reading,
+            key_column=self.keep.column,
+            viewing=self.viewing,
+            threads=self.options.threads,
+        )
 
     def match(self, corpus: Corpus, order: NDArray[np.int64] | None = None) -> Matches:
         """The near-duplicates of the corpus, ready to be looked for.

@@ -78,7 +78,8 @@ class Options:
                 all inputs are files that have not changed since
     strict      stop, and write nothing, if something cannot be read
     reading     formats and columns of the inputs; `Reading.viewing`, that they are captures of HTTP
-                responses, of which the views of the recipe are compared
+                responses, of which the views of the recipe are compared. A recipe for HTTP and
+                inputs that end in .warc or .har say so too; `Reading.format`, that they are texts
     on_problem  is told of each record that cannot be read
     on_warning  is told what will take very long, before it begins
     on_note     is told what was read in another way than one may expect, as `Summary.notes` has it

@@ -12,10 +12,13 @@ from neardup.sources.batch import make
 
 if TYPE_CHECKING:
     from neardup.jobs.spool import Corpus
+    from neardup.messages.response import Viewing
     from neardup.near.question import Question
     from neardup.recipe import Recipe
     from neardup.sources import Batch, Reading
 
+# How a recipe for responses cuts.
+HTTP = "http"
 # Texts looked up at a time.
 ROWS = 1 << 12
 
@@ -44,7 +47,69 @@ def can_be_asked(path: str, recipe: Recipe) -> bool:
                 f"{path}: keeps no texts, which a job has to read; look its documents up "
                 f"by radius instead: neardup index check {path} INPUT --radius K"
             )
-        return collection.recipe.identity == recipe.identity
+        own = collection.recipe
+    check_kind(path, own, of_responses=recipe.tokens == HTTP)
+    # Texts can be cut anew by any recipe; of responses only the views are left.
+    if own.tokens == HTTP and (told := _difference(own.viewing(), recipe.viewing())):
+        raise ValueError(
+            f"{path}: is a collection of other views of responses than are compared here: {told}; "
+            "use the recipe and the masks that it was made with, or name the captures it was "
+            "made of"
+        )
+    return own.identity == recipe.identity
+
+
+def check_kind(path: str, own: Recipe, *, of_responses: bool) -> None:
+    """Refuses to compare responses with a collection of texts, and texts with one of responses.
+
+    own  the recipe of the collection
+    """
+    if of_responses and own.tokens != HTTP:
+        raise ValueError(
+            f"{path}: is a collection of texts, made with {own.identity}, and the inputs are "
+            "captures of HTTP responses; name a collection of responses (neardup index create "
+            "NAME.neardup --as http), or captures"
+        )
+    if own.tokens == HTTP and not of_responses:
+        raise ValueError(
+            f"{path}: is a collection of HTTP responses, and the inputs are texts; name a "
+            "collection of texts, or add --as http if the inputs are captures"
+        )
+
+
+def check_prose(path: str, own: Recipe, viewing: Viewing | None) -> None:
+    """Refuses a collection in which passages of the inputs cannot be found.
+
+    viewing  what is made of the inputs; None if they are texts
+    """
+    check_kind(path, own, of_responses=viewing is not None)
+    if viewing is None:
+        return
+    theirs = own.viewing()
+    # Nobody copies tags or headers: they may differ.
+    if "text" not in theirs.views:
+        raise ValueError(
+            f"{path}: is a collection of responses without their texts: it has "
+            f"{', '.join(theirs.views)}; name one made with --recipe http or http-text, or the "
+            "captures it was made of"
+        )
+    if told := _difference(theirs._replace(views=viewing.views), viewing):
+        raise ValueError(
+            f"{path}: is a collection of responses that are masked in another way: {told}; use "
+            "the same --no-mask as for the collection, or name the captures it was made of"
+        )
+
+
+def _difference(theirs: Viewing, ours: Viewing) -> str:
+    """In which views and masks a collection differs from the inputs; "" if in none."""
+    told = []
+    pairs = {"views": (theirs.views, ours.views), "masks": (theirs.masks, ours.masks)}
+    for name, (left, right) in pairs.items():
+        if more := [each for each in left if each not in right]:
+            told.append(f"it alone has the {name} {', '.join(more)}")
+        if fewer := [each for each in right if each not in left]:
+            told.append(f"it lacks the {name} {', '.join(fewer)}")
+    return "; ".join(told)
 
 
 class Outside(NamedTuple):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from neardup.http.labels import Labels
 from neardup.jobs.options import Options
+from neardup.jobs.reference import HTTP, is_collection
 from neardup.recipe import Recipe, as_recipe
-from neardup.sources.batch import FACTS
+from neardup.sources import captures_of
+from neardup.sources.batch import DEFAULT_TEXT, FACTS
+from neardup.sources.capture_kinds import ANY, KINDS
 
 if TYPE_CHECKING:
     from neardup.messages.response import Viewing
-    from neardup.sources import Batch, Unreadable
+    from neardup.sources import Batch, Reading, Unreadable
 
 PRESET = "http"
 # Facts that are known only after a response was read.
@@ -31,6 +35,53 @@ def recipe_of(options: Options) -> Recipe:
     return as_recipe(options.recipe)
 
 
+def settled(options: Options, inputs: Sequence[str], note: Callable[[str], object]) -> Options:
+    """The same, with `Reading.viewing` where the recipe or the names of inputs tell captures.
+
+    A recipe for HTTP also takes texts that are views already; `Reading` has to say that they are
+    texts, by a format, by columns or by lines.
+    """
+    reading = options.reading
+    recipe = None if options.recipe is None else as_recipe(options.recipe)
+    if reading.viewing is None and recipe is not None and recipe.tokens == HTTP:
+        if reading.lines or reading.text_columns != DEFAULT_TEXT or _is_of_texts(reading.format):
+            return options
+        return replace(options, reading=replace(reading, viewing=recipe.viewing()))
+    found = viewed(reading, [*inputs, *options.against], as_recipe(PRESET), note)
+    if found is not reading and recipe is not None:
+        raise ValueError(
+            f"the inputs are captures of HTTP responses, and the recipe, {recipe.identity}, is for "
+            f'texts; use recipe="{PRESET}", or leave it out'
+        )
+    return options if found is reading else replace(options, reading=found)
+
+
+def viewed(
+    reading: Reading, inputs: Sequence[str], recipe: Recipe, note: Callable[[str], object]
+) -> Reading:
+    """The same, or with what the recipe makes of responses, if the inputs are captures by their
+    names or their format; `note` is told."""
+    if reading.viewing is not None:
+        return reading
+    files = [name for name in inputs if not is_collection(name)]
+    captures, texts = captures_of(files, reading)
+    if not captures:
+        return reading
+    if texts:
+        raise ValueError(
+            f"{captures[0]} is a capture of HTTP responses, and {texts[0]} is none by its name; "
+            'run once for each, or say that all are captures: --as http, or in Python recipe="http"'
+        )
+    if reading.format is None:
+        more = f" and {len(captures) - 1:,} more are captures" if captures[1:] else " is a capture"
+        note(f"{captures[0]}{more} of HTTP responses, and read as such")
+    return replace(reading, viewing=recipe.viewing())
+
+
+def _is_of_texts(format_: str | None) -> bool:
+    return format_ is not None and format_ not in (*KINDS, ANY)
+
+
 def viewing_of(options: Options, recipe: Recipe) -> Viewing | None:
     """What of responses is compared; None if the inputs are texts."""
     asked = options.reading.viewing
@@ -40,7 +91,7 @@ def viewing_of(options: Options, recipe: Recipe) -> Viewing | None:
                 shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
                 raise ValueError(
                     f"{name} is {str(shown)!r}, which is for captures of HTTP responses; say that "
-                    "the inputs are some: --as http"
+                    'the inputs are some: --as http, or in Python recipe="http"'
                 )
         return None
     if options.within == "":
@@ -63,7 +114,10 @@ def viewing_of(options: Options, recipe: Recipe) -> Viewing | None:
 
 
 def labels_of(job: str, options: Options) -> Labels:
-    """The rules for labels; wrong ones are told before anything is read."""
+    """The rules for labels; wrong ones are told before anything is read.
+
+    There are none where nothing is written that has labels: to load them takes a while.
+    """
     for name in ("kinds", "labels"):
         if getattr(options, name) and job != "cluster":
             raise ValueError(f"{name} is for cluster, and this is {job}; leave it out")
@@ -72,6 +126,10 @@ def labels_of(job: str, options: Options) -> Labels:
             f"labels is {str(options.labels[0])!r}, but nothing is written that has labels; name a "
             "file for the kinds: --kinds FILE"
         )
+    if options.reading.viewing is None or job != "cluster":
+        return Labels(())
+    if options.kinds is None and options.report is None:
+        return Labels(())
     try:
         return Labels.load(*options.labels)
     except OSError as error:

@@ -14,7 +14,7 @@ from neardup.sources import parquet as _parquet  # noqa: F401
 from neardup.sources import separated as _separated  # noqa: F401
 from neardup.sources.batch import Batch, Making, Reading, Task
 from neardup.sources.document import Document, Note, Report, Unreadable, batches, name_of
-from neardup.sources.expand import expand, ignore
+from neardup.sources.expand import captures_of, expand, ignore
 from neardup.sources.formats import SOURCES
 from neardup.sources.places import Places
 from neardup.sources.recognition import check_options, format_of
@@ -35,6 +35,7 @@ __all__ = [
     "Report",
     "Unreadable",
     "batches",
+    "captures_of",
     "check_options",
     "copied",
     "expand",

@@ -96,6 +96,7 @@ class Reading:
     max_document  bytes of one document [default: 256 MiB]
     keeps         whether records are kept in an output: that it is in UTF-8 is told then
     viewing       files are captures of HTTP responses, and this is what of them is compared
+    threads       cores on which views of them are made [default: all]
     """
 
     text_columns: tuple[str, ...] = DEFAULT_TEXT
@@ -112,6 +113,7 @@ class Reading:
     max_document: int | None = None
     keeps: bool = True
     viewing: Viewing | None = None
+    threads: int | None = None
 
     def __post_init__(self) -> None:
         if not self.text_columns:

@@ -157,9 +157,10 @@ def read_captures(reader: Reader, task: Task) -> Iterator[Batch]:
         capture = Capture(task, file)
         groups = _groups(reader(capture), capture)
         first_groups = list(islice(groups, 2))
-        # Most raw messages are files of their own, not worth threads.
-        if len(first_groups) < 2:
-            batches: Iterator[Batch] = map(making.batch, first_groups)
+        # Most raw messages are files of their own, not worth threads; and two batches at a time
+        # would take more cores than were asked for.
+        if len(first_groups) < 2 or task.reading.threads is not None:
+            batches: Iterator[Batch] = map(making.batch, chain(first_groups, groups))
         else:
             batches = in_order(making.batch, chain(first_groups, groups))
         for batch in batches:
@@ -190,12 +191,12 @@ def _groups(found: Iterable[Captured], capture: Capture) -> Iterator[list[Captur
 
 
 @lru_cache(maxsize=8)
-def _views(viewing: Viewing) -> Views:
+def _views(viewing: Viewing, threads: int | None) -> Views:
     """Made once for all files: the rules of masks take a while to be made ready."""
     # It takes Arrow, which takes longer to load than all else.
     from neardup.messages import views
 
-    return views.Views(viewing)
+    return views.Views(viewing, threads=threads)
 
 
 class _Making:
@@ -206,7 +207,7 @@ class _Making:
         self._source = name_of(task.path)
         # Without a recipe for HTTP all is shown, and masked.
         self._viewing = task.reading.viewing or Viewing(tuple(VIEWS), tuple(MASKS))
-        self._views = _views(self._viewing)
+        self._views = _views(self._viewing, task.reading.threads)
 
     def batch(self, group: Sequence[Captured]) -> Batch:
         import numpy as np
