@@ -100,7 +100,7 @@ def command(
         tell=None if quiet else console.error,
     )
     started = time.perf_counter()
-    problems = console.Problems()
+    problems = console.problems_of(reading)
     notes = Notes(quiet=quiet)
     repeats = Repeats()
     counts = {"documents": 0, "no_signal": 0}
