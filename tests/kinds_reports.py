@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.reports import KindsReport, Member, Said, Sample, ShownKind, View
-from neardup.reports.facets import FACETS, FacetColumns, Facets
+from neardup.reports.facets import FacetColumns, Facets
 
 NGINX = """status 404
 header server nginx/1.18.0
@@ -262,7 +262,7 @@ def facets_of(kinds: list[ShownKind], *, most: int = 60) -> Facets:
     rows = [at for at in range(len(kinds)) for _ in range(1 + at % 2)]
     columns = FacetColumns(np.array(rows, dtype=np.int64), len(kinds))
     hosts = [f"host{at % 7}.example" for at in range(len(rows))]
-    for name in FACETS:
+    for name in ("label", "status", "title", "server", "host"):
         column = hosts if name == "host" else [str(getattr(kinds[at], name)) for at in rows]
         # Columns of a capture hold no halves of characters.
         whole = [value.encode(errors="replace").decode() for value in column]

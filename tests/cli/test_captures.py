@@ -472,3 +472,61 @@ def test_help_fits_a_terminal(
     ran = run("http", *command, "--help")
     assert ran.code == 0
     assert [line for line in ran.out.splitlines() if len(line) > 80] == []
+
+
+def test_unreadable_ones_of_a_kind_are_told_together(run: Run, scan: Path) -> None:
+    """Reasons that differ: what is true of all is said, and places are numbers."""
+    failed = [{"url": "http://a/", "failed": True, "error": f"cause {n}"} for n in range(2)]
+    text = "\n".join(map(json.dumps, failed))
+    Path("failed.jsonl").write_text(f"{text}\n{scan.read_text('utf-8')}", "utf-8")
+    ran = run("fingerprint", "failed.jsonl", "--as", "http", "-o", "codes.csv")
+    assert ran.code == 3
+    assert "neardup: failed.jsonl: no response in 2 records, first at number 1\n" in ran.err
+
+
+@pytest.mark.parametrize("command", ["fingerprint", "filter"])
+def test_results_of_httpx_read_as_texts_are_known(run: Run, scan: Path, command: str) -> None:
+    ran = run(command, scan)
+    assert ran.code != 0
+    assert "no column 'text'" in ran.err
+    assert "looks like results of httpx: add --as http" in ran.err
+    Path("other.jsonl").write_text('{"url": "http://a/", "body": "b"}\n')
+    assert "httpx" not in run(command, "other.jsonl").err
+
+
+def test_captures_under_other_names_are_known(run: Run, scan: Path) -> None:
+    Path("har.json").write_text('{"log": {"version": "1.2", "entries": []}}')
+    assert "looks like HAR: add --as http" in run("fingerprint", "har.json").err
+    Path("items.xml").write_text('<?xml version="1.0"?>\n<items burpVersion="2"></items>')
+    ran = run("fingerprint", "items.xml")
+    assert "items.xml looks like XML of Burp, and is read as one text; add --as http" in ran.err
+    Path("menu.xml").write_text("<items><item>Soup</item></items>")
+    assert "Burp" not in run("fingerprint", "menu.xml").err
+
+
+def test_kept_responses_are_called_so(run: Run, scan: Path) -> None:
+    Path("s.har").write_text('{"log": {"version": "1.2", "entries": []}}')
+    ran = run("dedup", "s.har", "-o", "d.har")
+    assert ran.code != 0
+    assert "the inputs are responses, and they are written as a table" in ran.err
+
+
+def test_preview_and_list_take_rules_of_your_own(run: Run, scan: Path) -> None:
+    Path("own.toml").write_text(
+        "[[rule]]\nname='mine'\nlabel='ours'\nwhy='Any.'\nstatus=[0,'2xx','3xx','4xx','5xx']\n"
+    )
+    ran = run("http", "preview", scan, "-n", 1, "--labels", "own.toml", "--json")
+    assert json.loads(ran.out)["label"] == "ours"
+    listed = json.loads(run("http", "labels", "--labels", "own.toml", "--json").out)
+    assert listed[0] == {"rule": "mine", "label": "ours", "why": "Any."}
+    ran = run("http", "labels", "--labels", "missing.toml")
+    assert ran.code == 1
+    assert "missing.toml" in ran.err
+
+
+@pytest.mark.parametrize("group", ["http", "index"])
+def test_a_group_without_a_command_shows_its_help(run: Run, group: str) -> None:
+    ran = run(group)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.strip() == run(group, "--help").out.strip()
+    assert ran.err.startswith(f"Usage: neardup {group} ")

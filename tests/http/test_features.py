@@ -118,3 +118,34 @@ def test_kinds_of_made_captures_are_found() -> None:
             far += 1
     assert strangers <= 0.05 * near
     assert near >= 0.85 * (near + far)
+
+
+def test_of_volatile_headers_the_name_counts_but_for_those_of_who_stands_in_between() -> None:
+    more = (("Date", "Tue, 17 Nov 2026 06:00:00 GMT"), ("Age", "17"), ("ETag", '"a1"'))
+    found = {feature.token for feature in features(page("<p>A line</p>", headers=HTML + more))}
+    headers = {token for token in found if token.startswith("header=")}
+    assert "header=etag" in headers
+    assert not [token for token in headers if token.startswith(("header=date", "header=age"))]
+    assert not [token for token in headers if token.startswith("header=etag=")]
+
+
+@pytest.mark.parametrize(
+    ("count", "one_title", "other_titles"),
+    [(3, 0.61, 0.51), (8, 0.78, 0.68), (12, 0.85, 0.75), (20, 0.91, 0.81), (36, 0.95, 0.85)],
+)
+def test_small_templates_are_told_by_what_they_say(
+    count: int, one_title: float, other_titles: float
+) -> None:
+    """The figures of docs/http.md: four elements, and so many more; no word in common."""
+
+    def small(word: str, title: str) -> Response:
+        rows = (
+            f"<p class=c{row}>" + " ".join(f"{word}{row}x{at}" for at in range(12)) + "</p>"
+            for row in range(count)
+        )
+        head = f"<html><head><title>{title}</title></head>"
+        return page(f"{head}<body>{''.join(rows)}</body></html>")
+
+    assert alike(small("so", "T"), small("if", "T")) == pytest.approx(one_title, abs=0.02)
+    some, others = small("so", "Walnut pudding"), small("if", "Cherry soup of Ulm")
+    assert alike(some, others) == pytest.approx(other_titles, abs=0.02)

@@ -10,6 +10,11 @@ from neardup.http.labels import OWN, Labels, Rule, Seen, _known, read_rules, see
 LABELS = Labels.load()
 FORM = "tags 0html 1head 2title 1body 2form 3input 3input 3button"
 PAGE = "tags 0html 1head 2title 1body 2h1 2p"
+CONTACT = "tags 0html 1head 2title 1body 2form 3input 3textarea 3button"
+CLOUDFLARE = f"header server cloudflare\nheader cf-ray\n{PAGE}"
+SHELL = "tags 0html 1head 2title 2script 1body 2noscript 3p 2div 2script"
+# A site that counts its readers has the same, and a page beside it.
+TAGGED = "tags 0html 1head 2title 2script 1body 2noscript 3iframe 2div 3h1 2script"
 ARTICLE = "\n".join(
     f"text Paragraph {n}: a good error page tells people what went wrong and where to go next, "
     "and the best of them say so in the words of the site and not of the server."
@@ -108,7 +113,21 @@ CASES = [
         "Attention Required! | Cloudflare",
         f"header cf-ray\n{PAGE}\ntext Sorry, you have been blocked",
         "block or captcha",
+        "cloudflare-block",
+    ),
+    (
+        403,
+        "Attention Required! | Cloudflare",
+        f"header cf-ray\n{PAGE}\ntext Please complete the security check to go on",
+        "block or captcha",
         "cloudflare-challenge",
+    ),
+    (
+        403,
+        "",
+        f"{PAGE}\ntext Enable JavaScript and cookies to continue",
+        "block or captcha",
+        "cloudflare-challenge-text",
     ),
     (
         403,
@@ -216,7 +235,39 @@ CASES = [
         "maintenance",
         "maintenance",
     ),
-    (200, "公告", f"{PAGE}\ntext 系统维护中，请稍后再试", "maintenance", "maintenance"),
+    (200, "公告", f"{PAGE}\ntext 系统维护中，请稍后再试", "maintenance", None),
+    (200, "Acme", f"{PAGE}\ntext Our site is under maintenance.", "maintenance", None),
+    (200, "Site Maintenance", f"{PAGE}\ntext Soon", "maintenance", "maintenance-title"),
+    (503, "Maintenance", f"{PAGE}\ntext Soon", "maintenance", "maintenance-title-and-status"),
+    (200, "", "tags 0ListBucketResult 1Name 1Contents 2Key", "directory listing", "bucket-listing"),
+    (200, "", f"{PAGE}\ntext Web Page Blocked!", "block or captcha", "web-filter"),
+    (
+        200,
+        "",
+        f"{PAGE}\ntext Your request has been blocked.",
+        "block or captcha",
+        "blocked-though-successful",
+    ),
+    (
+        403,
+        "",
+        f"{PAGE}\ntext 知道创宇云防御平台",
+        "block or captcha",
+        "shield-in-chinese",
+    ),
+    (200, "Checking your browser", PAGE, "block or captcha", "captcha-title"),
+    (
+        200,
+        "Jetty",
+        f"{PAGE}\ntext Welcome\ntext Powered by Jetty",
+        "default page",
+        "jetty-welcome",
+    ),
+    (200, "Espace client - Connexion", f"{FORM}\ntext Mot de passe", "login", "login-title"),
+    (200, "Sign in to Acme", f"{FORM}\ntext Email", "login", "login-title"),
+    (200, "Acme", f"{PAGE}\ntext Error 404: page not found", "soft 404", "soft-404-text"),
+    (200, "Acme", f"{PAGE}\ntext 404", "soft 404", "soft-404-text"),
+    (200, "Acme", f"{TAGGED}\ntext Page not found", "soft 404", "soft-404-text"),
     (301, "", "header location\nbody empty", "redirect", "redirect"),
     (200, "", "header server x\nbody empty", "empty", "empty"),
     (204, "", "header server x\nbody empty", "empty", "not-modified"),
@@ -260,6 +311,69 @@ CASES = [
     (200, "", "keys items:array items[].error:string total:number", None, None),
     (200, "", "body image/png 14", None, None),
     (200, "Acme", f"{PAGE}\ntext The quick brown fox jumps over the lazy dog", None, None),
+    # A vendor's own page is no page of its product.
+    (200, "What is DNS? | Cloudflare", f"{CLOUDFLARE}\ntext A phone book", None, None),
+    (200, "Please wait for the bus", f"{CLOUDFLARE}\ntext Lines and times", None, None),
+    (404, "Page not found | Cloudflare", f"{CLOUDFLARE}\ntext Oops", "not found", "not-found"),
+    (200, "Acme", f"{PAGE}\ntext Performance & security by Cloudflare", None, None),
+    (200, "Plans", f"{PAGE}\ntext Sucuri Website Firewall, from 9 a month", None, None),
+    (200, "Labs", f"{PAGE}\ntext FortiGuard Labs find what others miss", None, None),
+    (200, "Products", f"{PAGE}\ntext Our Web Application Firewall keeps you safe.", None, None),
+    (200, "Rules", f"{PAGE}\ntext How to write rules for aws-waf", None, None),
+    (200, "DDoS-Guard", f"{PAGE}\ntext Hosting that stays up", None, None),
+    (200, "某某公司", f"{PAGE}\ntext 本站由阿里云提供计算与安全服务", None, None),
+    (200, "腾讯云", f"{PAGE}\ntext 腾讯云 Web应用防火墙", None, None),
+    (200, "某某公司", f"{PAGE}\ntext 知道创宇云安全", None, None),
+    (200, "下载", f"{PAGE}\ntext 云锁 服务器安全软件 下载", None, None),
+    (200, "宝塔面板教程", f"{PAGE}\ntext 如何安装宝塔面板", None, None),
+    (200, "某某公司", f"{PAGE}\ntext 网站维护：某某科技", None, None),
+    (200, "LiteSpeed Web Server - fast and light", f"{PAGE}\ntext Buy it", None, None),
+    # Words that are in an error page, and in others too.
+    (200, "Acme Bank", f"{PAGE}\ntext Report suspicious activity", None, None),
+    (200, "Help", f"{PAGE}\ntext Press and hold the power button", None, None),
+    (200, "Contact", f"{CONTACT}\ntext Please confirm you are human", None, None),
+    (200, "Jetty Park", f"{PAGE}\ntext The jetty is open from May", None, None),
+    (200, "Congratulations to our winners", f"{PAGE}\ntext Welcome to the show", None, None),
+    (200, "Welcome to nginx, a course", f"{PAGE}\n{ARTICLE}", None, None),
+    (200, "Boiler Maintenance", f"{PAGE}\ntext Call us", None, None),
+    (200, "Impianti", f"{PAGE}\ntext Installazione e manutenzione", None, None),
+    (200, "Coming Soon to our theatre", f"{PAGE}\ntext Hamlet", None, None),
+    (200, "Directory of members", f"{PAGE}\ntext Last modified: ‹date›", None, None),
+    (200, "Find us", f"{PAGE}\ntext 404 Elm Street", None, None),
+    (200, "Find us", f"{PAGE}\ntext 404 Not Known Road", None, None),
+    (200, "How to fix login problems", f"{FORM}\ntext Your password may be old", None, None),
+    (200, "Login", f"{FORM}\ntext A band from Leeds", None, None),
+    (200, "Plant identification guide", f"{FORM}\ntext Email us a picture", None, None),
+    (200, "The login page", f"{CONTACT}\ntext A post about passwords", None, None),
+    (200, "Acme", f"{FORM}\ntext Password\ntext Confirm password", None, None),
+    # Refused, but not by a firewall.
+    (
+        403,
+        "403 - Forbidden: Access is denied.",
+        f"{PAGE}\ntext 403 - Forbidden: Access is denied.",
+        "forbidden",
+        "forbidden",
+    ),
+    (
+        401,
+        "401 - Unauthorized: Access is denied due to invalid credentials.",
+        f"{PAGE}\ntext 401 - Unauthorized: Access is denied due to invalid credentials.",
+        "login",
+        "unauthorised",
+    ),
+    (
+        403,
+        "Access denied",
+        f"{PAGE}\ntext You don't have permission to access this",
+        "forbidden",
+        None,
+    ),
+    (403, "", "keys message:string\ntext Your request was denied.", "JSON error", "json-error"),
+    # What the browser makes of a shell is not known; all its text is for those without scripts.
+    (200, "React App", f"{SHELL}\ntext You need to enable JavaScript to run this app.", None, None),
+    (200, "App", f"{SHELL}\ntext This page is not available without scripts.", None, None),
+    (200, "应用", f"{SHELL}\ntext 页面内容无法找到，请启用脚本", None, None),
+    (200, "App", f"{PAGE}\ntext This page is not available without JavaScript.", None, None),
 ]
 
 

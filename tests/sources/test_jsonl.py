@@ -84,7 +84,7 @@ def test_places_inside_a_line_do_not_make_another_kind(path: Path) -> None:
     problems: list[Unreadable] = []
     assert list(sources.read_batches(str(path), Reading(), problems.append)) == []
     kinds = [problem.kind for problem in problems]
-    assert kinds == ["not JSON (Unterminated string starting"] * 2 + ["not UTF-8"] * 2
+    assert kinds == ["not JSON (Unterminated string starting)"] * 2 + ["not UTF-8"] * 2
 
 
 def test_many_columns_are_not_all_listed(path: Path) -> None:

@@ -87,7 +87,10 @@ def invoke(arguments: Sequence[str]) -> int:
     except typer.Exit as end:
         return end.exit_code
     except UsageError as error:
-        console.error(_usage(error))
+        if _is_help(error):
+            console.lines(str(error))
+        else:
+            console.error(_usage(error))
         return 2
     except BrokenPipeError:
         raise
@@ -97,6 +100,11 @@ def invoke(arguments: Sequence[str]) -> int:
         console.failed(error)
         return 1
     return code if isinstance(code, int) else 0
+
+
+def _is_help(error: Exception) -> bool:
+    """Whether a group was called without a command: the message then is its help."""
+    return type(error).__name__ == "NoArgsIsHelpError"
 
 
 def _usage(error: Exception) -> str:

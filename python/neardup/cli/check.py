@@ -194,7 +194,7 @@ def command(
         no_mask=no_mask,
         tell=None if quiet else console.error,
     ).reading
-    problems = console.Problems()
+    problems = console.problems_of(reading)
     with Progress(shown=not quiet and sys.stderr.isatty()) as progress:
         notes = Notes(quiet=quiet, before=progress.stop)
         chosen = jobs.CheckOptions(

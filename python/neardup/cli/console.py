@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from neardup.sources.batch import Reading
     from neardup.sources.document import Unreadable
 
 SHOWN_PROBLEMS = 20
@@ -29,6 +30,12 @@ def error(message: str) -> None:
     """One line on standard error. If nobody reads it, the work goes on and the exit code tells."""
     with suppress(OSError, ValueError):
         print(f"neardup: {printable(' '.join(message.split()))}", file=sys.stderr)
+
+
+def lines(text: str) -> None:
+    """Text of our own on standard error, as it is."""
+    with suppress(OSError, ValueError):
+        print(text, file=sys.stderr)
 
 
 def failed(problem: Exception) -> None:
@@ -88,15 +95,20 @@ def terminal(*, stderr: bool = False) -> Console:
 
 
 class Problems:
-    """Tells on standard error what was unreadable: each kind once a file, with its number."""
+    """Tells on standard error what was unreadable: each kind once a file, with its number.
 
-    def __init__(self) -> None:
+    unit  what places in files are: a line, or for captures the number of a response
+    """
+
+    def __init__(self, unit: str = "line") -> None:
+        self._unit = unit
         self.count = 0
         self.first: Unreadable | None = None
         self._lines = 0
         self._hidden = 0
-        # Kind → the first of it and how many there are, of the file being read.
-        self._file: dict[str, tuple[Unreadable, int]] = {}
+        # Kind → the first of it, how many there are, and what is true of all of them; of the file
+        # being read.
+        self._file: dict[str, tuple[Unreadable, int, str]] = {}
         self._source: str | None = None
 
     def __call__(self, problem: Unreadable) -> None:
@@ -107,10 +119,10 @@ class Problems:
             self._source = problem.source
         kind = problem.kind or problem.reason
         if kind in self._file:
-            first, count = self._file[kind]
-            self._file[kind] = (first, count + 1)
+            first, count, said = self._file[kind]
+            self._file[kind] = (first, count + 1, said if problem.reason == said else kind)
         elif self._lines + len(self._file) < SHOWN_PROBLEMS:
-            self._file[kind] = (problem, 1)
+            self._file[kind] = (problem, 1, problem.reason)
         else:
             self._hidden += 1
 
@@ -127,11 +139,17 @@ class Problems:
             raise ValueError(f"no record could be read: {self.first}; nothing was written")
 
     def _tell(self) -> None:
-        for first, count in self._file.values():
+        for first, count, said in self._file.values():
             if count == 1:
                 error(str(first))
             else:
-                reason = f"{first.reason} in {count:,} records, first at line {first.line}"
+                place = "" if first.line is None else f", first at {self._unit} {first.line}"
+                reason = f"{said} in {count:,} records{place}"
                 error(str(first._replace(line=None, reason=reason)))
         self._lines += len(self._file)
         self._file = {}
+
+
+def problems_of(reading: Reading) -> Problems:
+    """Who tells what could not be read of such inputs."""
+    return Problems("line" if reading.viewing is None else "number")

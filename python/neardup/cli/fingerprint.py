@@ -102,7 +102,7 @@ def command(
     )
     reading = replace(reading, threads=threads)
     started = time.perf_counter()
-    problems = console.Problems()
+    problems = console.problems_of(reading)
     notes = Notes(quiet=quiet)
     repeats = Repeats()
     counts = {"documents": 0, "no_signal": 0}

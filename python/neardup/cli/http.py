@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,6 +24,16 @@ DONE, UNREADABLE = 0, 3
 LINES, CHARACTERS = 40, 300
 SHOWN = 3
 MASKED = re.compile(r"‹[a-z-]+›")
+
+LabelsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--labels",
+        metavar="FILE.toml",
+        help="Rules for labels of your own, which come before those that are known; may be given "
+        "several times.",
+    ),
+]
 
 app = typer.Typer(
     name="http",
@@ -54,6 +65,7 @@ def preview(
     full: Annotated[
         bool, typer.Option("--full", help="Long views and long lines as a whole.")
     ] = False,
+    labels: LabelsOption = None,
     max_bytes: options.MaxBytesOption = None,
     max_document: options.MaxDocumentOption = None,
     no_mask: options.NoMaskOption = None,
@@ -74,21 +86,23 @@ def preview(
       neardup http preview site.har -n 1 --recipe http-text --json
     """
     from neardup.cli.inputs import Notes, files_of, reading_of
+    from neardup.http.labels import Labels
     from neardup.http.preview import previews
 
     if n is not None and at is not None:
         raise typer.BadParameter("cannot be combined with --at", param_hint="-n")
+    rules = Labels.load(*labels or ())
     made = captures.recipe_of(recipe, None, no_mask)
     reading = reading_of(None, None, False, None, max_bytes=max_bytes, max_document=max_document)
     reading = replace(reading, viewing=made.viewing(), keeps=False)
-    notes, problems = Notes(quiet=quiet), console.Problems()
+    notes, problems = Notes(quiet=quiet), console.problems_of(reading)
     files = files_of([file], reading, notes)
     found = _responses(files, reading, problems, notes)
     chosen = (each for each in found if at is None or each.number == at)
     shown = 0
     # A number is that of one response in each file.
     most = len(files) if at is not None else n or SHOWN
-    for each in previews(islice(chosen, most), made.viewing()):
+    for each in previews(islice(chosen, most), made.viewing(), rules):
         if as_json:
             print(json.dumps(each.as_dict(), ensure_ascii=False))
         else:
@@ -122,11 +136,11 @@ def masks(as_json: options.JsonOption = False) -> int:
 
 
 @app.command("labels")
-def labels(as_json: options.JsonOption = False) -> int:
+def list_labels(labels: LabelsOption = None, as_json: options.JsonOption = False) -> int:
     """List the rules by which kinds of response get labels, in the order they are tried."""
     from neardup.http.labels import Labels
 
-    rules = Labels.load().rules
+    rules = Labels.load(*labels or ()).rules
     if as_json:
         rows = [{"rule": each.name, "label": each.label, "why": each.why} for each in rules]
         print(json.dumps(rows, ensure_ascii=False))

@@ -111,7 +111,7 @@ def command(
     reading = choose_at(path, inputs, reading, as_what=as_what, tell=tell)
     files = files_of(inputs, reading, notes)
     started = time.perf_counter()
-    problems = console.Problems()
+    problems = console.problems_of(reading)
     counts = {"added": 0, "updated": 0, "duplicate": 0}
     replaced: list[str] = []
     with ExitStack() as stack:

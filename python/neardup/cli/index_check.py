@@ -82,7 +82,7 @@ def command(
     tell = None if quiet else console.error
     reading = choose_at(path, inputs, reading, as_what=as_what, tell=tell)
     files = files_of(inputs, reading, notes)
-    problems = console.Problems()
+    problems = console.problems_of(reading)
     counts = {"documents": 0, "near": 0, "matches": 0}
     limits: dict[str, Any] = {"similarity": similarity, "radius": radius, "recall": recall}
     with ExitStack() as stack:

@@ -167,7 +167,7 @@ def command(
     )
     # Nothing is kept: what an output would be written in is no news.
     reading = replace(reading, keeps=False)
-    notes, problems = Notes(quiet=quiet), console.Problems()
+    notes = Notes(quiet=quiet)
     with ExitStack() as stack:
         files: list[str] = []
         kept = None
@@ -207,6 +207,7 @@ def command(
             )
             files = files_of(places, reading, notes)
         reading = replace(reading, threads=threads)
+        problems = console.problems_of(reading)
         write = opened.table(stack, out, COLUMNS, files, "--out", guard=not no_guard)
         query = text if text is not None else _query(str(file), reading, notes)
         asked = Asked(query, wanted, own, threads)
@@ -259,7 +260,7 @@ def _query(file: str, reading: Reading, notes: Notes) -> str:
         return options.read(file)
     from neardup.cli.inputs import documents, files_of
 
-    problems = console.Problems()
+    problems = console.problems_of(reading)
     found: list[str] = []
     for some in documents(files_of([file], reading, notes), reading, problems):
         found += some.texts[:2]

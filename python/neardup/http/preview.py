@@ -71,11 +71,16 @@ class Preview:
         }
 
 
-def previews(found: Iterable[Numbered], viewing: Viewing) -> Iterator[Preview]:
-    """Responses as they are compared."""
+def previews(
+    found: Iterable[Numbered], viewing: Viewing, labels: Labels | None = None
+) -> Iterator[Preview]:
+    """Responses as they are compared.
+
+    labels  the rules that name their kinds [default: those that come with neardup]
+    """
     from neardup.messages.views import Views
 
-    views, labels = Views(viewing), Labels.load()
+    views, rules = Views(viewing), Labels.load() if labels is None else labels
     for id_, number, response in found:
         made = views.masked(response)
         seen = seen_of(
@@ -93,7 +98,7 @@ def previews(found: Iterable[Numbered], viewing: Viewing) -> Iterator[Preview]:
             title=made.title,
             view=made.text,
             masked=tuple(_counted(made.masks)),
-            label=labels.label(seen),
+            label=rules.label(seen),
         )
 
 

@@ -164,7 +164,7 @@ def records_of(
             try:
                 fields = fields_of(parse_record(text), reading)
             except BadRecordError as bad:
-                hint = nul_hint(name, data)
+                hint = nul_hint(name, data) or bad.hint
                 report(Unreadable(name_of(name), line.number, str(bad), bad.kind, hint))
             else:
                 yield Record(line, fields.id, fields.text)

@@ -95,8 +95,6 @@ def group_of(response: Response, within: str | None) -> str | None:
             return response.url
         case "ip":
             return response.ip
-        case "length":
-            return str(response.length)
         case "server" | "content_type":
             return response.header(within.replace("_", "-"))
         case _:

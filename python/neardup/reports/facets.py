@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
-FACETS = ("label", "status", "title", "server", "host")
 # Values of a facet that can be chosen; the rest is one choice.
 VALUES = 60
 # The choice of all values that have none of their own.

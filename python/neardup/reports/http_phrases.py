@@ -127,7 +127,7 @@ HTTP_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "is a volatile part, by the rule that masked it.",
         "为被屏蔽的易变部分及其规则名。",
     ),
-    "sample.name_only": ("only the name is compared", "仅比较名称"),
+    "sample.name_only": ("its value is not compared", "不比较其值"),
     "view.within": ("within", "分组"),
     "view.status": ("status", "状态码"),
     "view.header": ("header", "头字段"),

@@ -235,7 +235,7 @@ class Viewed:
         )
 
     def _nothing(self) -> list[Part]:
-        """Of headers that change all the time only the name is compared."""
+        """Of headers that change all the time the view has only the name."""
         return [Part("skip", [Bit(self._words("sample.name_only"))])]
 
     def _cut(self, each: _Line) -> list[Part]:

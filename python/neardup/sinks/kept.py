@@ -13,6 +13,7 @@ from neardup.sinks.new_file import Raw, check, open_packed
 from neardup.sinks.standard_output import in_full
 from neardup.sinks.tables import WriteTable, open_groups, open_tables
 from neardup.sources import Reading, format_of, read_batches
+from neardup.sources.capture_kinds import ANY, KINDS
 from neardup.sources.charsets import SAMPLE
 from neardup.sources.document import BOM, STDIN, Unreadable, name_of
 from neardup.sources.formats import ENDINGS, SOURCES, ending, source_of
@@ -163,7 +164,7 @@ def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
 
 def _called(kind: str, how: str = "") -> str:
     if how == "texts":
-        return "whole texts"
+        return "responses" if kind in (*KINDS, ANY) else "whole texts"
     if kind == "text" and how:
         return "lines of text"
     return SOURCES[kind].called

@@ -89,7 +89,7 @@ def _until_bad(values: Values, task: Task) -> Iterator[Value]:
     try:
         yield from values
     except BadRecordError as bad:
-        hint = values.hint_of_nul() or values.hint
+        hint = values.hint_of_nul() or values.hint or bad.hint
         task.report(Unreadable(source, values.line, str(bad), bad.kind, hint))
     except DamagedError as damage:
         task.report(Unreadable(source, values.line, str(damage)))

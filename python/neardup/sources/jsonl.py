@@ -226,7 +226,8 @@ def _parse_lines(
         try:
             fields = fields_of(parse_record(decoded), reading)
         except BadRecordError as bad:
-            report(Unreadable(source, number, str(bad), bad.kind, nul_hint(path, line)))
+            hint = nul_hint(path, line) or bad.hint
+            report(Unreadable(source, number, str(bad), bad.kind, hint))
             continue
         if fields.odd is not None:
             odd_ids.see(number, fields.odd)

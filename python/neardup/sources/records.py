@@ -18,11 +18,13 @@ MISSING = object()
 
 
 class BadRecordError(Exception):
-    """Why a record gives no document; `kind` is the same without the place inside the record."""
+    """Why a record gives no document; `kind` is the same without the place inside the record, and
+    `hint` a way out."""
 
-    def __init__(self, reason: str, kind: str = "") -> None:
+    def __init__(self, reason: str, kind: str = "", hint: str = "") -> None:
         super().__init__(reason)
         self.kind = kind
+        self.hint = hint
 
 
 class Fields(NamedTuple):
@@ -87,8 +89,8 @@ def parse_record(text: str) -> dict[str, Any]:
 
 def not_json(error: json.JSONDecodeError, offset: int = 0) -> BadRecordError:
     # Some of Python's messages end in "at" themselves.
-    kind = f"not JSON ({error.msg.removesuffix(' at')}"
-    return BadRecordError(f"{kind} at character {error.pos - offset})", kind)
+    what = f"not JSON ({error.msg.removesuffix(' at')}"
+    return BadRecordError(f"{what} at character {error.pos - offset})", f"{what})")
 
 
 def as_record(value: Any) -> dict[str, Any]:
@@ -102,8 +104,19 @@ def _texts(record: Mapping[str, Any], columns: Sequence[str]) -> str:
     if all(value is MISSING for value in values):
         names = ", ".join(map(repr, columns))
         what = "no column" if len(columns) == 1 else "none of the columns"
-        raise BadRecordError(f"{what} {names} (there is {columns_of(record)})")
+        reason = f"{what} {names} (there is {columns_of(record)})"
+        raise BadRecordError(reason, hint=_captured(record))
     return "\n".join(_text(value, name) for value, name in zip(values, columns, strict=True))
+
+
+def _captured(record: Mapping[str, Any]) -> str:
+    """What helps if a record is of a capture of HTTP responses; nothing if it is of none."""
+    if "url" in record and ("status_code" in record or "status-code" in record):
+        return "looks like results of httpx: add --as http"
+    log = record.get("log")
+    if isinstance(log, Mapping) and "entries" in log:
+        return "looks like HAR: add --as http"
+    return ""
 
 
 def _text(value: Any, column: str) -> str:

@@ -14,6 +14,9 @@ from neardup.sources.document import BOM, STDIN, Unreadable, name_of
 from neardup.sources.formats import Source, register
 from neardup.sources.stored import DamagedError, open_told
 
+# How a file of Burp's saved items begins.
+BURP = re.compile(r"\s*(?:<\?xml[^>]{0,256}\?>)?\s*(?:<!DOCTYPE items\b|<items burpVersion=)")
+
 
 def read_text_batches(task: Task) -> Iterator[Batch]:
     """The whole file as a batch of one document, called by its name; or with `lines` each line."""
@@ -21,6 +24,11 @@ def read_text_batches(task: Task) -> Iterator[Batch]:
         yield from _read_lines(task)
     elif (found := _whole(task)) is not None:
         text, size = found
+        if BURP.match(text):
+            task.note(
+                f"{name_of(task.path)} looks like XML of Burp, and is read as one text; add --as "
+                "http to compare the responses in it"
+            )
         yield make([name_of(task.path)], [text], [(0, size)], [1], None)
 
 
