@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,40 @@ def test_a_body_in_another_encoding_comes_through_base64(tmp_path: Path) -> None
         "body": base64.b64encode(body).decode(),
     }
     assert only(written(tmp_path, record)).text == "<p>您访问的页面不存在</p>"
+
+
+def test_an_object_of_headers_has_the_limit_that_lines_have(tmp_path: Path) -> None:
+    base = {"url": "http://a/", "status_code": 200, "body": "x"}
+    many = {f"x{at}": "y" for at in range(2000)}
+    path = written(
+        tmp_path, base | {"header": many}, base | {"header": {**many, "z": "y"}},
+        base | {"header": {"x": ["y"] * 2001}},
+    )  # fmt: skip
+    texts, problems, _ = told(path)
+    assert len(texts) == 1
+    assert problems == ["2: it has more than 2,000 headers", "3: it has more than 2,000 headers"]
+
+
+def test_a_stored_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "holes.txt").open("wb") as file:
+        file.truncate(3 << 30)
+    line = {"url": "http://a/", "status_code": 200, "stored_response_path": "holes.txt"}
+    started = time.monotonic()
+    texts, problems, _ = told(written(tmp_path, *[line] * 200))
+    assert time.monotonic() - started < 5
+    assert texts == []
+    assert len(problems) == 200
+    assert "longer than 256 MiB" in problems[0]
+
+
+def test_a_stored_body_of_many_line_ends_takes_no_time(tmp_path: Path) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n"
+    (tmp_path / "a.png").write_bytes(head + b"\x89PNG\nHTTP/1.1 404 x" * (5 << 15))
+    line = {"url": "http://a/", "status_code": 200, "stored_response_path": "a.png"}
+    started = time.monotonic()
+    texts, problems, _ = told(written(tmp_path, *[line] * 20))
+    assert time.monotonic() - started < 5
+    assert (len(texts), problems) == (20, [])
 
 
 def test_headers_may_be_an_object_or_lines(tmp_path: Path) -> None:

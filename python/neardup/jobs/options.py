@@ -16,6 +16,7 @@ from neardup.sources.batch import Reading
 if TYPE_CHECKING:
     from neardup.sources import Unreadable
 
+
 class RefusedError(ValueError):
     """The job cannot be as it was asked for; nothing was begun."""
 
