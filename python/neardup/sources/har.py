@@ -89,6 +89,8 @@ def read_har(capture: Capture) -> Iterator[Captured]:
             try:
                 if isinstance(found.value, UnicodeDecodeError):
                     raise BadRecordError("not UTF-8")
+                if isinstance(found.value, BadRecordError):
+                    raise found.value
                 response = response_of(capture, found.value, number)
             except (BadRecordError, MessageError) as bad:
                 capture.refuse(number, str(bad), at=found.start, kind=bad.kind)
