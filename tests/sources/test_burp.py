@@ -115,6 +115,15 @@ def test_a_thousand_items_behind_one_that_is_never_closed_are_read(tmp_path: Pat
         assert len(problems) == bad.count("<item>")
 
 
+@pytest.mark.parametrize("junk", ["<items>", "<a><b>", "</items>", "</items><items>"])
+def test_items_are_found_at_any_depth(tmp_path: Path, junk: str) -> None:
+    good = burp_item(PAGE)
+    texts, problems, _ = told(written(tmp_path, burp_xml([good, junk, *[good] * 40])))
+    assert len(texts) == 41
+    assert problems
+    assert all("is damaged" in each for each in problems)
+
+
 def test_items_that_are_never_closed_take_no_time(tmp_path: Path) -> None:
     path = written(tmp_path, burp_xml(["<item>" * 20_000, burp_item(PAGE)]))
     started = time.process_time()

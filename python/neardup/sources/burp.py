@@ -116,6 +116,8 @@ class _Items:
         # A page may hold an element of this name, where it is not in CDATA.
         if name == "item" and self.item is not None and self._field not in ("request", "response"):
             raise _BrokenError("another item begins inside it", self.place)
+        if name == "item" and self.item is None and self._depth != DEPTH - 1:
+            raise _BrokenError("an item that is not in items", self.place)
         if self._depth == DEPTH - 1 and name == "item":
             self.count += 1
             self.item = _Item(self.count, self.place)
