@@ -124,6 +124,15 @@ def test_items_are_found_at_any_depth(tmp_path: Path, junk: str) -> None:
     assert all("is damaged" in each for each in problems)
 
 
+def test_two_items_in_one_are_reported(tmp_path: Path) -> None:
+    good = burp_item(PAGE)
+    merged = good.replace("</item>", "") + good.replace("<item>", "")
+    texts, problems, _ = told(written(tmp_path, burp_xml([good, merged, good])))
+    assert len(texts) == 2
+    assert len(problems) == 1
+    assert problems[0].startswith("2: is damaged (it has 'response' twice), at byte ")
+
+
 def test_items_that_are_never_closed_take_no_time(tmp_path: Path) -> None:
     path = written(tmp_path, burp_xml(["<item>" * 20_000, burp_item(PAGE)]))
     started = time.process_time()

@@ -45,6 +45,8 @@ class _Item:
         self.size = 0
         self.ip = ""
         self.is_base64 = False
+        self.fields = set[str]()
+        self.twice = ""
 
     def text(self, name: str) -> str:
         return "".join(self.texts.get(name, ()))
@@ -123,6 +125,9 @@ class _Items:
             self.item = _Item(self.count, self.place)
         elif self._depth == DEPTH and self.item is not None and name in FIELDS:
             self._field = name
+            if name in self.item.fields:
+                self.item.twice = name
+            self.item.fields.add(name)
             if name == "host":
                 self.item.ip = attributes.get("ip", "")
             elif name == "response":
@@ -281,6 +286,9 @@ def _responses(capture: Capture, items: _Items) -> Iterator[Captured]:
 
 
 def _response(capture: Capture, item: _Item) -> Response:
+    if item.twice:
+        # The end of one and the beginning of the next are lost.
+        raise MessageError(f"is damaged (it has {item.twice!r} twice)", "is damaged")
     text = item.text("response")
     is_merged = (UNCLOSED if not item.is_base64 else MERGED).search(text)
     if is_merged or any(MERGED.search(item.text(name)) for name in FIELDS - {"response"}):
