@@ -1,5 +1,6 @@
 """Captures of HTTP responses on the command line, as a user meets them."""
 
+import base64
 import csv
 import gzip
 import json
@@ -325,6 +326,57 @@ def test_filter_tells_that_bodies_are_missing(run: Run, scan: Path) -> None:
     done = run("filter", "--as", "http", stdin=data)
     assert "httpx was run without -irr" in done.err
     assert len(done.out.splitlines()) == 2
+
+
+@pytest.mark.parametrize("shape", ["stored", "base64", "chain"])
+def test_filter_finds_bodies_wherever_httpx_put_them(run: Run, scan: Path, shape: str) -> None:
+    given = b""
+    for row in (captured.blog(), captured.not_found(1), captured.not_found(2)):
+        body = row.pop("body")
+        message = f"HTTP/1.1 {row['status_code']} OK\r\nServer: nginx\r\n\r\n{body}".encode()
+        if shape == "stored":
+            path = Path(f"{len(given)}.txt")
+            path.write_bytes(message)
+            row["stored_response_path"] = str(path)
+        elif shape == "base64":
+            row["raw_header"] = base64.b64encode(message.partition(b"\r\n\r\n")[0]).decode()
+            row["body"] = base64.b64encode(body.encode()).decode()
+        else:
+            row["chain"] = [{"response": message.decode()}]
+        given += json.dumps(row).encode() + b"\n"
+    done = run("filter", "--as", "http", stdin=given)
+    assert done.code == 0, done.err
+    assert done.out.encode() == b"".join(given.splitlines(keepends=True)[:2])
+    assert "without -irr" not in done.err
+
+
+def test_filter_calls_records_by_their_titles(run: Run, scan: Path) -> None:
+    rows = [captured.blog() | {"body": "<title>Mine</title><p>One two three.</p>"}] * 2
+    given = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    run("filter", "--as", "http", "--seen", "gone.jsonl", "--id-column", "title", stdin=given)
+    (gone,) = map(json.loads, Path("gone.jsonl").read_text().splitlines())
+    assert (gone["id"], gone["dup_of"]) == ("Mine", "Mine")
+
+
+@pytest.mark.parametrize(
+    ("line", "scanner"),
+    [
+        (
+            b'{"type":"response","url":"http://a/","path":"/","wildcard":false,"status":200,'
+            b'"content_length":1,"line_count":1,"word_count":1}\n',
+            "feroxbuster",
+        ),
+        (b'{"input":{"FUZZ":"eA=="},"position":1,"status":200,"url":"http://a/x"}\n', "ffuf"),
+        (b'{"input":{"FUZZ":"eA=="},"position":1,"status":200}\n', "ffuf"),
+    ],
+)
+def test_filter_refuses_results_of_other_scanners(
+    run: Run, scan: Path, line: bytes, scanner: str
+) -> None:
+    done = run("filter", "--as", "http", stdin=line)
+    assert done.out == ""
+    assert f"stdin:1: is JSON of {scanner}, which has no responses in it" in done.err
+    assert "save responses with httpx -irr -json" in done.err
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """XML of Burp, as a stream."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,92 @@ def test_a_file_that_ends_too_early_keeps_what_was_before(tmp_path: Path, cut: i
     texts, problems, _ = told(written(tmp_path, data[:-cut]))
     assert len(texts) >= 2
     assert len(problems) == 1
+
+
+@pytest.mark.parametrize("piece", [1, 7, 100, 1 << 16])
+@pytest.mark.parametrize("tag", ["<item>", "<item x='1'>"])
+def test_an_item_that_is_never_closed_costs_itself(
+    tmp_path: Path, piece: int, tag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(burp, "PIECE", piece)
+    good = burp_item(PAGE).replace("<item>", tag)
+    path = written(tmp_path, burp_xml([good, good.replace("</item>", ""), *[good] * 40]))
+    texts, problems, _ = told(path)
+    assert len(texts) == 41
+    at = path.read_bytes().index(tag.encode(), path.read_bytes().index(b"</item>"))
+    assert problems == [f"2: is damaged (another item begins inside it), at byte {at:,}"]
+
+
+def test_a_thousand_items_behind_one_that_is_never_closed_are_read(tmp_path: Path) -> None:
+    good = burp_item(PAGE)
+    cut = good.partition("</host>")[0]  # inside a field
+    for bad in (good.replace("</item>", ""), cut, cut * 3):
+        path = written(tmp_path, burp_xml([good, bad, *[good] * 1000]))
+        texts, problems, _ = told(path)
+        assert len(texts) == 1001
+        assert len(problems) == bad.count("<item>")
+
+
+@pytest.mark.parametrize("junk", ["<items>", "<a><b>", "</items>", "</items><items>"])
+def test_items_are_found_at_any_depth(tmp_path: Path, junk: str) -> None:
+    good = burp_item(PAGE)
+    texts, problems, _ = told(written(tmp_path, burp_xml([good, junk, *[good] * 40])))
+    assert len(texts) == 41
+    assert problems
+    assert all("is damaged" in each for each in problems)
+
+
+def test_two_items_in_one_are_reported(tmp_path: Path) -> None:
+    good = burp_item(PAGE)
+    merged = good.replace("</item>", "") + good.replace("<item>", "")
+    texts, problems, _ = told(written(tmp_path, burp_xml([good, merged, good])))
+    assert len(texts) == 2
+    assert len(problems) == 1
+    assert problems[0].startswith("2: is damaged (it has 'response' twice), at byte ")
+
+
+def test_items_that_are_never_closed_take_no_time(tmp_path: Path) -> None:
+    path = written(tmp_path, burp_xml(["<item>" * 20_000, burp_item(PAGE)]))
+    started = time.process_time()
+    texts, problems, _ = told(path)
+    assert time.process_time() - started < 10
+    assert (len(texts), len(problems)) == (1, 20_000)
+
+
+def test_a_page_of_items_is_a_page(tmp_path: Path) -> None:
+    feed = answer("http://a/", "<rss><item>a</item> <item>b</item></rss>")
+    path = written(tmp_path, burp_xml([burp_item(feed, packed=False), burp_item(feed)]))
+    assert [each.body for each in http.responses(path)] == [feed.body] * 2
+
+
+@pytest.mark.parametrize("field", ["url", "response"])
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_section_without_an_end_is_reported(tmp_path: Path, field: str, packed: bool) -> None:
+    good = burp_item(PAGE, packed=packed)
+    # Only this field is in CDATA, so that the next one of its name ends it.
+    text = good.replace("<path><![CDATA[/x]]></path>", "").replace("<![CDATA[R0VU]]>", "")
+    if field == "url":
+        first = text[: text.index("]]></url>")] + "</url></item>"
+    else:
+        text = text.replace(f"<![CDATA[{PAGE.url}]]>", PAGE.url)
+        first = text.replace("]]></response>", "</response>")
+    path = written(tmp_path, burp_xml([good, first, text, good]))
+    texts, problems, _ = told(path)
+    assert len(texts) == 2
+    assert len(problems) == 1
+    assert "2: is damaged (a CDATA section without an end holds the beginning" in problems[0]
+
+
+def test_defaults_of_attributes_are_limited(tmp_path: Path) -> None:
+    one = f'<!ATTLIST a b CDATA "{"x" * 1100}">'
+    many = "".join(f'<!ATTLIST a b{at} CDATA "">' for at in range(70))
+    for declared in (one, many):
+        text = burp_xml([burp_item(PAGE)]).replace("<!ELEMENT items", f"{declared}<!ELEMENT items")
+        texts, problems, _ = told(written(tmp_path, text))
+        assert texts == []
+        (problem,) = problems
+        assert "declares defaults of attributes that are too long" in problem
+        assert "the limit is 1,024 characters for all" in problem
 
 
 def test_entities_are_refused_and_other_declarations_are_not(tmp_path: Path) -> None:

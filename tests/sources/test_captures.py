@@ -57,6 +57,13 @@ def test_the_id_may_be_a_fact(tmp_path: Path) -> None:
     assert problems == []
 
 
+def test_the_id_may_be_the_title(tmp_path: Path) -> None:
+    path = WRITERS["har"](tmp_path, answers())
+    (batch,), problems, _ = read(path, id_column="title")
+    assert batch.ids.to_pylist() == ["One", "你好", *(f"{path}:{at}" for at in (3, 4, 5, 6))]
+    assert problems == []
+
+
 def test_an_id_that_no_capture_has_is_reported(tmp_path: Path) -> None:
     batches, problems, _ = read(WRITERS["har"](tmp_path, answers()), id_column="nonsense")
     assert batches == []

@@ -36,6 +36,20 @@ def test_entries_are_found_wherever_they_stand(
     assert [each.url for each in http.responses(path)] == [each.url for each in answers()]
 
 
+@pytest.mark.parametrize("piece", [1, 1 << 18])
+def test_a_number_of_too_many_digits_costs_an_entry(
+    tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_records, "PIECE", piece)
+    entry = har_entry(PAGE)
+    path = written(tmp_path, entry, entry | {"time": "@"}, entry, z="@")
+    path.write_text(path.read_text().replace('"@"', "-" + "7" * 5000))
+    texts, problems, _ = told(path)
+    assert len(texts) == 2
+    assert len(problems) == 1
+    assert problems[0].startswith("2: holds a whole number of more than 4,300 digits, at byte ")
+
+
 def test_a_body_packed_in_base64_is_unpacked(tmp_path: Path) -> None:
     entry: Any = har_entry(PAGE)
     entry["response"]["headers"].append({"name": "Content-Encoding", "value": "gzip"})
@@ -113,6 +127,8 @@ def test_an_empty_body_is_not_an_absent_one(tmp_path: Path) -> None:
     ("entry", "reason"),
     [
         ({"request": {"url": "x"}, "response": {"status": 0, "headers": []}},
+         "no response (the request was blocked or failed)"),
+        ({"request": {}, "response": {"status": 0, "headers": [{"name": "A", "value": "b"}]}},
          "no response (the request was blocked or failed)"),
         ({"request": {"url": "x"}, "response": {"status": 0, "_error": "net::ERR"}},
          "no response (net::ERR)"),

@@ -212,14 +212,28 @@ def test_many_bodies_that_are_bombs_stop_a_file(tmp_path: Path) -> None:
     texts, problems, _ = told(path, max_bytes=10 << 20, max_document=1 << 19)
     assert len(texts) == 1
     # Twenty of them fit in, refused as they are.
-    assert len(problems) == 20
+    assert len(problems) == 20 + 1
     assert "stopped after" in problems[-1]
     allowed, _, _ = told(path, max_bytes=200 << 20)
     assert len(allowed) == 101
     some, problems, _ = told(path, max_bytes=10 << 20)
-    assert len(some) == 1 + 9
+    assert len(some) == 1 + 10
     assert "stopped after" in problems[-1]
     assert "--max-bytes" in problems[-1]
+
+
+def test_bodies_that_were_never_packed_have_no_limit_of_unpacking(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    page = b"HTTP/1.1 200 OK\r\n\r\n" + b"<p>word</p>" * 400
+    path.write_bytes(warc_record(page) * 100)
+    texts, problems, _ = told(path, max_bytes=100_000)
+    assert (len(texts), problems) == (100, [])
+    lines = tmp_path / "a.jsonl"
+    (tmp_path / "stored.txt").write_bytes(page)
+    line = {"url": "http://a/", "status_code": 200, "stored_response_path": "stored.txt"}
+    lines.write_text(f"{json.dumps(line)}\n" * 100, encoding="utf-8")
+    texts, problems, _ = told(lines, max_bytes=100_000)
+    assert (len(texts), problems) == (100, [])
 
 
 @pytest.mark.parametrize("kind", ["httpx", "har", "burp", "raw", "warc"])

@@ -5,6 +5,7 @@ import csv
 import itertools
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from capture_files import VIEWING, answer, answers, httpx_line, read, told, writ
 from neardup import http, jobs
 from neardup.messages.response import Response
 from neardup.sinks.kept import open_kept
-from neardup.sources import Reading
+from neardup.sources import Reading, raw_http
+from neardup.sources.raw_http import STATUS_LINE
 
 PAGE = answer("http://a.example/x", "<title>T</title><p>Grüße 你好</p>")
 
@@ -66,6 +68,49 @@ def test_a_body_in_another_encoding_comes_through_base64(tmp_path: Path) -> None
         "body": base64.b64encode(body).decode(),
     }
     assert only(written(tmp_path, record)).text == "<p>您访问的页面不存在</p>"
+
+
+def test_an_object_of_headers_has_the_limit_that_lines_have(tmp_path: Path) -> None:
+    base = {"url": "http://a/", "status_code": 200, "body": "x"}
+    many = {f"x{at}": "y" for at in range(2000)}
+    path = written(
+        tmp_path, base | {"header": many}, base | {"header": {**many, "z": "y"}},
+        base | {"header": {"x": ["y"] * 2001}},
+    )  # fmt: skip
+    texts, problems, _ = told(path)
+    assert len(texts) == 1
+    assert problems == ["2: it has more than 2,000 headers", "3: it has more than 2,000 headers"]
+
+
+def test_a_stored_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "holes.txt").open("wb") as file:
+        file.truncate(3 << 30)
+    line = {"url": "http://a/", "status_code": 200, "stored_response_path": "holes.txt"}
+    started = time.monotonic()
+    texts, problems, _ = told(written(tmp_path, *[line] * 200))
+    assert time.monotonic() - started < 5
+    assert texts == []
+    assert len(problems) == 200
+    assert "longer than 256 MiB" in problems[0]
+
+
+def test_a_stored_body_is_not_searched_for_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+
+    class Counted:
+        def match(self, data: bytes, at: int) -> object:
+            looked.append(at)
+            return STATUS_LINE.match(data, at)
+
+    monkeypatch.setattr(raw_http, "STATUS_LINE", Counted())
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n"
+    (tmp_path / "a.png").write_bytes(head + b"\x89PNG\nHTTP/1.1 404 x" * 1000)
+    line = {"url": "http://a/", "status_code": 200, "stored_response_path": "a.png"}
+    texts, problems, _ = told(written(tmp_path, line))
+    assert (len(texts), problems) == (1, [])
+    assert looked == [0]
 
 
 def test_headers_may_be_an_object_or_lines(tmp_path: Path) -> None:

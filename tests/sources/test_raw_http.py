@@ -1,5 +1,6 @@
 """Raw messages: one a file, many in one, with requests between them or without."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -52,12 +53,77 @@ def test_a_request_tells_the_url_and_is_no_response(tmp_path: Path) -> None:
 
 
 def test_the_url_that_httpx_writes_behind_is_taken(tmp_path: Path) -> None:
-    asked = b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n"
+    asked = b"GET /x HTTP/1.1\r\nHost: a.example\r\n\r\n"
     for headers in ((), PAGE.headers):
         message = Answer("", 200, headers, PAGE.body).message
         path = written(tmp_path, asked + message + b"\n\n\nhttps://a.example/x")
         (found,) = http.responses(path)
         assert (found.url, found.body) == ("https://a.example/x", PAGE.body)
+
+
+TRAILER = b"\n\n\nhttps://bank.example/"
+
+
+@pytest.mark.parametrize("framing", ["length", "chunks", "none", "behind"])
+@pytest.mark.parametrize("asked", [b"", b"GET /p HTTP/1.1\r\nHost: attacker.example\r\n\r\n"])
+def test_a_page_does_not_choose_its_own_url(tmp_path: Path, framing: str, asked: bytes) -> None:
+    page = b"<p>page</p>"
+    body = page + TRAILER
+    message = {
+        "length": b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body),
+        "chunks": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body),
+        "none": b"HTTP/1.1 200 OK\r\n\r\n" + body,
+        "behind": b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(page), body),
+    }[framing]
+    path = written(tmp_path, asked + message)
+    (found,) = http.responses(path)
+    if asked:
+        assert found.url == "http://attacker.example/p"
+    else:
+        # Without a request and a length it cannot be told from what httpx writes.
+        assert found.url == ("https://bank.example/" if framing in ("none", "behind") else "")
+    if framing in ("length", "chunks"):
+        assert found.body == body
+
+
+def test_a_stored_response_keeps_what_its_length_says(tmp_path: Path) -> None:
+    body = b"<p>page</p>" + TRAILER
+    head = b"HTTP/1.1 %d x\r\nContent-Length: %d\r\n\r\n"
+    inner = b"moved\nHTTP/1.1 200 OK\r\n\r\nfake"
+    moved = b"HTTP/1.1 301 x\r\nLocation: /b\r\n\r\n"
+    cases = [
+        (head % (200, len(body)) + body, body),
+        (head % (200, len(body) - len(TRAILER)) + body, b"<p>page</p>"),
+        (head % (301, len(inner)) + inner, inner),
+        (moved + moved + head % (200, 4) + b"last" + TRAILER, b"last"),
+    ]
+    line = '{"url": "http://a/", "status_code": 200, "stored_response_path": "s.txt"}\n'
+    for data, expected in cases:
+        written(tmp_path, data, "s.txt")
+        (found,) = http.responses(written(tmp_path, line.encode(), "a.jsonl"))
+        assert (found.url, found.body) == ("http://a/", expected)
+
+
+def test_a_body_that_ends_the_file_holds_no_message(tmp_path: Path) -> None:
+    body = b"log:\nHTTP/1.1 404 Not Found\r\nServer: fake\r\n\r\n"
+    for end in (b"", b"\r\n"):
+        message = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        assert bodies(written(tmp_path, message + end)) == [body]
+
+
+@pytest.mark.parametrize(
+    "lie", [b"Content-Length: 250000000\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\nEEEEEEE\r\n"]
+)
+def test_lengths_that_lie_take_linear_time(tmp_path: Path, lie: bytes) -> None:
+    lying = b"HTTP/1.1 200 OK\r\n" + lie + b"x" * 1000 + b"\n"
+    path = written(tmp_path, lying * 20_000)
+    started = time.process_time()
+    reports: list[object] = []
+    assert sum(1 for _ in http.responses(path, report=reports.append)) == 20_000
+    # A copy of all that is left for each message is a minute of work.
+    assert time.process_time() - started < 20
+    assert reports == []
 
 
 def test_without_lengths_the_next_status_line_begins_a_message(tmp_path: Path) -> None:

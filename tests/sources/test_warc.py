@@ -84,9 +84,18 @@ def test_what_is_no_response_is_passed_over_and_told(tmp_path: Path) -> None:
         f"{path.read_bytes().rindex(b'WARC/1.1'):,}"
     ]
     assert notes == [
-        "passed over 1 revisit records, which repeat a page without its body",
-        "passed over 1 records of answers that are not HTTP, such as DNS",
+        "passed over 1 revisit record, which repeats a page without its body",
+        "passed over 1 record of an answer that is not HTTP, such as DNS",
     ]
+
+
+def test_a_record_without_a_type_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    good, bare = warc_record(b"HTTP/1.1 200 OK\r\n\r\nx"), warc_record(b"x", WARC_Type="")
+    path.write_bytes(good + bare + good)
+    texts, problems, _ = told(path)
+    assert len(texts) == 2
+    assert problems == [f"2: a record without WARC-Type, which is not read, at byte {len(good):,}"]
 
 
 def test_a_body_that_the_crawler_cut_is_told(tmp_path: Path) -> None:

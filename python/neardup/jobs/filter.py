@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from neardup.jobs.options import UnreadableError
 from neardup.sources import Reading, Report, Unreadable, charsets, document, formats
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
     from neardup.fingerprint import RecipeLike
     from neardup.messages.response import Response
-    from neardup.sources.stored import Stored
 
 # What is stored and perhaps not yet written, in the folder of the collection.
 PENDING = "filter.pending"
@@ -189,9 +188,7 @@ class Captured:
         assert reading.viewing is not None  # noqa: S101
         self._reading, self._report, self._name = reading, report, name
         self._views = Views(reading.viewing, threads=reading.threads)
-        task = Task(name, reading, report, note)
-        most = reading.max_document or document.MAX_BYTES
-        self._capture = Capture(task, cast("Stored", _Stream(most)))
+        self._capture = Capture(Task(name, reading, report, note))
         self._has_told = False
 
     def records(self, lines: Sequence[Line]) -> Iterator[Record]:
@@ -227,20 +224,11 @@ class Captured:
             return
         from neardup.sources.captures import fact_of
 
-        texts, _ = self._views.views_of([response for _, response in found])
+        texts, titles = self._views.views_of([response for _, response in found])
         column = self._reading.id_column
-        for (line, response), text in zip(found, texts.to_pylist(), strict=True):
-            id_ = None if column is None else fact_of(response, column) or None
+        for (line, response), text, title in zip(found, texts.to_pylist(), titles, strict=True):
+            id_ = None if column is None else fact_of(response, column, title) or None
             yield Record(line, id_, text)
-
-
-class _Stream:
-    """What a reader asks of the file that it reads."""
-
-    encoding: str | None = None
-
-    def __init__(self, most: int) -> None:
-        self.most = most
 
 
 def converted(name: str, encoding: str) -> str:

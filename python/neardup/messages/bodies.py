@@ -88,8 +88,11 @@ def content_length(headers: Headers) -> int | None:
     return int(value) if value and len(value) < 20 and value.isascii() and value.isdigit() else None
 
 
-def unchunked(data: bytes, most: int, start: int = 0) -> Chunks:
-    """What is in the chunks that begin here, as far as they can be read."""
+def unchunked(data: bytes, most: int, start: int = 0, *, is_kept: bool = True) -> Chunks:
+    """What is in the chunks that begin here, as far as they can be read.
+
+    is_kept  False: only where they end is asked for
+    """
     parts: list[bytes] = []
     at, size = start, 0
     for _ in range(MOST_CHUNKS):
@@ -99,8 +102,9 @@ def unchunked(data: bytes, most: int, start: int = 0) -> Chunks:
         count, at = int(head[1], 16), head.end()
         if not count:
             return Chunks(b"".join(parts), _trailers(data, at), True)
-        parts.append(data[at : at + count])
-        size += len(parts[-1])
+        size += min(count, len(data) - at)
+        if is_kept:
+            parts.append(data[at : at + count])
         if size > most:
             raise _too_long(most)
         at += count

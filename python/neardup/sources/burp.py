@@ -23,6 +23,16 @@ CONTROLS = bytes.maketrans(bytes([*range(9), 11, 12, *range(14, 32)]), b"?" * 29
 ITEM = re.compile(rb"<item>")
 FIELDS = frozenset({"url", "host", "request", "response", "status", "path", "protocol", "port"})
 DEPTH = 3
+# Attributes that are left out get the defaults a file declares, in each element anew. Those that
+# Burp declares are empty, and less than ten.
+MOST_DEFAULTS = 1024
+DEFAULT = 16
+# Bytes parsed at once behind damage, then twice as many each time: what is behind the next damage
+# is parsed for nothing.
+STEP = 256
+# In what Burp wrote it stands only where an item begins.
+MERGED = re.compile(r"</item>\s*<item>")
+UNCLOSED = re.compile(r"</response>\s*(?:<comment>[^<]*</comment>\s*)?</item>\s*<item>")
 
 
 class _Item:
@@ -35,6 +45,8 @@ class _Item:
         self.size = 0
         self.ip = ""
         self.is_base64 = False
+        self.fields = set[str]()
+        self.twice = ""
 
     def text(self, name: str) -> str:
         return "".join(self.texts.get(name, ()))
@@ -52,6 +64,7 @@ class _Items:
         self.item: _Item | None = None
         self._field = ""
         self._depth = 0
+        self._defaults = 0
         self._start()
 
     def _start(self) -> None:
@@ -59,6 +72,10 @@ class _Items:
         parser.buffer_text = True
         parser.buffer_size = PIECE
         parser.EntityDeclHandler = self._refuse
+        parser.AttlistDeclHandler = self._default
+        # Put off, a beginning is told long behind its place. Tags are limited here.
+        if hasattr(parser, "SetReparseDeferralEnabled"):
+            parser.SetReparseDeferralEnabled(False)
         parser.StartElementHandler = self._begin
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
@@ -78,16 +95,39 @@ class _Items:
             raise _BrokenError(f"an element that does not end in {MOST_SILENT >> 20} MiB")
 
     def _refuse(self, name: str, *rest: object) -> None:
-        raise _EntityError(name)
+        raise _DeclaredError(
+            f"declares the entity {name[:80]!r}, which is not expanded", "declares an entity"
+        )
+
+    def _default(
+        self, element: str, name: str, kind: str, default: str | None, is_required: int
+    ) -> None:
+        if default is None:
+            return
+        self._defaults += len(default) + DEFAULT
+        if self._defaults > MOST_DEFAULTS:
+            raise _DeclaredError(
+                f"declares defaults of attributes that are too long, the last for {name[:80]!r}: "
+                f"the limit is {MOST_DEFAULTS:,} characters for all; remove the declaration",
+                "declares defaults that are too long",
+            )
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         self.silent = 0
         self._depth += 1
+        # A page may hold an element of this name, where it is not in CDATA.
+        if name == "item" and self.item is not None and self._field not in ("request", "response"):
+            raise _BrokenError("another item begins inside it", self.place)
+        if name == "item" and self.item is None and self._depth != DEPTH - 1:
+            raise _BrokenError("an item that is not in items", self.place)
         if self._depth == DEPTH - 1 and name == "item":
             self.count += 1
-            self.item = _Item(self.count, self.base + self.parser.CurrentByteIndex)
+            self.item = _Item(self.count, self.place)
         elif self._depth == DEPTH and self.item is not None and name in FIELDS:
             self._field = name
+            if name in self.item.fields:
+                self.item.twice = name
+            self.item.fields.add(name)
             if name == "host":
                 self.item.ip = attributes.get("ip", "")
             elif name == "response":
@@ -114,16 +154,32 @@ class _Items:
         elif self.item.texts:
             self.item.texts.pop("response", None)  # said when it ends
 
+    @property
+    def place(self) -> int:
+        """Where in the file the parser is."""
+        return self.base + self.parser.CurrentByteIndex
+
     def is_too_long(self, item: _Item) -> bool:
         return item.size > self._most
 
 
-class _EntityError(Exception):
-    """An entity is declared, by this name."""
+class _DeclaredError(Exception):
+    """What a file declares that none may, and the kind of that."""
+
+    def __init__(self, reason: str, kind: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
 
 
 class _BrokenError(Exception):
-    """What is not as XML of Burp is."""
+    """What is not as XML of Burp is.
+
+    resume  the place of the item to go on with, if one begins there
+    """
+
+    def __init__(self, reason: str, resume: int | None = None) -> None:
+        super().__init__(reason)
+        self.resume = resume
 
 
 def read_burp(capture: Capture) -> Iterator[Captured]:
@@ -132,30 +188,30 @@ def read_burp(capture: Capture) -> Iterator[Captured]:
     pieces = _pieces(capture)
     at = 0
     data = b""
+    step = PIECE
     while True:
         if not data:
             data = next(pieces, b"")
         is_last = not data
+        part = data[:step]
         try:
-            items.feed(data, is_last=is_last)
-        except _EntityError as error:
-            capture.refuse(
-                None,
-                f"declares the entity {str(error)[:80]!r}, which is not expanded",
-                kind="declares an entity",
-            )
+            items.feed(part, is_last=is_last)
+        except _DeclaredError as error:
+            capture.refuse(None, str(error), kind=error.kind)
             return
         except (expat.ExpatError, _BrokenError) as error:
             yield from _responses(capture, items)
             at, data = _resumed(capture, items, pieces, at, data, error)
             if not data:
                 return
+            step = STEP
             continue
         yield from _responses(capture, items)
         if is_last:
             return
-        at += len(data)
-        data = b""
+        at += len(part)
+        data = data[step:]
+        step = min(2 * step, max(PIECE, STEP))
 
 
 def _resumed(
@@ -174,6 +230,8 @@ def _resumed(
         capture.refuse(None, f"is damaged ({why})", at=wrong, kind="is damaged")
     else:
         capture.refuse(items.count, f"is damaged ({why})", at=items.item.start, kind="is damaged")
+    if isinstance(error, _BrokenError) and error.resume is not None:
+        return _resumed_at(items, error.resume, at, data)
     found = ITEM.search(data, max(0, min(wrong - at, len(data))))
     while found is None:
         tail = data[-len(b"<item>") :]
@@ -184,6 +242,18 @@ def _resumed(
         found = ITEM.search(data)
     items.resume(at + found.start())
     return at + found.start(), data[found.start() :]
+
+
+def _resumed_at(items: _Items, place: int, at: int, data: bytes) -> tuple[int, bytes]:
+    """Goes on with the item that begins at a place: in these bytes, or before them, if its tag was
+    cut in two."""
+    if place >= at:
+        data = data[place - at :]
+    else:
+        end = data.find(b">") + 1
+        place, data = at + end - len(b"<item>"), b"<item>" + data[end:]
+    items.resume(place)
+    return place, data
 
 
 def _pieces(capture: Capture) -> Iterator[bytes]:
@@ -216,7 +286,16 @@ def _responses(capture: Capture, items: _Items) -> Iterator[Captured]:
 
 
 def _response(capture: Capture, item: _Item) -> Response:
+    if item.twice:
+        # The end of one and the beginning of the next are lost.
+        raise MessageError(f"is damaged (it has {item.twice!r} twice)", "is damaged")
     text = item.text("response")
+    is_merged = (UNCLOSED if not item.is_base64 else MERGED).search(text)
+    if is_merged or any(MERGED.search(item.text(name)) for name in FIELDS - {"response"}):
+        raise MessageError(
+            "is damaged (a CDATA section without an end holds the beginning of another item)",
+            "is damaged",
+        )
     if not text.strip():
         raise MessageError("no response in this item", "no response")
     if item.is_base64:

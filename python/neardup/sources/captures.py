@@ -13,7 +13,7 @@ from neardup.messages.masks import MASKS, VIEWS
 from neardup.messages.message import Head, MessageError, first, response_head
 from neardup.messages.response import Headers, Response, Viewing
 from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, FACTS, Batch, Task, key_array
-from neardup.sources.document import Unreadable, name_of, size_of
+from neardup.sources.document import MAX_BYTES, Unreadable, name_of, size_of
 from neardup.sources.jsonl import in_order
 from neardup.sources.stored import DamagedError, Stored, most_unpacked, open_told
 
@@ -38,16 +38,28 @@ class Captured(NamedTuple):
 class Capture:
     """A file that is read: whom its reader tells what.
 
+    file  None for a stream without end, whose lines are taken from elsewhere
     most  bytes that a body may have
     """
 
-    def __init__(self, task: Task, file: Stored) -> None:
+    def __init__(self, task: Task, file: Stored | None = None) -> None:
         self.task = task
-        self.file = file
+        self._file = file
         self.source = name_of(task.path)
-        self.most = file.most
+        self.most = (task.reading.max_document or MAX_BYTES) if file is None else file.most
         self._unpacked = 0
         self._remarks: dict[str, tuple[int, int]] = {}
+
+    @property
+    def file(self) -> Stored:
+        """What its reader reads."""
+        assert self._file is not None  # noqa: S101
+        return self._file
+
+    @property
+    def encoding(self) -> str | None:
+        """What the file was decoded from; None if its bytes are taken as they are."""
+        return None if self._file is None else self._file.encoding
 
     def refuse(
         self,
@@ -98,19 +110,22 @@ class Capture:
         """A body as it was meant.
 
         One that is too long costs the time to find that out. A file of many such is stopped: what
-        is unpacked of its bodies has the limit that a packed file has.
+        unpacking adds to its bodies has the limit that a packed file has.
         """
         try:
             found = body_of(headers, data, self.most, is_framed=is_framed)
         except MessageError as bad:
-            self._spend(self.most if bad.kind == TOO_LONG else 0)
+            self._spend(self.most - len(data) if bad.kind == TOO_LONG else 0)
             raise
-        self._spend(len(found.data))
+        self._spend(len(found.data) - len(data))
         return found
 
     def _spend(self, count: int) -> None:
+        # A stream may go on for months: no sum of it tells anything.
+        if self._file is None or count <= 0:
+            return
         self._unpacked += count
-        most = most_unpacked(self.file.stored, self.task.reading)
+        most = most_unpacked(self._file.stored, self.task.reading)
         if self._unpacked > most:
             raise DamagedError(
                 f"stopped after {self._unpacked:,} bytes of unpacked bodies: the limit is "
@@ -225,7 +240,7 @@ class _Making:
             column = facts[name].to_pylist() if name in FACTS else None
             key = key_array(column or [each.extra.get(name) for each in responses])
         return Batch(
-            pa.array(self._ids(group), pa.large_string()),
+            pa.array(self._ids(group, titles), pa.large_string()),
             texts,
             np.array([(each.start, each.end) for each in group], dtype=np.int64).reshape(-1, 2),
             np.array([each.number for each in group], dtype=np.int64),
@@ -243,12 +258,13 @@ class _Making:
         )
         return False
 
-    def _ids(self, group: Sequence[Captured]) -> list[str]:
+    def _ids(self, group: Sequence[Captured], titles: Sequence[str]) -> list[str]:
         column = self._task.reading.id_column
         if column is None:
             return [f"{self._source}:{each.number}" for each in group]
         return [
-            str(fact_of(each.response, column) or f"{self._source}:{each.number}") for each in group
+            fact_of(each.response, column, title) or f"{self._source}:{each.number}"
+            for each, title in zip(group, titles, strict=True)
         ]
 
     def _facts(self, responses: Sequence[Response], titles: Sequence[str]) -> pa.RecordBatch:
@@ -273,11 +289,16 @@ class _Making:
         return pa.RecordBatch.from_pydict(columns)
 
 
-def fact_of(response: Response, name: str) -> str:
-    """A fact of a response, or what else the capture says of it, as a string; "" if nothing."""
+def fact_of(response: Response, name: str, title: str) -> str:
+    """A fact of a response, or what else the capture says of it, as a string; "" if nothing.
+
+    title  as its view has it
+    """
+    if name == "title":
+        return title
     if name in ("server", "content_type"):
         return first(response.headers, name.replace("_", "-"))
-    if name in FACTS and name != "title":
+    if name in FACTS:
         return str(getattr(response, name))
     return response.extra.get(name, "")
 

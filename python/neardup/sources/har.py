@@ -89,6 +89,8 @@ def read_har(capture: Capture) -> Iterator[Captured]:
             try:
                 if isinstance(found.value, UnicodeDecodeError):
                     raise BadRecordError("not UTF-8")
+                if isinstance(found.value, BadRecordError):
+                    raise found.value
                 response = response_of(capture, found.value, number)
             except (BadRecordError, MessageError) as bad:
                 capture.refuse(number, str(bad), at=found.start, kind=bad.kind)
@@ -112,7 +114,7 @@ def response_of(capture: Capture, entry: Any, number: int) -> Response:
     if isinstance(status, bool) or not isinstance(status, int) or not 0 <= status < 1000:
         raise BadRecordError(f"status is {str(status)[:40]!r}, which is none")
     headers = _headers(response.get("headers"))
-    if not status and not headers:
+    if not status:
         why = clean(response.get("_error")) or "the request was blocked or failed"
         raise BadRecordError(f"no response ({why})", "no response")
     content = response.get("content")

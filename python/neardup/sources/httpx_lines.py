@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -11,11 +12,19 @@ from functools import partial
 from typing import Any
 
 from neardup.messages.encoding import UTF8, charset_of
-from neardup.messages.message import Head, MessageError, first, headers_of, response_head
+from neardup.messages.message import (
+    MOST_HEADERS,
+    Head,
+    MessageError,
+    first,
+    headers_of,
+    response_head,
+)
 from neardup.messages.response import Headers, Response
 from neardup.sources import document
 from neardup.sources.bad_bytes import not_utf8
 from neardup.sources.blocks import blocks
+from neardup.sources.capture_kinds import BODILESS, WAY_OUT, scanner_of
 from neardup.sources.captures import Capture, Captured, clean, read_captures
 from neardup.sources.document import STDIN, record_too_long
 from neardup.sources.formats import SOURCES, Source, is_url, register
@@ -24,6 +33,8 @@ from neardup.sources.records import BadRecordError, parse_record
 
 # "HTTP/" in base64: with -irrb body and headers come so.
 PACKED_HEAD = "SFRUUC"
+# Of POSIX; elsewhere no pipe goes by the name of a file.
+NO_WAIT: int = getattr(os, "O_NONBLOCK", 0)
 # What is a column of its own, or too long to be one.
 TAKEN = frozenset(
     {"url", "body", "header", "raw_header", "request", "chain", "response", "headers"}
@@ -58,13 +69,15 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
     """The response of a line; None if it is not UTF-8, which is reported."""
     text = document.decode(line)
     if not isinstance(text, str):
-        capture.task.report(not_utf8(capture.task.path, number, text, capture.file.encoding))
+        capture.task.report(not_utf8(capture.task.path, number, text, capture.encoding))
         return None
     record = parse_record(text)
     url = clean(record.get("url") or record.get("final_url") or record.get("input"))
     if record.get("failed") is True and not record.get("status_code"):
         why = clean(record.get("error"))
         raise BadRecordError(f"no response: {why}" if why else "no response", "no response")
+    if "status_code" not in record and (scanner := scanner_of(line)) is not None:
+        raise BadRecordError(f"is JSON of {scanner}, which {BODILESS}; {WAY_OUT}")
     if not url and "status_code" not in record:
         raise BadRecordError("no result of httpx: it has neither url nor status_code")
     head, is_packed = _head(record)
@@ -148,6 +161,8 @@ def _headers(record: Mapping[str, Any]) -> Headers:
             found += [
                 (name, clean(each)) for each in (value if isinstance(value, list) else [value])
             ]
+            if len(found) > MOST_HEADERS:
+                raise MessageError(f"it has more than {MOST_HEADERS:,} headers", "too many headers")
     names = {name.lower() for name, _ in found}
     for name, column in (
         ("Server", "webserver"),
@@ -212,14 +227,10 @@ def _stored(capture: Capture, path: str, number: int) -> Response | None:
     """The response in a file of its own: as given, or beside the JSON lines."""
     for place in _places(capture.task.path, path):
         try:
-            # Opening a pipe would wait for a writer, perhaps for ever.
-            if not stat.S_ISREG(os.stat(place).st_mode):
-                continue
-            with open(place, "rb") as file:
-                data = file.read(capture.most + 1)
+            data = _regular(place, capture.most)
         except (OSError, ValueError):
             continue
-        if len(data) > capture.most:
+        if data is None:
             raise MessageError(
                 f"stored_response_path: {document.file_too_long(capture.most)}", "too long"
             )
@@ -230,6 +241,19 @@ def _stored(capture: Capture, path: str, number: int) -> Response | None:
         "compared",
     )
     return None
+
+
+def _regular(place: str, most: int) -> bytes | None:
+    """What a file holds; None if that is more than so many bytes; an OSError if it is no file."""
+    # Opening a pipe would wait for a writer, perhaps for ever.
+    with open(os.open(place, os.O_RDONLY | NO_WAIT | os.O_CLOEXEC), "rb") as file:
+        # Of what was opened: the name may be that of another file by now.
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "is no regular file", place)
+        # A file with holes costs nothing to store, and much to read.
+        data = file.read(most + 1) if found.st_size <= most else None
+    return None if data is None or len(data) > most else data
 
 
 def _places(source: str, path: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from neardup.sources.bad_bytes import not_utf8, nul_hint, packed
 from neardup.sources.batch import BATCH_BYTES, BATCH_ROWS, Batch, Task, make
 from neardup.sources.document import BOM, Unreadable, name_of
 from neardup.sources.formats import Source, register
-from neardup.sources.records import BadRecordError, as_record, fields_of, not_json
+from neardup.sources.records import BadRecordError, as_record, fields_of, not_json, too_many_digits
 from neardup.sources.stored import DamagedError, Stored, open_told
 
 PIECE = 1 << 18
@@ -27,7 +27,8 @@ class Value(NamedTuple):
     """A value of a file, its number, the line it begins on, and where it lies, in bytes.
 
     Values are counted from 1, the elements of all arrays and what stands beside them: several may
-    share a line. Of bytes that are not UTF-8 the value is what is wrong with them.
+    share a line. Of bytes that are not UTF-8 the value is what is wrong with them, and of a number
+    that is too long a BadRecordError.
     """
 
     value: Any
@@ -60,6 +61,8 @@ def read_json_batches(task: Task) -> Iterator[Batch]:
                 task.report(not_utf8(task.path, found.line, found.value, file.encoding))
                 continue
             try:
+                if isinstance(found.value, BadRecordError):
+                    raise found.value
                 fields = fields_of(as_record(found.value), reading)
             except BadRecordError as bad:
                 task.report(Unreadable(source, found.line, str(bad), bad.kind))
@@ -170,7 +173,7 @@ class Values:
         while True:
             start = self._at
             try:
-                value, end = self._decode(self._text, self._at)
+                value, end = self._decoded()
             except json.JSONDecodeError as error:
                 if self._is_cut(error) and self._more(len(self._text) - self._at):
                     continue
@@ -179,13 +182,21 @@ class Values:
             except RecursionError:
                 self.hint = REST
                 raise BadRecordError("not JSON (nested too deeply)") from None
-            except ValueError as error:  # an integer of thousands of digits
-                self.hint = REST
-                raise BadRecordError(f"not JSON ({error})") from None
             # A number may go on. Reading on moves the text, so only the size of the value holds.
             size = end - self._at
             if end < len(self._text) or not self._more(PIECE):
                 return self._taken(value, self._at + size)
+
+    def _decoded(self) -> tuple[Any, int]:
+        """The value that begins here, and its end. One with a number that is too long is bad, but
+        what is behind it is not."""
+        try:
+            return self._decode(self._text, self._at)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:
+            decoder = json.JSONDecoder(parse_int=len)
+            return too_many_digits(), decoder.raw_decode(self._text, self._at)[1]
 
     def hint_of_nul(self) -> str:
         """What helps if the file is UTF-16, which reads as text with NUL in it."""

@@ -38,6 +38,7 @@ REQUEST = re.compile(
 # httpx writes the URL behind a response that it stores.
 STORED_URL = re.compile(rb"\n\n\n(https?://\S{1,8192})\s*\Z")
 TAIL = 16384
+HOST = re.compile(r"[^/?#]*")
 BLANK = re.compile(rb"[ \t\r\n]*")
 UNCLEAR = "a Content-Length that is not its length; it ends where the next message begins"
 
@@ -55,36 +56,57 @@ def _next_in(data: bytes, start: int) -> int | None:
 
 
 class _Window:
-    """A part of the file, from `base` on, that grows and is cut off in front."""
+    """A part of the file that grows, and is cut off in front.
+
+    at  what is before this place in the data is done with
+
+    A length that lies makes it large, and then each copy of it is dear: it is cut when more than
+    half is done with, and grows by a share of what it has.
+    """
 
     def __init__(self, file: Stored) -> None:
         self._file = file
+        self._cut = 0
         self.data = b""
-        self.base = 0
+        self.at = 0
         self.ended = False
 
-    def more(self, size: int = PIECE) -> bool:
+    @property
+    def place(self) -> int:
+        """Where in the file it is."""
+        return self._cut + self.at
+
+    def more(self, size: int = 0) -> bool:
         """Reads on; whether there was something."""
-        piece = b"" if self.ended else self._file.read(max(size, PIECE))
+        size = max(size, PIECE, (len(self.data) - self.at) // 4)
+        piece = b"" if self.ended else self._file.read(size)
         self.ended = not piece
         self.data += piece
         return bool(piece)
 
-    def fill(self, size: int) -> None:
-        """At least so many bytes, if there are."""
-        while len(self.data) < size and self.more(size - len(self.data)):
+    def fill(self, end: int) -> None:
+        """Up to this place in the data, if there is so much."""
+        while len(self.data) < end and self.more(end - len(self.data)):
             pass
 
-    def drop(self, size: int) -> None:
-        self.data = self.data[size:]
-        self.base += size
+    def go(self, at: int) -> None:
+        """On to this place in the data. Only then places in it may change."""
+        self.at = at
+        if at > len(self.data) // 2:
+            self.data = self.data[at:]
+            self._cut += at
+            self.at = 0
 
 
 class _Extent(NamedTuple):
-    """How far a body goes, and what is to be said of it."""
+    """How far a body goes, and what is to be said of it.
+
+    is_told  by chunks or Content-Length, which are right: nothing in it is of another's hand
+    """
 
     end: int
     remark: str = ""
+    is_told: bool = False
 
 
 def read_raw(capture: Capture) -> Iterator[Captured]:
@@ -96,65 +118,82 @@ def read_raw(capture: Capture) -> Iterator[Captured]:
         return
     number, request = 0, None
     while True:
-        window.fill(4 * LOOK)
-        if END.search(window.data) is None:
-            window.fill(2 * MOST_HEAD)
-        blank = BLANK.match(window.data)
-        if blank is not None and blank.end():
-            window.drop(blank.end())
+        window.fill(window.at + 4 * LOOK)
+        if END.search(window.data, window.at, window.at + 4 * LOOK) is None:
+            window.fill(window.at + 2 * MOST_HEAD)
+        if (begin := _unblank(window.data, window.at)) > window.at:
+            window.go(begin)
             continue
-        if not window.data:
+        if window.at >= len(window.data):
             return
         try:
-            asked = request_head(window.data)
+            asked = request_head(window.data, window.at)
             if asked is not None:
                 request = asked
-                window.drop(
+                window.go(
                     _extent(window, asked.headers, asked.end, capture.most, is_request=True).end
                 )
                 continue
         except MessageError as bad:
-            capture.refuse(None, f"a request: {bad}", at=window.base, kind=bad.kind)
+            capture.refuse(None, f"a request: {bad}", at=window.place, kind=bad.kind)
             _skip(capture, window, is_told=True)
             continue
-        if BEGIN.match(window.data) is None:
+        if BEGIN.match(window.data, window.at) is None:
             _skip(capture, window)
             continue
-        number, start = number + 1, window.base
+        number, start = number + 1, window.place
         try:
-            found, size = _message(capture, window, number, request)
+            found, end = _message(capture, window, number, request)
         except MessageError as bad:
             capture.refuse(number, str(bad), at=start, kind=bad.kind)
             _skip(capture, window, is_told=True)
         else:
-            yield Captured(found, number, start, start + size)
-            window.drop(size)
+            yield Captured(found, number, start, start + end - window.at)
+            window.go(end)
         request = None
 
 
 def last_response(capture: Capture, data: bytes, number: int) -> Response:
     """The last of the messages in a file that httpx stored: those before it are redirects."""
-    url = ""
-    if (tail := STORED_URL.search(data, max(0, len(data) - TAIL))) is not None:
-        url, data = tail[1].decode("utf-8", "replace"), data[: tail.start()]
-    places = [found.start() for found in STATUS_LINE.finditer(data)]
-    if not places:
+    start = _status_line(data, 0)
+    if start is None:
         raise MessageError("the stored response is no HTTP message", "no HTTP message")
+    head = response_head(data, start)
     # Those of a chain have no bodies between them that could hold a message of their own.
-    start = places[0]
-    for place in places[1:]:
-        head = response_head(data, start)
-        if not 300 <= head.status < 400:
+    while 300 <= head.status < 400 and not _is_told_end(head, data, capture.most):
+        if (start := _status_line(data, head.end)) is None:
             break
-        start = place
-    return capture.message(data[start:], number, url=url, is_framed=False)
+        head = response_head(data, start)
+    body, url = data[head.end :], ""
+    if not _is_told_end(head, data, capture.most):
+        body, url = _without_url(body, None)
+    return capture.response(head, body, number, url=url, is_framed=False)
+
+
+def _status_line(data: bytes, start: int) -> int | None:
+    """The place of the next line that is one."""
+    # Ten times quicker than to search by the pattern.
+    at = data.find(b"HTTP/", start)
+    while at >= 0:
+        if STATUS_LINE.match(data, at):
+            return at
+        at = data.find(b"HTTP/", at + 1)
+    return None
+
+
+def _is_told_end(head: Head, data: bytes, most: int) -> bool:
+    """Whether chunks or Content-Length say that the body ends with the data."""
+    if is_chunked(head.headers):
+        found = unchunked(data, most, head.end, is_kept=False)
+        return found.is_whole and found.end == len(data)
+    return content_length(head.headers) == len(data) - head.end
 
 
 def _message(
     capture: Capture, window: _Window, number: int, request: Request | None
 ) -> tuple[Response, int]:
-    """The response at the beginning of the window, and how long it is."""
-    head = response_head(window.data)
+    """The response that begins where the window is, and the place behind it."""
+    head = response_head(window.data, window.at)
     url = "" if request is None else request.url
     is_bodiless = head.status in (204, 304) or head.status < 200
     if is_bodiless or (request is not None and request.method == "HEAD"):
@@ -164,25 +203,42 @@ def _message(
     else:
         extent = _extent(window, head.headers, head.end, capture.most)
     body = window.data[head.end : extent.end]
-    size = extent.end
+    end = extent.end
     if window.ended and extent.end == len(window.data):
-        body, url = _without_url(body, url)
+        if not extent.is_told:
+            body, url = _without_url(body, request)
     elif window.ended and (tail := STORED_URL.match(window.data, extent.end)) is not None:
-        url, size = tail[1].decode("utf-8", "replace"), len(window.data)
+        url, end = _stored_url(tail, request) or url, len(window.data)
     if extent.remark:
         capture.remark(number, extent.remark)
-    return _made(capture, head, body, number, url), size
+    return capture.response(head, body, number, url=url), end
 
 
-def _made(capture: Capture, head: Head, body: bytes, number: int, url: str) -> Response:
-    return capture.response(head, body, number, url=url)
-
-
-def _without_url(body: bytes, url: str) -> tuple[bytes, str]:
+def _without_url(body: bytes, request: Request | None) -> tuple[bytes, str]:
+    """A body, and the URL behind it, if one is to be believed; else that of the request."""
     found = STORED_URL.search(body, max(0, len(body) - TAIL))
-    if found is None:
-        return body, url
-    return body[: found.start()], found[1].decode("utf-8", "replace")
+    if found is None or not (url := _stored_url(found, request)):
+        return body, "" if request is None else request.url
+    return body[: found.start()], url
+
+
+def _stored_url(found: re.Match[bytes], request: Request | None) -> str:
+    """The URL behind a response; "" if the request before it asked for another.
+
+    A page may end in whatever URL it likes, and is not to choose its own. Where both are the same,
+    the one behind tells also whether it was https.
+    """
+    url = found[1].decode("utf-8", "replace")
+    return url if request is None or _asked(url) == _asked(request.url) else ""
+
+
+def _asked(url: str) -> tuple[str, str]:
+    """Host and target of a URL."""
+    scheme, _, rest = url.partition("://")
+    parts = HOST.match(rest)
+    host = "" if parts is None else parts[0]
+    usual = ":443" if scheme.lower() == "https" else ":80"
+    return host.lower().removesuffix(usual), rest[len(host) :] or "/"
 
 
 def _unblank(data: bytes, at: int) -> int:
@@ -198,15 +254,15 @@ def _extent(
     size = content_length(headers)
     if is_chunked(headers):
         if (end := _chunks_end(window, start, most)) is not None and _is_end(window, end):
-            return _Extent(end)
+            return _Extent(end, is_told=True)
     elif size is not None and size <= most:
         window.fill(start + size + LOOK)
-        if len(window.data) <= start + size:
+        if len(window.data) < start + size:
             # Cut short, unless another message comes before that.
             found = _next_in(window.data, start)
             return _Extent(len(window.data) if found is None else found)
         if _is_end(window, start + size):
-            return _Extent(start + size)
+            return _Extent(start + size, is_told=True)
     elif is_request and size is None:
         return _Extent(start)
     return _to_next(window, start, most, UNCLEAR if size is not None else "")
@@ -215,7 +271,7 @@ def _extent(
 def _chunks_end(window: _Window, start: int, most: int) -> int | None:
     """Where chunks end; None if they do not as they should."""
     while True:
-        found = unchunked(window.data, most, start)
+        found = unchunked(window.data, most, start, is_kept=False)
         if found.is_whole:
             return found.end
         if found.end < len(window.data) or not window.more(len(window.data)):
@@ -224,6 +280,7 @@ def _chunks_end(window: _Window, start: int, most: int) -> int | None:
 
 def _is_end(window: _Window, end: int) -> bool:
     """Whether a message may end here."""
+    window.fill(end + LOOK)
     at = _unblank(window.data, end)
     if at >= len(window.data):
         return True
@@ -247,17 +304,17 @@ def _to_next(window: _Window, start: int, most: int, remark: str) -> _Extent:
 
 def _skip(capture: Capture, window: _Window, *, is_told: bool = False) -> None:
     """To the next message; what is before it is reported."""
-    start, at = window.base, 1
-    while (found := _next_in(window.data, at)) is None:
-        window.drop(max(0, len(window.data) - LOOK))
-        at = 0 if window.base > start else 1
+    start, ahead = window.place, 1
+    while (found := _next_in(window.data, window.at + ahead)) is None:
+        window.go(max(window.at, len(window.data) - LOOK))
+        ahead = 0 if window.place > start else 1
         if not window.more():
-            window.drop(len(window.data))
+            window.go(len(window.data))
             break
     else:
-        window.drop(found)
+        window.go(found)
     if not is_told:
-        capture.refuse(None, f"{window.base - start:,} bytes are no HTTP message", at=start)
+        capture.refuse(None, f"{window.place - start:,} bytes are no HTTP message", at=start)
 
 
 register(

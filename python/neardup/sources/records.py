@@ -82,9 +82,14 @@ def parse_record(text: str) -> dict[str, Any]:
     except RecursionError:
         raise BadRecordError("nested too deeply") from None
     except ValueError:
-        most = sys.get_int_max_str_digits()
-        raise BadRecordError(f"holds a whole number of more than {most:,} digits") from None
+        raise too_many_digits() from None
     return as_record(record)
+
+
+def too_many_digits() -> BadRecordError:
+    """Why a record is bad that Python does not take for a number in it."""
+    most = sys.get_int_max_str_digits()
+    return BadRecordError(f"holds a whole number of more than {most:,} digits")
 
 
 def not_json(error: json.JSONDecodeError, offset: int = 0) -> BadRecordError:

@@ -33,7 +33,7 @@ END = re.compile(rb"\r?\n\r?\n")
 LENGTH = re.compile(rb"(?i)\ncontent-length:[ \t]*(\d{1,15})[ \t]*\r?\n")
 PIECE = 1 << 20
 # Kinds of records to look at; requests, metadata and what is said of the crawl are passed over.
-WANTED = ("response", "resource", "conversion", "revisit", "continuation", "unknown")
+WANTED = ("response", "resource", "conversion", "revisit", "continuation", "unknown", "no_type")
 
 
 def _begin_in(data: bytes, start: int = 0) -> int | None:
@@ -215,12 +215,21 @@ class _Records:
 
     def tell(self) -> None:
         """What was passed over, and is no loss, but may be looked for."""
-        for count, what in (
-            (self._revisits, "revisit records, which repeat a page without its body"),
-            (self._foreign, "records of answers that are not HTTP, such as DNS"),
+        for count, (one, many), what in (
+            (
+                self._revisits,
+                ("revisit record, which repeats", "revisit records, which repeat"),
+                " a page without its body",
+            ),
+            (
+                self._foreign,
+                ("record of an answer that is", "records of answers that are"),
+                " not HTTP, such as DNS",
+            ),
         ):
             if count:
-                self._capture.task.note(f"{self._capture.source}: passed over {count:,} {what}")
+                told = f"{one if count == 1 else many}{what}"
+                self._capture.task.note(f"{self._capture.source}: passed over {count:,} {told}")
 
     def __iter__(self) -> Iterator[_Record]:
         start: int | None = 0
@@ -313,8 +322,10 @@ class _Records:
             self._foreign += 1
             return None
         self._count += 1
-        if kind in ("continuation", "unknown"):
+        if kind in ("continuation", "unknown", "no_type"):
             told = f"a record of type {headers.get('WARC-Type') or 'unknown'}, which is not read"
+            if kind == "no_type":
+                told = "a record without WARC-Type, which is not read"
             self._capture.refuse(self._count, told, at=place)
             return None
         return _Record(
