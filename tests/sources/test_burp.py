@@ -124,6 +124,34 @@ def test_items_are_found_at_any_depth(tmp_path: Path, junk: str) -> None:
     assert all("is damaged" in each for each in problems)
 
 
+def test_a_response_that_is_never_closed_costs_its_item(tmp_path: Path) -> None:
+    good = burp_item(PAGE)
+    bad = good.replace("</response>", "").replace("</item>", "")
+    texts, problems, _ = told(written(tmp_path, burp_xml([good, bad, *[good] * 40])))
+    assert len(texts) == 41
+    assert len(problems) == 1
+    assert problems[0].startswith("2: is damaged (another item begins inside it), at byte ")
+
+
+def test_fields_in_no_item_are_reported(tmp_path: Path) -> None:
+    good = burp_item(PAGE)
+    bare = good.replace("<item>", "").replace("</item>", "")
+    text = burp_xml([good, bare, *[good] * 40])
+    texts, problems, _ = told(written(tmp_path, text))
+    assert len(texts) == 41
+    at = text.encode().index(b"<url>", text.encode().index(b"</item>"))
+    assert problems == [f"is damaged ('url' is in no item), at byte {at:,}"]
+
+
+def test_what_is_nested_too_deeply_costs_its_item(tmp_path: Path) -> None:
+    good = burp_item(PAGE)
+    deep = good.replace("<comment></comment>", f"{'<a>' * 80}{'</a>' * 80}")
+    texts, problems, _ = told(written(tmp_path, burp_xml([good, deep, *[good] * 40])))
+    assert len(texts) == 41
+    assert len(problems) == 1
+    assert "elements nested deeper than 64" in problems[0]
+
+
 def test_two_items_in_one_are_reported(tmp_path: Path) -> None:
     good = burp_item(PAGE)
     merged = good.replace("</item>", "") + good.replace("<item>", "")

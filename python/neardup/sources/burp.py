@@ -65,6 +65,7 @@ class _Items:
         self._field = ""
         self._depth = 0
         self._defaults = 0
+        self._may_hold_items = False
         self._start()
 
     def _start(self) -> None:
@@ -84,6 +85,7 @@ class _Items:
         """Behind damage: an item begins at this place of the file."""
         self._start()
         self._depth, self._field, self.item, self.silent = 0, "", None, 0
+        self._may_hold_items = False
         self.parser.Parse(b"<items>", False)
         self.base = base - len(b"<items>")
 
@@ -115,31 +117,35 @@ class _Items:
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         self.silent = 0
         self._depth += 1
-        # A page may hold an element of this name, where it is not in CDATA.
-        if name == "item" and self.item is not None and self._field not in ("request", "response"):
-            raise _BrokenError("another item begins inside it", self.place)
+        if name == "item" and self.item is not None and not self._may_hold_items:
+            raise _BrokenError("another item begins inside it", self.place, is_item=True)
         if name == "item" and self.item is None and self._depth != DEPTH - 1:
-            raise _BrokenError("an item that is not in items", self.place)
+            raise _BrokenError("an item that is not in items", self.place, is_item=True)
+        if name in FIELDS and self.item is None:
+            raise _BrokenError(f"{name!r} is in no item", self.place)
         if self._depth == DEPTH - 1 and name == "item":
             self.count += 1
             self.item = _Item(self.count, self.place)
         elif self._depth == DEPTH and self.item is not None and name in FIELDS:
             self._field = name
+            is_base64 = attributes.get("base64", "").lower() == "true"
+            # A page may hold an element of this name, where it is not in CDATA.
+            self._may_hold_items = name in ("request", "response") and not is_base64
             if name in self.item.fields:
                 self.item.twice = name
             self.item.fields.add(name)
             if name == "host":
                 self.item.ip = attributes.get("ip", "")
             elif name == "response":
-                self.item.is_base64 = attributes.get("base64", "").lower() == "true"
+                self.item.is_base64 = is_base64
         elif self._depth > 64:
-            raise _BrokenError("elements nested deeper than 64")
+            raise _BrokenError("elements nested deeper than 64", self.place)
 
     def _end(self, name: str) -> None:
         self.silent = 0
         self._depth -= 1
         if self._depth == DEPTH - 1:
-            self._field = ""
+            self._field, self._may_hold_items = "", False
         elif self._depth == DEPTH - 2 and self.item is not None:
             self.done.append(self.item)
             self.item = None
@@ -174,12 +180,15 @@ class _DeclaredError(Exception):
 class _BrokenError(Exception):
     """What is not as XML of Burp is.
 
-    resume  the place of the item to go on with, if one begins there
+    place    in the file, if it is known better than the parser tells afterwards: it goes on to the
+             end of what it was given
+    is_item  an item begins there, to go on with
     """
 
-    def __init__(self, reason: str, resume: int | None = None) -> None:
+    def __init__(self, reason: str, place: int | None = None, *, is_item: bool = False) -> None:
         super().__init__(reason)
-        self.resume = resume
+        self.place = place
+        self.is_item = is_item
 
 
 def read_burp(capture: Capture) -> Iterator[Captured]:
@@ -226,12 +235,14 @@ def _resumed(
     code = error.code if isinstance(error, expat.ExpatError) else None
     why = str(error) if code is None else expat.ErrorString(code)
     wrong = max(items.base + items.parser.ErrorByteIndex, 0)
+    if isinstance(error, _BrokenError) and error.place is not None:
+        wrong = error.place
     if items.item is None:
         capture.refuse(None, f"is damaged ({why})", at=wrong, kind="is damaged")
     else:
         capture.refuse(items.count, f"is damaged ({why})", at=items.item.start, kind="is damaged")
-    if isinstance(error, _BrokenError) and error.resume is not None:
-        return _resumed_at(items, error.resume, at, data)
+    if isinstance(error, _BrokenError) and error.is_item:
+        return _resumed_at(items, wrong, at, data)
     found = ITEM.search(data, max(0, min(wrong - at, len(data))))
     while found is None:
         tail = data[-len(b"<item>") :]
