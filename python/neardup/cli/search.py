@@ -207,9 +207,9 @@ def command(
             )
             files = files_of(places, reading, notes)
         reading = replace(reading, threads=threads)
-        problems = console.problems_of(reading)
         write = opened.table(stack, out, COLUMNS, files, "--out", guard=not no_guard)
         query = text if text is not None else _query(str(file), reading, notes)
+        problems = console.problems_of(reading)
         asked = Asked(query, wanted, own, threads)
         if kept is not None:
             documents, found = len(kept), _in_collection(kept, asked)
