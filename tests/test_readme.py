@@ -19,6 +19,7 @@ from neardup.http.labels import Labels
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+CHINESE = ROOT / "README.zh-CN.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What differs from run to run; the page shows one of them.
 COST = re.compile(r"[\d.]+ seconds, [\d,]+ MB of memory")
@@ -119,7 +120,9 @@ def _commands(source: str) -> list[tuple[str, list[str]]]:
     return commands
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [*PAGES, CHINESE, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name
+)
 def test_other_blocks_and_links(page: Path, folder: Path) -> None:
     """Commands too long for a test name things that exist; recipes can be read."""
     targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
@@ -138,6 +141,20 @@ def test_other_blocks_and_links(page: Path, folder: Path) -> None:
                 assert nd.Recipe.load("block.toml").identity
     for link in LINK.findall(FENCE.sub("", page.read_text("utf-8"))):
         assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def test_the_chinese_readme_shows_what_the_english_one_does() -> None:
+    """The same examples in the same order: those above were run. The same sections and pages."""
+    english, chinese = ROOT / "README.md", CHINESE
+    shown = [[block[:2] for block in blocks(page)] for page in (english, chinese)]
+    assert shown[0] == shown[1]
+    prose = [FENCE.sub("", page.read_text("utf-8")) for page in (english, chinese)]
+    sections = [re.findall(r"^## ", text, re.MULTILINE) for text in prose]
+    assert len(sections[0]) == len(sections[1])
+    assert set(LINK.findall(prose[0])) ^ set(LINK.findall(prose[1])) == {
+        "README.md",
+        "README.zh-CN.md",
+    }
 
 
 def _twin() -> Any:
@@ -166,8 +183,9 @@ def test_the_default_recipe_written_out_in_the_docs(text: str) -> None:
     assert TWIN(text) == nd.fingerprint(text)
 
 
-def test_the_table_of_presets_is_complete() -> None:
-    table = (ROOT / "README.md").read_text("utf-8")
+@pytest.mark.parametrize("page", [ROOT / "README.md", CHINESE], ids=lambda page: page.name)
+def test_the_table_of_presets_is_complete(page: Path) -> None:
+    table = page.read_text("utf-8")
     named = re.findall(r"^\| `([\w-]+)` \|.*\| (\d+) \|$", table, re.MULTILINE)
     assert named == [(name, str(nd.Recipe.preset(name).bits)) for name in nd.Recipe.presets()]
 
