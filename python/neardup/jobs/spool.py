@@ -312,7 +312,10 @@ def open_corpus(
 
     index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     rows, paths = index["rows"], [path for path, _, _ in index["files"]]
-    column = {name: _mapped(folder / name, kind) for name, kind in COLUMNS.items()}
+    # Texts are read where they lie: to map them too would take as much room as they do of whatever
+    # is allowed to a process.
+    mapped = {name: kind for name, kind in COLUMNS.items() if name != "texts"}
+    column = {name: _mapped(folder / name, kind) for name, kind in mapped.items()}
     words = (recipe.bits + 63) // 64
     places = column["places"].reshape(rows, 3)
     # What a file holds may have been packed, or come from a pipe: then its texts are in the spool.
