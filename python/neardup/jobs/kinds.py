@@ -113,8 +113,8 @@ class Kinds:
             "representative": self.corpus.ids_of(rows),
             "url": url,
             "hosts": numbers(self.hosts[start:stop]),
-            "label": strings([rule and rule.label for rule in rules]),
-            "rule": strings([rule and rule.name for rule in rules]),
+            "label": strings([None if rule is None else rule.label for rule in rules]),
+            "rule": strings([None if rule is None else rule.name for rule in rules]),
             "similarity": numbers(similarity, np.isnan(similarity)),
         }
         return pa.table([values[name] for name in COLUMNS], schema=schema())
