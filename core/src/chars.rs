@@ -4,8 +4,8 @@ use icu_casemap::CaseMapper;
 use icu_normalizer::ComposingNormalizer;
 use icu_normalizer::properties::{CanonicalDecomposition, Decomposed};
 use icu_properties::props::{
-    CanonicalCombiningClass, ChangesWhenNfkcCasefolded, DefaultIgnorableCodePoint, ExtendedPictographic,
-    GeneralCategory, GeneralCategoryGroup, Script, WordBreak,
+    BinaryProperty, CanonicalCombiningClass, ChangesWhenNfkcCasefolded, DefaultIgnorableCodePoint,
+    ExtendedPictographic, GeneralCategory, GeneralCategoryGroup, Script, WordBreak,
 };
 use icu_properties::{CodePointMapData, CodePointSetData};
 
@@ -186,6 +186,26 @@ impl Table {
 
 struct Properties {
     composing_seconds: std::collections::HashSet<u32>,
+    ignorable: Set,
+    pictographs: Set,
+    changing: Set,
+}
+
+/// A set of characters as bits. The one it is made of searches a list for each character, a million times for the table.
+struct Set(Vec<u64>);
+
+impl Set {
+    fn of<P: BinaryProperty>() -> Set {
+        let mut bits = vec![0; 0x11_0000 / 64];
+        for code in CodePointSetData::new::<P>().iter_ranges().flatten() {
+            bits[code as usize / 64] |= 1 << (code % 64);
+        }
+        Set(bits)
+    }
+
+    fn has(&self, code: u32) -> bool {
+        self.0.get(code as usize / 64).is_some_and(|word| word >> (code % 64) & 1 == 1)
+    }
 }
 
 impl Properties {
@@ -199,7 +219,12 @@ impl Properties {
                 _ => None,
             })
             .collect();
-        Properties { composing_seconds }
+        Properties {
+            composing_seconds,
+            ignorable: Set::of::<DefaultIgnorableCodePoint>(),
+            pictographs: Set::of::<ExtendedPictographic>(),
+            changing: Set::of::<ChangesWhenNfkcCasefolded>(),
+        }
     }
 
     fn class(&self, code: u32) -> Class {
@@ -219,14 +244,14 @@ impl Properties {
             Script::Thai | Script::Lao | Script::Tibetan | Script::Myanmar | Script::Khmer => Group::Letters,
             _ => Group::Spaced,
         };
-        let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>().contains32(code);
+        let ignorable = self.ignorable.has(code);
         let mut bits = break_of(word_break) as u32 | (group as u32) << GROUP;
         for (flag, set) in [
             (WORDLIKE, wordlike),
             (NUMBER, number),
             (UNSTABLE, ignorable || self.is_unstable(code)),
             (IGNORABLE, ignorable),
-            (PICTOGRAPH, CodePointSetData::new::<ExtendedPictographic>().contains32(code)),
+            (PICTOGRAPH, self.pictographs.has(code)),
         ] {
             if set {
                 bits |= flag;
@@ -261,7 +286,7 @@ impl Properties {
         let text: &str = c.encode_utf8(&mut buffer);
         // The property does not tell of characters that fold to what is composed to them again, as ǰ does.
         self.composes(code)
-            || CodePointSetData::new::<ChangesWhenNfkcCasefolded>().contains32(code)
+            || self.changing.has(code)
             || CanonicalDecomposition::new().decompose(c) != Decomposed::Default
                 && CaseMapper::new().fold_string(text) != text
     }

@@ -7,6 +7,7 @@ use icu_normalizer::ComposingNormalizer;
 
 use crate::chars::{class, is_usual_han, usual_han_length};
 use crate::error::{Error, choose};
+use crate::words::ascii_length;
 
 /// Which differences of writing are taken away before tokens are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,12 +84,17 @@ fn nfkc_casefold(text: &str, out: &mut String) {
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let next = at + c.len_utf8();
+        if c < '\u{80}' {
+            at += ascii_length(&text.as_bytes()[at..]);
+            (last, last_out) = (at - 1, None);
+            continue;
+        }
         if is_usual_han(c) {
             at += usual_han_length(&text[at..]);
             (last, last_out) = (at - c.len_utf8(), None);
             continue;
         }
-        if c < '\u{80}' || !class(c).is_unstable() {
+        if !class(c).is_unstable() {
             (last, last_out, at) = (at, None, next);
             continue;
         }

@@ -142,7 +142,7 @@ pub(crate) fn cut<'a>(text: &'a str, sink: &mut impl Sink<'a>) {
 
 /// How many bytes come before the first beyond ASCII.
 #[inline]
-fn ascii_length(bytes: &[u8]) -> usize {
+pub(crate) fn ascii_length(bytes: &[u8]) -> usize {
     let mut length = 0;
     while let Some(chunk) = bytes[length..].first_chunk::<{ Blocks::SIZE }>()
         && chunk.is_ascii()
@@ -325,9 +325,8 @@ impl<'a> Blocks<'a> {
 
     #[inline]
     fn new(bytes: &'a [u8]) -> Self {
-        let mut blocks = Blocks { bytes, block: 0, inside: 0, candidates: 0 };
-        blocks.load(0);
-        blocks
+        // No block has this number: the first is loaded when it is asked for, which of a line of ASCII none is.
+        Blocks { bytes, block: usize::MAX, inside: 0, candidates: 0 }
     }
 
     #[inline]
@@ -394,6 +393,7 @@ fn classify_at(bytes: &[u8], start: usize) -> Kinds {
     let rest = bytes.get(start..).unwrap_or_default();
     match rest.first_chunk() {
         Some(full) => classify(full),
+        None if rest.is_empty() => Kinds::default(),
         None => classify_rest(rest),
     }
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -143,6 +143,28 @@ def numbers(values: Any, missing: Any = None) -> Any:
     validity = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
     buffers = [validity, pa.py_buffer(values)]
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
+
+
+def strings(values: Sequence[str | None]) -> Any:
+    """Strings as an Arrow array of large strings, None as null. Not by pyarrow.array either."""
+    import numpy as np
+    import pyarrow as pa
+
+    ends = np.zeros(len(values) + 1, dtype=np.int64)
+    missing = None
+    if None in values:
+        missing = pa.py_buffer(
+            np.packbits([value is not None for value in values], bitorder="little")
+        )
+    present = [value or "" for value in values]
+    whole = "".join(present)
+    data = whole.encode()
+    # Of ASCII a character is a byte.
+    sizes = map(len, present if len(data) == len(whole) else map(str.encode, present))
+    np.cumsum(np.fromiter(sizes, dtype=np.int64, count=len(values)), out=ends[1:])
+    return pa.LargeStringArray.from_buffers(
+        len(values), pa.py_buffer(ends), pa.py_buffer(data), missing
+    )
 
 
 def values_of(array: Any) -> Any:

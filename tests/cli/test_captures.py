@@ -556,6 +556,18 @@ def test_captures_under_other_names_are_known(run: Run, scan: Path) -> None:
     assert "Burp" not in run("fingerprint", "menu.xml").err
 
 
+def test_scanners_without_bodies_are_known_without_being_asked_for(run: Run, scan: Path) -> None:
+    ferox = {"type": "response", "url": "http://a/", "wildcard": False, "line_count": 1}
+    Path("ferox.json").write_text(json.dumps(ferox))
+    Path("ffuf.json").write_text(json.dumps({"commandline": "ffuf -u FUZZ", "results": []}))
+    for name, scanner in (("ferox.json", "feroxbuster"), ("ffuf.json", "ffuf")):
+        for more in ([], ["--as", "http"]):
+            ran = run("cluster", name, "-o", "out.jsonl", *more)
+            assert ran.code == 1
+            assert f"JSON of {scanner}, which has no responses in it" in ran.err
+            assert "save responses with httpx -irr -json, as WARC, or as raw files" in ran.err
+
+
 def test_kept_responses_are_called_so(run: Run, scan: Path) -> None:
     Path("s.har").write_text('{"log": {"version": "1.2", "entries": []}}')
     ran = run("dedup", "s.har", "-o", "d.har")

@@ -92,6 +92,30 @@ def test_what_is_not_loaded(tmp_path: Path) -> None:
     assert not found & {*HEAVY, *others, "neardup.jobs", "neardup.collection", "neardup.sinks"}
 
 
+def test_jobs_do_without_pandas(tmp_path: Path) -> None:
+    """Arrow loads it unasked where it is installed, which takes as long as all else."""
+    answer = b"HTTP/1.1 404 Not Found\r\nServer: nginx\r\nContent-Length: 9\r\n\r\nnot found"
+    (tmp_path / "answers.http").write_bytes(answer)
+    (tmp_path / "lines.txt").write_text("the cat sat on the mat\na dog lay on the rug\n")
+    (tmp_path / "table.csv").write_text("id,text\n1,the cat sat on the mat\n")
+    captures = [
+        "cluster",
+        "answers.http",
+        "--as",
+        "http",
+        "-o",
+        "out.jsonl",
+        "--kinds",
+        "kinds.csv",
+    ]
+    for arguments in (
+        [*captures, "--report", "page.html"],
+        ["dedup", "lines.txt", "--lines", "--out", "kept.txt"],
+        ["cluster", "table.csv", "-o", "table.jsonl"],
+    ):
+        assert "pandas" not in loaded(tmp_path, *arguments), arguments[0]
+
+
 @pytest.mark.parametrize("command", [[], *([x] for x in ALL), *(["index", x] for x in INDEX)])
 def test_help_fits_a_terminal(
     run: Callable[..., Any], command: list[str], monkeypatch: pytest.MonkeyPatch

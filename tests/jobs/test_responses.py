@@ -281,3 +281,30 @@ def test_a_killed_job_goes_on(tmp_path: Path, capture: Path) -> None:
     assert out.read_bytes() == once.read_bytes()
     assert kinds.read_bytes() == (tmp_path / "k.csv").read_bytes()
     assert not work.exists()
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limit is none")
+def test_a_capture_larger_than_what_the_process_may_have(tmp_path: Path) -> None:
+    """Of texts that are spooled nothing stays, in memory or mapped."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+    pages = [items(20_000 + number).encode() for number in range(40)]
+    path = tmp_path / "large.http"
+    size = 0
+    with path.open("wb") as file:
+        while size < 1 << 30:
+            for page in pages:
+                size += file.write(head + b"Content-Length: %d\r\n\r\n" % len(page) + page)
+    command = f"neardup cluster {path.name} --as http -o out.jsonl --json --quiet"
+    found = subprocess.run(
+        ["bash", "-c", f"ulimit -v 900000; exec {sys.executable} -m {command}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    summary = json.loads(found.stdout)
+    assert summary["unreadable"] == 0
+    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == summary["read"] > 1000

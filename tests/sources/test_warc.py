@@ -2,6 +2,7 @@
 
 import gzip
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -168,11 +169,30 @@ def test_a_bad_record_in_a_packed_file_costs_one_record(tmp_path: Path) -> None:
     assert any(f"stored byte {start:,}: the gzip data of a record is" in each for each in problems)
 
 
-def test_kept_spans_hold_behind_damage(tmp_path: Path) -> None:
+def test_a_bad_record_in_a_file_packed_by_zstd_costs_one_record(tmp_path: Path) -> None:
+    every = pages(6)
+    packed = [zstd(warc_record(each.message, each.url)) for each in every]
+    start = len(packed[0]) + len(packed[1])
+    path = tmp_path / "a.warc.zst"
+    for bad in (b"\xff" * 6 + packed[2][6:], packed[2][:-9]):
+        path.write_bytes(b"".join([*packed[:2], bad, *packed[3:]]))
+        found, problems = urls(path)
+        assert found == [each.url for each in every if each is not every[2]]
+        told = f"stored byte {start:,}: the zstd data of a record is"
+        assert any(told in each for each in problems)
+    path.write_bytes(b"".join(packed)[:-20])
+    found, problems = urls(path)
+    assert found == [each.url for each in every[:5]]
+    place = len(b"".join(packed[:5]))
+    assert any(f"stored byte {place:,}: the zstd data" in each for each in problems)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
+def test_kept_spans_hold_behind_damage(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     every = pages(6)
     records = [warc_record(each.message, each.url) for each in every]
-    packed = [gzip.compress(each, mtime=0) for each in records]
-    path = tmp_path / "a.warc.gz"
+    packed = [pack(each) for each in records]
+    path = tmp_path / f"a.warc{'.gz' if pack is gzip.compress else '.zst'}"
     path.write_bytes(b"".join([*packed[:2], packed[2][:60], *packed[3:]]))
     batches, _, _ = read(path)
     from neardup.sources.stored import open_stored

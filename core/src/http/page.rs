@@ -23,6 +23,8 @@ const NAME: usize = 64;
 pub(super) const TITLE: usize = 1000;
 /// How many classes of an element count.
 const CLASSES: usize = 32;
+/// How many values of `class` are remembered.
+const KNOWN: usize = 64;
 
 /// What is wanted of a page.
 #[derive(Clone, Copy)]
@@ -59,6 +61,8 @@ pub(super) struct Page<'a, 'm> {
     head: usize,
     template: usize,
     title: Option<String>,
+    /// Values of `class` that have come, and where in the tags is what was written for them.
+    classes: [Option<(&'a str, usize, usize)>; KNOWN],
     tags: &'m mut String,
     lines: &'m mut Lines,
 }
@@ -83,6 +87,7 @@ pub(super) fn read<'m>(
         head: 0,
         template: 0,
         title: None,
+        classes: [None; KNOWN],
         tags,
         lines,
     };
@@ -301,7 +306,7 @@ impl<'a> Page<'a, '_> {
         }
     }
 
-    fn write_tag(&mut self, name: &[u8], attributes: &Attributes<'_>) {
+    fn write_tag(&mut self, name: &[u8], attributes: &Attributes<'a>) {
         if !self.wanted.tags || self.template > 0 {
             return;
         }
@@ -319,7 +324,21 @@ impl<'a> Page<'a, '_> {
         }
     }
 
-    fn write_classes(&mut self, class: &str) {
+    fn write_classes(&mut self, class: &'a str) {
+        // Most are on a page many times over. A log has each of them.
+        let slot = xxhash_rust::xxh3::xxh3_64(class.as_bytes()) as usize % KNOWN;
+        match self.classes[slot] {
+            Some((known, start, end)) if known == class && self.log.is_none() => {
+                return self.tags.extend_from_within(start..end);
+            }
+            _ => {}
+        }
+        let start = self.tags.len();
+        self.write_new_classes(class);
+        self.classes[slot] = Some((class, start, self.tags.len()));
+    }
+
+    fn write_new_classes(&mut self, class: &str) {
         let class = decoded(class);
         let mut classes: Vec<Cow<'_, str>> = class
             .split_ascii_whitespace()

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from neardup.columns import numbers, values_of
+from neardup.columns import numbers, strings, values_of
 from neardup.http.lines import lines_of
 from neardup.settings_file import read_settings
 
@@ -131,7 +131,7 @@ def _check_pattern(name: str, pattern: object) -> None:
     if not isinstance(pattern, str) or not pattern:
         raise ValueError(f"{name} is {pattern!r}; it must be a pattern")
     try:
-        pc.match_substring_regex(pa.array([""]), f"(?m){pattern}", ignore_case=True)
+        pc.match_substring_regex(strings([""]), f"(?m){pattern}", ignore_case=True)
     except pa.ArrowInvalid as error:
         why = str(error).removeprefix("Invalid regular expression: ").replace("(?m)", "")
         raise ValueError(f"{name} is no pattern that RE2 knows: {why}") from None
@@ -160,13 +160,12 @@ class Labels:
     def find(self, seen: Sequence[Seen]) -> NDArray[np.int32]:
         """For each response the number of its rule in `rules`; -1 where none holds."""
         import numpy as np
-        import pyarrow as pa
 
         found = np.full(len(seen), -1, dtype=np.int32)
         if not seen:
             return found
         columns = dict(zip(Seen._fields, map(list, zip(*seen, strict=True)), strict=True))
-        arrays = {name: pa.array(columns[name], pa.large_string()) for name in PATTERNS}
+        arrays = {name: strings(columns[name]) for name in PATTERNS}
         status = np.array(columns["status"], dtype=np.int64)
         length = np.array(columns["length"], dtype=np.int64)
         bodies = columns["body"]

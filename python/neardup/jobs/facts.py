@@ -98,7 +98,7 @@ class Facts:
                 parts[name].append(_plain(name, batch.column(name).take(inside)))
         found = []
         for name in names:
-            whole = pa.concat_arrays([_plain(name, pa.array([], _kind(name))), *parts[name]])
+            whole = pa.concat_arrays([_plain(name, pa.nulls(0, _kind(name))), *parts[name]])
             found.append(whole.take(numbers(back)))
         return found
 
@@ -111,10 +111,8 @@ def _kind(name: str) -> pa.DataType:
 
 def _plain(name: str, column: pa.Array) -> pa.Array:
     """A column as tables have it."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = column.cast(_kind(name))
     if name != "status":
         return column
-    return pc.if_else(pc.equal(column, 0), pa.scalar(None, pa.int64()), column)
+    values = values_of(column)
+    return numbers(values, values == 0)

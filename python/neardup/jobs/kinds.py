@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from neardup.clusters import numbered
-from neardup.columns import numbers, values_of
+from neardup.columns import numbers, strings, values_of
 from neardup.http.labels import Labels, Rule, Seen, seen_of
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ class Kinds:
             "representative": self.corpus.ids_of(rows),
             "url": url,
             "hosts": numbers(self.hosts[start:stop]),
-            "label": pa.array([rule and rule.label for rule in rules], pa.large_string()),
-            "rule": pa.array([rule and rule.name for rule in rules], pa.large_string()),
+            "label": strings([None if rule is None else rule.label for rule in rules]),
+            "rule": strings([None if rule is None else rule.name for rule in rules]),
             "similarity": numbers(similarity, np.isnan(similarity)),
         }
         return pa.table([values[name] for name in COLUMNS], schema=schema())

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from neardup import _core
-from neardup.columns import numbers
+from neardup.columns import numbers, strings
 from neardup.jobs.facts import Facts
 from neardup.sinks.new_file import named
 
@@ -88,9 +88,8 @@ class Corpus:
 
     def ids_of(self, rows: NDArray[np.int64]) -> pa.Array:
         """The ids of rows as a column."""
-        import pyarrow as pa
 
-        return pa.array([self.id_of(row) for row in rows.tolist()], pa.large_string())
+        return strings([self.id_of(row) for row in rows.tolist()])
 
     def id_of(self, row: int) -> str:
         return self.ids.get(row) if row < len(self) else self.outside[row - len(self)].id
@@ -101,7 +100,6 @@ class Corpus:
     def sources_of(self, rows: NDArray[np.int64]) -> pa.Array:
         """The files of rows as a column; for documents of a collection it is that."""
         import numpy as np
-        import pyarrow as pa
 
         from neardup.sources import name_of
 
@@ -113,7 +111,7 @@ class Corpus:
             beyond = rows >= len(self)
             at[beyond] = len(names) + rows[beyond] - len(self)
             names += [name_of(found.collection) for found in self.outside]
-        return pa.array(names, pa.large_string()).take(numbers(at))
+        return strings(names).take(numbers(at))
 
     def lines_of(self, rows: NDArray[np.int64]) -> pa.Array:
         """The lines of rows as a column; nothing for documents of a collection."""
@@ -314,7 +312,10 @@ def open_corpus(
 
     index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     rows, paths = index["rows"], [path for path, _, _ in index["files"]]
-    column = {name: _mapped(folder / name, kind) for name, kind in COLUMNS.items()}
+    # Texts are read where they lie: to map them too would take as much room as they do of whatever
+    # is allowed to a process.
+    mapped = {name: kind for name, kind in COLUMNS.items() if name != "texts"}
+    column = {name: _mapped(folder / name, kind) for name, kind in mapped.items()}
     words = (recipe.bits + 63) // 64
     places = column["places"].reshape(rows, 3)
     # What a file holds may have been packed, or come from a pipe: then its texts are in the spool.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from neardup.columns import values_of
+from neardup.columns import strings, values_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,9 +77,8 @@ class FacetColumns:
     def add_of_kinds(self, name: str, values: Sequence[str], most: int = VALUES) -> None:
         """A value for each kind that is shown."""
         import numpy as np
-        import pyarrow as pa
 
-        coded = pa.array(values, pa.large_string()).dictionary_encode()
+        coded = strings(values).dictionary_encode()
         of_kinds = values_of(coded.indices)
         shown = self._kinds[self._kinds >= 0]
         codes = of_kinds[shown] if len(of_kinds) else np.zeros(0, dtype=np.int64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup import _core
+from neardup.columns import strings
 from neardup.messages.response import Viewing
 from neardup.sources import charsets
 from neardup.sources.document import Note, Report
@@ -208,11 +209,10 @@ def make(
 ) -> Batch:
     """A batch of Python values."""
     import numpy as np
-    import pyarrow as pa
 
     return Batch(
-        pa.array(ids, pa.large_string()),
-        pa.array(texts, pa.large_string()),
+        strings(ids),
+        strings(texts),
         np.asarray(spans, dtype=np.int64).reshape(-1, 2),
         np.asarray(lines, dtype=np.int64),
         None if keys is None else key_array(keys),

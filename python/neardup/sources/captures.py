@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from neardup.columns import numbers, strings
 from neardup.messages.bodies import TOO_LONG, Body, body_of
 from neardup.messages.encoding import charset_of
 from neardup.messages.masks import MASKS, VIEWS
@@ -226,7 +227,6 @@ class _Making:
 
     def batch(self, group: Sequence[Captured]) -> Batch:
         import numpy as np
-        import pyarrow as pa
 
         reading = self._task.reading
         if reading.id_column is not None:
@@ -240,7 +240,7 @@ class _Making:
             column = facts[name].to_pylist() if name in FACTS else None
             key = key_array(column or [each.extra.get(name) for each in responses])
         return Batch(
-            pa.array(self._ids(group, titles), pa.large_string()),
+            strings(self._ids(group, titles)),
             texts,
             np.array([(each.start, each.end) for each in group], dtype=np.int64).reshape(-1, 2),
             np.array([each.number for each in group], dtype=np.int64),
@@ -268,24 +268,22 @@ class _Making:
         ]
 
     def _facts(self, responses: Sequence[Response], titles: Sequence[str]) -> pa.RecordBatch:
+        import numpy as np
         import pyarrow as pa
 
-        text = pa.large_string()
         columns: dict[str, Any] = {
-            "url": pa.array([each.url for each in responses], text),
-            "host": pa.array([each.host for each in responses], text),
-            "ip": pa.array([each.ip for each in responses], text),
-            "status": pa.array([each.status for each in responses], pa.int32()),
-            "title": pa.array(titles, text),
-            "server": pa.array([first(each.headers, "server") for each in responses], text),
-            "content_type": pa.array(
-                [first(each.headers, "content-type") for each in responses], text
-            ),
-            "length": pa.array([each.length for each in responses], pa.int64()),
+            "url": strings([each.url for each in responses]),
+            "host": strings([each.host for each in responses]),
+            "ip": strings([each.ip for each in responses]),
+            "status": numbers(np.array([each.status for each in responses], dtype=np.int32)),
+            "title": strings(titles),
+            "server": strings([first(each.headers, "server") for each in responses]),
+            "content_type": strings([first(each.headers, "content-type") for each in responses]),
+            "length": numbers(np.array([each.length for each in responses], dtype=np.int64)),
         }
         within = self._viewing.within
         if within is not None and within not in FACTS:
-            columns[within] = pa.array([each.extra.get(within, "") for each in responses], text)
+            columns[within] = strings([each.extra.get(within, "") for each in responses])
         return pa.RecordBatch.from_pydict(columns)
 
 

@@ -26,7 +26,8 @@ class Places:
         unnamed = pc.starts_with(batch.ids, f"{self._source}:")
         if count := unnamed.true_count:
             if not self._count:
-                self._first = int(batch.lines[unnamed.index(True).as_py()])
+                # Not by its own `index`, which imports pandas where it is installed.
+                self._first = int(batch.lines[unnamed.to_pylist().index(True)])
             self._count += count
         self._records += len(batch.ids)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from neardup.sources.batch import Reading
+from neardup.sources.capture_kinds import BODILESS, WAY_OUT
 
 DEFAULT_ID = "id"
 SHOWN_COLUMNS = 8
@@ -121,6 +122,10 @@ def _captured(record: Mapping[str, Any]) -> str:
     log = record.get("log")
     if isinstance(log, Mapping) and "entries" in log:
         return "looks like HAR: add --as http"
+    if {"url", "wildcard", "line_count"} <= record.keys():
+        return f"looks like JSON of feroxbuster, which {BODILESS}; {WAY_OUT}"
+    if {"commandline", "results"} <= record.keys():
+        return f"looks like JSON of ffuf, which {BODILESS}; {WAY_OUT}"
     return ""
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.sources import charsets, document, formats
 from neardup.sources.document import GZIP, STDIN, ZSTD, name_of
 from neardup.sources.gzip_members import Break, Members
+from neardup.sources.zstd_frames import Frames
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,7 +77,9 @@ class Stored:
         self._packing = formats.packing(path)
         self._unpacked = 0
         self._damage: str | None = None
-        self._stream: Members | pa.NativeFile | None = self._unpacking() if self._packing else None
+        self._stream: Members | Frames | pa.NativeFile | None = (
+            self._unpacking() if self._packing else None
+        )
         self._begun = False
         self._ahead = b""
         self._encoding: str | None = None
@@ -191,7 +194,7 @@ class Stored:
                 raise
         return b"".join(parts)
 
-    def _inflate(self, stream: Members | pa.NativeFile, size: int) -> bytes:
+    def _inflate(self, stream: Members | Frames | pa.NativeFile, size: int) -> bytes:
         if self._damage is not None:
             raise DamagedError(self._damage)
         self._check_limit()
@@ -200,8 +203,8 @@ class Stored:
         except OSError as error:
             if error.errno is not None:  # of the disk, not of what is on it
                 raise
-            if self._packing == "gzip" and formats.ending(self.path) == ".warc":
-                return self._inflate(self._by_members(), size)
+            if formats.ending(self.path) == ".warc" and not isinstance(stream, Members | Frames):
+                return self._inflate(self._by_records(), size)
             data = self._rescued(size)
             self._damage = (
                 f"the {self._packing} data is damaged or cut short: {self._unpacked + len(data):,} "
@@ -221,15 +224,15 @@ class Stored:
                 "more with --max-bytes"
             )
 
-    def _by_members(self) -> Members:
+    def _by_records(self) -> Members | Frames:
         """The file once more, up to where it was read, by what goes on behind damage. Arrow does
         not, but is quicker with what is whole."""
         self._raw.rewind()
-        self._stream = members = Members(self._raw)
+        self._stream = records = (Members if self._packing == "gzip" else Frames)(self._raw)
         left = self._unpacked
-        while left and (again := members.read(min(left, STEP))):
+        while left and (again := records.read(min(left, STEP))):
             left -= len(again)
-        return members
+        return records
 
     def _rescued(self, size: int) -> bytes:
         """What a failed read had unpacked already: Arrow drops it, so it is read once more."""
@@ -245,9 +248,14 @@ class Stored:
         return bytes(data)
 
     @property
+    def packing(self) -> str | None:
+        """ "gzip", "zstd" or nothing."""
+        return self._packing
+
+    @property
     def breaks(self) -> Sequence[Break]:
         """Damage behind which the next record was found, of what is packed record by record."""
-        return self._stream.breaks if isinstance(self._stream, Members) else ()
+        return self._stream.breaks if isinstance(self._stream, Members | Frames) else ()
 
     def _unpacking(self) -> pa.NativeFile:
         import pyarrow as pa
@@ -279,8 +287,12 @@ class _Counted:
         return data
 
     def rewind(self) -> None:
+        self.seek(0)
+
+    def seek(self, at: int) -> None:
+        """What is read from now on was counted before, or is looked at out of order."""
         self._progress = None
-        self._raw.seek(0)
+        self._raw.seek(at)
 
     def close(self) -> None:
         pass

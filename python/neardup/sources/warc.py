@@ -161,14 +161,15 @@ def read_warc(capture: Capture) -> Iterator[Captured]:
             continue
         yield Captured(response, record.number, record.start, records.end)
     for each in capture.file.breaks:
-        capture.refuse(None, f"stored byte {each.stored:,}: {_told(each)}", kind=each.reason)
+        told = f"stored byte {each.stored:,}: the {capture.file.packing} data {_told(each)}"
+        capture.refuse(None, told, kind=each.reason)
     records.tell()
     if records.failure is not None:
         raise records.failure
 
 
 def _told(each: Break) -> str:
-    told = f"the gzip data of a record {each.reason}"
+    told = f"of a record {each.reason}"
     if each.resumed is None:
         return f"{told}; nothing could be read behind it"
     return f"{told}; reading went on {each.resumed - each.stored:,} bytes further"
