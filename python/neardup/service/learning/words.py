@@ -64,15 +64,22 @@ def _word(line: str) -> Word:
             count = 2
         parts = line.rsplit(None, count) if count else [line]
         token, rest = parts[0], " ".join(parts[1:])
+    fields = [*rest.split(), "", ""]
+    if len(fields) > 4:
+        raise Refused("refused.line", line=line[:80])
+    return word_of(token, fields[0] or "1", fields[1])
+
+
+def word_of(token: str, weight: str, bits: str) -> Word:
+    """A word of what was typed, refused where that is no weight or no hash."""
     if len(token) > MAX_TOKEN:
         raise Refused("refused.token", token=token[:20], n=len(token), most=MAX_TOKEN)
-    fields = rest.split()
-    weight = _number(fields[0]) if fields else 1.0
-    if weight is None or len(fields) > 2 or (len(fields) == 2 and not _BITS.fullmatch(fields[1])):
-        raise Refused("refused.line", line=line[:80])
-    if not 0 <= weight <= MAX_WEIGHT:
-        raise Refused("refused.weight", token=token, weight=fields[0][:20], most=int(MAX_WEIGHT))
-    return Word(token, weight, fields[1] if len(fields) == 2 else "")
+    number = _number(weight.strip())
+    if number is None or (bits and not _BITS.fullmatch(bits)):
+        raise Refused("refused.line", line=f"{token} {weight} {bits}"[:80])
+    if not 0 <= number <= MAX_WEIGHT:
+        raise Refused("refused.weight", token=token, weight=weight[:20], most=int(MAX_WEIGHT))
+    return Word(token, number, bits)
 
 
 def _number(text: str) -> float | None:
