@@ -1,0 +1,204 @@
+"""The API: operations, each with what it takes, what it gives and what can go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+from neardup.service import answers, models
+from neardup.service.problems import Refusal
+from neardup.service.state import Service
+
+Handler = Callable[[Service, Any, Any, dict[str, str]], Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What can be asked.
+
+    options  the type of the query, None: it takes none
+    body     the type of the body, None: it takes none
+    answer   the type of the answer, None: an answer without a body
+    lines    for a body of lines: the type of a line, and of the answer to it
+    """
+
+    method: Literal["GET", "POST", "DELETE"]
+    path: str
+    name: str
+    summary: str
+    handler: Handler
+    answer: Any = None
+    options: type[Any] | None = None
+    body: Any = None
+    writes: bool = False
+    example: Any = None
+    answer_example: Any = None
+    errors: Sequence[int] = field(default=())
+
+
+async def add(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+    near = {"similarity": options.similarity, "radius": options.radius, "recall": options.recall}
+    many = body if isinstance(body, list) else [body]
+    _check_batch(service, many)
+    found = await service.add(
+        [(one.id, one.text, one.metadata) for one in many],
+        unless_duplicate=options.unless_duplicate,
+        **near,
+    )
+    made = [models.Added(**outcome._asdict()) for outcome in found]
+    return made if isinstance(body, list) else made[0]
+
+
+async def check(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+    asked = msgspec.structs.asdict(options)
+    if isinstance(body, list):
+        _check_batch(service, body)
+        texts = [one if isinstance(one, str) else one.text for one in body]
+        return await service.run(answers.check_many, service, texts, **asked)
+    return await service.run(answers.check, service, body.text, **asked)
+
+
+async def compare(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+    return await service.run(_compare, service, body, options.similarity)
+
+
+def _compare(service: Service, pair: models.Pair, similarity: float) -> models.Compared:
+    a, b = (_text_of(service, one) for one in (pair.a, pair.b))
+    return answers.compare(service, a, b, similarity=similarity)
+
+
+def _text_of(service: Service, one: str | models.Reference) -> str:
+    if isinstance(one, str):
+        return one
+    found = answers.document(service, one.id)
+    if found.text is None:
+        raise Refusal(409, "the collection keeps no texts; send the text itself")
+    return found.text
+
+
+async def explain(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+    return await service.run(answers.explain, service, body.text, bits=options.bits)
+
+
+async def search(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+    return await service.run(answers.search, service, body.text, n=options.n, by=options.by)
+
+
+async def documents(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+    return await service.run(answers.documents, service, **msgspec.structs.asdict(options))
+
+
+async def document(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+    return await service.run(answers.document, service, path["id"])
+
+
+async def remove(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+    if not await service.remove(path["id"]):
+        raise answers.UnknownDocument(path["id"])
+
+
+async def stats(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+    return await service.run(answers.stats, service)
+
+
+async def clusters(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+    return await service.run(answers.clusters, service, **msgspec.structs.asdict(options))
+
+
+def _check_batch(service: Service, many: Sequence[Any]) -> None:
+    most = service.settings.max_batch
+    if len(many) > most:
+        raise Refusal(413, f"{len(many)} at once; send {most} at most, or lines")
+
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/v1/check",
+        "check",
+        "The documents near a text, or near each of many",
+        check,
+        options=models.CheckOptions,
+        body=models.Text | list[models.Text | str],
+        answer=models.Checked | list[models.Checked],
+    ),
+    Operation(
+        "POST",
+        "/v1/documents",
+        "add",
+        "Store a document, or many at once",
+        add,
+        options=models.AddOptions,
+        body=models.NewDocument | list[models.NewDocument],
+        answer=models.Added | list[models.Added],
+        writes=True,
+    ),
+    Operation(
+        "GET",
+        "/v1/documents",
+        "documents",
+        "Documents by page",
+        documents,
+        options=models.ListOptions,
+        answer=models.Page,
+    ),
+    Operation(
+        "GET",
+        "/v1/documents/{id:path}",
+        "document",
+        "One document",
+        document,
+        answer=models.Document,
+    ),
+    Operation(
+        "DELETE",
+        "/v1/documents/{id:path}",
+        "remove",
+        "Take a document out",
+        remove,
+        writes=True,
+    ),
+    Operation(
+        "POST",
+        "/v1/compare",
+        "compare",
+        "How alike two texts are, and what they share",
+        compare,
+        options=models.CompareOptions,
+        body=models.Pair,
+        answer=models.Compared,
+    ),
+    Operation(
+        "POST",
+        "/v1/explain",
+        "explain",
+        "The vote behind a fingerprint",
+        explain,
+        options=models.ExplainOptions,
+        body=models.Text,
+        answer=models.Explained,
+    ),
+    Operation(
+        "POST",
+        "/v1/search",
+        "search",
+        "The documents that resemble a text most",
+        search,
+        options=models.SearchOptions,
+        body=models.Text,
+        answer=models.Found,
+    ),
+    Operation("GET", "/v1/stats", "stats", "Numbers of the collection", stats, answer=models.Stats),
+    Operation(
+        "GET",
+        "/v1/clusters",
+        "clusters",
+        "The largest clusters",
+        clusters,
+        options=models.ClusterOptions,
+        answer=models.Clusters,
+    ),
+)

@@ -1,0 +1,89 @@
+"""The one door for blocking work: some threads, and a queue that does not grow."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Job = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
+
+
+class Busy(Exception):
+    """So much is waiting that nothing more is taken; `after` is when to try again, in seconds."""
+
+    def __init__(self, after: int = 1) -> None:
+        super().__init__(f"too much is waiting; try again in {after} s")
+        self.after = after
+
+
+class Door:
+    """Runs functions in threads of its own. One that waits too long behind others is refused.
+
+    What has begun is finished, even if nobody waits for it any more: a thread cannot be stopped.
+    What has not begun when the one who asked is gone is left out.
+    """
+
+    def __init__(self, workers: int, waiting: int) -> None:
+        self.most = workers + waiting
+        self.inside = 0
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"neardup-{number}", daemon=True)
+            for number in range(workers)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    async def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """What the function returns or raises; raises `Busy` if the queue is full."""
+        if self.inside >= self.most:
+            raise Busy
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        # Counted in the loop's thread only.
+        self.inside += 1
+        self._jobs.put((loop, future, partial(function, *args, **kwargs)))
+        return await future
+
+    def close(self) -> None:
+        """Ends the threads when they have done what is waiting."""
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            loop, future, call = job
+            value, error = None, None
+            if not future.cancelled():
+                try:
+                    value = call()
+                except BaseException as raised:
+                    error = raised
+            try:
+                loop.call_soon_threadsafe(self._done, future, value, error)
+            except RuntimeError:
+                # The loop is closed: nobody waits for it.
+                self.inside -= 1
+            # A thread that waits must not keep a text alive.
+            del job, loop, future, call, value, error
+
+    def _done(self, future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+        self.inside -= 1
+        if future.cancelled():
+            return
+        if error is None:
+            future.set_result(value)
+        elif isinstance(error, StopIteration):
+            # A future cannot hold one.
+            future.set_exception(RuntimeError("the function ended an iteration"))
+        else:
+            future.set_exception(error)
