@@ -231,14 +231,14 @@ def _plotted(fields: dict[str, str]) -> Plotted:
         share = -1.0
     if not 0 <= share <= 100 * model.SHARES[-1]:
         most = int(100 * model.SHARES[-1])
-        raise Refused("refused.number", name="p", value=fields["p"][:20], least=0, most=most)
+        raise Refused("refused.number", field="p", value=fields["p"][:20], least=0, most=most)
     return Plotted(bits, radius, share / 100, points)
 
 
 def _whole(fields: dict[str, str], name: str, least: int, most: int) -> int:
     text = fields[name].strip()
     if not re.fullmatch(r"[0-9]{1,4}", text) or not least <= int(text) <= most:
-        raise Refused("refused.number", name=name, value=text[:20], least=least, most=most)
+        raise Refused("refused.number", field=name, value=text[:20], least=least, most=most)
     return int(text)
 
 

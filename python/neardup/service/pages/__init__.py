@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neardup.service.pages import files
+from neardup.service.pages import files, learn
 
 if TYPE_CHECKING:
     from neardup.service.state import Service
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
 def routes(service: Service) -> list[BaseRoute]:
     """All pages, each with its twin in JSON, and the files they share with reports."""
-    return [*files.routes(service)]
+    return [*files.routes(service), *learn.routes(service)]

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from neardup.explain import number, printable, signed
@@ -19,6 +19,7 @@ from neardup.service.learning.words import Refused, plain
 from neardup.service.pages.learn_lessons import LESSONS
 from neardup.service.pages.learn_phrases import PHRASES, REFUSED
 from neardup.service.pages.shell import both, is_twin, language_of, page, twin, words_of
+from neardup.service.problems import problem
 
 if TYPE_CHECKING:
     from neardup.reports.catalogue import Words
@@ -135,12 +136,7 @@ def _twin(found: Asked) -> Response:
 def _refused(refused: Refused, words: Words | None = None) -> Response:
     """Problem details of RFC 9457."""
     said = words or _english()
-    detail = said(refused.key, **refused.values)
-    return JSONResponse(
-        {"title": "Bad Request", "status": 400, "detail": detail},
-        400,
-        media_type="application/problem+json",
-    )
+    return problem(400, said(refused.key, **refused.values))
 
 
 def _english() -> Words:

@@ -123,7 +123,7 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "Showing the {shown:,} heaviest of {n:,} words; the sums are over all of them.",
         "只显示 {n:,} 个词中最重的 {shown:,} 个；求和时全部计入。",
     ),
-    "steps.caption": ("{name}, most significant bit first", "{name}，高位在前"),
+    "steps.caption": ("{title}, most significant bit first", "{title}，高位在前"),
     "col.word": ("word", "词"),
     "col.count": ("count", "次数"),
     "col.weight": ("weight", "权重"),
@@ -210,8 +210,8 @@ REFUSED: dict[str, tuple[str | tuple[str, str], str]] = {
         "方案 {recipe} 的哈希值不足 {bits} 位，请选 64 位或更少。",
     ),
     "refused.number": (
-        "{name} is “{value}”; it must be a whole number from {least} to {most}.",
-        "{name} 是“{value}”，应为 {least} 到 {most} 的整数。",
+        "{field} is “{value}”; it must be a whole number from {least} to {most}.",
+        "{field} 是“{value}”，应为 {least} 到 {most} 的整数。",
     ),
     "refused.kind": (
         "“as” is “{value}”; it must be text or words.",
