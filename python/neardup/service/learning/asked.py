@@ -49,6 +49,11 @@ class Worked:
     def editable(self) -> bool:
         return len(self.first.explanation.features) <= MAX_WORDS
 
+    def plainly(self, steps: Steps | None) -> str:
+        """The words without weights, each as often as it counts where that is a few times."""
+        found = () if steps is None else steps.explanation.features
+        return " ".join(" ".join([f.token] * _times(f.weight)) for f in found)
+
     def second_lines(self) -> str:
         return "" if self.second is None else write(self.second.words(self.given))
 
@@ -233,6 +238,10 @@ def _plotted(fields: dict[str, str]) -> Plotted:
         most = int(100 * model.SHARES[-1])
         raise Refused("refused.number", field="p", value=fields["p"][:20], least=0, most=most)
     return Plotted(bits, radius, share / 100, points)
+
+
+def _times(weight: float) -> int:
+    return int(weight) if weight in (2.0, 3.0) else 1
 
 
 def _whole(fields: dict[str, str], name: str, least: int, most: int) -> int:

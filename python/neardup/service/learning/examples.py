@@ -56,7 +56,7 @@ EXAMPLES = (
 
 # What the page shows before anything is asked.
 FIRST = {
-    "en": _text("weighted-tokens", "the cat sat on the mat", "the dog sat on the mat", 16),
+    "en": _text("weighted-tokens", "the cat sat on the red mat", "the dog sat on the red mat", 16),
     "zh": EXAMPLES[0].values,
 }
 

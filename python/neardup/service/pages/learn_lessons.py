@@ -60,6 +60,13 @@ LESSONS: dict[str, tuple[str | tuple[str, str], str]] = {
         "{blocks} 段，每段 {size} 位：按 C++ 库讲义的算法，查找量降为原来的 1/{fewer}，"
         "即 2^m / (m · (k + 1)) = {fewer}；内存则是 {blocks} 倍。",
     ),
+    "blocks.cost_none": (
+        "{blocks} blocks of {size} bits save nothing yet: so few bits are equal by chance too "
+        "often. With 64 bits and radius 3 the blocks have 16 bits, and the search is 1,024 times "
+        "shorter.",
+        "{blocks} 段，每段只有 {size} 位，还省不了什么：位数太少，碰巧相同的太多。64 位、半径 3 时每段 "
+        "16 位，查找量降为原来的 1/1024。",
+    ),
     # ---- why radius 3 misses ----
     "radius.title": (
         "Why radius 3 of 64 misses edited copies",

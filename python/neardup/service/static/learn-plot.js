@@ -4,17 +4,18 @@
 import { keep } from "./learn-address.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const WIDE = 560;
-const HIGH = 300;
+const HIGH = 310;
 const LEFT = 52;
-const RIGHT = 16;
-const TOP = 16;
+const RIGHT = 24;
+const TOP = 28;
 const BOTTOM = 46;
 const MOST = 0.3;
 
 const box = document.getElementById("plot");
 const phrases = box ? JSON.parse(box.dataset.phrases) : {};
 const models = new Map();
+// As wide as it is shown, so that letters keep their size; on a telephone one stands below the other.
+let wide = 560;
 let own = null;
 let seed = 0;
 
@@ -43,26 +44,26 @@ function element(name, attributes, text) {
   return found;
 }
 
-const across = (share) => LEFT + (share / MOST) * (WIDE - LEFT - RIGHT);
+const across = (share) => LEFT + (share / MOST) * (wide - LEFT - RIGHT);
 const upTo = (most) => (value) => HIGH - BOTTOM - (Math.min(value, most) / most) * (HIGH - TOP - BOTTOM);
 const line = (points) => points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
 
 /** An empty chart with its axes; `ticks` are those of the upright one, with what they are called. */
 function chart(title, ticks, up, name) {
-  const svg = element("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": title });
+  const svg = element("svg", { viewBox: `0 0 ${wide} ${HIGH}`, role: "img", "aria-label": title });
   for (const [value, label] of ticks) {
     const y = up(value);
-    svg.append(element("line", { class: "grid", x1: LEFT, x2: WIDE - RIGHT, y1: y, y2: y }));
+    svg.append(element("line", { class: "grid", x1: LEFT, x2: wide - RIGHT, y1: y, y2: y }));
     svg.append(element("text", { x: LEFT - 8, y: y + 4, "text-anchor": "end" }, label));
   }
-  for (const share of [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]) {
+  for (const share of wide < 450 ? [0, 0.1, 0.2, 0.3] : [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]) {
     const at = { x: across(share), y: HIGH - BOTTOM + 18, "text-anchor": "middle" };
     svg.append(element("text", at, `${Math.round(share * 100)} %`));
   }
-  const middle = (LEFT + WIDE - RIGHT) / 2;
+  const middle = (LEFT + wide - RIGHT) / 2;
   svg.append(element("text", { class: "axis", x: middle, y: HIGH - 8, "text-anchor": "middle" },
     say("radius.axis_share")));
-  svg.append(element("text", { class: "axis", x: LEFT, y: TOP - 4 }, name));
+  svg.append(element("text", { class: "axis", x: LEFT, y: TOP - 14 }, name));
   return svg;
 }
 
@@ -95,9 +96,9 @@ function distances({ points }, { bits, radius, share }) {
     }
   }
   const y = up(radius);
-  svg.append(element("line", { class: "threshold", x1: LEFT, x2: WIDE - RIGHT, y1: y, y2: y }));
+  svg.append(element("line", { class: "threshold", x1: LEFT, x2: wide - RIGHT, y1: y, y2: y }));
   svg.append(element("text", {
-    class: "threshold", x: WIDE - RIGHT, y: y - 5, "text-anchor": "end",
+    class: "threshold", x: wide - RIGHT, y: y - 5, "text-anchor": "end",
   }, say("radius.line", { radius })));
   marker(svg, share);
   return svg;
@@ -154,6 +155,7 @@ async function draw() {
     return;
   }
   if (now.bits !== chosen().bits) return; // Another width was chosen meanwhile.
+  wide = Math.max(300, Math.min(560, box.clientWidth));
   const figures = [distances, found].map((make) => {
     const figure = document.createElement("figure");
     figure.append(make(known, now));
@@ -171,7 +173,7 @@ async function draw() {
   const exact = now.bits === known.measured_bits
     && known.measured[now.radius]?.find(([share]) => share === p.share);
   said.textContent = say("radius.at", values)
-    + (exact ? ` ${say("radius.at_measured", { within: percent(exact[1], 0) })}` : "");
+    + (exact ? box.dataset.gap + say("radius.at_measured", { within: percent(exact[1], 0) }) : "");
   tellOwn(now);
 }
 
@@ -233,5 +235,8 @@ export function startPlot() {
   for (const id of ["r", "p", "pbits"]) input(id).addEventListener("input", moved);
   input("plot-form").addEventListener("submit", (event) => event.preventDefault());
   input("own-form").addEventListener("submit", edit);
+  addEventListener("resize", () => {
+    if (Math.max(300, Math.min(560, box.clientWidth)) !== wide) draw();
+  });
   draw();
 }

@@ -62,7 +62,6 @@ function fill(found) {
   for (const choice of document.querySelectorAll("#words-form [name='as']")) {
     choice.checked = found.querySelector(`[name='as'][value='${choice.value}']`).checked;
   }
-  document.getElementById("as-hint").textContent = found.getElementById("as-hint").textContent;
 }
 
 /** Puts a new section in the place of the old one; focus, open parts and scrolling stay. */
@@ -89,7 +88,7 @@ document.addEventListener("submit", (event) => {
 
 document.addEventListener("input", (event) => {
   const form = event.target.form;
-  if (form?.id !== "words-form") return;
+  if (form?.id !== "words-form" || event.target.type === "radio") return;
   clearTimeout(waiting);
   waiting = setTimeout(() => show(form), PAUSE);
 });
@@ -97,17 +96,20 @@ document.addEventListener("input", (event) => {
 document.addEventListener("change", (event) => {
   const form = event.target.form;
   if (form?.id === "weights-form" || event.target.id === "k") show(form);
-  if (event.target.name === "as") hint(form);
+  if (event.target.name === "as" && event.target.type === "radio") turn(event.target.value);
 });
 
-/** The hint on how words are typed belongs to the choice of words. */
-function hint(form) {
-  show(form).then(async () => {
-    const answer = await fetch(`/learn?${withForm(form, WORDS)}`);
-    const found = new DOMParser().parseFromString(await answer.text(), "text/html");
-    document.getElementById("as-hint").textContent =
-      found.getElementById("as-hint")?.textContent ?? "";
-  });
+/** Another way of typing begins with what is there: words with their weights, or plain ones. */
+function turn(kind) {
+  const steps = document.getElementById("steps");
+  if (kind === "words") {
+    const weights = document.getElementById("weights-form");
+    if (weights?.querySelector("[name='t']")) return show(weights);
+  } else if ("first" in steps.dataset) {
+    document.getElementById("a").value = steps.dataset.first;
+    document.getElementById("b").value = steps.dataset.second;
+  }
+  return show(document.getElementById("words-form"));
 }
 
 startPlot();
