@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
+from starlette.types import Receive, Send
 
 from neardup.service import answers, models
+from neardup.service.errors import UnknownDocument
+from neardup.service.lines import Reply, listed
 from neardup.service.problems import Refusal
 from neardup.service.state import Service
 
+# Documents of a page.
+DEFAULT_LIMIT = 100
+
 Handler = Callable[[Service, Any, Any, dict[str, str]], Awaitable[Any]]
+Listed = Callable[[Service, Any, Receive, Send], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -22,7 +29,11 @@ class Operation:
     options  the type of the query, None: it takes none
     body     the type of the body, None: it takes none
     answer   the type of the answer, None: an answer without a body
-    lines    for a body of lines: the type of a line, and of the answer to it
+    reply    answers many lines of a body at once; `line` is the type of one, `line_answer` of the
+             answer to it
+    listed   answers by lines, if the client asks for them
+    writes   whether documents change
+    errors   what it can be refused by, beside what every request can
     """
 
     method: Literal["GET", "POST", "DELETE"]
@@ -33,10 +44,39 @@ class Operation:
     answer: Any = None
     options: type[Any] | None = None
     body: Any = None
+    reply: Reply | None = None
+    line: Any = None
+    line_answer: Any = None
+    listed: Listed | None = None
     writes: bool = False
     example: Any = None
     answer_example: Any = None
-    errors: Sequence[int] = field(default=())
+    errors: Sequence[int] = ()
+
+
+async def add_lines(service: Service, options: Any, given: list[Any]) -> list[Any]:
+    made: list[Any] = []
+    # An id that comes again is an update of what came before: it goes into another batch.
+    while given:
+        seen: set[str] = set()
+        for one in given:
+            if one.id in seen:
+                break
+            seen.add(one.id)
+        batch = given[: len(seen)]
+        made += await add(service, options, batch, {})
+        given = given[len(batch) :]
+    return made
+
+
+async def check_lines(service: Service, options: Any, given: list[Any]) -> list[Any]:
+    asked = msgspec.structs.asdict(options)
+    texts = [one.text for one in given]
+    found = await service.run(answers.check_many, service, texts, **asked)
+    return [
+        models.CheckedLine(id=one.id, matches=checked.matches)
+        for one, checked in zip(given, found, strict=True)
+    ]
 
 
 async def add(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
@@ -88,7 +128,8 @@ async def search(service: Service, options: Any, body: Any, path: dict[str, str]
 
 
 async def documents(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    return await service.run(answers.documents, service, **msgspec.structs.asdict(options))
+    asked = msgspec.structs.asdict(options) | {"limit": options.limit or DEFAULT_LIMIT}
+    return await service.run(answers.documents, service, **asked)
 
 
 async def document(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
@@ -97,7 +138,7 @@ async def document(service: Service, options: Any, body: Any, path: dict[str, st
 
 async def remove(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
     if not await service.remove(path["id"]):
-        raise answers.UnknownDocument(path["id"])
+        raise UnknownDocument(path["id"])
 
 
 async def stats(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
@@ -124,6 +165,9 @@ OPERATIONS = (
         options=models.CheckOptions,
         body=models.Text | list[models.Text | str],
         answer=models.Checked | list[models.Checked],
+        reply=check_lines,
+        line=models.TextLine,
+        line_answer=models.CheckedLine,
     ),
     Operation(
         "POST",
@@ -134,6 +178,9 @@ OPERATIONS = (
         options=models.AddOptions,
         body=models.NewDocument | list[models.NewDocument],
         answer=models.Added | list[models.Added],
+        reply=add_lines,
+        line=models.NewDocument,
+        line_answer=models.Added,
         writes=True,
     ),
     Operation(
@@ -144,6 +191,8 @@ OPERATIONS = (
         documents,
         options=models.ListOptions,
         answer=models.Page,
+        listed=listed,
+        line_answer=models.Document,
     ),
     Operation(
         "GET",

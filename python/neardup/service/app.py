@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -11,48 +12,55 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.staticfiles import StaticFiles
 
+from neardup.collection import CollectionError
 from neardup.service.api import OPERATIONS
-from neardup.service.endpoint import Endpoint, refusal_of
+from neardup.service.door import Busy
+from neardup.service.endpoint import Endpoint
+from neardup.service.errors import TooMany, UnknownDocument
+from neardup.service.files import Files
 from neardup.service.guard import Guard
+from neardup.service.metrics import Metrics
 from neardup.service.pages import routes
-from neardup.service.problems import problem
+from neardup.service.problems import Refusal, problem
+from neardup.service.refusals import refusal_of
 from neardup.service.state import Service
+from neardup.service.watching import watching
 
+# What a page may raise, and is told as by the API.
+ASKING = (Busy, CollectionError, OSError, TooMany, UnknownDocument)
 STATIC = Path(__file__).parent / "static"
-
-
-class Files(StaticFiles):
-    """The files of the pages; a browser asks again whether they have changed."""
-
-    def file_response(self, *args: object, **kwargs: object) -> Response:
-        response = super().file_response(*args, **kwargs)  # type: ignore[arg-type]
-        response.headers["Cache-Control"] = "no-cache"
-        return response
 
 
 def make_app(service: Service) -> Starlette:
     """Everything the service answers. Closing the service is left to the caller."""
-    by_path = groupby(sorted(OPERATIONS, key=_path), _path)
+    metrics = Metrics(service)
+    by_path = attrgetter("path")
     api: list[BaseRoute] = [
-        Route(path, Endpoint(service, [*operations])) for path, operations in by_path
+        Route(path, Endpoint(service, [*operations]))
+        for path, operations in groupby(sorted(OPERATIONS, key=by_path), by_path)
     ]
     return Starlette(
-        routes=[*api, Mount("/static", Files(directory=STATIC)), *routes(service)],
-        middleware=[Middleware(Guard, settings=service.settings)],
-        exception_handlers={HTTPException: _refused, Exception: _failed},
+        routes=[
+            *api,
+            *watching(service, metrics),
+            Mount("/static", Files(STATIC)),
+            *routes(service),
+        ],
+        middleware=[Middleware(Guard, settings=service.settings, metrics=metrics)],
+        exception_handlers={
+            HTTPException: _refused,
+            **dict.fromkeys((Refusal, *ASKING), _told),
+        },
     )
-
-
-def _path(operation: object) -> str:
-    return str(getattr(operation, "path"))  # noqa: B009
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
-    return problem(error.status_code, error.detail, headers=error.headers)
+    detail = {404: "there is nothing under this path", 405: "another method is needed here"}
+    headers = error.headers
+    return problem(error.status_code, detail.get(error.status_code, error.detail), headers=headers)
 
 
-async def _failed(request: Request, error: Exception) -> Response:
+async def _told(request: Request, error: Exception) -> Response:
     return refusal_of(error).response()

@@ -1,9 +1,8 @@
-"""From a request to the answer of an operation, and from what is raised to a problem."""
+"""From a request to the answer of an operation."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,16 +10,24 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from neardup.collection import CorruptCollectionError, LockedCollectionError
 from neardup.service.api import Operation
-from neardup.service.door import Busy
-from neardup.service.errors import TooMany, UnknownDocument
+from neardup.service.lines import Replies, wants_lines
 from neardup.service.models import encoder
 from neardup.service.problems import Refusal
-from neardup.service.requests import JSON, Gone, accepts, decoded, media_type, options, read
+from neardup.service.refusals import refusal_of
+from neardup.service.requests import (
+    JSON,
+    LINES,
+    NDJSON,
+    Gone,
+    accepts,
+    decoded,
+    media_type,
+    options,
+    read,
+)
+from neardup.service.rights import check_write
 from neardup.service.state import Service
-
-log = logging.getLogger("neardup.service")
 
 
 class Endpoint:
@@ -28,6 +35,8 @@ class Endpoint:
 
     def __init__(self, service: Service, operations: Sequence[Operation]) -> None:
         self.service = service
+        # What it is called in logs and metrics.
+        self.route = operations[0].path.replace(":path", "")
         self.operations = {one.method: one for one in operations}
         if "GET" in self.operations:
             self.operations["HEAD"] = self.operations["GET"]
@@ -35,68 +44,63 @@ class Endpoint:
         self.decoders: dict[str, msgspec.json.Decoder[Any]] = {
             one.name: msgspec.json.Decoder(one.body) for one in operations if one.body is not None
         }
+        self.replies = {
+            one.name: Replies(service, one.line, one.reply)
+            for one in operations
+            if one.reply is not None
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            response = await self.answer(scope, receive)
+            operation = self._operation(scope)
+            if operation.options is None and scope["query_string"]:
+                raise Refusal(422, "there are no options here; leave the query out")
+            asked = None if operation.options is None else options(scope, operation.options)
+            if operation.listed is not None and wants_lines(scope):
+                await operation.listed(self.service, asked, receive, send)
+                return
+            if operation.reply is not None and media_type(scope) in LINES:
+                if not accepts(scope, NDJSON):
+                    raise _unaccepted(NDJSON)
+                await self.replies[operation.name](asked, receive, send)
+                return
+            response = await self._answer(operation, asked, scope, receive)
         except Gone:
             return
         except Exception as error:
             response = refusal_of(error).response()
         await response(scope, receive, send)
 
-    async def answer(self, scope: Scope, receive: Receive) -> Response:
+    def _operation(self, scope: Scope) -> Operation:
         operation = self.operations.get(scope["method"])
         if operation is None:
             raise Refusal(405, f"this takes {self.allowed} only", headers={"Allow": self.allowed})
-        service = self.service
-        if operation.writes and service.settings.read_only:
-            raise Refusal(403, "the service was started to read only")
+        if operation.writes:
+            check_write(scope, self.service.settings)
+        return operation
+
+    async def _answer(
+        self, operation: Operation, asked: Any, scope: Scope, receive: Receive
+    ) -> Response:
         if operation.answer is not None and not accepts(scope, JSON):
-            raise Refusal(406, f"the answer is {JSON}, which the Accept of the request leaves out")
-        if operation.options is None and scope["query_string"]:
-            raise Refusal(422, "there are no options here; leave the query out")
-        asked = None if operation.options is None else options(scope, operation.options)
+            raise _unaccepted(JSON)
+        service = self.service
         body = None
         if operation.body is not None:
             if (given := media_type(scope)) != JSON:
-                raise Refusal(415, f"the body is {given or 'of no type'}; it must be {JSON}")
+                raise Refusal(
+                    415,
+                    f"the body is of {'another' if given else 'no'} type; it must be {JSON}",
+                    headers={"Accept": JSON},
+                )
             data = await read(scope, receive, service.settings)
             body = decoded(data, self.decoders[operation.name])
-        try:
-            async with asyncio.timeout(service.settings.answer_seconds):
-                found = await operation.handler(service, asked, body, scope["path_params"])
-        except TimeoutError:
-            raise Refusal(
-                503,
-                f"no answer after {service.settings.answer_seconds:g} s",
-                headers={"Retry-After": "5"},
-            ) from None
+        async with asyncio.timeout(service.settings.answer_seconds):
+            found = await operation.handler(service, asked, body, scope["path_params"])
         if operation.answer is None:
             return Response(status_code=204)
         return Response(encoder.encode(found), media_type=JSON)
 
 
-def refusal_of(error: Exception) -> Refusal:
-    """What is raised, as what is told. What nobody has thought of is logged, and told by no word
-    of it: it might hold a text."""
-    if isinstance(error, Refusal):
-        return error
-    if isinstance(error, Busy):
-        return Refusal(
-            503, "too much is waiting; try again later", headers={"Retry-After": str(error.after)}
-        )
-    if isinstance(error, UnknownDocument):
-        return Refusal(404, "there is no document of this id")
-    if isinstance(error, TooMany):
-        return Refusal(409, str(error))
-    if isinstance(error, LockedCollectionError):
-        return Refusal(
-            503, "another process writes to the collection", headers={"Retry-After": "5"}
-        )
-    if isinstance(error, CorruptCollectionError) or not isinstance(error, ValueError | TypeError):
-        log.error("%s while answering", type(error).__name__, exc_info=error)
-        if isinstance(error, OSError):
-            return Refusal(503, "the disk refused; see the log", headers={"Retry-After": "30"})
-        return Refusal(500, "something went wrong here; see the log of the service")
-    return Refusal(422, str(error))
+def _unaccepted(kind: str) -> Refusal:
+    return Refusal(406, f"the answer is {kind}, which the Accept of the request leaves out")

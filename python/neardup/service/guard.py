@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
+import time
+import traceback
 from collections.abc import MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from neardup.service.metrics import Metrics
 from neardup.service.problems import Refusal
+from neardup.service.rate import Rate
 from neardup.service.requests import header
+from neardup.service.rights import KEY, Rights
 from neardup.service.settings import LOCAL_NAMES, Settings
+
+log = logging.getLogger("neardup.service")
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+FOREIGN = ("cross-site", "same-site")
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -31,33 +40,53 @@ UNCACHED = (b"cache-control", b"no-store")
 
 
 class Guard:
-    """Refuses what comes from a wrong name, a foreign page, or packed; then lets the app answer."""
+    """Refuses what comes from a wrong name, without a token, too often, from a foreign page, or
+    packed; lets the app answer; notes what became of it."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         self.app = app
         self.names = {
             name.lower() for name in (*LOCAL_NAMES, *settings.names, settings.host) if name
         }
+        self.rights = Rights(settings)
+        self.rate = Rate(settings.rate, settings.burst) if settings.rate > 0 else None
+        self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
+        began = time.perf_counter()
+        peer = (scope.get("client") or ("unknown",))[0]
+        status = 0
 
         async def sending(message: Message) -> None:
+            nonlocal status
             if message["type"] == "http.response.start":
+                status = message["status"]
                 _add_headers(message)
             await send(message)
 
         try:
-            self.check(scope)
-        except Refusal as refusal:
-            await refusal.response()(scope, receive, sending)
-            return
-        await self.app(scope, receive, sending)
+            try:
+                self.check(scope, peer)
+                await self.app(scope, receive, sending)
+            except Refusal as refusal:
+                await refusal.response()(scope, receive, sending)
+            except Exception as error:
+                # Without its message, which may hold a text.
+                frames = "".join(traceback.format_tb(error.__traceback__))
+                log.error("%s while answering\n%s", type(error).__name__, frames)
+                if not status:
+                    failure = Refusal(500, "something went wrong here; see the log of the service")
+                    await failure.response()(scope, receive, sending)
+        finally:
+            token = scope.get(KEY)
+            name = None if token is None else token.name
+            self.metrics.answered(scope, status, time.perf_counter() - began, peer, name)
 
-    def check(self, scope: Scope) -> None:
+    def check(self, scope: Scope, peer: str) -> None:
         """Raises what is wrong with the head of a request."""
         host = header(scope, b"host") or ""
         if not self._is_ours(host):
@@ -66,14 +95,22 @@ class Guard:
                 "the Host of the request is not a name of this service; "
                 "start it with --name to allow another one",
             )
+        token = self.rights.check(scope, peer)
+        if self.rate is not None:
+            seconds = self.rate.wait(peer if token is None else token.name)
+            if seconds:
+                raise Refusal(
+                    429,
+                    f"more than {self.rate.rate:g} requests a second; wait",
+                    headers={"Retry-After": str(seconds)},
+                )
         if scope["method"] not in SAFE_METHODS:
             origin = header(scope, b"origin")
-            site = header(scope, b"sec-fetch-site")
-            if (origin is not None and not _same(origin, host)) or site in (
-                "cross-site",
-                "same-site",
-            ):
-                raise Refusal(403, "a page of another site may not change anything here")
+            foreign = header(scope, b"sec-fetch-site") in FOREIGN
+            if foreign or (origin is not None and not _same(origin, host)):
+                raise Refusal(403, "a page of another site may not ask for this")
+        if header(scope, b"content-length") and header(scope, b"transfer-encoding"):
+            raise Refusal(400, "the length of the body is given in two ways")
         packed = header(scope, b"content-encoding")
         if packed is not None and packed.strip().lower() not in ("", "identity"):
             raise Refusal(
@@ -103,7 +140,10 @@ def _is_address(name: str) -> bool:
 
 def _same(origin: str, host: str) -> bool:
     """Whether a page is of this service: the same name and port as the request was sent to."""
-    parts = urlsplit(origin)
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
 
 

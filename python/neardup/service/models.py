@@ -52,6 +52,13 @@ class Text(Given):
     text: str
 
 
+class TextLine(Given):
+    """A line with a text that is asked about; the answer has the same id."""
+
+    text: str
+    id: str | None = None
+
+
 class Reference(Given):
     """A document of the collection."""
 
@@ -103,7 +110,10 @@ class SearchOptions(Given):
 
 
 class ListOptions(Given):
-    limit: Annotated[int, Meta(ge=1, le=1000, description="At most so many documents.")] = 100
+    limit: Annotated[
+        Annotated[int, Meta(ge=1, le=1000)] | None,
+        Meta(description="At most so many documents [default: 100; of lines: all]."),
+    ] = None
     after: Annotated[
         Annotated[str, Meta(pattern="^[0-9]{1,18}$")] | None,
         Meta(description="`next` of the page before."),
@@ -138,6 +148,13 @@ class Match(Model):
 class Checked(Model):
     """The documents near a text, the best first."""
 
+    matches: list[Match]
+
+
+class CheckedLine(Model):
+    """The same in answer to a line, with the id that was given there."""
+
+    id: str | None
     matches: list[Match]
 
 
@@ -270,8 +287,19 @@ class Problem(Model, omit_defaults=True):
     errors: list[str] = []
 
 
+class LineProblem(Model, omit_defaults=True):
+    """What is wrong with a line, which is given by its number."""
+
+    line: int
+    title: str
+    status: int
+    type: str = "about:blank"
+    detail: str = ""
+    errors: list[str] = []
+
+
 class Health(Model):
-    status: Literal["ok"]
+    status: Literal["ok", "stopping"]
 
 
 encoder = msgspec.json.Encoder()

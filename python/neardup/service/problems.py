@@ -41,8 +41,11 @@ def problem(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """The answer that says what is wrong."""
-    title = HTTPStatus(status).phrase
-    body = Problem(title=title, status=status, detail=detail, errors=errors or [])
+    body = Problem(title=title_of(status), status=status, detail=detail, errors=errors or [])
     return Response(
         encoder.encode(body), status, headers=dict(headers or {}), media_type=MEDIA_TYPE
     )
+
+
+def title_of(status: int) -> str:
+    return HTTPStatus(status).phrase

@@ -22,6 +22,11 @@ class Settings:
     max_line        bytes of one line of NDJSON
     workers         threads that answer
     queue           requests that wait for a thread; one more is refused with 503
+    write_queue     documents that wait to be stored; more are refused with 503
+    connections     clients at once
+    max_head        bytes of the head of a request
+    head_seconds    a head that has not come whole after so long ends the connection; so does
+                    silence between two requests
     body_seconds    a request that has not come whole after so long is refused with 408
     answer_seconds  a question that has not been answered after so long is given up with 503
     shutdown_seconds  what was accepted may take so long after a signal to stop
@@ -40,6 +45,10 @@ class Settings:
     max_line: int = 4 << 20
     workers: int = 4
     queue: int = 256
+    write_queue: int = 10_000
+    connections: int = 1000
+    max_head: int = 32 << 10
+    head_seconds: float = 15.0
     body_seconds: float = 30.0
     answer_seconds: float = 30.0
     shutdown_seconds: float = 30.0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from neardup.collection import Collection, Outcome
 from neardup.service.door import Busy, Door
 from neardup.service.settings import Settings
+from neardup.service.writer import Rows, Writer
 
 if TYPE_CHECKING:
     from neardup.service.clustering import Clustering
@@ -20,8 +21,8 @@ T = TypeVar("T")
 
 
 class Service:
-    """A collection, its limits, and the door to it. All work that takes longer than a moment goes
-    through `run`."""
+    """A collection, its limits, and the doors to it. All work that takes longer than a moment goes
+    through `run`; what is written goes through `add` and `remove`."""
 
     def __init__(
         self, collection: Collection, settings: Settings | None = None, *, demo: bool = False
@@ -33,6 +34,9 @@ class Service:
         self.clusterings: dict[tuple[tuple[int, int], float], Clustering] = {}
         self.clustering_lock = threading.Lock()
         self.door = Door(self.settings.workers, self.settings.queue)
+        self.writer = Writer(collection, self.settings.write_queue)
+        # False from the moment it is told to stop.
+        self.ready = True
 
     async def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """What the function returns, called in a thread; `Busy` if too many are waiting."""
@@ -40,7 +44,7 @@ class Service:
 
     async def add(
         self,
-        documents: list[tuple[str, str, dict[str, Any]]],
+        documents: Rows,
         *,
         unless_duplicate: bool = False,
         similarity: float | None = None,
@@ -48,19 +52,16 @@ class Service:
         recall: float | None = None,
     ) -> list[Outcome]:
         """Stores documents as `Collection.add`; when it returns, they are on the disk."""
-        return await self.run(
-            self.collection.add,
-            documents,
-            unless_duplicate=unless_duplicate,
-            similarity=similarity,
-            radius=radius,
-            recall=recall,
-        )
+        options: dict[str, Any] = {"unless_duplicate": unless_duplicate}
+        options |= {"similarity": similarity, "radius": radius, "recall": recall}
+        return await self.writer.add(documents, **options)
 
     async def remove(self, id_: str) -> bool:
         """Takes a document out; whether it was there."""
-        return await self.run(self.collection.remove, id_) > 0
+        return (await self.writer.remove([id_]))[0]
 
     def close(self) -> None:
         """Finishes what was accepted. The collection stays open: it is the caller's."""
+        self.ready = False
+        self.writer.close()
         self.door.close()

@@ -161,8 +161,8 @@ def asked(items: Items, language: str) -> Asked:
             setattr(found, name, make())
         except Refused as refused:
             found.refused[name] = refused
-    if found.blocks is not None:
-        fields["query"] = found.blocks.query
+    if found.blocks is not None and "flip" in single:
+        fields["query"] = found.blocks.written(hexadecimal="x" in fields["query"])
     return found
 
 

@@ -49,6 +49,12 @@ class Table:
     def bits(self) -> int:
         return len(self.query)
 
+    def written(self, *, hexadecimal: bool) -> str:
+        """The query as `table` reads it."""
+        if not hexadecimal:
+            return self.query
+        return f"0x{int(self.query, 2):0{self.bits // 4}x}"
+
     @property
     def looked_at(self) -> list[Stored]:
         """Those with an equal block: the only ones whose bits are counted."""

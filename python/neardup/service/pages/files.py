@@ -10,8 +10,9 @@ from starlette.routing import BaseRoute, Route
 from neardup.reports.shell import script
 
 if TYPE_CHECKING:
-    from neardup.service.state import Service
     from starlette.requests import Request
+
+    from neardup.service.state import Service
 
 SHARED = {
     "style.css": "text/css",

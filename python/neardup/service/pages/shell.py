@@ -18,6 +18,7 @@ from neardup.service.pages.phrases import PHRASES
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
     from neardup.service.state import Service
 
 THEMES = ("auto", "light", "dark")

@@ -16,7 +16,12 @@ ACCEPTED = (".txt", ".md", *(ending for _, endings in KINDS.values() for ending 
 
 
 class UnreadableFile(ValueError):
-    """Why a file gives no text, for the one who brought it."""
+    """Why a file gives no text: a phrase for the one who brought it, and what the reader said."""
+
+    def __init__(self, phrase: str, reason: str = "") -> None:
+        super().__init__(phrase)
+        self.phrase = phrase
+        self.reason = reason
 
 
 def text_from(name: str, data: bytes) -> tuple[str, str]:
@@ -33,23 +38,21 @@ def text_from(name: str, data: bytes) -> tuple[str, str]:
 
 def _plain(data: bytes) -> tuple[str, str]:
     if data.startswith((GZIP, ZSTD, b"PK\x03\x04")):
-        raise UnreadableFile("is packed; unpack it first")
+        raise UnreadableFile("file.packed")
     encoding = charsets.detect(data)
     if encoding is None and b"\0" not in data:
         # Too few bytes to tell, yet some are not UTF-8.
-        raise UnreadableFile("is not UTF-8, and its encoding cannot be told; save it as UTF-8")
+        raise UnreadableFile("file.encoding")
     if encoding is None:
-        raise UnreadableFile("is no text")
+        raise UnreadableFile("file.binary")
     mark = charsets.marked(data)
     try:
         text = data[mark[1] if mark else 0 :].decode(encoding)
     except UnicodeDecodeError as error:
-        raise UnreadableFile(
-            f"is not {encoding.upper()} throughout: byte {error.start + 1:,} is wrong; save it as "
-            "UTF-8"
-        ) from None
+        where = f"{encoding.upper()}, {error.start + 1:,}"
+        raise UnreadableFile("file.wrong_byte", where) from None
     if "\0" in text:
-        raise UnreadableFile("is no text")
+        raise UnreadableFile("file.binary")
     return text, "" if encoding == charsets.UTF8 else encoding
 
 
@@ -62,5 +65,5 @@ def _document(kind: str, data: bytes) -> str:
         text = whole_text(kind, Task(str(path), Reading(), problems.append, lambda _: None))
     if text is None:
         hint = f"; {problems[0].hint}" if problems[0].hint else ""
-        raise UnreadableFile(f"{problems[0].reason}{hint}")
+        raise UnreadableFile("file.unreadable", f"{problems[0].reason}{hint}")
     return text

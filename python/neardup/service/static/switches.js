@@ -5,21 +5,22 @@ root.classList.add("scripted");
 
 export const language = root.lang.startsWith("zh") ? "zh" : "en";
 
-/** Changes parameters of the address without a new page; null leaves one out. */
-export function keep(changes) {
-  const address = new URL(location.href);
+const changed = (address, changes) => {
   for (const [name, value] of Object.entries(changes)) {
-    if (value === null || value === "") address.searchParams.delete(name);
-    else address.searchParams.set(name, value);
-  }
-  history.replaceState(history.state, "", address);
-  for (const link of document.querySelectorAll("header .switches a")) {
-    const chosen = new URL(link.href);
-    for (const [name, value] of Object.entries(changes)) {
-      if (value === null || value === "") chosen.searchParams.delete(name);
-      else chosen.searchParams.set(name, value);
+    address.searchParams.delete(name);
+    for (const each of [value].flat()) {
+      if (each !== null && each !== "") address.searchParams.append(name, each);
     }
-    link.href = chosen.pathname + chosen.search;
+  }
+  return address;
+};
+
+/** Changes parameters of the address without a new page: null leaves one out, an array repeats it. */
+export function keep(changes) {
+  history.replaceState(history.state, "", changed(new URL(location.href), changes));
+  for (const link of document.querySelectorAll("header .switches a, footer a[data-twin]")) {
+    const found = changed(new URL(link.href), changes);
+    link.href = found.pathname + found.search;
   }
 }
 
