@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -16,10 +18,12 @@ from neardup.service.learning import blocks, edits, examples, model
 from neardup.service.learning.asked import Asked, asked, kept
 from neardup.service.learning.steps import WIDTHS
 from neardup.service.learning.words import Refused, plain
+from neardup.service.pages.asking import told
 from neardup.service.pages.learn_lessons import LESSONS
 from neardup.service.pages.learn_phrases import PHRASES, REFUSED
 from neardup.service.pages.shell import both, is_twin, language_of, page, twin, words_of
 from neardup.service.problems import problem
+from neardup.service.requests import decoded, read
 
 if TYPE_CHECKING:
     from neardup.reports.catalogue import Words
@@ -35,11 +39,24 @@ SCRIPT = (
 )
 # Bits of sums in one line of a table: as many as a page is wide.
 LINE = 16
-# An answer of this size holds any text that is edited, escaped.
+# A request of this size holds any text that is edited, escaped.
 MAX_BODY = 12 * edits.MAX_TEXT + 1000
 
 
+class Question(msgspec.Struct, forbid_unknown_fields=True):
+    """A text to edit at random, and how it is fingerprinted."""
+
+    text: str
+    recipe: str = "default"
+    bits: int = 64
+    seed: int = 1
+
+
+QUESTION = msgspec.json.Decoder(Question)
+
+
 def routes(service: Service) -> list[BaseRoute]:
+    @told(service, "learn")
     async def learn(request: Request) -> Response:
         items = request.query_params.multi_items()
         found = await service.run(asked, items, language_of(request))
@@ -74,12 +91,13 @@ def routes(service: Service) -> list[BaseRoute]:
 
     async def edit(request: Request) -> Response:
         words = words_of(request, SAID)
+        limits = replace(service.settings, max_body=min(service.settings.max_body, MAX_BODY))
+        given = decoded(await read(request.scope, request.receive, limits), QUESTION)
         try:
-            given = _given(await _body(request))
-            found = await service.run(edits.curve, *given)
+            found = await service.run(edits.curve, given.text, given.recipe, given.bits, given.seed)
         except Refused as refused:
             return _refused(refused, words)
-        return twin({"bits": given[2], "points": [point.to_dict() for point in found]})
+        return twin({"bits": given.bits, "points": [point.to_dict() for point in found]})
 
     return [
         *both("/learn", learn),
@@ -143,35 +161,6 @@ def _english() -> Words:
     from neardup.reports.catalogue import Words
 
     return Words("en", SAID)
-
-
-async def _body(request: Request) -> bytes:
-    found = b""
-    async for part in request.stream():
-        found += part
-        if len(found) > MAX_BODY:
-            raise Refused("refused.own", n=len(found), most=edits.MAX_TEXT)
-    return found
-
-
-def _given(body: bytes) -> tuple[str, str, int, int]:
-    """Text, recipe, bits and seed of a request."""
-    try:
-        given = json.loads(body)
-    except ValueError:
-        raise Refused("refused.body") from None
-    if not isinstance(given, dict):
-        raise Refused("refused.body")
-    text, recipe = given.get("text"), given.get("recipe", "default")
-    bits, seed = given.get("bits", 64), given.get("seed", 1)
-    if not (isinstance(text, str) and isinstance(recipe, str)):
-        raise Refused("refused.body")
-    if not all(isinstance(value, int) and not isinstance(value, bool) for value in (bits, seed)):
-        raise Refused("refused.body")
-    if not -(2**53) < seed < 2**53:
-        raise Refused("refused.body")
-    # JSON may hold half a character; no text does.
-    return text.encode("utf-8", "replace").decode(), recipe, bits, seed
 
 
 def _bits(text: str) -> int:

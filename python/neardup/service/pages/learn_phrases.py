@@ -264,8 +264,4 @@ REFUSED: dict[str, tuple[str | tuple[str, str], str]] = {
         "By the recipe {recipe} the text has no fingerprint. Take a longer one.",
         "按方案 {recipe}，这段文字没有指纹。请换一段长些的。",
     ),
-    "refused.body": (
-        "Send JSON with text, recipe, bits and seed.",
-        "请发送含 text、recipe、bits、seed 的 JSON。",
-    ),
 }
