@@ -18,7 +18,7 @@ from neardup.service.learning.steps import (
     steps_of_text,
     steps_of_words,
 )
-from neardup.service.learning.words import Refused, Word, parse
+from neardup.service.learning.words import Word, parse
 from reference import lookup3
 
 BY_KEY = {example.key: example.values for example in EXAMPLES}

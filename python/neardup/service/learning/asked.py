@@ -54,6 +54,14 @@ class Worked:
         found = () if steps is None else steps.explanation.features
         return " ".join(" ".join([f.token] * _times(f.weight)) for f in found)
 
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "width": self.first.width,
+            "first": self.first.explanation.to_dict(),
+            "second": self.second and self.second.explanation.to_dict(),
+            "beside": self.beside and self.beside.to_dict(),
+        }
+
     def second_lines(self) -> str:
         return "" if self.second is None else write(self.second.words(self.given))
 
@@ -113,30 +121,12 @@ class Asked:
     refused: dict[str, Refused] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the page says, for programs; only if nothing was refused."""
-        assert self.worked and self.blocks and self.done and self.plotted  # noqa: S101
-        first, second = self.worked.first, self.worked.second
-        found = self.done.exercise
+        """What the page says, for programs; None for what was refused."""
         return {
-            "width": first.width,
-            "first": first.explanation.to_dict(),
-            "second": second and second.explanation.to_dict(),
-            "beside": self.worked.beside and self.worked.beside.to_dict(),
-            "blocks": self.blocks.to_dict(),
-            "plot": self.plotted.to_dict(),
-            "exercise": {
-                "number": found.number,
-                "words": [
-                    {"token": row.token, "weight": row.weight, "hash": row.hash}
-                    for row in found.steps.explanation.rows()
-                ],
-                "other": found.other,
-                "answers": {
-                    "sums": found.sums,
-                    "bits": found.steps.bits,
-                    "distance": found.distance,
-                },
-            },
+            **(self.worked.to_dict() if self.worked else {}),
+            "blocks": self.blocks and self.blocks.to_dict(),
+            "plot": self.plotted and self.plotted.to_dict(),
+            "exercise": self.done and self.done.exercise.to_dict(),
         }
 
 

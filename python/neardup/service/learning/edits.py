@@ -24,10 +24,11 @@ _HAN = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 UNIT = re.compile(rf"{_HAN}|(?:(?!{_HAN})\w)+")
 _IS_HAN = re.compile(_HAN)
 WORDS = (
-    "amber basket candle dragon engine fabric garlic hammer insect jungle kettle ladder magnet "
-    "napkin orchid pepper quartz rocket saddle tunnel umpire velvet walnut yogurt zipper anchor "
-    "bottle cactus dinner eleven fossil guitar helmet island jacket kitten lemon mirror needle"
-).split()
+    *("amber", "basket", "candle", "dragon", "engine", "fabric", "garlic", "hammer", "insect"),
+    *("jungle", "kettle", "ladder", "magnet", "napkin", "orchid", "pepper", "quartz", "rocket"),
+    *("saddle", "tunnel", "umpire", "velvet", "walnut", "yogurt", "zipper", "anchor", "bottle"),
+    *("cactus", "dinner", "eleven", "fossil", "guitar", "helmet", "island", "jacket", "kitten"),
+)
 CHARACTERS = "琴棋书画酒花茶竹松鹤鹿鱼舟桥塔钟鼓笛剑弓盾灯烛炉镜梳扇伞帆锚砚墨毫笺帘席枕毯瓶盏"
 
 
@@ -98,7 +99,7 @@ def curve(text: str, recipe: str, bits: int, seed: int) -> list[Edited]:
     for share in SHARES:
         copies = [edited(text, share, f"{seed} {share} {at}") for at in range(COPIES)]
         # A copy without a signal has no fingerprint and is found by nobody.
-        codes = [code for code in fingerprints(copies, chosen, threads=1)]
+        codes = list(fingerprints(copies, chosen, threads=1))
         distances = [bits if code is None else (code ^ original).bit_count() for code in codes]
         cosines = [similarity(text, copy, chosen) for copy in copies]
         mean = sum(distances) / COPIES

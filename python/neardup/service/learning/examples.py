@@ -29,7 +29,8 @@ _BY_HAND = "我 1 01011011\n爱 2 11001001\n自然 3 11100010\n语言 2 01111100
 
 EXAMPLES = (
     Example(
-        "by_hand", _words(_BY_HAND, _BY_HAND.replace("处理 1 00101011", "分析 1 10010100"), bits="8")
+        "by_hand",
+        _words(_BY_HAND, _BY_HAND.replace("处理 1 00101011", "分析 1 10010100"), bits="8"),
     ),
     Example("teapot", _words("茶壶 4 100101\n饺子 5 101011", "茶壶 4\n饺子 3", bits="8")),
     Example("cities", _words("北京 1\n上海 2\n成都 4.3", "北京 1\n上海 2\n重庆 4.3", bits="64")),

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from neardup.service.learning.steps import Steps, steps_of_words
 from neardup.service.learning.words import Refused, Word
@@ -15,8 +15,8 @@ Mark = Literal["right", "wrong", "empty"]
 MAX_NUMBER = 999
 BITS = 8
 WORDS = {
-    "en": "tea rain moon salt bread river glass paper stone cloud light horse".split(),
-    "zh": "茶壶 饺子 自然 语言 处理 北京 上海 成都 天空 白云 文章 指纹".split(),
+    "en": ("tea", "rain", "moon", "salt", "bread", "river", "glass", "paper", "stone", "cloud"),
+    "zh": ("茶壶", "饺子", "自然", "语言", "处理", "北京", "上海", "成都", "天空", "白云"),
 }
 
 
@@ -39,6 +39,15 @@ class Exercise:
     @property
     def distance(self) -> int:
         return sum(map(str.__ne__, self.steps.bits, self.other))
+
+    def to_dict(self) -> dict[str, Any]:
+        rows = self.steps.explanation.rows()
+        return {
+            "number": self.number,
+            "words": [{"token": x.token, "weight": x.weight, "hash": x.hash} for x in rows],
+            "other": self.other,
+            "answers": {"sums": self.sums, "bits": self.steps.bits, "distance": self.distance},
+        }
 
 
 @dataclass(frozen=True, slots=True)

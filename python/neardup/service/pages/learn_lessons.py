@@ -64,8 +64,8 @@ LESSONS: dict[str, tuple[str | tuple[str, str], str]] = {
         "{blocks} blocks of {size} bits save nothing yet: so few bits are equal by chance too "
         "often. With 64 bits and radius 3 the blocks have 16 bits, and the search is 1,024 times "
         "shorter.",
-        "{blocks} 段，每段只有 {size} 位，还省不了什么：位数太少，碰巧相同的太多。64 位、半径 3 时每段 "
-        "16 位，查找量降为原来的 1/1024。",
+        "{blocks} 段，每段只有 {size} 位，还省不了什么：位数太少，碰巧相同的太多。"
+        "64 位、半径 3 时每段 16 位，查找量降为原来的 1/1024。",
     ),
     # ---- why radius 3 misses ----
     "radius.title": (
@@ -85,8 +85,8 @@ LESSONS: dict[str, tuple[str | tuple[str, str], str]] = {
         "distance is binomial with bits and q. Real texts repeat words, and a repeated word hardly "
         "changes: their copies are nearer than the model says.",
         "曲线是模型：假设所有词都不同、权重相等；改动中删、换、插各占三分之一，于是 s = 1 − 2p/3，"
-        "q = arccos(s)/π，距离服从参数为（位数，q）的二项分布。真实文章会重复用词，重复的词受影响较小，"
-        "所以真实副本比模型说的更近。",
+        "q = arccos(s)/π，距离服从参数为（位数，q）的二项分布。真实文章会重复用词，"
+        "重复的词受影响较小，所以真实副本比模型说的更近。",
     ),
     "radius.measured": (
         "Measured on 2,500 English newsgroup posts (words, 1 + ln tf, 64 bits): within radius 3 "
@@ -102,8 +102,8 @@ LESSONS: dict[str, tuple[str | tuple[str, str], str]] = {
     "radius.at": (
         "With {share} % of the words edited, by the model: cosine {cosine}, distance {expected} ± "
         "{deviation} of {bits} bits; {within} % of such copies are within radius {radius}.",
-        "改动 {share} % 的词，按模型：余弦 {cosine}，距离 {expected} ± {deviation}（共 {bits} 位）；"
-        "这样的副本有 {within} % 在半径 {radius} 以内。",
+        "改动 {share} % 的词，按模型：余弦 {cosine}，距离 {expected} ± {deviation}"
+        "（共 {bits} 位）；这样的副本有 {within} % 在半径 {radius} 以内。",
     ),
     "radius.at_measured": ("Measured: {within} %.", "实测：{within} %。"),
     "radius.table": ("As a table", "表格"),
@@ -178,7 +178,8 @@ LESSONS: dict[str, tuple[str | tuple[str, str], str]] = {
     "hand.hint_said": (
         "Column {bit}: {parts} = {sum}. Do the same for the others. For the distance, count the "
         "places where your bits and the other fingerprint differ.",
-        "第 {bit} 列：{parts} = {sum}。其余各列照此计算。求距离时，数一数你的指纹与另一个指纹有几位不同。",
+        "第 {bit} 列：{parts} = {sum}。其余各列照此计算。"
+        "求距离时，数一数你的指纹与另一个指纹有几位不同。",
     ),
     "hand.reveal": ("Show the answers", "看答案"),
     "hand.answers": (

@@ -106,7 +106,8 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "steps.sums_said": (
         "Each column is added up. A sum above 0 gives the bit 1, below 0 the bit 0; {tie}. The "
         "stronger the colour, the clearer the vote; pale columns flip first.",
-        "每一列相加。和大于 0 取 1，小于 0 取 0；{tie}。颜色越深，票数越悬殊；颜色浅的列最容易翻转。",
+        "每一列相加。和大于 0 取 1，小于 0 取 0；{tie}。"
+        "颜色越深，票数越悬殊；颜色浅的列最容易翻转。",
     ),
     "steps.tie_zero": ("0 itself gives a 0", "等于 0 时取 0"),
     "steps.tie_one": ("0 itself gives a 1", "等于 0 时取 1"),
@@ -179,7 +180,8 @@ REFUSED: dict[str, tuple[str | tuple[str, str], str]] = {
         "共有 {n:,} 个词，本页最多 {most:,} 个。",
     ),
     "refused.token": (
-        "The word “{token}…” has {n:,} characters; a word may have {most}. Is a line break missing?",
+        "The word “{token}…” has {n:,} characters; a word may have {most}. "
+        "Is a line break missing?",
         "“{token}…”有 {n:,} 个字符，一个词最多 {most} 个。是不是漏了换行？",
     ),
     "refused.line": (
@@ -208,7 +210,10 @@ REFUSED: dict[str, tuple[str | tuple[str, str], str]] = {
         "There is no recipe “{recipe}”; there are {known}.",
         "没有名为“{recipe}”的方案，可选的有 {known}。",
     ),
-    "refused.bits": ("{bits} bits are not offered; choose {known}.", "不支持 {bits} 位，可选 {known}。"),
+    "refused.bits": (
+        "{bits} bits are not offered; choose {known}.",
+        "不支持 {bits} 位，可选 {known}。",
+    ),
     "refused.hash": (
         "The hash of the recipe {recipe} has fewer than {bits} bits. Choose 64 bits or fewer.",
         "方案 {recipe} 的哈希值不足 {bits} 位，请选 64 位或更少。",
