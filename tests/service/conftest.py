@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,23 +22,33 @@ from neardup.service.state import Service
 @contextmanager
 def serving(collection: Collection, *, demo: bool = True, **settings: Any) -> Iterator[str]:
     """The base URL of a service of this collection, which runs in a thread."""
-    import uvicorn
-
-    from neardup.service.app import make_app
+    from neardup.service.server import Running, address
 
     service = Service(collection, Settings(port=0, **settings), demo=demo)
-    config = uvicorn.Config(make_app(service), port=0, log_config=None, lifespan="off")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
+    started: queue.Queue[Running | BaseException] = queue.Queue()
+    loop = asyncio.new_event_loop()
+
+    async def run() -> None:
+        running = Running(service, *address(service.settings))
+        await running.serve(lambda _: started.put(running))
+
+    def main() -> None:
+        try:
+            loop.run_until_complete(run())
+        except BaseException as error:
+            started.put(error)
+            raise
+        finally:
+            loop.close()
+
+    thread = threading.Thread(target=main, daemon=True)
     thread.start()
+    running = started.get(timeout=30)
+    assert isinstance(running, Running), running
     try:
-        while not server.started:
-            assert thread.is_alive(), "the server did not start"
-            time.sleep(0.005)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
+        yield running.url
     finally:
-        server.should_exit = True
+        loop.call_soon_threadsafe(running.stop)
         thread.join(30)
         service.close()
 

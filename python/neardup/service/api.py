@@ -15,6 +15,11 @@ from neardup.service.lines import Reply, listed
 from neardup.service.problems import Refusal
 from neardup.service.state import Service
 
+SOUP = "Wash the lentils, fry the onions, and let both simmer with the stock for half an hour."
+NEAR = {"id": "soup", "distance": 0, "similarity": 1.0}
+ADDED = {"id": "soup", "status": "added", "dup_of": None, "distance": None, "similarity": None}
+STORED = {"id": "soup", "metadata": {"from": "a kitchen"}, "fingerprint": "0f" * 16, "text": SOUP}
+
 # Documents of a page.
 DEFAULT_LIMIT = 100
 
@@ -168,6 +173,9 @@ OPERATIONS = (
         reply=check_lines,
         line=models.TextLine,
         line_answer=models.CheckedLine,
+        example={"one": {"text": SOUP}, "many": [SOUP, {"text": "another text"}]},
+        answer_example={"one": {"matches": [NEAR]}, "many": [{"matches": [NEAR]}, {"matches": []}]},
+        errors=(409,),
     ),
     Operation(
         "POST",
@@ -182,25 +190,34 @@ OPERATIONS = (
         line=models.NewDocument,
         line_answer=models.Added,
         writes=True,
+        example={
+            "one": {"id": "soup", "text": SOUP, "metadata": {"from": "a kitchen"}},
+            "many": [{"id": "soup", "text": SOUP}, {"id": "other", "text": "another text"}],
+        },
+        answer_example={"one": ADDED, "many": [ADDED, ADDED | {"id": "other"}]},
+        errors=(409,),
     ),
     Operation(
         "GET",
         "/v1/documents",
         "documents",
-        "Documents by page",
+        "Documents by page, in the order in which they were added",
         documents,
         options=models.ListOptions,
         answer=models.Page,
         listed=listed,
         line_answer=models.Document,
+        answer_example={"page": {"documents": [STORED | {"text": None}], "next": "41"}},
     ),
     Operation(
         "GET",
         "/v1/documents/{id:path}",
         "document",
-        "One document",
+        "One document, with its text",
         document,
         answer=models.Document,
+        answer_example={"document": STORED},
+        errors=(404,),
     ),
     Operation(
         "DELETE",
@@ -209,6 +226,7 @@ OPERATIONS = (
         "Take a document out",
         remove,
         writes=True,
+        errors=(404,),
     ),
     Operation(
         "POST",
@@ -219,6 +237,8 @@ OPERATIONS = (
         options=models.CompareOptions,
         body=models.Pair,
         answer=models.Compared,
+        example={"texts": {"a": SOUP, "b": f"{SOUP}!"}, "stored": {"a": SOUP, "b": {"id": "soup"}}},
+        errors=(404, 409),
     ),
     Operation(
         "POST",
@@ -229,6 +249,7 @@ OPERATIONS = (
         options=models.ExplainOptions,
         body=models.Text,
         answer=models.Explained,
+        example={"text": {"text": SOUP}},
     ),
     Operation(
         "POST",
@@ -239,6 +260,9 @@ OPERATIONS = (
         options=models.SearchOptions,
         body=models.Text,
         answer=models.Found,
+        example={"text": {"text": SOUP}},
+        answer_example={"found": {"results": [{"id": "soup", "score": 0.93, "distance": 11}]}},
+        errors=(409,),
     ),
     Operation("GET", "/v1/stats", "stats", "Numbers of the collection", stats, answer=models.Stats),
     Operation(
@@ -249,5 +273,6 @@ OPERATIONS = (
         clusters,
         options=models.ClusterOptions,
         answer=models.Clusters,
+        errors=(409,),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -13,6 +14,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 Job = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
+
+
+# How long an answer that nobody waits for any more may hold up the end.
+LAST_SECONDS = 5.0
 
 
 class Busy(Exception):
@@ -53,11 +58,13 @@ class Door:
         return await future
 
     def close(self) -> None:
-        """Ends the threads when they have done what is waiting."""
+        """Ends the threads when they have done what is waiting; one that takes too long is left to
+        the end of the process."""
         for _ in self._threads:
             self._jobs.put(None)
+        end = time.monotonic() + LAST_SECONDS
         for thread in self._threads:
-            thread.join()
+            thread.join(max(0.0, end - time.monotonic()))
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:

@@ -8,8 +8,9 @@ import time
 import traceback
 from collections.abc import MutableMapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from neardup.service.metrics import Metrics
@@ -73,7 +74,8 @@ class Guard:
                 self.check(scope, peer)
                 await self.app(scope, receive, sending)
             except Refusal as refusal:
-                await refusal.response()(scope, receive, sending)
+                answer = signing_in(scope) if refusal.status == 401 else None
+                await (answer or refusal.response())(scope, receive, sending)
             except Exception as error:
                 # Without its message, which may hold a text.
                 frames = "".join(traceback.format_tb(error.__traceback__))
@@ -106,8 +108,10 @@ class Guard:
                 )
         if scope["method"] not in SAFE_METHODS:
             origin = header(scope, b"origin")
-            foreign = header(scope, b"sec-fetch-site") in FOREIGN
-            if foreign or (origin is not None and not _same(origin, host)):
+            site = header(scope, b"sec-fetch-site")
+            # A form of a page without a referrer has no origin; the browser says whose page it is.
+            ours = origin == "null" and site == "same-origin"
+            if site in FOREIGN or (origin is not None and not ours and not _same(origin, host)):
                 raise Refusal(403, "a page of another site may not ask for this")
         if header(scope, b"content-length") and header(scope, b"transfer-encoding"):
             raise Refusal(400, "the length of the body is given in two ways")
@@ -121,6 +125,15 @@ class Guard:
         name = _without_port(host)
         # Whoever lets a name of his own point here has that name in the field, never a number.
         return name in self.names or _is_address(name)
+
+
+def signing_in(scope: Scope) -> Response | None:
+    """Leads whoever looks at a page to where a token can be given."""
+    if scope["method"] != "GET" or "text/html" not in (header(scope, b"accept") or ""):
+        return None
+    query = scope["query_string"].decode("latin-1")
+    here = f"{scope['path']}?{query}" if query else scope["path"]
+    return RedirectResponse(f"/sign-in?{urlencode({'next': here})}", 303)
 
 
 def _without_port(host: str) -> str:

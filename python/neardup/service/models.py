@@ -299,7 +299,7 @@ class LineProblem(Model, omit_defaults=True):
 
 
 class Health(Model):
-    status: Literal["ok", "stopping"]
+    status: Literal["ok"]
 
 
 encoder = msgspec.json.Encoder()

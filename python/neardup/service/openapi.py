@@ -16,9 +16,9 @@ from neardup.service.requests import JSON, NDJSON
 
 REFERENCE = "#/components/schemas/{name}"
 # What can happen to every request, and to one with a body.
-ALWAYS = (400, 401, 403, 405, 422, 429, 500, 503)
+ALWAYS = (400, 401, 403, 405, 415, 422, 429, 500, 503)
 WITH_ANSWER = (406,)
-WITH_BODY = (408, 413, 415)
+WITH_BODY = (408, 413)
 WHY = {
     400: "What was sent cannot be read: it is not JSON, not UTF-8, or nested too deeply.",
     401: "A token is needed, and none that is known was given.",
@@ -29,11 +29,17 @@ WHY = {
     408: "The body did not come in time.",
     409: "The collection cannot do this, as it was made.",
     413: "The body, or the number of its parts, is beyond a limit.",
-    415: "The body is of another type, or packed.",
+    415: "The body is of another type, or packed (Content-Encoding).",
     422: "A value is not what it must be; `errors` says which.",
     429: "Too many requests; Retry-After says when to try again.",
     500: "Something went wrong; the log of the service says what.",
     503: "Too much is waiting, or the disk refused; Retry-After says when to try again.",
+}
+WATCHED: dict[str, tuple[str, str, Any]] = {
+    "/healthz": ("The process answers", JSON, {"$ref": "#/components/schemas/Health"}),
+    "/readyz": ("Questions are answered", JSON, {"$ref": "#/components/schemas/Health"}),
+    "/metrics": ("Numbers for Prometheus", "text/plain", {"type": "string"}),
+    "/openapi.json": ("This description", JSON, {"type": "object"}),
 }
 NOTE = (
     "An object in gives an object out, an array gives an array, and lines of "
@@ -50,12 +56,13 @@ def document(operations: Sequence[Operation]) -> bytes:
         if kind is not None
     ]
     _, schemas = msgspec.json.schema_components(
-        [*types, models.Problem, models.LineProblem], ref_template=REFERENCE
+        [*types, models.Problem, models.LineProblem, models.Health], ref_template=REFERENCE
     )
     paths: dict[str, dict[str, Any]] = {}
     for one in operations:
         path = one.path.replace(":path", "")
         paths.setdefault(path, {})[one.method.lower()] = _operation(one)
+    paths |= {path: {"get": _watched(path, *of)} for path, of in WATCHED.items()}
     return msgspec.json.format(
         msgspec.json.encode(
             {
@@ -81,6 +88,19 @@ def document(operations: Sequence[Operation]) -> bytes:
         ),
         indent=1,
     )
+
+
+def _watched(path: str, summary: str, kind: str, schema: Any) -> dict[str, Any]:
+    return {
+        "operationId": path.strip("/").partition(".")[0],
+        "summary": summary,
+        "responses": {
+            "200": {"description": "The answer.", "content": {kind: {"schema": schema}}},
+            **{
+                str(status): _problem(status) for status in (400, 401, 403, 405, 415, 429, 500, 503)
+            },
+        },
+    }
 
 
 def _operation(one: Operation) -> dict[str, Any]:
@@ -127,12 +147,16 @@ def _responses(one: Operation) -> dict[str, Any]:
     statuses |= set(WITH_ANSWER if one.answer is not None else ())
     statuses |= set(WITH_BODY if one.body is not None else ())
     for status in sorted(statuses):
-        found[str(status)] = {
-            "description": f"{HTTPStatus(status).phrase}. {WHY[status]}",
-            "headers": _headers(status),
-            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-        }
+        found[str(status)] = _problem(status)
     return found
+
+
+def _problem(status: int) -> dict[str, Any]:
+    return {
+        "description": f"{HTTPStatus(status).phrase}. {WHY[status]}",
+        "headers": _headers(status),
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
 
 
 def _headers(status: int) -> dict[str, Any]:

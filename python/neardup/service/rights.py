@@ -16,6 +16,12 @@ from neardup.service.tokens import Token, Tokens
 # A browser asks its user for a name and a password; the password is the token.
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="neardup", Basic realm="neardup", charset="UTF-8"'}
 KEY = "neardup.token"
+# Where a page finds the rights, to sign someone in.
+RIGHTS = "neardup.rights"
+# What a page keeps of someone who signed in; scripts cannot read it, other sites cannot send it.
+COOKIE = "neardup-token"
+# Without these nobody could sign in. They hold nothing of the collection.
+OPEN = ("/sign-in", "/static/", "/shared/")
 # Wrong tokens of one address: so many at once, then one a second.
 GUESSES = 20
 
@@ -31,11 +37,14 @@ class Rights:
         """The token of a request, which is noted in its scope; None where none is needed."""
         if self.tokens is None:
             return None
+        scope[RIGHTS] = self
+        if scope["path"].startswith(OPEN):
+            return None
         given = _given(header(scope, b"authorization"))
-        token = None if given is None else self.tokens.find(given)
+        if given is None:
+            given = _kept(scope)
+        token = None if given is None else self.find(given, peer)
         if token is None:
-            if given is not None and (seconds := self.guesses.wait(peer)):
-                raise Refusal(429, "too many wrong tokens", headers={"Retry-After": str(seconds)})
             raise Refusal(
                 401,
                 "a token is needed: Authorization: Bearer TOKEN"
@@ -46,6 +55,20 @@ class Rights:
         scope[KEY] = token
         return token
 
+    def find(self, given: str, peer: str) -> Token | None:
+        """The token that was given; whoever guesses too often is refused."""
+        assert self.tokens is not None  # noqa: S101
+        token = self.tokens.find(given)
+        if token is None and (seconds := self.guesses.wait(peer)):
+            raise Refusal(429, "too many wrong tokens", headers={"Retry-After": str(seconds)})
+        return token
+
+
+def may_write(scope: Scope, settings: Settings) -> bool:
+    """Whether whoever asks may change something."""
+    token = scope.get(KEY)
+    return not settings.read_only and (token is None or token.scope == "write")
+
 
 def check_write(scope: Scope, settings: Settings) -> None:
     """Refuses whoever may not change documents."""
@@ -54,6 +77,15 @@ def check_write(scope: Scope, settings: Settings) -> None:
     token = scope.get(KEY)
     if token is not None and token.scope != "write":
         raise Refusal(403, "this token may read only; a write token is needed")
+
+
+def _kept(scope: Scope) -> str | None:
+    """The token that a page keeps for someone who signed in."""
+    for field in (header(scope, b"cookie") or "").split(";"):
+        name, _, value = field.strip().partition("=")
+        if name == COOKIE and value:
+            return value
+    return None
 
 
 def _given(authorization: str | None) -> str | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Self
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
@@ -55,6 +56,9 @@ class Settings:
     rate: float = 0.0
     burst: int = 200
     max_clustered: int = 200_000
+
+    def replace(self, **changes: Any) -> Self:
+        return replace(self, **changes)
 
     @property
     def is_local(self) -> bool:

@@ -37,6 +37,8 @@ class Service:
         self.writer = Writer(collection, self.settings.write_queue)
         # False from the moment it is told to stop.
         self.ready = True
+        # Set at the same moment, for threads that wait.
+        self.closing = threading.Event()
 
     async def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """What the function returns, called in a thread; `Busy` if too many are waiting."""
@@ -63,5 +65,6 @@ class Service:
     def close(self) -> None:
         """Finishes what was accepted. The collection stays open: it is the caller's."""
         self.ready = False
+        self.closing.set()
         self.writer.close()
         self.door.close()

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from neardup.service.pages import check, compare, files, learn
+from neardup.service.growth import Growth, keep_counting
+from neardup.service.marks import Marks
+from neardup.service.notes import Notes
+from neardup.service.pages import check, collection, compare, files, learn, marking, sign_in
 from neardup.service.pages.asking import see_other
 from neardup.service.pages.kept import Kept
 
@@ -21,11 +24,17 @@ if TYPE_CHECKING:
 def routes(service: Service) -> list[BaseRoute]:
     """All pages, each with its twin in JSON, and the files they share with reports."""
     kept = Kept()
+    notes = Notes(service.collection.path)
+    marks, growth = Marks(notes), Growth(notes)
+    keep_counting(service, growth)
     return [
         Route("/", home, name="home"),
         *check.routes(service, kept),
-        *compare.routes(service, kept),
+        *compare.routes(service, kept, marks),
+        *collection.routes(service, marks, growth),
+        *marking.routes(service, marks),
         *learn.routes(service),
+        *sign_in.routes(service),
         *files.routes(service),
     ]
 

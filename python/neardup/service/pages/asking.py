@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlencode
 
 from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from neardup.service import answers
-from neardup.service.endpoint import refusal_of
 from neardup.service.pages import shell
 from neardup.service.pages.kept import Given, Kept
 from neardup.service.pages.upload import UnreadableFile, text_from
 from neardup.service.problems import Refusal
+from neardup.service.refusals import refusal_of
 from neardup.service.requests import Gone, media_type, read
 
 if TYPE_CHECKING:
@@ -60,8 +63,10 @@ def told(service: Service, page: str) -> Callable[[shell.Endpoint], shell.Endpoi
     def decorate(endpoint: shell.Endpoint) -> shell.Endpoint:
         @functools.wraps(endpoint)
         async def answer(request: Request) -> Response:
+            limits = service.settings
             try:
-                return await endpoint(request)
+                async with asyncio.timeout(limits.body_seconds + limits.answer_seconds):
+                    return await endpoint(request)
             except Gone:
                 return Response(status_code=499)
             except Unanswerable as error:
@@ -72,7 +77,7 @@ def told(service: Service, page: str) -> Callable[[shell.Endpoint], shell.Endpoi
                 refusal = refusal_of(error)
                 words = shell.words_of(request)
                 name = f"problem.{refusal.status}"
-                said = words(name) if name in shell.PHRASES else refusal.detail
+                said = words(name) if name in shell.COMMON else refusal.detail
                 status, headers = refusal.status, refusal.headers
             if shell.is_twin(request):
                 return Refusal(status, said, headers=headers).response()
@@ -117,14 +122,21 @@ def document_link(id_: str) -> str:
     return Asked(Given("", id_), {"id": id_}, id_).link("/check")
 
 
+def pair_link(left: str, right: str) -> str:
+    """Two documents of the collection side by side."""
+    return Asked(Given("", left), {"id": left}, left).link("/pair", [("source", right)])
+
+
 def limited(given: Given) -> Given:
     if len(given.text) > MOST_CHARACTERS:
         raise Unanswerable(413, "problem.long", n=len(given.text), most=MOST_CHARACTERS)
     return given
 
 
-async def form_of(request: Request, service: Service) -> FormData:
-    """The fields of a form, read within the limits of the service."""
+@asynccontextmanager
+async def form_of(request: Request, service: Service) -> AsyncIterator[FormData]:
+    """The fields of a form, read within the limits of the service; its files are closed at the
+    end."""
     if media_type(request.scope) not in FORMS:
         raise Refusal(415, f"the body must be {' or '.join(FORMS)}")
     most = service.settings.max_body
@@ -135,9 +147,13 @@ async def form_of(request: Request, service: Service) -> FormData:
 
     whole = Request(request.scope, replay)
     try:
-        return await whole.form(max_files=2, max_fields=MOST_FIELDS, max_part_size=most + 1)
-    except (MultiPartException, ValueError) as error:
-        raise Refusal(400, f"the form cannot be read: {error}") from None
+        form = await whole.form(max_files=2, max_fields=MOST_FIELDS, max_part_size=most + 1)
+    except (HTTPException, MultiPartException, ValueError):
+        raise Refusal(400, "the form cannot be read") from None
+    try:
+        yield form
+    finally:
+        await form.close()
 
 
 def field(form: FormData, name: str) -> str:

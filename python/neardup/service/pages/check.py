@@ -17,6 +17,7 @@ from neardup.service.pages.asking import Asked, Unanswerable, document_link
 from neardup.service.pages.checking import Checked, check
 from neardup.service.pages.kept import Given, Kept
 from neardup.service.pages.upload import ACCEPTED
+from neardup.service.rights import check_write, may_write
 from neardup.similarity import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def routes(service: Service, kept: Kept) -> list[BaseRoute]:
 
     @asking.told(service, "check")
     async def add(request: Request) -> Response:
-        async with await asking.form_of(request, service) as form:
+        check_write(request.scope, service.settings)
+        async with asking.form_of(request, service) as form:
             fields = {name: asking.coded(form, name) for name in ("text", "kept")}
             fields["new_id"] = asking.field(form, "new_id")
         return await _added(request, service, kept, fields)
@@ -102,8 +104,6 @@ async def _added(
     request: Request, service: Service, kept: Kept, fields: dict[str, str]
 ) -> Response:
     """Stores the text that was checked, if nothing is stored under that id yet."""
-    if service.settings.read_only:
-        raise Unanswerable(403, "problem.read_only")
     id_ = fields["new_id"].strip()
     if not 1 <= len(id_) <= MAX_ID:
         raise Unanswerable(422, "problem.id", most=MAX_ID)
@@ -115,21 +115,15 @@ async def _added(
         text = found[0].text
     if not text.strip():
         raise Unanswerable(422, "problem.empty")
-    if not await service.run(_store, service, id_, text):
+    if await service.run(service.collection.get, id_) is not None:
         raise Unanswerable(409, "problem.known_id", id=id_)
+    await service.add([(id_, text, {})])
     return asking.see_other(request, f"{document_link(id_)}&added=1")
-
-
-def _store(service: Service, id_: str, text: str) -> bool:
-    if id_ in service.collection:
-        return False
-    service.collection.add([(id_, text)])
-    return True
 
 
 async def _posted(request: Request, service: Service, kept: Kept) -> Response:
     """A form was sent: the answer is at an address of its own, which can be shared."""
-    async with await asking.form_of(request, service) as form:
+    async with asking.form_of(request, service) as form:
         given = await asking.text_of(form, service, text="text", file="file")
         if given is None:
             raise Unanswerable(422, "problem.empty")
@@ -145,9 +139,11 @@ def address(given: Given, kept: Kept, similarity: str = "") -> str:
 
 
 async def _empty(request: Request, service: Service) -> Response:
-    found = await service.run(answers.documents, service, limit=OFFERED, newest=True)
+    found = await service.run(answers.documents, service, limit=5 * OFFERED, newest=True)
     stats = await service.run(answers.stats, service)
-    ids = [document.id for document in found.documents] if stats.texts else []
+    # Those with too few words would show nothing.
+    worth = [one.id for one in found.documents if stats.texts and one.fingerprint]
+    ids = worth[:OFFERED]
     if shell.is_twin(request):
         return shell.twin({"documents": stats.documents, "recent": ids})
     return shell.page(
@@ -188,7 +184,7 @@ def _answer(
         heading=plain(name) if name else words("check.yours"),
         similarity=f"{similarity:g}",
         note=asked.given.note,
-        addable=asked.id is None and not service.settings.read_only,
+        addable=asked.id is None and may_write(request.scope, service.settings),
         added=asked.id is not None and "added" in request.query_params,
         suggested=plain(name) if name else "",
         query=asked.query,

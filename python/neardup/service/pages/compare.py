@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from neardup.reports.markup import line, plain
+from neardup.service.marks import Marks
+from neardup.service.notes import NotesError
 from neardup.service.pages import asking, shell
 from neardup.service.pages.asking import Asked, Unanswerable, document_link
 from neardup.service.pages.check import form_context
 from neardup.service.pages.comparing import both
 from neardup.service.pages.kept import Given, Kept
+from neardup.service.rights import may_write
 from neardup.similarity import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from neardup.service.state import Service
 
 
-def routes(service: Service, kept: Kept) -> list[BaseRoute]:
+def routes(service: Service, kept: Kept, marks: Marks) -> list[BaseRoute]:
     @asking.told(service, "compare")
     async def compare(request: Request) -> Response:
         if request.method == "POST":
@@ -28,7 +31,7 @@ def routes(service: Service, kept: Kept) -> list[BaseRoute]:
         found = _given(request, kept)
         if found is None:
             return _empty(request, service)
-        return await service.run(_answer, request, service, *found, page="compare")
+        return await service.run(_answer, request, service, marks, *found, page="compare")
 
     @asking.told(service, "check")
     async def pair(request: Request) -> Response:
@@ -40,6 +43,7 @@ def routes(service: Service, kept: Kept) -> list[BaseRoute]:
             _answer,
             request,
             service,
+            marks,
             asked.given,
             source.given,
             page="check",
@@ -54,7 +58,7 @@ def routes(service: Service, kept: Kept) -> list[BaseRoute]:
 
 
 async def _posted(request: Request, service: Service, kept: Kept) -> Response:
-    async with await asking.form_of(request, service) as form:
+    async with asking.form_of(request, service) as form:
         texts = []
         for side in ("left", "right"):
             given = await asking.text_of(form, service, text=side, file=f"{side}_file")
@@ -101,6 +105,7 @@ def _empty(request: Request, service: Service) -> Response:
 def _answer(
     request: Request,
     service: Service,
+    marks: Marks,
     left: Given,
     right: Given,
     *,
@@ -130,7 +135,7 @@ def _answer(
         back=back,
         documents=[(document_link(id_), line(id_)) for id_ in ids if id_ is not None],
         texts=_typed(left, right) if page == "compare" else None,
-        **_marking(ids),
+        **_marking(request, service, marks, ids),
         **form_context(service),
     )
 
@@ -142,6 +147,17 @@ def _typed(left: Given, right: Given) -> tuple[str, str] | None:
     return left.text, right.text
 
 
-def _marking(ids: tuple[str | None, str | None]) -> dict[str, Any]:
-    """Two stored documents can be marked."""
-    return {"marking": ids if None not in ids and ids[0] != ids[1] else None}
+def _marking(
+    request: Request, service: Service, marks: Marks, ids: tuple[str | None, str | None]
+) -> dict[str, Any]:
+    """Two stored documents can be marked, by whoever may."""
+    left, right = ids
+    if left is None or right is None or left == right:
+        return {"marking": None}
+    if not may_write(request.scope, service.settings):
+        return {"marking": None}
+    try:
+        verdict = marks.get(left, right) or ""
+    except NotesError:
+        return {"marking": None}
+    return {"marking": (left, right), "marked": verdict}

@@ -27,7 +27,19 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "page.back": ("Back to the page", "返回页面"),
     "page.sign_in": ("Sign in", "登录"),
     "page.sign_out": ("Sign out", "退出登录"),
+    "sign.lead": (
+        "This service asks for a token. Whoever runs it can give you one.",
+        "此服务需要令牌，请向其管理者索取。",
+    ),
+    "sign.token": ("Token", "令牌"),
+    "sign.wrong": ("This token is not known.", "令牌无效。"),
     # ---- what can go wrong ----
+    "problem.401": ("A token is needed. Sign in.", "需要令牌，请登录。"),
+    "problem.403": (
+        "You may look, but not change anything here.",
+        "您只能查看，不能修改。",
+    ),
+    "problem.429": ("Too many tries. Wait a little.", "尝试次数过多，请稍候。"),
     "problem.404": ("There is no such document.", "没有这个文档。"),
     "problem.408": (
         "The form did not arrive in time. Send it again.",

@@ -14,13 +14,16 @@ from starlette.routing import BaseRoute, Route
 
 from neardup.reports.catalogue import LANGUAGES, Catalogue, Words
 from neardup.reports.markup import number
+from neardup.service.pages.collection_phrases import COLLECTION_PHRASES
 from neardup.service.pages.phrases import PHRASES
+from neardup.service.rights import COOKIE, KEY, RIGHTS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from neardup.service.state import Service
 
+COMMON = {**PHRASES, **COLLECTION_PHRASES}
 THEMES = ("auto", "light", "dark")
 # What is chosen stays so for a year.
 YEAR = 365 * 24 * 3600
@@ -66,7 +69,8 @@ def theme_of(request: Request) -> str:
 
 
 def words_of(request: Request, phrases: Catalogue | None = None) -> Words:
-    return Words(language_of(request), {**PHRASES, **(phrases or {})})
+    """All phrases in the language of whoever asks."""
+    return Words(language_of(request), {**COMMON, **(phrases or {})})
 
 
 def with_query(request: Request, path: str | None = None, **changes: str | None) -> str:
@@ -109,6 +113,9 @@ def page(
             themes=THEMES,
             languages=LANGUAGES,
             demo=service.demo,
+            signed_in=COOKIE in request.cookies and KEY in request.scope,
+            # Without a token there is no page to go to.
+            show_pages=RIGHTS not in request.scope or KEY in request.scope,
             stamp=stamp(),
             here=lambda **changes: with_query(request, **changes),
             twin=with_query(request, path.removesuffix("/") + ".json", lang=None, theme=None),

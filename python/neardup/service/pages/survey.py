@@ -111,8 +111,7 @@ class Surveyor:
         moment = await self._service.run(_moment, self._service.collection)
         shown = self._shown
         if self._running is None and (
-            shown is None
-            or (shown.moment != moment and time.monotonic() - shown.began > RENEW)
+            shown is None or (shown.moment != moment and time.monotonic() - shown.began > RENEW)
         ):
             self._running = asyncio.create_task(self._make())
             self._running.add_done_callback(self._ended)
