@@ -9,7 +9,7 @@ from starlette.routing import Route
 from neardup.service.growth import Growth, keep_counting
 from neardup.service.marks import Marks
 from neardup.service.notes import Notes
-from neardup.service.pages import check, collection, compare, files, marking, sign_in
+from neardup.service.pages import check, collection, compare, files, learn, marking, sign_in
 from neardup.service.pages.asking import see_other
 from neardup.service.pages.kept import Kept
 
@@ -33,6 +33,7 @@ def routes(service: Service) -> list[BaseRoute]:
         *compare.routes(service, kept, marks),
         *collection.routes(service, marks, growth),
         *marking.routes(service, marks),
+        *learn.routes(service),
         *sign_in.routes(service),
         *files.routes(service),
     ]
