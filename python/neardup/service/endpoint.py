@@ -37,7 +37,7 @@ class Endpoint:
         self.service = service
         # What it is called in logs and metrics.
         self.route = operations[0].path.replace(":path", "")
-        self.operations = {one.method: one for one in operations}
+        self.operations: dict[str, Operation] = {one.method: one for one in operations}
         if "GET" in self.operations:
             self.operations["HEAD"] = self.operations["GET"]
         self.allowed = ", ".join(sorted(self.operations))
