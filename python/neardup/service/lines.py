@@ -104,8 +104,9 @@ class Replies:
             refusal = refusal_of(error)
             if refusal.status < 500 and len(given) > 1:
                 # One of them is at fault; the others need not know.
-                each = [await self._replies(options, [one]) for one in given]
-                return {number: value for one in each for number, value in one.items()}
+                half = len(given) // 2
+                first = await self._replies(options, given[:half])
+                return first | await self._replies(options, given[half:])
             return {number: _told(number, refusal) for number, _ in given}
         return {number: value for (number, _), value in zip(given, made, strict=True)}
 
