@@ -136,8 +136,9 @@ def test_without_a_token_nothing_is_answered(serve: Callable[..., str], token_fi
         {"Authorization": READ},
         {"Authorization": f"Basic {READ}"},
         {"Authorization": "Basic ////"},
-        {"Authorization": "Bearer \udcff".encode("utf-8", "surrogateescape").decode("latin-1")},
     )
+    strange = [(b"Authorization", b"Bearer \xff\xfe")]
+    assert httpx.get(f"{url}/healthz", headers=strange).status_code == 401
     for headers in wrong:
         assert httpx.get(f"{url}/healthz", headers=headers).status_code == 401
 
