@@ -211,19 +211,21 @@ async function edit(event) {
   const { bits } = chosen();
   said.textContent = say("own.working");
   seed += 1;
+  const mine = seed;
   try {
     const answer = await fetch("/learn/edits.json", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({
-        text: input("own").value, recipe: input("own-recipe").value, bits, seed,
+        text: input("own").value, recipe: input("own-recipe").value, bits, seed: mine,
       }),
     });
     const given = await answer.json();
+    if (mine !== seed) return; // It was asked again meanwhile.
     if (!answer.ok) throw new Error(given.detail);
     own = given;
   } catch (error) {
-    said.textContent = error.message || say("own.failed");
+    if (mine === seed) said.textContent = error.message || say("own.failed");
     return;
   }
   draw();
