@@ -73,7 +73,8 @@ function marker(svg, share) {
 }
 
 function distances({ points }, { bits, radius, share }) {
-  const most = Math.max(points.at(-1).expected + points.at(-1).deviation, radius + 1, 1);
+  const tops = own?.bits === bits ? own.points.map((p) => p.mean + p.deviation) : [];
+  const most = Math.max(points.at(-1).expected + points.at(-1).deviation, radius + 1, 1, ...tops);
   const up = upTo(most);
   const step = [1, 2, 5, 10, 20].find((each) => most / each <= 7) ?? 40;
   const ticks = [];
