@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +74,9 @@ def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
             return stack.enter_context(serving(collection, **settings))
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def serving_of() -> Callable[..., AbstractContextManager[str]]:
+    """`serving`, for fixtures of files that serve a collection of their own."""
+    return serving

@@ -16,6 +16,7 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from neardup.reports.markup import line
 from neardup.service import answers
 from neardup.service.pages import shell
 from neardup.service.pages.kept import Given, Kept
@@ -82,7 +83,7 @@ def told(service: Service, page: str) -> Callable[[shell.Endpoint], shell.Endpoi
             if shell.is_twin(request):
                 return Refusal(status, said, headers=headers).response()
             found = shell.page(
-                request, service, "problem.html", page=page, status=status, said=said
+                request, service, "problem.html", page=page, status=status, said=line(said)
             )
             found.headers.update(headers)
             return found
@@ -177,7 +178,7 @@ async def text_of(form: FormData, service: Service, *, text: str, file: str) -> 
         try:
             found, encoding = await service.run(text_from, name, data)
         except UnreadableFile as error:
-            raise Unanswerable(422, error.phrase, name=name, reason=error.reason) from None
+            raise Unanswerable(422, error.phrase, file=name, reason=error.reason) from None
         return limited(Given(found, name, encoding))
     typed = field(form, text)
     return limited(Given(typed)) if typed.strip() else None
@@ -211,5 +212,5 @@ def number_in(request: Request, name: str, default: float, least: float, most: f
     except ValueError:
         value = float("nan")
     if not least <= value <= most:
-        raise Unanswerable(422, "problem.number", name=name, value=given, least=least, most=most)
+        raise Unanswerable(422, "problem.number", field=name, value=given, least=least, most=most)
     return value

@@ -84,8 +84,8 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "地址中缺少要对照的两条文本。",
     ),
     "problem.number": (
-        "{name} is {value}; it must be a number from {least:g} to {most:g}.",
-        "{name} 为 {value}，应是 {least:g} 到 {most:g} 之间的数。",
+        "{field} is {value}; it must be a number from {least:g} to {most:g}.",
+        "{field} 为 {value}，应是 {least:g} 到 {most:g} 之间的数。",
     ),
     "problem.read_only": (
         "The service was started to read only: nothing can be changed.",
@@ -100,19 +100,19 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "标识 {id} 已被使用，请换一个。",
     ),
     "file.packed": (
-        "{name} is packed. Unpack it, and choose what is in it.",
-        "{name} 是压缩文件，请解压后再选。",
+        "{file} is packed. Unpack it, and choose what is in it.",
+        "{file} 是压缩文件，请解压后再选。",
     ),
     "file.encoding": (
-        "{name} is not UTF-8, and its encoding cannot be told. Save it as UTF-8.",
-        "{name} 不是 UTF-8，也无法判断其编码。请另存为 UTF-8。",
+        "{file} is not UTF-8, and its encoding cannot be told. Save it as UTF-8.",
+        "{file} 不是 UTF-8，也无法判断其编码。请另存为 UTF-8。",
     ),
-    "file.binary": ("{name} is no text.", "{name} 不是文本文件。"),
+    "file.binary": ("{file} is no text.", "{file} 不是文本文件。"),
     "file.wrong_byte": (
-        "{name} is damaged, or in another encoding than it seems ({reason}). Save it as UTF-8.",
-        "{name} 已损坏，或编码与判断不符（{reason}）。请另存为 UTF-8。",
+        "{file} is damaged, or in another encoding than it seems ({reason}). Save it as UTF-8.",
+        "{file} 已损坏，或编码与判断不符（{reason}）。请另存为 UTF-8。",
     ),
-    "file.unreadable": ("{name}: {reason}.", "无法读取 {name}：{reason}"),
+    "file.unreadable": ("{file}: {reason}.", "无法读取 {file}：{reason}"),
     # ---- forms ----
     "form.file": ("Or a file", "或选择文件"),
     "form.kinds": (
