@@ -181,6 +181,7 @@ def test_a_text_of_ones_own_is_edited(visit: Visit) -> None:
     page.click("#own-form button")
     page.wait_for_selector("#plot rect.own")
     said = page.inner_text("#own-said")
+    assert said != visit.said("own.working")
     assert page.locator("#plot rect.own").count() == 22
     assert "40" in said
     page.click("#own-form button")

@@ -82,11 +82,12 @@ LESSONS: dict[str, tuple[str | tuple[str, str], str]] = {
     "radius.model": (
         "The curves are a model: all words are different and weigh the same; a third of the edits "
         "deletes, a third replaces, a third inserts, so s = 1 − 2p/3, q = arccos(s)/π, and the "
-        "distance is binomial with bits and q. Real texts repeat words, and a repeated word hardly "
-        "changes: their copies are nearer than the model says.",
+        "distance is binomial with bits and q. Real texts differ from it both ways: a word that is "
+        "repeated hardly changes, so copies of long texts are nearer; where long words weigh more, "
+        "or a changed character is part of several features, they are farther.",
         "曲线是模型：假设所有词都不同、权重相等；改动中删、换、插各占三分之一，于是 s = 1 − 2p/3，"
-        "q = arccos(s)/π，距离服从参数为（位数，q）的二项分布。真实文章会重复用词，"
-        "重复的词受影响较小，所以真实副本比模型说的更近。",
+        "q = arccos(s)/π，距离服从参数为（位数，q）的二项分布。真实文章两个方向都有偏差："
+        "反复出现的词受影响小，所以长文章的副本更近；长词权重大，或者一个字属于好几个特征时，副本更远。",
     ),
     "radius.measured": (
         "Measured on 2,500 English newsgroup posts (words, 1 + ln tf, 64 bits): within radius 3 "

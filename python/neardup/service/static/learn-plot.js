@@ -73,7 +73,8 @@ function marker(svg, share) {
 }
 
 function distances({ points }, { bits, radius, share }) {
-  const most = Math.max(points.at(-1).expected + points.at(-1).deviation, radius + 1, 1);
+  const tops = own?.bits === bits ? own.points.map((p) => p.mean + p.deviation) : [];
+  const most = Math.max(points.at(-1).expected + points.at(-1).deviation, radius + 1, 1, ...tops);
   const up = upTo(most);
   const step = [1, 2, 5, 10, 20].find((each) => most / each <= 7) ?? 40;
   const ticks = [];
@@ -211,19 +212,21 @@ async function edit(event) {
   const { bits } = chosen();
   said.textContent = say("own.working");
   seed += 1;
+  const mine = seed;
   try {
     const answer = await fetch("/learn/edits.json", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({
-        text: input("own").value, recipe: input("own-recipe").value, bits, seed,
+        text: input("own").value, recipe: input("own-recipe").value, bits, seed: mine,
       }),
     });
     const given = await answer.json();
+    if (mine !== seed) return; // It was asked again meanwhile.
     if (!answer.ok) throw new Error(given.detail);
     own = given;
   } catch (error) {
-    said.textContent = error.message || say("own.failed");
+    if (mine === seed) said.textContent = error.message || say("own.failed");
     return;
   }
   draw();
