@@ -154,6 +154,15 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "No document is near it as a whole (similarity {similarity} or more).",
         "没有整体相近的文档（相似度不低于 {similarity}）。",
     ),
+    "check.passages": (
+        (
+            "No document is near it as a whole (similarity {similarity} or more), but {n:,} "
+            "document shares passages with it.",
+            "No document is near it as a whole (similarity {similarity} or more), but {n:,} "
+            "documents share passages with it.",
+        ),
+        "没有整体相近的文档（相似度不低于 {similarity}），但有 {n:,} 个文档与之有重合段。",
+    ),
     "check.copied": ("How much was copied", "重复率"),
     "check.recomputed": ("Copied in all: {share}", "重复率：{share}"),
     "check.nearest_only": (
