@@ -25,6 +25,7 @@ from neardup.service.metrics import Metrics
 from neardup.service.pages import routes
 from neardup.service.problems import Refusal, problem
 from neardup.service.refusals import refusal_of
+from neardup.service.rights import Rights
 from neardup.service.state import Service
 from neardup.service.watching import watching
 
@@ -44,6 +45,8 @@ register_url_convertor("any", AnyText())
 
 def make_app(service: Service) -> Starlette:
     """Everything the service answers. Closing the service is left to the caller."""
+    # Before anything is served: Starlette makes its middlewares when the first request comes.
+    rights = Rights(service.settings)
     metrics = Metrics(service)
     by_path = attrgetter("path")
     api: list[BaseRoute] = [
@@ -57,7 +60,7 @@ def make_app(service: Service) -> Starlette:
             Mount("/static", Files(STATIC)),
             *routes(service),
         ],
-        middleware=[Middleware(Guard, settings=service.settings, metrics=metrics)],
+        middleware=[Middleware(Guard, settings=service.settings, rights=rights, metrics=metrics)],
         exception_handlers={
             HTTPException: _refused,
             **dict.fromkeys((Refusal, *ASKING), _told),
