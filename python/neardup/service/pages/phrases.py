@@ -41,6 +41,7 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     ),
     "problem.429": ("Too many tries. Wait a little.", "尝试次数过多，请稍候。"),
     "problem.404": ("There is no such document.", "没有这个文档。"),
+    "problem.no_page": ("There is no such page.", "没有这个页面。"),
     "problem.408": (
         "The form did not arrive in time. Send it again.",
         "表单未能及时送达，请重试。",
