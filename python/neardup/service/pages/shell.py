@@ -119,9 +119,7 @@ def page(
             show_pages=RIGHTS not in request.scope or KEY in request.scope,
             stamp=stamp(),
             here=lambda **changes: with_query(request, **changes),
-            twin=with_query(
-                request, f"{path}.json", lang=None, theme=None
-            ),
+            twin=with_query(request, f"{path}.json", lang=None, theme=None),
             **context,
         )
     )
