@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from starlette.responses import RedirectResponse, Response
 
 from neardup.reports.markup import line
 from neardup.service import answers
+from neardup.service.notes import NotesError
 from neardup.service.pages import shell
 from neardup.service.pages.kept import Given, Kept
 from neardup.service.pages.upload import UnreadableFile, text_from
@@ -27,6 +29,8 @@ from neardup.service.requests import Gone, media_type, read
 
 if TYPE_CHECKING:
     from neardup.service.state import Service
+
+log = logging.getLogger("neardup.service")
 
 # A text that takes no more than this in an address stays there: the link says it all.
 ADDRESS_CHARACTERS = 1_500
@@ -74,6 +78,10 @@ def told(service: Service, page: str) -> Callable[[shell.Endpoint], shell.Endpoi
                 words = shell.words_of(request)
                 said = words(error.phrase, **error.values)
                 status, headers = error.status, {}
+            except NotesError as error:
+                log.warning("%s", error)
+                words = shell.words_of(request)
+                said, status, headers = words("problem.notes"), 503, {}
             except Exception as error:
                 refusal = refusal_of(error)
                 words = shell.words_of(request)

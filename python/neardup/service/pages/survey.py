@@ -126,7 +126,7 @@ class Surveyor:
         if self._shown is None or not self._shown.finished:
             self._shown = survey
         places = await self._service.run(self._places, survey)
-        while not survey.finished:
+        while not survey.finished and self._service.ready:
             try:
                 await self._service.run(turn, self._service.collection, survey, places)
             except Busy:
