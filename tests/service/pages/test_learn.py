@@ -187,7 +187,7 @@ def test_a_refused_lesson_leaves_the_others(served: str) -> None:
     ("query", "said"),
     [
         ({"a": "x" * 1001}, "The text has 1,001 characters; this page takes 1,000."),
-        ({"as": "words", "a": "x 1\n" * 1001}, "this page takes 4,000"),
+        ({"as": "words", "a": "x 1\n" * 1001}, "this page takes 3,000"),
         ({"as": "words", "a": "x\n" * 201}, "There are 201 words; this page takes 200."),
         ({"as": "letters"}, "“as” is “letters”; it must be text or words."),
         ({"recipe": "none"}, "There is no recipe “none”"),

@@ -28,7 +28,8 @@ T = TypeVar("T")
 Items = Sequence[tuple[str, str]]
 
 MAX_TEXT = 1000
-MAX_LINES = 4000
+# Two of them, every character as nine of an address, fit what servers take.
+MAX_LINES = 3000
 # The fields of each form; the others go along with it, so that the address holds everything.
 WORDS = frozenset(("as", "a", "b", "recipe", "bits", "t", "w", "h"))
 BLOCK = frozenset(("stored", "query", "k", "flip"))

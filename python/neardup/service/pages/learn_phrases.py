@@ -131,7 +131,8 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "col.word": ("word", "词"),
     "col.count": ("count", "次数"),
     "col.weight": ("weight", "权重"),
-    "col.bit": ("bit", "位"),
+    "col.number": ("bit no.", "位号"),
+    "col.bits": ("bits", "指纹"),
     "col.sum": ("sum", "和"),
     "col.mark": ("flipped", "翻转"),
     # ---- two texts ----
