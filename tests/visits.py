@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +85,12 @@ def visiting(chromium: Browser, url: str, *looks: Any, **options: Any) -> Iterat
 def until(page: Page, expression: str, seconds: float = 15.0) -> None:
     """Waits until something is true on a page. The browser's own way would need the right to make
     scripts of strings, which pages do not give."""
+    eventually(lambda: bool(page.evaluate(expression)), seconds)
+
+
+def eventually(is_true: Callable[[], bool], seconds: float = 15.0) -> None:
+    """Waits until something is true."""
     end = time.monotonic() + seconds
-    while not page.evaluate(expression):
-        assert time.monotonic() < end, f"not true after {seconds} s: {expression}"
+    while not is_true():
+        assert time.monotonic() < end, f"not true after {seconds} s"
         time.sleep(0.02)

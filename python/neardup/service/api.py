@@ -211,7 +211,7 @@ OPERATIONS = (
     ),
     Operation(
         "GET",
-        "/v1/documents/{id:path}",
+        "/v1/documents/{id:any}",
         "document",
         "One document, with its text",
         document,
@@ -221,7 +221,7 @@ OPERATIONS = (
     ),
     Operation(
         "DELETE",
-        "/v1/documents/{id:path}",
+        "/v1/documents/{id:any}",
         "remove",
         "Take a document out",
         remove,

@@ -7,6 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -30,6 +31,15 @@ from neardup.service.watching import watching
 # What a page may raise, and is told as by the API.
 ASKING = (Busy, CollectionError, OSError, TooMany, UnknownDocument)
 STATIC = Path(__file__).parent / "static"
+
+
+class AnyText(StringConvertor):
+    """An id in a path: whatever it holds, slashes and line breaks too."""
+
+    regex = "(?s:.+)"
+
+
+register_url_convertor("any", AnyText())
 
 
 def make_app(service: Service) -> Starlette:

@@ -40,7 +40,9 @@ KEPT = 8
 def _made(service: Service, similarity: float) -> Clustering:
     collection, most = service.collection, service.settings.max_clustered
     if not collection.stores_text:
-        raise CollectionError("the collection keeps no texts, so clusters cannot be verified")
+        raise CollectionError(
+            f"{collection.path}: keeps no texts, so that clusters cannot be verified"
+        )
     count = len(collection)
     if count > most:
         raise TooMany(

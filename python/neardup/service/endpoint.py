@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from neardup.service.api import Operation
 from neardup.service.lines import Replies, wants_lines
 from neardup.service.models import encoder
-from neardup.service.problems import Refusal
+from neardup.service.problems import Refusal, problem
 from neardup.service.refusals import refusal_of
 from neardup.service.requests import (
     JSON,
@@ -36,8 +36,8 @@ class Endpoint:
     def __init__(self, service: Service, operations: Sequence[Operation]) -> None:
         self.service = service
         # What it is called in logs and metrics.
-        self.route = operations[0].path.replace(":path", "")
-        self.operations = {one.method: one for one in operations}
+        self.route = operations[0].path.replace(":any", "")
+        self.operations: dict[str, Operation] = {one.method: one for one in operations}
         if "GET" in self.operations:
             self.operations["HEAD"] = self.operations["GET"]
         self.allowed = ", ".join(sorted(self.operations))
@@ -66,7 +66,8 @@ class Endpoint:
                 return
             response = await self._answer(operation, asked, scope, receive)
         except Gone:
-            return
+            # Most likely nobody is there any more; but the body may as well have been malformed.
+            response = problem(400, "the body broke off", headers={"Connection": "close"})
         except Exception as error:
             response = refusal_of(error).response()
         await response(scope, receive, send)

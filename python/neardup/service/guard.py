@@ -26,6 +26,10 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+# Fields that decide something: of two, it would depend on the reader which counts.
+SINGLE = frozenset(
+    (b"authorization", b"content-encoding", b"content-length", b"content-type", b"host", b"origin")
+)
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 FOREIGN = ("cross-site", "same-site")
 HEADERS = (
@@ -35,6 +39,8 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"x-frame-options", b"DENY"),
+    # Instead of what the server would say of itself.
+    (b"server", b"neardup"),
 )
 # Unless an answer says otherwise: documents change, and are nobody else's.
 UNCACHED = (b"cache-control", b"no-store")
@@ -90,6 +96,9 @@ class Guard:
 
     def check(self, scope: Scope, peer: str) -> None:
         """Raises what is wrong with the head of a request."""
+        seen = [key for key, _ in scope["headers"] if key in SINGLE]
+        if len(seen) != len({*seen}):
+            raise Refusal(400, "a field of the head is there twice, which may be there once only")
         host = header(scope, b"host") or ""
         if not self._is_ours(host):
             raise Refusal(
@@ -113,10 +122,11 @@ class Guard:
             ours = origin == "null" and site == "same-origin"
             if site in FOREIGN or (origin is not None and not ours and not _same(origin, host)):
                 raise Refusal(403, "a page of another site may not ask for this")
-        if header(scope, b"content-length") and header(scope, b"transfer-encoding"):
+        transfer = header(scope, b"transfer-encoding")
+        if transfer and header(scope, b"content-length"):
             raise Refusal(400, "the length of the body is given in two ways")
-        packed = header(scope, b"content-encoding")
-        if packed is not None and packed.strip().lower() not in ("", "identity"):
+        packed = (header(scope, b"content-encoding") or "").strip().lower()
+        if packed not in ("", "identity") or (transfer or "chunked").strip().lower() != "chunked":
             raise Refusal(
                 415, "the body is packed; send it as it is", headers={"Accept-Encoding": "identity"}
             )

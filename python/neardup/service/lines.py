@@ -19,8 +19,8 @@ from neardup.service.state import Service
 
 # Seconds between two tries where a queue is full: here the client waits, instead of asking again.
 PAUSE = 0.05
-# Documents read at once for a list.
-STEP = 500
+# Documents read at once for a list, at first and at most; then as many as make so many bytes.
+FIRST, MOST, BYTES = 20, 500, 1 << 20
 
 Batch = list[tuple[int, bytes]]
 Reply = Callable[[Service, Any, Any], Awaitable[list[Any]]]
@@ -104,8 +104,9 @@ class Replies:
             refusal = refusal_of(error)
             if refusal.status < 500 and len(given) > 1:
                 # One of them is at fault; the others need not know.
-                each = [await self._replies(options, [one]) for one in given]
-                return {number: value for one in each for number, value in one.items()}
+                half = len(given) // 2
+                first = await self._replies(options, given[:half])
+                return first | await self._replies(options, given[half:])
             return {number: _told(number, refusal) for number, _ in given}
         return {number: value for (number, _), value in zip(given, made, strict=True)}
 
@@ -125,17 +126,19 @@ async def listed(
     await _begin(send)
     gone = asyncio.ensure_future(_gone(receive))
     try:
-        left, after = options.limit, options.after
+        left, after, step = options.limit, options.after, FIRST
         while not gone.done():
             page = await service.run(
                 answers.documents,
                 service,
-                limit=STEP if left is None else min(left, STEP),
+                limit=step if left is None else min(left, step),
                 after=after,
                 newest=options.newest,
                 texts=options.texts,
             )
-            await _send(send, b"".join(models.encoder.encode(x) + b"\n" for x in page.documents))
+            data = b"".join(models.encoder.encode(x) + b"\n" for x in page.documents)
+            await _send(send, data)
+            step = max(1, min(MOST, step * BYTES // max(1, len(data)), 2 * step))
             if left is not None:
                 left -= len(page.documents)
             after = page.next

@@ -38,7 +38,7 @@ class Given(Struct, frozen=True, forbid_unknown_fields=True):
 # ------------------------------------------------------------------------------------ what comes in
 
 
-class NewDocument(Given):
+class NewDocument(Given, frozen=True):
     """A document to be stored. If its id is there already, it gets the new text."""
 
     id: Id
@@ -46,33 +46,33 @@ class NewDocument(Given):
     metadata: dict[str, Any] = {}
 
 
-class Text(Given):
+class Text(Given, frozen=True):
     """A text that is asked about."""
 
     text: str
 
 
-class TextLine(Given):
+class TextLine(Given, frozen=True):
     """A line with a text that is asked about; the answer has the same id."""
 
     text: str
     id: str | None = None
 
 
-class Reference(Given):
+class Reference(Given, frozen=True):
     """A document of the collection."""
 
     id: str
 
 
-class Pair(Given):
+class Pair(Given, frozen=True):
     """Two texts to be compared; each is a text, or the id of a document."""
 
     a: str | Reference
     b: str | Reference
 
 
-class Near(Given):
+class Near(Given, frozen=True):
     """What counts as near."""
 
     similarity: Similarity = None
@@ -80,36 +80,36 @@ class Near(Given):
     recall: Recall = None
 
 
-class CheckOptions(Near):
+class CheckOptions(Near, frozen=True):
     n: Annotated[Count, Meta(description="At most so many matches for a text.")] = 100
 
 
-class AddOptions(Near):
+class AddOptions(Near, frozen=True):
     unless_duplicate: Annotated[
         bool, Meta(description="Leave out what is near a document that is there.")
     ] = False
 
 
-class CompareOptions(Given):
+class CompareOptions(Given, frozen=True):
     similarity: Annotated[
         Annotated[float, Meta(ge=0, le=1)],
         Meta(description="The cosine from which two texts are near-duplicates."),
     ] = 0.85
 
 
-class ExplainOptions(Given):
+class ExplainOptions(Given, frozen=True):
     bits: Annotated[
         Annotated[int, Meta(ge=8, le=512, multiple_of=8)] | None,
         Meta(description="Width of the fingerprint [default: that of the collection]."),
     ] = None
 
 
-class SearchOptions(Given):
+class SearchOptions(Given, frozen=True):
     n: Annotated[int, Meta(ge=1, le=100, description="So many documents.")] = 6
     by: Annotated[Literal["cosine", "simhash"], Meta(description="What ranks them.")] = "cosine"
 
 
-class ListOptions(Given):
+class ListOptions(Given, frozen=True):
     limit: Annotated[
         Annotated[int, Meta(ge=1, le=1000)] | None,
         Meta(description="At most so many documents [default: 100; of lines: all]."),
@@ -122,7 +122,7 @@ class ListOptions(Given):
     texts: Annotated[bool, Meta(description="With their texts.")] = False
 
 
-class ClusterOptions(Given):
+class ClusterOptions(Given, frozen=True):
     similarity: Annotated[
         Annotated[float, Meta(ge=0.3, le=1)],
         Meta(description="The cosine from which two documents are linked."),
@@ -136,7 +136,7 @@ class ClusterOptions(Given):
 # ----------------------------------------------------------------------------------- what comes out
 
 
-class Match(Model):
+class Match(Model, frozen=True):
     """A document that is near; `distance` is null for equal texts without a signal, `similarity`
     where a radius decided."""
 
@@ -145,20 +145,20 @@ class Match(Model):
     similarity: float | None
 
 
-class Checked(Model):
+class Checked(Model, frozen=True):
     """The documents near a text, the best first."""
 
     matches: list[Match]
 
 
-class CheckedLine(Model):
+class CheckedLine(Model, frozen=True):
     """The same in answer to a line, with the id that was given there."""
 
     id: str | None
     matches: list[Match]
 
 
-class Added(Model):
+class Added(Model, frozen=True):
     """What became of a document: "duplicate" was not stored, for `dup_of` is near it."""
 
     id: str
@@ -168,7 +168,7 @@ class Added(Model):
     similarity: float | None = None
 
 
-class Document(Model):
+class Document(Model, frozen=True):
     """A document of the collection; `fingerprint` is null without a signal."""
 
     id: str
@@ -177,14 +177,14 @@ class Document(Model):
     text: str | None = None
 
 
-class Page(Model):
+class Page(Model, frozen=True):
     """Some documents; `next` is null on the last page."""
 
     documents: list[Document]
     next: str | None
 
 
-class Passage(Model):
+class Passage(Model, frozen=True):
     """Positions, in characters, of a stretch both texts have."""
 
     left_start: int
@@ -195,7 +195,7 @@ class Passage(Model):
     exact: bool
 
 
-class Compared(Model):
+class Compared(Model, frozen=True):
     """How alike two texts are."""
 
     distance: int | None
@@ -213,14 +213,14 @@ class Compared(Model):
     passages: list[Passage]
 
 
-class Feature(Model):
+class Feature(Model, frozen=True):
     token: str
     count: int
     weight: float
     hash: str
 
 
-class Explained(Model):
+class Explained(Model, frozen=True):
     """The vote behind a fingerprint; `columns` starts at bit 0."""
 
     recipe: str
@@ -231,7 +231,7 @@ class Explained(Model):
     columns: list[float]
 
 
-class Hit(Model):
+class Hit(Model, frozen=True):
     """A document that resembles the text; `score` is the cosine, or the share of equal bits."""
 
     id: str
@@ -239,11 +239,11 @@ class Hit(Model):
     distance: int | None
 
 
-class Found(Model):
+class Found(Model, frozen=True):
     results: list[Hit]
 
 
-class Stats(Model):
+class Stats(Model, frozen=True):
     """Numbers of the collection."""
 
     name: str
@@ -260,7 +260,7 @@ class Stats(Model):
     version: str
 
 
-class Cluster(Model):
+class Cluster(Model, frozen=True):
     """Documents near `representative`, the first that was added; the first of them by name."""
 
     representative: str
@@ -268,7 +268,7 @@ class Cluster(Model):
     members: list[str]
 
 
-class Clusters(Model):
+class Clusters(Model, frozen=True):
     """The largest clusters, and how many there are."""
 
     similarity: float
@@ -277,7 +277,7 @@ class Clusters(Model):
     clusters: list[Cluster]
 
 
-class Problem(Model, omit_defaults=True):
+class Problem(Model, frozen=True, omit_defaults=True):
     """What is wrong with a request, by RFC 9457."""
 
     title: str
@@ -287,7 +287,7 @@ class Problem(Model, omit_defaults=True):
     errors: list[str] = []
 
 
-class LineProblem(Model, omit_defaults=True):
+class LineProblem(Model, frozen=True, omit_defaults=True):
     """What is wrong with a line, which is given by its number."""
 
     line: int
@@ -298,7 +298,7 @@ class LineProblem(Model, omit_defaults=True):
     errors: list[str] = []
 
 
-class Health(Model):
+class Health(Model, frozen=True):
     status: Literal["ok"]
 
 

@@ -60,7 +60,7 @@ def document(operations: Sequence[Operation]) -> bytes:
     )
     paths: dict[str, dict[str, Any]] = {}
     for one in operations:
-        path = one.path.replace(":path", "")
+        path = one.path.replace(":any", "")
         paths.setdefault(path, {})[one.method.lower()] = _operation(one)
     paths |= {path: {"get": _watched(path, *of)} for path, of in WATCHED.items()}
     return msgspec.json.format(

@@ -97,6 +97,7 @@ def _given(authorization: str | None) -> str | None:
         try:
             whole = base64.b64decode(rest, validate=True).decode("utf-8")
         except (binascii.Error, ValueError):
-            return rest
-        return whole.partition(":")[2] or None
+            # Not what a browser would send: a guess.
+            return ""
+        return whole.partition(":")[2]
     return None

@@ -107,7 +107,7 @@ class Running:
             await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
             stopped.cancel()
             self.service.ready = False
-            self._server.stop()
+            self._server.stop()  # type: ignore[no-untyped-call]
             try:
                 await asyncio.wait_for(serving, self.service.settings.shutdown_seconds)
             except TimeoutError:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from browser import needs_browser
-from visits import ALL_LOOKS, browser, visiting
+from visits import ALL_LOOKS, LOOKS, browser, visiting
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -26,6 +26,13 @@ PAGES = (
     "/collection",
     "/learn",
 )
+
+
+# Both languages and both schemes by day, all four pairs of them by night.
+EACH = [
+    pytest.param(looks, id="-".join(looks), marks=[] if looks in LOOKS else pytest.mark.nightly)
+    for looks in ALL_LOOKS
+]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +56,7 @@ def marked(served: str) -> str:
     return served
 
 
-@pytest.mark.parametrize("looks", ALL_LOOKS, ids="-".join)
+@pytest.mark.parametrize("looks", EACH)
 def test_axe_finds_nothing_serious(
     chromium: Browser, marked: str, axe: str, looks: tuple[str, str]
 ) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from urllib.parse import quote
 
 import httpx
@@ -12,25 +11,23 @@ import pytest
 
 from page import NASTY
 from served_pages import NASTY_NAME, WORDS, check_harmless, hostile_collection
+from serving import serving
 
 STORED = NASTY_NAME, f"{NASTY_NAME} 2", "a\r\nb\tc", "=HYPERLINK(1)", "%2e%2e%2f&id=x#y?z"
 
 
 @pytest.fixture(scope="module")
-def client(
-    tmp_path_factory: pytest.TempPathFactory,
-    serving_of: Callable[..., AbstractContextManager[str]],
-) -> Iterator[httpx.Client]:
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     folder = tmp_path_factory.mktemp("hostile")
     with (
         hostile_collection(folder) as collection,
-        serving_of(collection) as url,
+        serving(collection) as url,
         httpx.Client(base_url=url, follow_redirects=True) as found,
     ):
         yield found
 
 
-@pytest.mark.parametrize("id_", STORED)
+@pytest.mark.parametrize("id_", STORED, ids=range(len(STORED)))
 def test_names_and_texts_of_documents(client: httpx.Client, id_: str) -> None:
     page = client.get("/check", params={"id": id_})
     assert page.status_code == 200

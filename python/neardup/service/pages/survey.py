@@ -25,6 +25,8 @@ BUDGET, TURN = 20.0, 0.2
 RENEW = 30.0
 # Steps of the histogram between 0 and 1.
 STEPS = 50
+# Documents of a sample that are asked about at once, and keys that are tried for each at most.
+FEW, MOST_TRIES = 8, 50
 # Of one page; the rows of a whole small collection are read so.
 PAGE = 100
 
@@ -147,12 +149,14 @@ class Surveyor:
         return Survey(collection.moment, documents, floor_of(documents), wanted)
 
     def _places(self, survey: Survey) -> list[int]:
-        """After which keys documents are taken: at random, or all."""
-        collection = self._service.collection
-        last = _last_key(collection)
+        """Where documents are taken: at keys drawn at random; or after the first key, if all are.
+
+        Many keys may be those of documents that are gone, and are drawn in vain."""
         if survey.documents <= self._sample:
             return [0]
-        return [self._random.randrange(last) for _ in range(2 * survey.wanted)]
+        last = _last_key(self._service.collection)
+        tries = min(-(-2 * survey.wanted * last // survey.documents), MOST_TRIES * survey.wanted)
+        return self._random.sample(range(1, last + 1), min(tries, last))
 
 
 def _moment(collection: Collection) -> tuple[int, int]:
@@ -167,14 +171,11 @@ def _last_key(collection: Collection) -> int:
 def turn(collection: Collection, survey: Survey, places: list[int]) -> None:
     """Asks about some more documents, for a fifth of a second or so."""
     began = time.monotonic()
-    seen = {each.left for each in survey.nearest}
     while time.monotonic() - began < TURN:
         if not places or survey.done >= survey.wanted or began - survey.began > BUDGET:
             survey.finished = True
             return
-        some = [one for one in _taken(collection, survey, places) if one.id not in seen]
-        _ask(collection, survey, some)
-        seen.update(one.id for one in some)
+        _ask(collection, survey, _taken(collection, survey, places))
 
 
 def _taken(collection: Collection, survey: Survey, places: list[int]) -> list[Stored]:
@@ -184,10 +185,14 @@ def _taken(collection: Collection, survey: Survey, places: list[int]) -> list[St
         if following is not None:
             places.append(following)
         return found
-    few = []
-    for _ in range(min(8, len(places), survey.wanted - survey.done)):
-        few += collection.page(1, after=places.pop())[0]
-    return list({one.id: one for one in few}.values())
+    few: list[Stored] = []
+    while places and len(few) < min(FEW, survey.wanted - survey.done):
+        key = places.pop()
+        found, following = collection.page(1, after=key - 1)
+        # What comes after a gap would be drawn more often than others.
+        if following in (key, None):
+            few += found
+    return few
 
 
 def _ask(collection: Collection, survey: Survey, some: list[Stored]) -> None:
