@@ -136,7 +136,7 @@ def _context(found: Asked, items: asking.Items, words: Words) -> dict[str, Any]:
         "signed": lambda value: signed(value).replace("-", "\u2212"),
         "short": number,
         # Braces stay: the script fills them in.
-        "too_long": SAID["refused.text"][words.language == "zh"].replace(":,", ""),
+        "too_long": str(SAID["refused.text"][words.language == "zh"]).replace(":,", ""),
         "script": json.dumps({name: SAID[name][words.language == "zh"] for name in SCRIPT}),
     }
 
