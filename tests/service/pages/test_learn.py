@@ -152,6 +152,22 @@ def test_weights_edited_in_the_table(served: str) -> None:
     assert "The line “x many ” cannot be read" in wrong.text
 
 
+def test_the_form_of_weights_fits_an_address(served: str) -> None:
+    """The longest texts: what the page would send is less than a server takes, or is not offered."""
+    lines = "\n".join(f"{'汉' * 10}{at} 0.123456 {at:064b}" for at in range(20))
+    texts = ["".join(map(chr, range(0x4E00, 0x4E00 + n))) for n in (60, 500, 1000)]
+    for kind, text in [("words", lines), *(("text", text) for text in texts)]:
+        for recipe in ("default", "simhash", "characters"):
+            found = Parsed(get(served, {"as": kind, "a": text, "b": text, "recipe": recipe}).text)
+            sent = [
+                (given["name"] or "", given.get("value") or "")
+                for tag, given in found.elements
+                if tag == "input"
+                and given.get("name") in ("as", "recipe", "bits", "b", "t", "w", "h")
+            ]
+            assert len(str(httpx.QueryParams(sent))) < 40_000
+
+
 def test_a_flipped_bit_is_part_of_the_query(served: str) -> None:
     query = {"stored": "0101", "query": "0101", "k": "1", "flip": "3"}
     assert twin(served, query)["blocks"]["query"] == "1101"
@@ -187,7 +203,7 @@ def test_a_refused_lesson_leaves_the_others(served: str) -> None:
     ("query", "said"),
     [
         ({"a": "x" * 1001}, "The text has 1,001 characters; this page takes 1,000."),
-        ({"as": "words", "a": "x 1\n" * 1001}, "this page takes 3,000"),
+        ({"as": "words", "a": "x 1\n" * 1001}, "this page takes 2,000"),
         ({"as": "words", "a": "x\n" * 201}, "There are 201 words; this page takes 200."),
         ({"as": "letters"}, "“as” is “letters”; it must be text or words."),
         ({"recipe": "none"}, "There is no recipe “none”"),

@@ -35,7 +35,8 @@ async function show(form, submitter) {
     return;
   }
   const sections = form.dataset.swap.split(" ");
-  if (!sections.every((id) => found.getElementById(id))) return; // An answer of another kind.
+  // An answer of another kind: too much was asked, or too often.
+  if (!sections.every((id) => found.getElementById(id))) return complain(form, status.dataset.failed);
   const error = found.querySelector(`#${sections[0]} .error`);
   if (error && form.id === "weights-form") return complain(form, error.textContent);
   if (form.dataset.fill) fill(found);
