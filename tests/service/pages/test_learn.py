@@ -153,7 +153,7 @@ def test_weights_edited_in_the_table(served: str) -> None:
 
 
 def test_the_form_of_weights_fits_an_address(served: str) -> None:
-    """The longest texts: what the page would send is less than a server takes, or is not offered."""
+    """What the page would send is less than a server takes, or it is not offered."""
     lines = "\n".join(f"{'汉' * 10}{at} 0.123456 {at:064b}" for at in range(20))
     texts = ["".join(map(chr, range(0x4E00, 0x4E00 + n))) for n in (60, 500, 1000)]
     for kind, text in [("words", lines), *(("text", text) for text in texts)]:
@@ -174,6 +174,13 @@ def test_a_flipped_bit_is_part_of_the_query(served: str) -> None:
     assert 'name="query" class="mono" value="1101"' in get(served, query).text
     hexadecimal = {**query, "stored": "0x5", "query": "0x5"}
     assert 'name="query" class="mono" value="0xd"' in get(served, hexadecimal).text
+
+
+def test_the_savings_that_the_note_counts(served: str) -> None:
+    query = {"stored": "0x0000000000000078", "query": "0x0000000000000070", "k": "3"}
+    page = get(served, query).text
+    assert "2^m / (m · (k + 1)) = 1024 times" in page
+    assert "makes it 87381.33 times" in page
 
 
 def test_an_exercise_checked_without_a_script(served: str) -> None:

@@ -70,7 +70,11 @@ class Worked:
         }
 
     def second_lines(self) -> str:
-        return "" if self.second is None or not self.editable() else write(self.second.words(self.given))
+        return (
+            ""
+            if self.second is None or not self.editable()
+            else write(self.second.words(self.given))
+        )
 
 
 @dataclass(frozen=True)
