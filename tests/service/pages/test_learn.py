@@ -159,7 +159,7 @@ def test_the_form_of_weights_fits_an_address(served: str) -> None:
     for kind, text in [("words", lines), *(("text", text) for text in texts)]:
         for recipe in ("default", "simhash", "characters"):
             found = Parsed(get(served, {"as": kind, "a": text, "b": text, "recipe": recipe}).text)
-            sent = [
+            sent: Any = [
                 (given["name"] or "", given.get("value") or "")
                 for tag, given in found.elements
                 if tag == "input"
