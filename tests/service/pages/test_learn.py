@@ -176,6 +176,16 @@ def test_a_flipped_bit_is_part_of_the_query(served: str) -> None:
     assert 'name="query" class="mono" value="0xd"' in get(served, hexadecimal).text
 
 
+def test_many_sums_are_rounded_and_keep_their_signs(served: str) -> None:
+    found = get(served, {"as": "words", "a": "x 0.125\ny 0.001", "recipe": "lookup3", "bits": 64})
+    cells = re.findall(r'<td class="heat (\w+)" title="([^"]+)">([^<]+)</td>', found.text)
+    assert len(cells) == 64
+    assert {full for _, full, _ in cells} <= {"+0.126", "+0.124", "−0.126", "−0.124"}
+    assert {short for _, _, short in cells} == {"+0.13", "+0.12", "−0.13", "−0.12"}
+    tiny = get(served, {"as": "words", "a": "x 0.001", "recipe": "lookup3", "bits": 64}).text
+    assert {*re.findall(r'title="[^"]+">([^<]+)</td>', tiny)} == {"+0", "−0"}
+
+
 def test_the_savings_that_the_note_counts(served: str) -> None:
     query = {"stored": "0x0000000000000078", "query": "0x0000000000000070", "k": "3"}
     page = get(served, query).text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -174,8 +175,19 @@ def test_sliders_move_the_plot(visit: Student) -> None:
     assert [page.input_value(name) for name in ("#r", "#p", "#pbits")] == ["6", "30", "128"]
     # What the script says is what the service says without one.
     scripted = page.inner_text("#plot-said")
+    tabled = page.evaluate("document.querySelector('#plot-table').textContent")
+    page.select_option("#pbits", "64")
+    page.wait_for_function("() => document.querySelector('#plot-said').textContent.includes('64')")
+    assert page.evaluate("document.querySelector('#plot-table').textContent") != tabled
+    page.select_option("#pbits", "128")
+    page.wait_for_function("() => document.querySelector('#plot-said').textContent.includes('128')")
+    assert page.evaluate("document.querySelector('#plot-table').textContent") == tabled
     plain = page.request.get(page.url, headers={"Accept-Language": visit.language})
     assert scripted in plain.text()
+    served = re.search(r'<table class="n" id="plot-table">.*?</table>', plain.text(), re.DOTALL)
+    assert served is not None
+    cells = re.findall(r"<t[hd](?: [^>]*)?>([^<]*)<", served[0])
+    assert cells == page.locator("#plot-table th, #plot-table td").all_text_contents()
 
 
 def test_a_text_of_ones_own_is_edited(visit: Student) -> None:
