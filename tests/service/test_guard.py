@@ -124,6 +124,9 @@ def test_every_answer_is_guarded(served: str) -> None:
 def test_without_a_token_nothing_is_answered(serve: Callable[..., str], token_file: Path) -> None:
     url = serve(token_file=token_file)
     for path in ROUTES:
+        if path.startswith("/static/"):
+            # What the page to sign in looks like is no secret.
+            continue
         answer = httpx.get(url + path)
         assert answer.status_code == 401
         assert "Bearer" in answer.headers["www-authenticate"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -22,9 +23,10 @@ from neardup.service.errors import TooMany, UnknownDocument
 from neardup.service.files import Files
 from neardup.service.guard import Guard
 from neardup.service.metrics import Metrics
-from neardup.service.pages import routes
+from neardup.service.pages import missing, routes
 from neardup.service.problems import Refusal, problem
 from neardup.service.refusals import refusal_of
+from neardup.service.rights import Rights
 from neardup.service.state import Service
 from neardup.service.watching import watching
 
@@ -44,6 +46,8 @@ register_url_convertor("any", AnyText())
 
 def make_app(service: Service) -> Starlette:
     """Everything the service answers. Closing the service is left to the caller."""
+    # Before anything is served: Starlette makes its middlewares when the first request comes.
+    rights = Rights(service.settings)
     metrics = Metrics(service)
     by_path = attrgetter("path")
     api: list[BaseRoute] = [
@@ -57,16 +61,18 @@ def make_app(service: Service) -> Starlette:
             Mount("/static", Files(STATIC)),
             *routes(service),
         ],
-        middleware=[Middleware(Guard, settings=service.settings, metrics=metrics)],
+        middleware=[Middleware(Guard, settings=service.settings, rights=rights, metrics=metrics)],
         exception_handlers={
-            HTTPException: _refused,
+            HTTPException: partial(_refused, service),
             **dict.fromkeys((Refusal, *ASKING), _told),
         },
     )
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _refused(service: Service, request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
+    if error.status_code == 404 and "text/html" in request.headers.get("accept", ""):
+        return missing(request, service)
     detail = {404: "there is nothing under this path", 405: "another method is needed here"}
     headers = error.headers
     return problem(error.status_code, detail.get(error.status_code, error.detail), headers=headers)

@@ -50,12 +50,12 @@ class Guard:
     """Refuses what comes from a wrong name, without a token, too often, from a foreign page, or
     packed; lets the app answer; notes what became of it."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, rights: Rights, metrics: Metrics) -> None:
         self.app = app
         self.names = {
             name.lower() for name in (*LOCAL_NAMES, *settings.names, settings.host) if name
         }
-        self.rights = Rights(settings)
+        self.rights = rights
         self.rate = Rate(settings.rate, settings.burst) if settings.rate > 0 else None
         self.metrics = metrics
 

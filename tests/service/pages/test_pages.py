@@ -61,7 +61,10 @@ def test_every_page_has_a_twin_in_json(client: httpx.Client, path: str) -> None:
 
 
 def test_the_first_page_is_check(client: httpx.Client) -> None:
-    assert client.get("/").url.path == "/check"
+    answer = client.get("/?lang=zh")
+    assert answer.status_code == 200
+    assert "这篇文本以前出现过吗" in answer.text
+    assert 'href="/check.json"' in answer.text
 
 
 def test_the_address_chooses_the_language_then_a_cookie_then_the_browser(
@@ -254,3 +257,12 @@ def test_twins_are_json_whatever_they_hold(client: httpx.Client) -> None:
     answer = client.get("/check.json", params={"text": "<script>alert(1)</script> \u202e one two"})
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert json.loads(answer.text)["characters"] == 35
+
+
+def test_a_page_that_is_not_there_is_told(client: httpx.Client) -> None:
+    answer = client.get("/nowhere", headers={"Accept": "text/html", "Accept-Language": "zh"})
+    assert answer.status_code == 404
+    assert "没有这个页面" in answer.text
+    check_harmless(answer.text)
+    # Programs are told as by the API.
+    assert client.get("/nowhere").headers["content-type"] == "application/problem+json"

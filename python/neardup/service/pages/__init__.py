@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from starlette.routing import Route
-
+from neardup.reports.markup import line
 from neardup.service.growth import Growth, keep_counting
 from neardup.service.marks import Marks
 from neardup.service.notes import Notes
-from neardup.service.pages import check, collection, compare, files, learn, marking, sign_in
-from neardup.service.pages.asking import see_other
+from neardup.service.pages import check, collection, compare, files, learn, marking, shell, sign_in
 from neardup.service.pages.kept import Kept
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ def routes(service: Service) -> list[BaseRoute]:
     marks, growth = Marks(notes), Growth(notes)
     keep_counting(service, growth)
     return [
-        Route("/", home, name="home"),
         *check.routes(service, kept),
         *compare.routes(service, kept, marks),
         *collection.routes(service, marks, growth),
@@ -39,5 +36,7 @@ def routes(service: Service) -> list[BaseRoute]:
     ]
 
 
-async def home(request: Request) -> Response:
-    return see_other(request, "/check")
+def missing(request: Request, service: Service) -> Response:
+    """What is told of a page that is not there."""
+    said = shell.words_of(request)("problem.no_page")
+    return shell.page(request, service, "problem.html", page="", status=404, said=line(said))

@@ -95,6 +95,7 @@ def routes(service: Service, kept: Kept) -> list[BaseRoute]:
         return await _added(request, service, kept, fields)
 
     return [
+        Route("/", endpoint, methods=["GET"], name="home"),
         *shell.both("/check", endpoint, methods=("GET", "POST")),
         Route("/check/add", add, methods=["POST"], name="check.add"),
     ]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Seconds a page waits for what is made in the background.
 PATIENCE = 1.5
-RECENT, CLUSTERS, MEMBERS, MARKS = 12, 8, 6, 100
+RECENT, CLUSTERS, MEMBERS, MARKS = 8, 8, 6, 100
 EXAMPLES, MOST_EXAMPLES = 4, 40
 BEGINS = 90
 

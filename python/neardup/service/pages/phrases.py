@@ -41,6 +41,7 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     ),
     "problem.429": ("Too many tries. Wait a little.", "尝试次数过多，请稍候。"),
     "problem.404": ("There is no such document.", "没有这个文档。"),
+    "problem.no_page": ("There is no such page.", "没有这个页面。"),
     "problem.408": (
         "The form did not arrive in time. Send it again.",
         "表单未能及时送达，请重试。",
@@ -153,6 +154,15 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "check.unseen": (
         "No document is near it as a whole (similarity {similarity} or more).",
         "没有整体相近的文档（相似度不低于 {similarity}）。",
+    ),
+    "check.passages": (
+        (
+            "No document is near it as a whole (similarity {similarity} or more), but {n:,} "
+            "document shares passages with it.",
+            "No document is near it as a whole (similarity {similarity} or more), but {n:,} "
+            "documents share passages with it.",
+        ),
+        "没有整体相近的文档（相似度不低于 {similarity}），但有 {n:,} 个文档与之有重合段。",
     ),
     "check.copied": ("How much was copied", "重复率"),
     "check.recomputed": ("Copied in all: {share}", "重复率：{share}"),

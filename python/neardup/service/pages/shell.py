@@ -99,7 +99,8 @@ def page(
     context   what else the template speaks of
     """
     words = words_of(request, phrases)
-    path = request.url.path
+    # The first page is called by its own name.
+    path = request.url.path.removesuffix("/") or "/check"
     html = (
         environment()
         .get_template(template)
@@ -118,7 +119,9 @@ def page(
             show_pages=RIGHTS not in request.scope or KEY in request.scope,
             stamp=stamp(),
             here=lambda **changes: with_query(request, **changes),
-            twin=with_query(request, path.removesuffix("/") + ".json", lang=None, theme=None),
+            twin=with_query(
+                request, f"{path}.json", lang=None, theme=None
+            ),
             **context,
         )
     )

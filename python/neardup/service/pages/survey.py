@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 SAMPLE = 1_000
 # Below this similarity nobody is looked for; the larger the collection, the dearer it would be.
-FLOORS = ((5_000, 0.3), (200_000, 0.5))
+FLOORS = ((5_000, 0.3), (50_000, 0.5))
 HIGHEST_FLOOR = 0.7
 # Seconds all of it may take, and one turn, after which others are let through the door.
-BUDGET, TURN = 20.0, 0.2
+BUDGET, TURN = 30.0, 0.05
 # Seconds after which a survey is made anew if documents have changed.
 RENEW = 30.0
 # Steps of the histogram between 0 and 1.
 STEPS = 50
 # Documents of a sample that are asked about at once, and keys that are tried for each at most.
-FEW, MOST_TRIES = 8, 50
+FEW, MOST_TRIES = 4, 50
 # Of one page; the rows of a whole small collection are read so.
-PAGE = 100
+PAGE = 20
 
 
 class Nearest(NamedTuple):
@@ -137,8 +137,8 @@ class Surveyor:
                 await self._service.run(turn, self._service.collection, survey, places)
             except Busy:
                 await asyncio.sleep(0.5)
-            # Others who wait for the loop come first.
-            await asyncio.sleep(0)
+            # As long again the processors are for others, who are in a hurry.
+            await asyncio.sleep(TURN)
         self._shown = survey
         return survey
 
@@ -169,7 +169,7 @@ def _last_key(collection: Collection) -> int:
 
 
 def turn(collection: Collection, survey: Survey, places: list[int]) -> None:
-    """Asks about some more documents, for a fifth of a second or so."""
+    """Asks about some more documents, for a twentieth of a second or so."""
     began = time.monotonic()
     while time.monotonic() - began < TURN:
         if not places or survey.done >= survey.wanted or began - survey.began > BUDGET:
