@@ -249,14 +249,18 @@ def signed(value: float) -> str:
 
 def printable(token: str) -> str:
     """A token that keeps to its cell: invisible characters escaped, edges of space in quotes."""
-    text = "".join(char if char.isprintable() else _escape(char) for char in token)
+    text = visible(token)
     if text != text.strip() or not text:
         text = f"'{text}'"
     return cut(text, TOKEN_CELLS)
 
 
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")
+def visible(text: str) -> str:
+    """The text with its invisible characters written out."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        for char in text
+    )
 
 
 def _width(text: str) -> int:

@@ -22,6 +22,7 @@ def test_the_table_of_the_note_on_a_library() -> None:
     assert [row.distance for row in found.found] == [3, 1]
     assert found.sizes == (16, 16, 16, 16)
     assert found.fewer == 1024
+    assert round(found.fewer_twice, 2) == 87381.33
     alone = table(stored, "0x0000000000000000", 3)
     assert [row.distance for row in alone.found] == [0]
     assert [row.distance for row in alone.looked_at] == [0, 4]

@@ -56,3 +56,9 @@ def test_what_is_refused(line: str, key: str) -> None:
     with pytest.raises(Refused) as caught:
         parse(line)
     assert caught.value.key == key
+
+
+def test_what_is_refused_can_be_read() -> None:
+    with pytest.raises(Refused) as caught:
+        parse("\u202ea\u200b\x1b -1")
+    assert "\\u202ea\\u200b\\x1b" in caught.value.values.values()

@@ -152,12 +152,45 @@ def test_weights_edited_in_the_table(served: str) -> None:
     assert "The line “x many ” cannot be read" in wrong.text
 
 
+def test_the_form_of_weights_fits_an_address(served: str) -> None:
+    """What the page would send is less than a server takes, or it is not offered."""
+    lines = "\n".join(f"{'汉' * 10}{at} 0.123456 {at:064b}" for at in range(20))
+    texts = ["".join(map(chr, range(0x4E00, 0x4E00 + n))) for n in (60, 500, 1000)]
+    for kind, text in [("words", lines), *(("text", text) for text in texts)]:
+        for recipe in ("default", "simhash", "characters"):
+            found = Parsed(get(served, {"as": kind, "a": text, "b": text, "recipe": recipe}).text)
+            sent: Any = [
+                (given["name"] or "", given.get("value") or "")
+                for tag, given in found.elements
+                if tag == "input"
+                and given.get("name") in ("as", "recipe", "bits", "b", "t", "w", "h")
+            ]
+            assert len(str(httpx.QueryParams(sent))) < 40_000
+
+
 def test_a_flipped_bit_is_part_of_the_query(served: str) -> None:
     query = {"stored": "0101", "query": "0101", "k": "1", "flip": "3"}
     assert twin(served, query)["blocks"]["query"] == "1101"
     assert 'name="query" class="mono" value="1101"' in get(served, query).text
     hexadecimal = {**query, "stored": "0x5", "query": "0x5"}
     assert 'name="query" class="mono" value="0xd"' in get(served, hexadecimal).text
+
+
+def test_many_sums_are_rounded_and_keep_their_signs(served: str) -> None:
+    found = get(served, {"as": "words", "a": "x 0.125\ny 0.001", "recipe": "lookup3", "bits": 64})
+    cells = re.findall(r'<td class="heat (\w+)" title="([^"]+)">([^<]+)</td>', found.text)
+    assert len(cells) == 64
+    assert {full for _, full, _ in cells} <= {"+0.126", "+0.124", "−0.126", "−0.124"}
+    assert {short for _, _, short in cells} == {"+0.13", "+0.12", "−0.13", "−0.12"}
+    tiny = get(served, {"as": "words", "a": "x 0.001", "recipe": "lookup3", "bits": 64}).text
+    assert {*re.findall(r'title="[^"]+">([^<]+)</td>', tiny)} == {"+0", "−0"}
+
+
+def test_the_savings_that_the_note_counts(served: str) -> None:
+    query = {"stored": "0x0000000000000078", "query": "0x0000000000000070", "k": "3"}
+    page = get(served, query).text
+    assert "2^m / (m · (k + 1)) = 1024 times" in page
+    assert "makes it 87381.33 times" in page
 
 
 def test_an_exercise_checked_without_a_script(served: str) -> None:
@@ -187,7 +220,7 @@ def test_a_refused_lesson_leaves_the_others(served: str) -> None:
     ("query", "said"),
     [
         ({"a": "x" * 1001}, "The text has 1,001 characters; this page takes 1,000."),
-        ({"as": "words", "a": "x 1\n" * 1001}, "this page takes 4,000"),
+        ({"as": "words", "a": "x 1\n" * 1001}, "this page takes 2,000"),
         ({"as": "words", "a": "x\n" * 201}, "There are 201 words; this page takes 200."),
         ({"as": "letters"}, "“as” is “letters”; it must be text or words."),
         ({"recipe": "none"}, "There is no recipe “none”"),

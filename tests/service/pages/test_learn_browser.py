@@ -2,57 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from browser import BROWSER, needs_browser
+from browser import needs_browser
 from neardup.service.learning.exercise import exercise
 from neardup.service.pages.learn import SAID
+from visits import LOOKS, Visit, browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 pytestmark = needs_browser
-LOOKS = [("en", "light"), ("zh", "dark")]
 
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        found = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+    with browser() as found:
         yield found
-        found.close()
 
 
-class Visit:
-    """A page that notes whatever goes wrong on it."""
+class Student(Visit):
+    """A visit of the page, in a language."""
 
-    def __init__(self, chromium: Browser, served: str, language: str, colours: Any) -> None:
-        self.served, self.language = served, language
-        self.context = chromium.new_context(
-            locale={"en": "en-GB", "zh": "zh-CN"}[language],
-            color_scheme=colours,
-            viewport={"width": 1280, "height": 900},
-        )
-        self.wrong: list[str] = []
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(15_000)
-        self.page.on("console", lambda said: self.wrong.append(f"console: {said.text}"))
-        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        self.page.on("request", lambda asked: self._local(asked.url))
+    def __init__(self, chromium: Browser, url: str, language: str, colours: str) -> None:
+        super().__init__(chromium, url, language, colours)
+        self.language = language
 
-    def _local(self, url: str) -> None:
-        if not url.startswith(self.served):
-            self.wrong.append(f"foreign: {url}")
-
-    def open(self, query: str = "") -> Page:
-        self.page.goto(f"{self.served}/learn{query}")
-        self.page.wait_for_selector("#plot svg")
-        return self.page
+    def learn(self, query: str = "") -> Page:
+        page = self.open(f"/learn{query}")
+        page.wait_for_selector("#plot svg")
+        return page
 
     def was_refused(self) -> None:
         """The browser itself notes an answer that is no success; here there was one."""
@@ -67,15 +50,14 @@ class Visit:
 
 
 @pytest.fixture(params=LOOKS, ids="-".join)
-def visit(request: pytest.FixtureRequest, chromium: Browser, served: str) -> Iterator[Visit]:
-    found = Visit(chromium, served, *request.param)
+def visit(request: pytest.FixtureRequest, chromium: Browser, served: str) -> Iterator[Student]:
+    found = Student(chromium, served, *request.param)
     yield found
-    found.context.close()
-    assert found.wrong == []
+    found.close()
 
 
-def test_words_are_typed_and_bits_flip(visit: Visit) -> None:
-    page = visit.open("?bits=16&recipe=weighted-tokens&as=text&a=&b=")
+def test_words_are_typed_and_bits_flip(visit: Student) -> None:
+    page = visit.learn("?bits=16&recipe=weighted-tokens&as=text&a=&b=")
     page.fill("#a", "natural language processing is fun")
     page.fill("#b", "natural language processing is fun")
     page.wait_for_function("() => document.querySelector('#distance')?.textContent === '0'")
@@ -95,8 +77,8 @@ def test_words_are_typed_and_bits_flip(visit: Visit) -> None:
     assert page.inner_text("#change-said").startswith(said)
 
 
-def test_weights_are_changed_in_the_table(visit: Visit) -> None:
-    page = visit.open("?as=words&bits=8&recipe=lookup3&a=茶壶+4+100101%0A饺子+5+101011&b=")
+def test_weights_are_changed_in_the_table(visit: Student) -> None:
+    page = visit.learn("?as=words&bits=8&recipe=lookup3&a=茶壶+4+100101%0A饺子+5+101011&b=")
     assert page.inner_text("#fingerprint") == "101011"
     page.fill("#w1", "6")
     page.press("#w1", "Tab")
@@ -104,15 +86,15 @@ def test_weights_are_changed_in_the_table(visit: Visit) -> None:
     assert page.input_value("#a") == "茶壶 6 100101\n饺子 5 101011"
     page.fill("#w1", "-1")
     page.press("#w1", "Tab")
-    page.wait_for_selector("#weights-form .error")
+    page.wait_for_selector("#steps .error")
     visit.was_refused()
     assert page.inner_text("#fingerprint") == "100101"
     page.goto(page.url)
     assert page.inner_text("#fingerprint") == "100101"
 
 
-def test_a_text_turns_into_words_and_back(visit: Visit) -> None:
-    page = visit.open("?as=text&bits=16&recipe=weighted-tokens&a=the+cat+the+mat&b=the+dog")
+def test_a_text_turns_into_words_and_back(visit: Student) -> None:
+    page = visit.learn("?as=text&bits=16&recipe=weighted-tokens&a=the+cat+the+mat&b=the+dog")
     page.check("[name=as][value=words]")
     page.wait_for_function("() => document.querySelector('#a').value === 'the 2\\ncat 1\\nmat 1'")
     assert page.input_value("#b") == "the 1\ndog 1"
@@ -122,8 +104,29 @@ def test_a_text_turns_into_words_and_back(visit: Visit) -> None:
     page.wait_for_function("() => location.search.includes('as=text')")
 
 
-def test_bits_of_the_query_are_flipped(visit: Visit) -> None:
-    page = visit.open()
+def test_a_text_too_long_for_an_address(visit: Student) -> None:
+    page = visit.learn("?as=text&bits=16&recipe=weighted-tokens&a=one+two&b=")
+    before = page.inner_text("#fingerprint")
+    page.fill("#a", "汉" * 100_000)
+    said = visit.said("refused.text", n=100_000, most=1000)
+    page.wait_for_selector("#steps .error")
+    assert page.inner_text("#steps .error") == said
+    assert page.inner_text("#fingerprint") == before
+    page.fill("#a", "one two")
+    page.wait_for_selector("#steps .error", state="detached")
+
+
+def test_a_service_that_is_gone(visit: Student) -> None:
+    page = visit.learn("?as=text&bits=16&a=one+two&b=")
+    page.route("**/learn?*", lambda route: route.abort())
+    page.fill("#a", "one two three")
+    page.wait_for_selector("#steps .error")
+    assert page.inner_text("#steps .error") == visit.said("own.failed")
+    visit.wrong.clear()
+
+
+def test_bits_of_the_query_are_flipped(visit: Student) -> None:
+    page = visit.learn()
     before = page.input_value("#query")
     page.focus("#flip0")
     page.keyboard.press("Enter")
@@ -148,8 +151,8 @@ def test_bits_of_the_query_are_flipped(visit: Visit) -> None:
     assert page.inner_text("#blocks-said") == said
 
 
-def test_sliders_move_the_plot(visit: Visit) -> None:
-    page = visit.open()
+def test_sliders_move_the_plot(visit: Student) -> None:
+    page = visit.learn()
     assert page.locator("#plot circle.measured").count() == 3
     first = page.inner_text("#plot-said")
     assert "45 %" in first
@@ -172,12 +175,23 @@ def test_sliders_move_the_plot(visit: Visit) -> None:
     assert [page.input_value(name) for name in ("#r", "#p", "#pbits")] == ["6", "30", "128"]
     # What the script says is what the service says without one.
     scripted = page.inner_text("#plot-said")
+    tabled = page.evaluate("document.querySelector('#plot-table').textContent")
+    page.select_option("#pbits", "64")
+    page.wait_for_function("() => document.querySelector('#plot-said').textContent.includes('64')")
+    assert page.evaluate("document.querySelector('#plot-table').textContent") != tabled
+    page.select_option("#pbits", "128")
+    page.wait_for_function("() => document.querySelector('#plot-said').textContent.includes('128')")
+    assert page.evaluate("document.querySelector('#plot-table').textContent") == tabled
     plain = page.request.get(page.url, headers={"Accept-Language": visit.language})
     assert scripted in plain.text()
+    served = re.search(r'<table class="n" id="plot-table">.*?</table>', plain.text(), re.DOTALL)
+    assert served is not None
+    cells = re.findall(r"<t[hd](?: [^>]*)?>([^<]*)<", served[0])
+    assert cells == page.locator("#plot-table th, #plot-table td").all_text_contents()
 
 
-def test_a_text_of_ones_own_is_edited(visit: Visit) -> None:
-    page = visit.open()
+def test_a_text_of_ones_own_is_edited(visit: Student) -> None:
+    page = visit.learn()
     page.click("#own-form button")
     page.wait_for_selector("#plot rect.own")
     said = page.inner_text("#own-said")
@@ -197,8 +211,8 @@ def test_a_text_of_ones_own_is_edited(visit: Visit) -> None:
     visit.was_refused()
 
 
-def test_an_exercise_is_done_by_keyboard(visit: Visit) -> None:
-    page = visit.open()
+def test_an_exercise_is_done_by_keyboard(visit: Student) -> None:
+    page = visit.learn()
     right = exercise(1, visit.language)
     page.focus("#s7")
     for answer in (*right.sums, *right.steps.bits[:-1], 1 - int(right.steps.bits[-1])):
@@ -226,8 +240,8 @@ def test_an_exercise_is_done_by_keyboard(visit: Visit) -> None:
     assert page.input_value("#s7") == ""
 
 
-def test_the_language_is_switched_and_the_words_stay(visit: Visit) -> None:
-    page = visit.open("?as=text&bits=16&a=one+two+three&b=one+two")
+def test_the_language_is_switched_and_the_words_stay(visit: Student) -> None:
+    page = visit.learn("?as=text&bits=16&a=one+two+three&b=one+two")
     page.fill("#b", "one two four")
     page.wait_for_function("() => location.search.includes('four')")
     other = "zh" if visit.language == "en" else "en"
@@ -237,28 +251,29 @@ def test_the_language_is_switched_and_the_words_stay(visit: Visit) -> None:
     assert page.inner_text("h1") == SAID["learn.title"][other == "zh"]
 
 
-def test_nothing_is_wider_than_a_telephone(visit: Visit) -> None:
+def test_nothing_is_wider_than_a_telephone(visit: Student) -> None:
     visit.page.set_viewport_size({"width": 360, "height": 740})
     for query in (
         "",
         "?as=text&bits=128&recipe=default&a=one+two+three&b=one+two",
         "?query=0x0000000000000070&stored=0x0000000000000000",
     ):
-        page = visit.open(query)
+        page = visit.learn(query)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_texts_can_be_read(visit: Visit) -> None:
+def test_texts_can_be_read(visit: Student) -> None:
     """Contrast of what stands in coloured cells, and of signs: at least 4.5, as WCAG asks."""
-    page = visit.open("?as=text&bits=64&recipe=default&a=one+two+three&b=one+two+four&check=1&s=99")
+    page = visit.learn(
+        "?as=text&bits=64&recipe=default&a=one+two+three&b=one+two+four&check=1&s=99"
+    )
     worst = page.evaluate(CONTRAST)
     assert worst[0] >= 4.5, worst
 
 
-def test_without_a_script(visit: Visit, chromium: Browser) -> None:
-    context = chromium.new_context(java_script_enabled=False, locale="en-GB")
-    page = context.new_page()
-    page.goto(f"{visit.served}/learn")
+def test_without_a_script(chromium: Browser, served: str) -> None:
+    visit = Visit(chromium, served, scripts=False)
+    page = visit.open("/learn")
     page.fill("#a", "one two three")
     page.click("#words-form button.main")
     assert page.input_value("#a") == "one two three"
@@ -271,7 +286,7 @@ def test_without_a_script(visit: Visit, chromium: Browser) -> None:
     assert page.input_value("#a") == "one two three"
     assert page.is_visible("#plot-said")
     assert not page.is_visible("#own-form")
-    context.close()
+    visit.close()
 
 
 CONTRAST = """() => {

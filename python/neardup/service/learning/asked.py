@@ -28,7 +28,8 @@ T = TypeVar("T")
 Items = Sequence[tuple[str, str]]
 
 MAX_TEXT = 1000
-MAX_LINES = 4000
+# Two of them, every character as nine of an address, fit what servers take.
+MAX_LINES = 2000
 # The fields of each form; the others go along with it, so that the address holds everything.
 WORDS = frozenset(("as", "a", "b", "recipe", "bits", "t", "w", "h"))
 BLOCK = frozenset(("stored", "query", "k", "flip"))
@@ -47,7 +48,13 @@ class Worked:
     given: dict[str, str]
 
     def editable(self) -> bool:
-        return len(self.first.explanation.features) <= MAX_WORDS
+        """Whether the words of both fit a page that takes them by hand."""
+        both = [self.first, self.second] if self.second else [self.first]
+        return all(
+            len(each.explanation.features) <= MAX_WORDS
+            and len(write(each.words(self.given))) <= MAX_LINES
+            for each in both
+        )
 
     def plainly(self, steps: Steps | None) -> str:
         """The words without weights, each as often as it counts where that is a few times."""
@@ -63,7 +70,11 @@ class Worked:
         }
 
     def second_lines(self) -> str:
-        return "" if self.second is None else write(self.second.words(self.given))
+        return (
+            ""
+            if self.second is None or not self.editable()
+            else write(self.second.words(self.given))
+        )
 
 
 @dataclass(frozen=True)

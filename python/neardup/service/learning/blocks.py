@@ -67,7 +67,15 @@ class Table:
     @property
     def fewer(self) -> float:
         """How many times less is looked at than all: 2^m / (m · (k + 1)), m bits a block."""
+        return self._saved(self.bits / len(self.sizes))
+
+    @property
+    def fewer_twice(self) -> float:
+        """The same if the bits outside of an equal block are cut into blocks once more."""
         size = self.bits / len(self.sizes)
+        return self.fewer * self._saved((self.bits - size) / len(self.sizes))
+
+    def _saved(self, size: float) -> float:
         return float(2**size / (size * len(self.sizes)))
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from neardup.explain import visible
+
 MAX_WORDS = 200
 MAX_TOKEN = 64
 MAX_WEIGHT = 1e6
@@ -21,7 +23,9 @@ class Refused(ValueError):
 
     def __init__(self, key: str, **values: Any) -> None:
         super().__init__(key)
-        self.key, self.values = key, values
+        # What was typed is shown among other words: nothing in it may be invisible, or turn them.
+        shown = {n: visible(v) if isinstance(v, str) else v for n, v in values.items()}
+        self.key, self.values = key, shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,13 @@ SAID = {**PHRASES, **REFUSED, **LESSONS}
 # What the script says itself; the rest comes with the page.
 SCRIPT = (
     *("radius.at", "radius.at_measured", "radius.chart_distance", "radius.chart_recall"),
-    *("radius.axis_share", "radius.axis_distance", "radius.axis_recall", "radius.line"),
+    *(
+        "radius.axis_share",
+        "radius.axis_distance",
+        "radius.axis_recall",
+        "radius.line",
+        "radius.col_within",
+    ),
     *("radius.key_model", "radius.key_measured", "radius.key_own"),
     *("own.working", "own.done", "own.failed"),
 )
@@ -133,11 +139,19 @@ def _context(found: Asked, items: asking.Items, words: Words) -> dict[str, Any]:
         "limits": {"text": asking.MAX_TEXT, "lines": asking.MAX_LINES, "own": edits.MAX_TEXT},
         "plain": plain,
         "visible": printable,
-        "signed": lambda value: signed(value).replace("-", "\u2212"),
+        "signed": _signed,
         "short": number,
         # Braces stay: the script fills them in.
+        "too_long": str(SAID["refused.text"][words.language == "zh"]).replace(":,", ""),
         "script": json.dumps({name: SAID[name][words.language == "zh"] for name in SCRIPT}),
     }
+
+
+def _signed(value: float, decimals: int | None = None) -> str:
+    """A number with its sign, a real minus; one that is not 0 keeps its sign when rounded."""
+    rounded = value if decimals is None else round(value, decimals)
+    found = signed(rounded) if rounded or not value else ("+0" if value > 0 else "-0")
+    return found.replace("-", "\u2212")
 
 
 def _lines(width: int) -> list[tuple[int, int]]:

@@ -57,8 +57,12 @@ LESSONS: dict[str, tuple[str | tuple[str, str], str]] = {
     "blocks.cost": (
         "With {blocks} blocks of {size} bits the search is 2^m / (m · (k + 1)) = {fewer} times "
         "shorter, as the note on the C++ library counts; memory is {blocks} times as large.",
-        "{blocks} 段，每段 {size} 位：按 C++ 库讲义的算法，查找量降为原来的 1/{fewer}，"
-        "即 2^m / (m · (k + 1)) = {fewer}；内存则是 {blocks} 倍。",
+        "{blocks} 段，每段 {size} 位：按 C++ 库讲义的算法，查找复杂度下降 "
+        "2^m / (m · (k + 1)) = {fewer} 倍，内存则是 {blocks} 倍。",
+    ),
+    "blocks.cost_twice": (
+        "Cutting the other bits into {blocks} blocks of {size} once more makes it {fewer} times.",
+        "把其余的位再切成 {blocks} 段、每段 {size} 位（二级索引），则为 {fewer} 倍。",
     ),
     "blocks.cost_none": (
         "{blocks} blocks of {size} bits save nothing yet: so few bits are equal by chance too "

@@ -131,7 +131,8 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "col.word": ("word", "词"),
     "col.count": ("count", "次数"),
     "col.weight": ("weight", "权重"),
-    "col.bit": ("bit", "位"),
+    "col.number": ("bit no.", "位号"),
+    "col.bits": ("bits", "指纹"),
     "col.sum": ("sum", "和"),
     "col.mark": ("flipped", "翻转"),
     # ---- two texts ----
@@ -167,7 +168,11 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "change.bits_first": ("bits, first", "第一段的位"),
     "change.bits_second": ("bits, second", "第二段的位"),
     "change.full": ("All votes of the second text", "第二段的全部投票"),
-    "change.legend": ("≠ marks a column that flipped.", "≠ 表示该列翻转。"),
+    "change.legend": (
+        "≠ marks a column that flipped. The distance is how many there are: the ones of first XOR "
+        "second.",
+        "≠ 表示该列翻转。翻转的列数就是汉明距离，也就是两个指纹异或后 1 的个数。",
+    ),
 }
 
 REFUSED: dict[str, tuple[str | tuple[str, str], str]] = {

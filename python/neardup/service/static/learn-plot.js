@@ -98,8 +98,10 @@ function distances({ points }, { bits, radius, share }) {
   }
   const y = up(radius);
   svg.append(element("line", { class: "threshold", x1: LEFT, x2: wide - RIGHT, y1: y, y2: y }));
+  // On the side where the curve is not.
+  const left = radius > points.at(-1).expected / 2;
   svg.append(element("text", {
-    class: "threshold", x: wide - RIGHT, y: y - 5, "text-anchor": "end",
+    class: "threshold", x: left ? LEFT + 6 : wide - RIGHT, y: y - 5, "text-anchor": left ? "start" : "end",
   }, say("radius.line", { radius })));
   marker(svg, share);
   return svg;
@@ -175,7 +177,25 @@ async function draw() {
     && known.measured[now.radius]?.find(([share]) => share === p.share);
   said.textContent = say("radius.at", values)
     + (exact ? box.dataset.gap + say("radius.at_measured", { within: percent(exact[1], 0) }) : "");
+  tabulate(known, now);
   tellOwn(now);
+}
+
+/** The same numbers as a table. */
+function tabulate(known, { bits, radius }) {
+  const table = input("plot-table");
+  table.querySelector("[data-within]").textContent = say("radius.col_within", { radius });
+  for (const row of table.querySelectorAll("tr[data-share]")) {
+    const share = Number(row.dataset.share);
+    const p = known.points.find((each) => Math.abs(each.share - share) < 1e-9);
+    const seen = bits === known.measured_bits
+      && known.measured[radius]?.find(([at]) => Math.abs(at - share) < 1e-9);
+    const said = [
+      p.cosine.toFixed(3), `${p.expected.toFixed(1)} ± ${p.deviation.toFixed(1)}`,
+      `${(100 * within(p, radius)).toFixed(0)} %`, seen ? `${(100 * seen[1]).toFixed(0)} %` : "–",
+    ];
+    row.querySelectorAll("td").forEach((cell, at) => { cell.textContent = said[at]; });
+  }
 }
 
 function tellOwn(now) {

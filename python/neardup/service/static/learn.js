@@ -14,6 +14,7 @@ const OWN = {
 const SAID = { steps: "#change-said", blocks: "#blocks-said", exercise: "#exercise-said" };
 const PAUSE = 250;
 
+const status = document.getElementById("said");
 let asking = null;
 let waiting = 0;
 
@@ -21,28 +22,54 @@ async function show(form, submitter) {
   clearTimeout(waiting);
   asking?.abort();
   asking = new AbortController();
+  const long = tooLong(form);
+  if (long) return complain(form, long);
   const search = withForm(form, OWN[form.id], submitter);
   let found;
   try {
     const answer = await fetch(`/learn?${search}`, { signal: asking.signal });
     found = new DOMParser().parseFromString(await answer.text(), "text/html");
-  } catch {
-    return; // Another question came, or the service is gone; the page stays as it is.
-  }
-  const sections = form.dataset.swap.split(" ");
-  if (!sections.every((id) => found.getElementById(id))) return; // An answer of another kind.
-  const error = found.querySelector(`#${sections[0]} .error`);
-  if (error && form.id === "weights-form") {
-    form.querySelector(".error")?.remove();
-    form.prepend(error);
+  } catch (error) {
+    // Unless another question came meanwhile, the service is gone.
+    if (error.name !== "AbortError") complain(form, status.dataset.failed);
     return;
   }
+  const sections = form.dataset.swap.split(" ");
+  // An answer of another kind: too much was asked, or too often.
+  if (!sections.every((id) => found.getElementById(id))) return complain(form, status.dataset.failed);
+  const error = found.querySelector(`#${sections[0]} .error`);
+  if (error && form.id === "weights-form") return complain(form, error.textContent);
   if (form.dataset.fill) fill(found);
   for (const id of sections) swap(id, found);
   const main = document.getElementById("words-form");
   keep(form.dataset.fill ? withForm(main, WORDS) : settled(search, found));
   const said = error ?? document.querySelector(SAID[sections[0]]);
-  document.getElementById("said").textContent = said?.textContent.trim() ?? "";
+  status.textContent = said?.textContent.trim() ?? "";
+}
+
+/** What is said of a text that no address would hold; "" if all do. */
+function tooLong(form) {
+  const kind = form.elements.as?.value ?? "text";
+  for (const area of form.querySelectorAll("textarea")) {
+    const most = Number(area.dataset[kind === "words" ? "mostWords" : "mostText"]);
+    const count = [...area.value].length;
+    if (count > most) {
+      const values = { n: count.toLocaleString("en"), most: most.toLocaleString("en") };
+      return status.dataset.tooLong.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+    }
+  }
+  return "";
+}
+
+/** Says above the old answer why there is no new one. */
+function complain(form, said) {
+  const section = document.getElementById(form.dataset.swap.split(" ")[0]);
+  section.querySelector(".error")?.remove();
+  const note = document.createElement("p");
+  note.className = "error";
+  note.setAttribute("role", "alert");
+  note.textContent = said;
+  section.querySelector("h2").after(note);
 }
 
 /** A bit that was flipped is part of the query from now on. */
