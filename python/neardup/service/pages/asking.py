@@ -28,6 +28,7 @@ from neardup.service.refusals import refusal_of
 from neardup.service.requests import Gone, media_type, read
 
 if TYPE_CHECKING:
+    from neardup.reports.catalogue import Words
     from neardup.service.state import Service
 
 log = logging.getLogger("neardup.service")
@@ -74,31 +75,33 @@ def told(service: Service, page: str) -> Callable[[shell.Endpoint], shell.Endpoi
                     return await endpoint(request)
             except Gone:
                 return Response(status_code=499)
-            except Unanswerable as error:
-                words = shell.words_of(request)
-                said = words(error.phrase, **error.values)
-                status, headers = error.status, {}
-            except NotesError as error:
-                log.warning("%s", error)
-                words = shell.words_of(request)
-                said, status, headers = words("problem.notes"), 503, {}
             except Exception as error:
-                refusal = refusal_of(error)
-                words = shell.words_of(request)
-                name = f"problem.{refusal.status}"
-                said = words(name) if name in shell.COMMON else refusal.detail
-                status, headers = refusal.status, refusal.headers
+                refusal = _refusal(error, shell.words_of(request))
             if shell.is_twin(request):
-                return Refusal(status, said, headers=headers).response()
+                return refusal.response()
+            said = line(refusal.detail)
             found = shell.page(
-                request, service, "problem.html", page=page, status=status, said=line(said)
+                request, service, "problem.html", page=page, status=refusal.status, said=said
             )
-            found.headers.update(headers)
+            found.headers.update(refusal.headers)
             return found
 
         return answer
 
     return decorate
+
+
+def _refusal(error: Exception, words: Words) -> Refusal:
+    """What is told of an error, in the language of the page as far as there are words for it."""
+    if isinstance(error, Unanswerable):
+        return Refusal(error.status, words(error.phrase, **error.values))
+    if isinstance(error, NotesError):
+        log.warning("%s", error)
+        return Refusal(503, words("problem.notes"))
+    found = refusal_of(error)
+    name = f"problem.{found.status}"
+    said = words(name) if name in shell.COMMON else found.detail
+    return Refusal(found.status, said, headers=found.headers)
 
 
 async def asked(
