@@ -24,7 +24,7 @@ PAGES = (
     "/compare?left=one+two+three+four+five+six&right=one+two+three+four+five+seven",
     "/pair?id=recipe-lentil&source=recipe-lentil-blog",
     "/collection",
-    "/learn",
+    "/learn?bits=16&as=text&a=one+two+three&b=one+two+four",
 )
 
 

@@ -178,6 +178,7 @@ def test_an_operator_moves_the_threshold_and_marks_pairs(
 ) -> None:
     with visiting(chromium, serve(), "en", "light") as visit:
         page = visit.open("/collection")
+        page.wait_for_selector("svg.survey")
         slider = page.locator("#threshold")
         assert slider.input_value() == "0.85"
         # The keyboard.

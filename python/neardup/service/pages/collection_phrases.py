@@ -136,8 +136,8 @@ COLLECTION_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "标注需要文库中两个不同的文档和一个结论：相同、不同，或撤销。",
     ),
     "problem.notes": (
-        "Marks can be neither read nor stored: the folder of the collection cannot be written, or its "
-        "notes.sqlite is damaged.",
+        "Marks can be neither read nor stored: the folder of the collection cannot be written, or "
+        "its notes.sqlite is damaged.",
         "无法读取或保存标注：文库目录不可写，或其中的 notes.sqlite 已损坏。",
     ),
 }

@@ -158,6 +158,7 @@ document.addEventListener("submit", async (event) => {
   if (count) count.textContent = grouped(marks.length);
 });
 
+let isHeld = false;
 const follow = (event) => {
   const chart = find("svg.survey");
   const box = chart.getBoundingClientRect();
@@ -168,11 +169,18 @@ const follow = (event) => {
   set(low + Math.min(Math.max(at, 0), 1) * (1 - low));
 };
 document.addEventListener("pointerdown", (event) => {
+  isHeld = event.target.id === "threshold";
   const chart = event.target.closest?.("svg.survey");
   if (!chart) return;
   chart.setPointerCapture(event.pointerId);
+  isHeld = true;
   follow(event);
 });
+for (const name of ["pointerup", "pointercancel"]) {
+  document.addEventListener(name, () => {
+    isHeld = false;
+  });
+}
 document.addEventListener("pointermove", (event) => {
   const chart = find("svg.survey");
   if (chart?.hasPointerCapture(event.pointerId)) follow(event);
@@ -186,8 +194,8 @@ const again = async () => {
   // Not for ever: what cannot be made says so on the next visit.
   if (!unfinished() || turns > 60) return;
   turns += 1;
-  const isBusy = find("#survey").contains(document.activeElement) || find("#pairs")?.contains(document.activeElement);
-  if (!isBusy) await take(here(), ["survey", "pairs", "groups"]);
+  // Not under a finger; a focus stays where it is.
+  if (!isHeld) await take(here(), ["survey", "pairs", "groups"]);
   setTimeout(again, 1500);
 };
 if (unfinished()) setTimeout(again, 1000);
