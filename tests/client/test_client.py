@@ -18,8 +18,8 @@ import pytest
 
 import neardup as nd
 from neardup.client import patience
+from neardup.service.background import serving
 from neardup.service.demo import demo_collection
-from serving import serving
 
 SOUP = "wash the lentils and fry the onions, then let both simmer for half an hour"
 ODD_IDS = ["a/b", "..", ".", "ü ?#%2F", "\u2028", "a\nb", "<script>"]

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from neardup.collection import Collection
+from neardup.service.background import serving
 from neardup.service.demo import demo_collection
-from serving import serving
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The base URL of a service with the demo collection; one for all tests of a file."""
     folder = tmp_path_factory.mktemp("served")
-    with demo_collection(folder) as collection, serving(collection) as url:
+    with demo_collection(folder) as collection, serving(collection, demo=True) as url:
         yield url
 
 

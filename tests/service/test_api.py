@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 import neardup as nd
+from neardup.service.background import serving
 from neardup.service.demo import demo_collection
-from serving import serving
 
 LINES = {"Content-Type": "application/x-ndjson"}
 # Of every length and script, hostile ones among them.

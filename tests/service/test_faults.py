@@ -17,8 +17,8 @@ import httpx
 import pytest
 
 import neardup as nd
+from neardup.service.background import serving
 from neardup.service.demo import demo_collection
-from serving import serving
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -1,4 +1,4 @@
-"""A service on a port of this machine, as a browser or a client meets it."""
+"""A service within a program: it runs in a thread while the program does something else."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from contextlib import contextmanager
 from typing import Any
 
 from neardup.collection import Collection
+from neardup.service.server import Running, address
 from neardup.service.settings import Settings
 from neardup.service.state import Service
 
 
 @contextmanager
-def serving(collection: Collection, *, demo: bool = True, **settings: Any) -> Iterator[str]:
-    """The base URL of a service of this collection, which runs in a thread."""
-    from neardup.service.server import Running, address
+def serving(
+    collection: Collection, *, port: int = 0, demo: bool = False, **settings: Any
+) -> Iterator[str]:
+    """Serves a collection until the end of the `with` statement; gives the URL.
 
-    service = Service(collection, Settings(port=0, **settings), demo=demo)
+    port      0: one that is free
+    settings  as `neardup.service.settings.Settings` has them
+    """
+    service = Service(collection, Settings(port=port, **settings), demo=demo)
     started: queue.Queue[Running | BaseException] = queue.Queue()
     loop = asyncio.new_event_loop()
 
@@ -32,17 +37,18 @@ def serving(collection: Collection, *, demo: bool = True, **settings: Any) -> It
             loop.run_until_complete(run())
         except BaseException as error:
             started.put(error)
-            raise
         finally:
             loop.close()
 
-    thread = threading.Thread(target=main, daemon=True)
+    thread = threading.Thread(target=main, name="neardup-service", daemon=True)
     thread.start()
-    running = started.get(timeout=30)
-    assert isinstance(running, Running), running
+    running = started.get()
     try:
+        if isinstance(running, BaseException):
+            raise running
         yield running.url
     finally:
-        loop.call_soon_threadsafe(running.stop)
-        thread.join(30)
+        if isinstance(running, Running):
+            loop.call_soon_threadsafe(running.stop)
+        thread.join()
         service.close()
