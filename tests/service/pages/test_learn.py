@@ -23,7 +23,8 @@ from neardup.service.pages.learn import SAID
 from page import NASTY
 
 # On a machine with much else to do an answer may take its time.
-fetch, post = (partial(method, timeout=60) for method in (httpx.get, httpx.post))
+fetch = partial(httpx.get, timeout=60)
+post = partial(httpx.post, timeout=60)
 TEXT = "The cat sat on the mat. 我爱自然语言处理，我爱北京天安门。"
 OTHER = "The dog sat on the mat. 我爱自然语言分析，我爱北京天安门。"
 VIEW = "status 404\nheader server nginx\ntitle Not found\ntags 0html 1body 2p\ntext Not found here"
