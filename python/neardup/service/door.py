@@ -6,6 +6,7 @@ import asyncio
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -39,6 +40,8 @@ class Door:
         self.most = workers + waiting
         self.inside = 0
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
+        self._is_woken = False
         self._threads = [
             threading.Thread(target=self._work, name=f"neardup-{number}", daemon=True)
             for number in range(workers)
@@ -75,22 +78,30 @@ class Door:
                     value = call()
                 except BaseException as raised:
                     error = raised
-            try:
-                loop.call_soon_threadsafe(self._done, future, value, error)
-            except RuntimeError:
-                # The loop is closed: nobody waits for it.
-                self.inside -= 1
+            self._done.append((future, value, error))
+            # Waking the loop costs more than many answers: once is enough until it has looked.
+            if not self._is_woken:
+                self._is_woken = True
+                try:
+                    loop.call_soon_threadsafe(self._deliver)
+                except RuntimeError:
+                    # The loop is closed: nobody waits for anything.
+                    self._deliver()
             # A thread that waits must not keep a text alive.
             del job, loop, future, call, value, error
 
-    def _done(self, future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
-        self.inside -= 1
-        if future.cancelled():
-            return
-        if error is None:
-            future.set_result(value)
-        elif isinstance(error, StopIteration):
-            # A future cannot hold one.
-            future.set_exception(RuntimeError("the function ended an iteration"))
-        else:
-            future.set_exception(error)
+    def _deliver(self) -> None:
+        """In the loop: hands over what is done. What is done after this is told anew."""
+        self._is_woken = False
+        while self._done:
+            future, value, error = self._done.popleft()
+            self.inside -= 1
+            if future.cancelled():
+                continue
+            if error is None:
+                future.set_result(value)
+            elif isinstance(error, StopIteration):
+                # A future cannot hold one.
+                future.set_exception(RuntimeError("the function ended an iteration"))
+            else:
+                future.set_exception(error)

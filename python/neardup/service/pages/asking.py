@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from starlette.responses import RedirectResponse, Response
 
 from neardup.reports.markup import line
 from neardup.service import answers
+from neardup.service.notes import NotesError
 from neardup.service.pages import shell
 from neardup.service.pages.kept import Given, Kept
 from neardup.service.pages.upload import UnreadableFile, text_from
@@ -26,7 +28,10 @@ from neardup.service.refusals import refusal_of
 from neardup.service.requests import Gone, media_type, read
 
 if TYPE_CHECKING:
+    from neardup.reports.catalogue import Words
     from neardup.service.state import Service
+
+log = logging.getLogger("neardup.service")
 
 # A text that takes no more than this in an address stays there: the link says it all.
 ADDRESS_CHARACTERS = 1_500
@@ -70,27 +75,33 @@ def told(service: Service, page: str) -> Callable[[shell.Endpoint], shell.Endpoi
                     return await endpoint(request)
             except Gone:
                 return Response(status_code=499)
-            except Unanswerable as error:
-                words = shell.words_of(request)
-                said = words(error.phrase, **error.values)
-                status, headers = error.status, {}
             except Exception as error:
-                refusal = refusal_of(error)
-                words = shell.words_of(request)
-                name = f"problem.{refusal.status}"
-                said = words(name) if name in shell.COMMON else refusal.detail
-                status, headers = refusal.status, refusal.headers
+                refusal = _refusal(error, shell.words_of(request))
             if shell.is_twin(request):
-                return Refusal(status, said, headers=headers).response()
+                return refusal.response()
+            said = line(refusal.detail)
             found = shell.page(
-                request, service, "problem.html", page=page, status=status, said=line(said)
+                request, service, "problem.html", page=page, status=refusal.status, said=said
             )
-            found.headers.update(headers)
+            found.headers.update(refusal.headers)
             return found
 
         return answer
 
     return decorate
+
+
+def _refusal(error: Exception, words: Words) -> Refusal:
+    """What is told of an error, in the language of the page as far as there are words for it."""
+    if isinstance(error, Unanswerable):
+        return Refusal(error.status, words(error.phrase, **error.values))
+    if isinstance(error, NotesError):
+        log.warning("%s", error)
+        return Refusal(503, words("problem.notes"))
+    found = refusal_of(error)
+    name = f"problem.{found.status}"
+    said = words(name) if name in shell.COMMON else found.detail
+    return Refusal(found.status, said, headers=found.headers)
 
 
 async def asked(

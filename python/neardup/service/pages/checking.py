@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from neardup.service.pages.asking import Asked
     from neardup.service.state import Service
 
-# The nearest are shown from here on, whatever the threshold is.
-FLOOR = 0.5
+# Below this similarity nobody is looked for; the larger the collection, the dearer it would be.
+FLOORS = ((5_000, 0.3), (50_000, 0.5))
+HIGHEST_FLOOR = 0.7
 NEAREST = 10
 # Seconds for a pair of texts: someone waits.
 PATIENCE = 2.0
@@ -112,12 +113,17 @@ class Checked:
         }
 
 
+def floor_of(documents: int) -> float:
+    """Where the search for the nearest ends, whatever the threshold is."""
+    return next((floor for most, floor in FLOORS if documents <= most), HIGHEST_FLOOR)
+
+
 def check(service: Service, asked: Asked, similarity: float, off: Ids[str]) -> Checked:
     """Everything the page shows; it blocks."""
     collection, text = service.collection, asked.given.text
     if not collection.stores_text:
         return _by_bits(collection, asked, similarity)
-    found = collection.check(text, min(FLOOR, similarity), n=NEAREST + 1)
+    found = collection.check(text, min(floor_of(len(collection)), similarity), n=NEAREST + 1)
     matches = [match for match in found if match.id != asked.id][:NEAREST]
     texts = {match.id: _text(collection, match.id) for match in matches}
     whole = collection.stats().runs or len(collection) <= READ_THROUGH

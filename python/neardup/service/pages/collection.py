@@ -131,7 +131,7 @@ def _answer(request: Request, service: Service, found: Found, wanted: int) -> Re
         threshold=f"{found.threshold:g}",
         least=min(found.threshold, found.survey.floor if found.survey else 0.0),
         pairs=pairs,
-        more=shell.with_query(request, examples=str(min(4 * wanted, MOST_EXAMPLES)))
+        more=shell.with_query(request, "/collection", examples=str(min(4 * wanted, MOST_EXAMPLES)))
         if wanted < MOST_EXAMPLES
         else "",
         score=found.score,

@@ -57,7 +57,6 @@ COLLECTION_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "survey.across": ("similarity of the nearest", "与最近者的相似度"),
     "survey.up": ("documents", "文档"),
     "survey.threshold": ("Threshold", "阈值"),
-    "survey.move": ("Move the line", "移动竖线"),
     "survey.set": ("Show", "显示"),
     "survey.count": (
         "{near} of {of} have another document at {threshold} or more.",
@@ -131,15 +130,14 @@ COLLECTION_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "groups.more": ("and {n:,} more", "另有 {n:,} 个"),
     "recent.title": ("Newest documents", "最近加入"),
     "recent.none": ("The collection is empty.", "文库为空。"),
-    "recent.begins": ("Begins", "开头"),
     "problem.no_mark": (
         "A mark needs two different documents of the collection and a verdict: same, different, or "
         "none to take it back.",
         "标注需要文库中两个不同的文档和一个结论：相同、不同，或撤销。",
     ),
     "problem.notes": (
-        "The mark could not be stored: the folder of the collection cannot be written, or its "
+        "Marks can be neither read nor stored: the folder of the collection cannot be written, or its "
         "notes.sqlite is damaged.",
-        "无法保存标注：文库目录不可写，或其中的 notes.sqlite 已损坏。",
+        "无法读取或保存标注：文库目录不可写，或其中的 notes.sqlite 已损坏。",
     ),
 }

@@ -13,7 +13,6 @@ from starlette.routing import BaseRoute, Route
 from neardup.fingerprint import distance, fingerprint
 from neardup.service import answers
 from neardup.service.marks import COLUMNS, VERDICTS, Mark, Marks, Verdict
-from neardup.service.notes import NotesError
 from neardup.service.pages import asking, shell
 from neardup.service.pages.asking import Unanswerable
 from neardup.service.pages.sign_in import following
@@ -39,10 +38,7 @@ def routes(service: Service, marks: Marks) -> list[BaseRoute]:
             back = following(asking.field(form, "back"))
         if verdict not in (*VERDICTS, "none") or left == right:
             raise Unanswerable(422, "problem.no_mark")
-        try:
-            await service.run(_set, service, marks, left, right, verdict)
-        except NotesError:
-            raise Unanswerable(503, "problem.notes") from None
+        await service.run(_set, service, marks, left, right, verdict)
         return asking.see_other(request, back)
 
     @asking.told(service, "collection")

@@ -88,10 +88,6 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "{field} is {value}; it must be a number from {least:g} to {most:g}.",
         "{field} 为 {value}，应是 {least:g} 到 {most:g} 之间的数。",
     ),
-    "problem.read_only": (
-        "The service was started to read only: nothing can be changed.",
-        "服务以只读方式启动，不能修改。",
-    ),
     "problem.id": (
         "An id has 1 to {most:,} characters.",
         "标识的长度为 1 到 {most:,} 个字符。",

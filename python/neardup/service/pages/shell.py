@@ -73,13 +73,12 @@ def words_of(request: Request, phrases: Catalogue | None = None) -> Words:
     return Words(language_of(request), {**COMMON, **(phrases or {})})
 
 
-def with_query(request: Request, path: str | None = None, **changes: str | None) -> str:
-    """The address of this page with some parameters changed; None leaves one out."""
+def with_query(request: Request, path: str, **changes: str | None) -> str:
+    """An address with the parameters of this page, some of them changed; None leaves one out."""
     given = [(name, value) for name, value in request.query_params.multi_items()]
     kept = [(name, value) for name, value in given if name not in changes]
     kept += [(name, value) for name, value in changes.items() if value is not None]
-    found = request.url.path if path is None else path
-    return f"{found}?{urlencode(kept, errors='replace')}" if kept else found
+    return f"{path}?{urlencode(kept, errors='replace')}" if kept else path
 
 
 def page(
@@ -99,8 +98,10 @@ def page(
     context   what else the template speaks of
     """
     words = words_of(request, phrases)
-    # The first page is called by its own name.
-    path = request.url.path.removesuffix("/") or "/check"
+    path = request.url.path.removesuffix("/")
+    if not path or request.method == "POST":
+        # The first page is called by its own name; what a form was sent to may be no page.
+        path = f"/{page or 'check'}"
     html = (
         environment()
         .get_template(template)
@@ -118,10 +119,8 @@ def page(
             # Without a token there is no page to go to.
             show_pages=RIGHTS not in request.scope or KEY in request.scope,
             stamp=stamp(),
-            here=lambda **changes: with_query(request, **changes),
-            twin=with_query(
-                request, f"{path}.json", lang=None, theme=None
-            ),
+            here=lambda **changes: with_query(request, path, **changes),
+            twin=with_query(request, f"{path}.json", lang=None, theme=None),
             **context,
         )
     )

@@ -10,15 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup.service.door import Busy
+from neardup.service.pages.checking import floor_of
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Stored
     from neardup.service.state import Service
 
 SAMPLE = 1_000
-# Below this similarity nobody is looked for; the larger the collection, the dearer it would be.
-FLOORS = ((5_000, 0.3), (50_000, 0.5))
-HIGHEST_FLOOR = 0.7
 # Seconds all of it may take, and one turn, after which others are let through the door.
 BUDGET, TURN = 30.0, 0.05
 # Seconds after which a survey is made anew if documents have changed.
@@ -26,7 +24,7 @@ RENEW = 30.0
 # Steps of the histogram between 0 and 1.
 STEPS = 50
 # Documents of a sample that are asked about at once, and keys that are tried for each at most.
-FEW, MOST_TRIES = 4, 50
+FEW, MOST_TRIES = 2, 50
 # Of one page; the rows of a whole small collection are read so.
 PAGE = 20
 
@@ -93,10 +91,6 @@ def step_of(similarity: float) -> int:
     return min(int(similarity * STEPS + 1e-9), STEPS - 1)
 
 
-def floor_of(documents: int) -> float:
-    return next((floor for most, floor in FLOORS if documents <= most), HIGHEST_FLOOR)
-
-
 class Surveyor:
     """Makes surveys, one at a time. Used by the loop only."""
 
@@ -132,7 +126,7 @@ class Surveyor:
         if self._shown is None or not self._shown.finished:
             self._shown = survey
         places = await self._service.run(self._places, survey)
-        while not survey.finished:
+        while not survey.finished and self._service.ready:
             try:
                 await self._service.run(turn, self._service.collection, survey, places)
             except Busy:

@@ -94,6 +94,11 @@ const take = async (address, ids, options) => {
   asked += 1;
   const number = asked;
   const answer = await fetch(address, { headers: { Accept: "text/html" }, ...options });
+  if (answer.status === 401 || new URL(answer.url).pathname === "/sign-in") {
+    // Whoever is no longer signed in is asked to.
+    location.reload();
+    return null;
+  }
   const found = new DOMParser().parseFromString(await answer.text(), "text/html");
   // A later question has overtaken this one.
   if (number !== asked) return null;
