@@ -33,14 +33,14 @@ def worked(key: str) -> Steps:
 
 def test_five_words_as_in_the_lecture_note() -> None:
     steps = worked("by_hand")
-    assert [row.hash for row in steps.rows()] == [
+    assert [row.hash for row in steps.rows] == [
         "01011011",
         "11001001",
         "11100010",
         "01111100",
         "00101011",
     ]
-    assert steps.running() == [
+    assert steps.running == [
         [-1, 1, -1, 1, 1, -1, 1, 1],
         [1, 3, -3, -1, 3, -3, -1, 3],
         [4, 6, 0, -4, 0, -6, 2, 0],
@@ -55,7 +55,7 @@ def test_five_words_as_in_the_lecture_note() -> None:
 def test_teapot_and_dumpling_as_in_the_note() -> None:
     steps = worked("teapot")
     assert steps.width == 6
-    assert [row.votes for row in steps.rows()] == [
+    assert [row.votes for row in steps.rows] == [
         (4, -4, -4, 4, -4, 4),
         (5, -5, 5, -5, 5, 5),
     ]
@@ -125,8 +125,8 @@ def test_beside_is_distance_and_cosine_of_the_library(a: str, b: str, bits: int)
 @given(TEXTS, st.sampled_from([8, 16]))
 def test_the_last_running_sum_is_the_sum(text: str, bits: int) -> None:
     steps = steps_of_text(text, "weighted-tokens", bits)
-    if steps.running():
-        assert steps.running()[-1] == steps.sums
+    if steps.running:
+        assert steps.running[-1] == steps.sums
 
 
 def test_words_count_what_was_typed() -> None:
@@ -141,9 +141,9 @@ def test_words_count_what_was_typed() -> None:
 def test_many_words_are_cut_to_the_heaviest() -> None:
     words = [Word(f"w{at}", float(at)) for at in range(100)]
     steps = steps_of_words(words, "default", 128, {})
-    assert [row.weight for row in steps.rows()] == [float(at) for at in range(99, 83, -1)]
-    assert steps_of_words(words, "default", 16, {}).running()
-    assert not steps_of_words(words, "default", 32, {}).running()
+    assert [row.weight for row in steps.rows] == [float(at) for at in range(99, 83, -1)]
+    assert steps_of_words(words, "default", 16, {}).running
+    assert not steps_of_words(words, "default", 32, {}).running
 
 
 def test_hashes_given_by_hand() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from neardup.lazy import lazy
 from neardup.service.learning import exercise as exercises
 from neardup.service.learning import model
 from neardup.service.learning.blocks import MAX_RADIUS, Table, table
@@ -47,6 +48,7 @@ class Worked:
     beside: Beside | None
     given: dict[str, str]
 
+    @lazy
     def editable(self) -> bool:
         """Whether the words of both fit a page that takes them by hand."""
         both = [self.first, self.second] if self.second else [self.first]
@@ -71,9 +73,7 @@ class Worked:
 
     def second_lines(self) -> str:
         return (
-            ""
-            if self.second is None or not self.editable()
-            else write(self.second.words(self.given))
+            "" if self.second is None or not self.editable else write(self.second.words(self.given))
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from neardup.digest import digest
 from neardup.explain import Explanation, Row, explain
 from neardup.features import Feature
+from neardup.lazy import lazy
 from neardup.presets import PRESETS
 from neardup.recipe import Recipe
 from neardup.service.learning.words import Refused, Word
@@ -40,12 +41,12 @@ class Steps:
         """The fingerprint, most significant bit first; "" without a signal."""
         return self.explanation.bits_string[-self.width :]
 
-    @property
+    @lazy
     def sums(self) -> list[float]:
         """The sum of each column, in the order of `bits`."""
         return list(reversed(self.explanation.columns[: self.width]))
 
-    @property
+    @lazy
     def heat(self) -> list[int]:
         """How far each sum is from 0, in steps from -4 to 4; 0 only for a tie."""
         most = max(map(abs, self.sums), default=0.0) or 1.0
@@ -54,15 +55,17 @@ class Steps:
             for value in self.sums
         ]
 
+    @lazy
     def rows(self) -> list[Row]:
         """The words to show: all in their order, or else the heaviest."""
         rows = [self._cut(row) for row in self.explanation.rows()]
         most = max(LEAST_ROWS, MOST_CELLS // self.width)
         return rows if len(rows) <= most else sorted(rows, key=lambda row: -row.weight)[:most]
 
+    @lazy
     def running(self) -> list[list[float]]:
         """The sums after each word, for few bits: what is written down by hand."""
-        rows = self.rows()
+        rows = self.rows
         if self.width > RUNNING_BITS or len(rows) < len(self.explanation.features):
             return []
         sums, found = [0.0] * self.width, []

@@ -68,15 +68,8 @@ def routes(service: Service) -> list[BaseRoute]:
         found = await service.run(asked, items, language_of(request))
         if is_twin(request):
             return _twin(found)
-        return page(
-            request,
-            service,
-            "learn.html",
-            page="learn",
-            status=400 if found.refused else 200,
-            phrases=SAID,
-            **_context(found, items, words_of(request, SAID)),
-        )
+        # A page of many cells takes a moment to write.
+        return await service.run(_written, request, service, found)
 
     async def drawn(request: Request) -> Response:
         words = words_of(request, SAID)
@@ -110,6 +103,18 @@ def routes(service: Service) -> list[BaseRoute]:
         Route("/learn/model.json", drawn, methods=["GET"], name="learn.model"),
         Route("/learn/edits.json", edit, methods=["POST"], name="learn.edits"),
     ]
+
+
+def _written(request: Request, service: Service, found: Asked) -> Response:
+    return page(
+        request,
+        service,
+        "learn.html",
+        page="learn",
+        status=400 if found.refused else 200,
+        phrases=SAID,
+        **_context(found, request.query_params.multi_items(), words_of(request, SAID)),
+    )
 
 
 def _context(found: Asked, items: asking.Items, words: Words) -> dict[str, Any]:
