@@ -46,3 +46,11 @@ def test_the_service_counts_by_itself(serve: Callable[..., str], tmp_path: Path)
 
     eventually(counted)
     assert list(tmp_path.glob(f"*/*.neardup/{FILE}"))
+
+
+def test_a_service_that_only_reads_writes_no_notes(
+    serve: Callable[..., str], tmp_path: Path
+) -> None:
+    url = serve(read_only=True)
+    assert httpx.get(f"{url}/collection.json").json()["growth"] == []
+    assert not list(tmp_path.glob(f"*/*.neardup/{FILE}"))

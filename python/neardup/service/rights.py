@@ -21,7 +21,8 @@ RIGHTS = "neardup.rights"
 # What a page keeps of someone who signed in; scripts cannot read it, other sites cannot send it.
 COOKIE = "neardup-token"
 # Without these nobody could sign in. They hold nothing of the collection.
-OPEN = ("/sign-in", "/static/", "/shared/")
+SIGN_IN = "/sign-in"
+OPEN = ("/static/", "/shared/")
 # Wrong tokens of one address: so many at once, then one a second.
 GUESSES = 20
 
@@ -38,7 +39,7 @@ class Rights:
         if self.tokens is None:
             return None
         scope[RIGHTS] = self
-        if scope["path"].startswith(OPEN):
+        if scope["path"] == SIGN_IN or scope["path"].startswith(OPEN):
             return None
         given = _given(header(scope, b"authorization"))
         if given is None:

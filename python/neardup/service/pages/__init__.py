@@ -24,7 +24,8 @@ def routes(service: Service) -> list[BaseRoute]:
     kept = Kept()
     notes = Notes(service.collection.path)
     marks, growth = Marks(notes), Growth(notes)
-    keep_counting(service, growth)
+    if not service.settings.read_only:
+        keep_counting(service, growth)
     return [
         *check.routes(service, kept),
         *compare.routes(service, kept, marks),
