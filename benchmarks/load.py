@@ -79,8 +79,9 @@ class Load:
 
     async def run(self, url: str, connections: int) -> dict[str, float]:
         place, loop = urlsplit(url), asyncio.get_running_loop()
+        host, port = place.hostname or "", place.port or 80
         made = [
-            (await loop.create_connection(lambda: Connection(self), place.hostname, place.port))[1]
+            (await loop.create_connection(lambda: Connection(self), host, port))[1]
             for _ in range(connections)
         ]
         began = time.perf_counter()

@@ -13,6 +13,9 @@ from neardup.service.door import Busy, Door
 def test_what_a_function_returns_or_raises_comes_back() -> None:
     door = Door(2, 10)
 
+    def pair(a: int, *, b: int) -> tuple[int, int]:
+        return a, b
+
     def fail() -> None:
         raise KeyError("a")
 
@@ -20,7 +23,7 @@ def test_what_a_function_returns_or_raises_comes_back() -> None:
         raise StopIteration
 
     async def main() -> None:
-        assert await door.run(lambda a, *, b: (a, b), 1, b=2) == (1, 2)
+        assert await door.run(pair, 1, b=2) == (1, 2)
         with pytest.raises(KeyError):
             await door.run(fail)
         with pytest.raises(RuntimeError):
@@ -51,7 +54,8 @@ def test_no_more_are_inside_than_allowed() -> None:
 
 
 def test_what_has_not_begun_is_left_out_when_nobody_waits_for_it() -> None:
-    door, gate, begun = Door(1, 3), threading.Event(), []
+    door, gate = Door(1, 3), threading.Event()
+    begun: list[int] = []
 
     async def main() -> None:
         first = asyncio.ensure_future(door.run(gate.wait))
@@ -70,7 +74,8 @@ def test_what_has_not_begun_is_left_out_when_nobody_waits_for_it() -> None:
 
 
 def test_closing_waits_for_what_is_inside() -> None:
-    door, done = Door(1, 10), []
+    door = Door(1, 10)
+    done: list[int] = []
 
     async def main() -> None:
         for number in range(5):

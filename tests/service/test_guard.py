@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -9,8 +10,17 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 
 from neardup.service import tokens
+from neardup.service.demo import demo_collection
+from neardup.service.guard import Guard
+from neardup.service.metrics import Metrics
+from neardup.service.rights import Rights
+from neardup.service.settings import Settings
+from neardup.service.state import Service
 
 READ, WRITE, NEW = "r" * 32, "w" * 32, "n" * 32
 ROUTES = (
@@ -217,3 +227,44 @@ def test_a_service_that_reads_only_changes_nothing(serve: Callable[..., str]) ->
     assert httpx.post(f"{url}/v1/documents", content=b"{}", headers=lines).status_code == 403
     assert httpx.delete(f"{url}/v1/documents/short").status_code == 403
     assert httpx.get(f"{url}/v1/stats").json()["read_only"] is True
+
+
+@pytest.mark.parametrize(
+    ("parts", "pause", "status"),
+    [
+        ([b"x" * 100], 0.0, 200),
+        ([b"x" * 60, b"x" * 40], 0.0, 200),
+        ([b"x" * 101], 0.0, 413),
+        ([b"x" * 60, b"x" * 60], 0.0, 413),
+        ([b"x", b"x"], 0.3, 408),
+    ],
+)
+def test_bodies_that_a_page_reads_have_the_same_limits(
+    tmp_path: Path, parts: list[bytes], pause: float, status: int
+) -> None:
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        body = await Request(scope, receive).body()
+        await Response(str(len(body)))(scope, receive, send)
+
+    settings = Settings(max_body=100, body_seconds=0.1)
+    with demo_collection(tmp_path) as collection:
+        service = Service(collection, settings)
+        guard = Guard(page, settings, Rights(settings), Metrics(service))
+        given = [
+            {"type": "http.request", "body": part, "more_body": at + 1 < len(parts)}
+            for at, part in enumerate(parts)
+        ]
+        sent: list[Message] = []
+
+        async def receive() -> Message:
+            await asyncio.sleep(pause)
+            return given.pop(0)
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": "/check", "query_string": b""}
+        scope |= {"headers": [(b"host", b"localhost")], "client": ("127.0.0.1", 1)}
+        asyncio.run(guard(scope, receive, send))
+        service.close()
+    assert sent[0]["status"] == status

@@ -200,18 +200,25 @@ def killed(path: Path, side: Path, rng: random.Random) -> None:
         ]
         checker = threading.Thread(target=_check_until_it_is_gone, args=(url,))
         checker.start()
-        time.sleep(rng.uniform(0.7, 1.7))
+        sides = [Path(f"{side}-{name}") for name in ("a", "b")]
+        begun = [_size(one) for one in sides]
+        while any(_size(one) == size for one, size in zip(sides, begun, strict=True)):
+            assert all(loader.poll() is None for loader in loaders)
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0.0, 1.0))
         process.kill()
         for loader in loaders:
             assert loader.wait(timeout=60) == 0
         checker.join()
-    acknowledged = {
-        line for name in ("a", "b") for line in Path(f"{side}-{name}").read_text().splitlines()
-    }
+    acknowledged = {line for one in sides for line in one.read_text("ascii").splitlines()}
     assert acknowledged
     with nd.Collection.open(path) as collection:
         assert not [id_ for id_ in acknowledged if collection.get(id_) is None]
         assert collection.verify() == []
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _check_until_it_is_gone(url: str) -> None:

@@ -74,7 +74,7 @@ def test_wishes_are_fulfilled_in_their_order(collection: nd.Collection) -> None:
 def test_one_that_is_refused_does_not_spoil_it_for_the_others(collection: nd.Collection) -> None:
     writer = Writer(collection, 10_000)
 
-    async def main() -> list[Any]:
+    async def main() -> Any:
         return await asyncio.gather(
             writer.add([row("a")]),
             writer.add([row("b"), row("b")]),

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from neardup.service.metrics import Metrics
 from neardup.service.problems import Refusal
 from neardup.service.rate import Rate
-from neardup.service.requests import header
+from neardup.service.requests import bounded, header
 from neardup.service.rights import KEY, Rights
 from neardup.service.settings import LOCAL_NAMES, Settings
 
@@ -30,6 +30,7 @@ POLICY = (
 SINGLE = frozenset(
     (b"authorization", b"content-encoding", b"content-length", b"content-type", b"host", b"origin")
 )
+API = "/v1/"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 FOREIGN = ("cross-site", "same-site")
 HEADERS = (
@@ -52,6 +53,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: Settings, rights: Rights, metrics: Metrics) -> None:
         self.app = app
+        self.settings = settings
         self.names = {
             name.lower() for name in (*LOCAL_NAMES, *settings.names, settings.host) if name
         }
@@ -78,6 +80,9 @@ class Guard:
         try:
             try:
                 self.check(scope, peer)
+                if scope["method"] not in SAFE_METHODS and not scope["path"].startswith(API):
+                    # The API reads bodies by itself, some of them without an end.
+                    receive = bounded(scope, receive, self.settings)
                 await self.app(scope, receive, sending)
             except Refusal as refusal:
                 answer = signing_in(scope) if refusal.status == 401 else None

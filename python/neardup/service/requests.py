@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
-from starlette.types import Receive, Scope
+from starlette.types import Message, Receive, Scope
 
 from neardup.service.problems import Refusal
 from neardup.service.settings import Settings
@@ -62,6 +62,14 @@ def too_large(settings: Settings) -> Refusal:
     )
 
 
+def too_slow(settings: Settings) -> Refusal:
+    return Refusal(
+        408,
+        f"the body was not there after {settings.body_seconds:g} s",
+        headers={"Connection": "close"},
+    )
+
+
 async def read(scope: Scope, receive: Receive, settings: Settings) -> bytes:
     """The whole body, or a refusal if it is too long or too slow."""
     length = header(scope, b"content-length")
@@ -83,11 +91,34 @@ async def read(scope: Scope, receive: Receive, settings: Settings) -> bytes:
                 if not message.get("more_body", False):
                     return parts[0] if len(parts) == 1 else b"".join(parts)
     except TimeoutError:
-        raise Refusal(
-            408,
-            f"the body was not there after {settings.body_seconds:g} s",
-            headers={"Connection": "close"},
-        ) from None
+        raise too_slow(settings) from None
+
+
+def bounded(scope: Scope, receive: Receive, settings: Settings) -> Receive:
+    """The same body for whoever reads it otherwise, with the same limits."""
+    length = header(scope, b"content-length")
+    if length is not None and length.isdecimal() and int(length) > settings.max_body:
+        raise too_large(settings)
+    end = asyncio.get_running_loop().time() + settings.body_seconds
+    size, more = 0, True
+
+    async def receiving() -> Message:
+        nonlocal size, more
+        if not more:
+            # What comes after the body is that the client has gone: that may take its time.
+            return await receive()
+        try:
+            async with asyncio.timeout_at(end):
+                message = await receive()
+        except TimeoutError:
+            raise too_slow(settings) from None
+        size += len(message.get("body", b""))
+        more = message.get("more_body", False)
+        if size > settings.max_body:
+            raise too_large(settings)
+        return message
+
+    return receiving
 
 
 class Gone(Exception):

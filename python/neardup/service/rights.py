@@ -14,7 +14,7 @@ from neardup.service.settings import Settings
 from neardup.service.tokens import Token, Tokens
 
 # A browser asks its user for a name and a password; the password is the token.
-CHALLENGE = {"WWW-Authenticate": 'Bearer realm="neardup", Basic realm="neardup", charset="UTF-8"'}
+CHALLENGE = {"WWW-Authenticate": 'Basic realm="neardup", charset="UTF-8", Bearer realm="neardup"'}
 KEY = "neardup.token"
 # Where a page finds the rights, to sign someone in.
 RIGHTS = "neardup.rights"
