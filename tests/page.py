@@ -7,7 +7,7 @@ import hashlib
 import re
 from html.parser import HTMLParser
 
-VOID = {"meta", "input"}
+VOID = {"meta", "input", "link"}
 NASTY = "<script>alert(1)</script>\"'&<img src=x onerror=y>\u202e\u2066\x00\x1b\ud800javascript:z"
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 _URL = re.compile(r"(?:https?:)?//[a-z0-9]", re.IGNORECASE)

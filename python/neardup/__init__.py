@@ -9,6 +9,7 @@ from neardup.forks import UNFORKED
 
 if TYPE_CHECKING:
     from neardup._core import CorruptIndexError, __version__
+    from neardup.client import AsyncClient, Client, ServiceError
     from neardup.clusters import clusters
     from neardup.collection import (
         Collection,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from neardup.similarity import Comparison, compare, similarity
 
 __all__ = [
+    "AsyncClient",
+    "Client",
     "Collection",
     "CollectionError",
     "Comparison",
@@ -56,6 +59,7 @@ __all__ = [
     "Passage",
     "Recipe",
     "SearchIndex",
+    "ServiceError",
     "Shared",
     "Source",
     "Stats",
@@ -83,6 +87,7 @@ __all__ = [
 # starts at once and does not load what it does not need.
 _MODULES = {
     "_core": "CorruptIndexError __version__",
+    "client": "AsyncClient Client ServiceError",
     "clusters": "clusters",
     "collection": "Collection CollectionError CorruptCollectionError LockedCollectionError Outcome "
     "Stats Stored",

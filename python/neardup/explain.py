@@ -123,11 +123,11 @@ class Explanation:
         numbers = [str(bit) for bit in reversed(range(self.bits))]
         lines = [["token", "count", "weight", "hash", *numbers]]
         for row in map(self._row, shown):
-            votes = [_signed(vote) for vote in row.votes]
+            votes = [signed(vote) for vote in row.votes]
             lines.append(
-                [_printable(row.token), str(row.count), _number(row.weight), row.hash, *votes]
+                [printable(row.token), str(row.count), number(row.weight), row.hash, *votes]
             )
-        lines.append(["sum", "", "", "", *[_signed(column) for column in reversed(self.columns)]])
+        lines.append(["sum", "", "", "", *[signed(column) for column in reversed(self.columns)]])
         lines.append(["bit", "", "", "", *self.bits_string])
         return _aligned(lines, left=(0, 3))
 
@@ -137,7 +137,7 @@ class Explanation:
         codes = ["hash"]
         for index in shown:
             feature = self.features[index]
-            lines.append([_printable(feature.token), str(feature.count), _number(feature.weight)])
+            lines.append([printable(feature.token), str(feature.count), number(feature.weight)])
             code = self.hashes[index]
             full = self.bits <= FULL_TABLE_BITS
             codes.append(f"{code:0{self.bits}b}" if full else f"{code:0{self.bits // 4}x}")
@@ -160,8 +160,8 @@ class Explanation:
                 part = slice(start, start + step)
                 numbers = [str(bit) for bit in reversed(range(self.bits))][part]
                 lines = [["token", *numbers]]
-                lines += [[_printable(row.token), *map(_signed, row.votes[part])] for row in rows]
-                lines.append(["sum", *map(_signed, columns[part])])
+                lines += [[printable(row.token), *map(signed, row.votes[part])] for row in rows]
+                lines.append(["sum", *map(signed, columns[part])])
                 lines.append(["bit", *self.bits_string[part]])
                 found.append(_aligned(lines, left=(0,)))
             return "\n\n".join(found)
@@ -176,7 +176,7 @@ class Explanation:
             lines = []
             for high in range(self.bits, 0, -step):
                 low = max(high - step, 0)
-                sums = [_signed(self.columns[bit]) for bit in reversed(range(low, high))]
+                sums = [signed(self.columns[bit]) for bit in reversed(range(low, high))]
                 lines.append([f"{high - 1}…{low}", "sum", *sums])
                 lines.append(["", "bit", *bits[self.bits - high : self.bits - low]])
             return _aligned(lines, left=(0, 1))
@@ -232,7 +232,7 @@ def explain(text_or_features: TextLike, recipe: RecipeLike = None) -> Explanatio
     )
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Up to four decimals, by which sixteenths are exact: 1.6875, 3.0 as 3, 0.01234 as 0.0123."""
     size = abs(value)
     if size >= 1e9:
@@ -243,20 +243,24 @@ def _number(value: float) -> str:
     return f"{value:.3g}" if value else "0"
 
 
-def _signed(value: float) -> str:
-    return f"+{_number(value)}" if value > 0 else _number(value)
+def signed(value: float) -> str:
+    return f"+{number(value)}" if value > 0 else number(value)
 
 
-def _printable(token: str) -> str:
+def printable(token: str) -> str:
     """A token that keeps to its cell: invisible characters escaped, edges of space in quotes."""
-    text = "".join(char if char.isprintable() else _escape(char) for char in token)
+    text = visible(token)
     if text != text.strip() or not text:
         text = f"'{text}'"
     return cut(text, TOKEN_CELLS)
 
 
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")
+def visible(text: str) -> str:
+    """The text with its invisible characters written out."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        for char in text
+    )
 
 
 def _width(text: str) -> int:

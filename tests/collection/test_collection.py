@@ -482,3 +482,29 @@ def test_texts_are_packed_from_just_so_many_bytes_on(path: Path, character: str)
     with sqlite3.connect(path / "collection.sqlite") as connection:
         kinds = connection.execute("SELECT id, typeof(text) FROM documents ORDER BY key").fetchall()
     assert kinds == [("less", "text"), ("just", "blob")]
+
+
+@pytest.mark.parametrize("newest", [False, True])
+def test_pages_show_each_document_once_whatever_changes_meanwhile(path: Path, newest: bool) -> None:
+    with nd.Collection.open(path) as collection:
+        assert collection.page() == ([], None)
+        collection.add([(f"d{n}", f"{CAT} {n}") for n in range(20)])
+        collection.remove("d3")
+        collection.add([("d5", DOG)])
+        expected = [*collection.documents()][:: -1 if newest else 1]
+        for n in (1, 2, 7, 18, 19, 20, 1000):
+            found, after = collection.page(n, newest=newest)
+            while after is not None:
+                assert len(found) % n == 0
+                more, after = collection.page(n, after=after, newest=newest)
+                assert more
+                found += more
+            assert found == expected
+        first, after = collection.page(10, newest=newest)
+        collection.remove([stored.id for stored in first[5:]])
+        rest, _ = collection.page(100, after=after, newest=newest)
+        assert first + rest == expected
+        with pytest.raises(ValueError, match="n is 0"):
+            collection.page(0)
+        with pytest.raises(ValueError, match="after is -1"):
+            collection.page(after=-1)

@@ -14,7 +14,7 @@ from neardup.cli import console
 # As they are listed. Only the one that is asked for is loaded.
 COMMANDS = (
     *("dedup", "pairs", "cluster", "filter", "check", "search", "index"),
-    *("http", "fingerprint", "compare", "explain", "recipes"),
+    *("serve", "http", "fingerprint", "compare", "explain", "recipes"),
 )
 
 # Commands that have commands of their own.
@@ -58,6 +58,7 @@ def root(
       neardup search draft.txt --in documents.jsonl
       neardup compare a.txt b.txt --html compared.html
       neardup check essays/ --html report
+      neardup serve seen.neardup
       neardup cluster crawl.warc.gz -o responses.csv --kinds kinds.csv
       neardup fingerprint documents.jsonl -o fingerprints.csv
       neardup explain --bits 8 --text "the quick brown fox"

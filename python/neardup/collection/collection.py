@@ -454,6 +454,30 @@ class Collection(Searchable):
         """All documents as of this moment, in the order in which they were last added."""
         return (self._as_stored(row) for row in self._scan(whole=True))
 
+    def page(
+        self, n: int = 100, *, after: int | None = None, newest: bool = False
+    ) -> tuple[list[Stored], int | None]:
+        """At most `n` documents, in the order in which they were last added, and where the next
+        page begins: what to pass as `after`, or None if these are the last.
+
+        newest  the other way round, the newest first
+
+        A document that is added or removed between two pages moves no other one.
+        """
+        most = whole("n", n, 1, MOST)
+        place = None if after is None else whole("after", after, 0, 2**63 - 1)
+        with self._session.reading() as store:
+            last = store.counts().next_key - 1
+            if newest:
+                last = last if place is None else min(last, place - 1)
+                first = 1
+            else:
+                first = 1 if place is None else place + 1
+            # One more says whether there are others.
+            rows = [*store.scan(first, last, most + 1, newest=newest)]
+            found = [self._as_stored(row) for row in rows[:most]]
+        return found, rows[most - 1].key if len(rows) > most else None
+
     def _scan(self, *, whole: bool) -> Iterator[Row]:
         self._session.check_open()
         rows = self._rows(whole=whole)

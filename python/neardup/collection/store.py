@@ -314,11 +314,13 @@ class Store:
         """All of them: key, digest, checksum."""
         return iter(self._execute("SELECT key, digest, checksum FROM digests"))
 
-    def scan(self, first: int, last: int, most: int = -1, *, whole: bool = True) -> Iterator[Row]:
-        """Rows with keys in this range, in order."""
+    def scan(
+        self, first: int, last: int, most: int = -1, *, whole: bool = True, newest: bool = False
+    ) -> Iterator[Row]:
+        """Rows with keys in this range, in order, or the newest first."""
         found = self._execute(
             f"SELECT {WHOLE if whole else SHORT} FROM documents "  # noqa: S608
-            "WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?",
+            f"WHERE key BETWEEN ? AND ? ORDER BY key{' DESC' if newest else ''} LIMIT ?",
             (first, last, most),
         )
         return map(self._checked, found)

@@ -12,6 +12,7 @@ from neardup.reports.phrases import PHRASES
 
 LANGUAGES = ("en", "zh")
 # English, 中文. Where English has a singular, it comes first: it is taken when n is 1.
+Catalogue = Mapping[str, tuple[str | tuple[str, str], str]]
 CATALOGUE: dict[str, tuple[str | tuple[str, str], str]] = {
     "title.dedup": ("Near-duplicates removed", "近似重复去除报告"),
     "title.cluster": ("Clusters of near-duplicates", "近似重复聚类报告"),
@@ -252,16 +253,17 @@ class Said:
 
 
 class Words:
-    """The catalogue in one language."""
+    """The catalogue in one language; `more` are phrases of pages that have their own."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, more: Catalogue | None = None) -> None:
         if language not in LANGUAGES:
             raise ValueError(f"lang is {language!r}; it must be one of {', '.join(LANGUAGES)}")
         self.language = language
         self._at = LANGUAGES.index(language)
+        self._phrases = {**CATALOGUE, **more} if more else CATALOGUE
 
     def __call__(self, name: str, **values: Any) -> str:
-        found = CATALOGUE[name][self._at]
+        found = self._phrases[name][self._at]
         if not isinstance(found, str):
             found = found[0] if values.get("n") == 1 else found[1]
         return found.format(**values)
@@ -271,7 +273,7 @@ class Words:
 
     def label(self, group: str, name: str) -> str:
         """What a name is called; one that the catalogue does not know stays as it is."""
-        return self(f"{group}.{name}") if f"{group}.{name}" in CATALOGUE else name
+        return self(f"{group}.{name}") if f"{group}.{name}" in self._phrases else name
 
 
 def language_of_locale() -> str:

@@ -1,0 +1,220 @@
+"""What a client sends, and what it makes of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import msgspec
+
+from neardup.client.errors import ServiceError
+from neardup.service import models
+
+if TYPE_CHECKING:
+    import httpx
+
+JSON = "application/json"
+NDJSON = "application/x-ndjson"
+# Lines of one request: so many are sent again if a connection breaks.
+BATCH = 500
+
+Documents = Iterable[Any]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request.
+
+    kind     the type of the answer; of a line of it where lines are sent
+    repeats  whether it may be sent again when it is not known what became of it
+    absent   404 is an answer too: None
+    then     what the caller is given of the answer
+    """
+
+    method: str
+    path: str
+    kind: Any
+    options: Mapping[str, Any] = field(default_factory=dict)
+    body: bytes | None = None
+    type: str = JSON
+    repeats: bool = True
+    absent: bool = False
+    then: Callable[[Any], Any] = lambda found: found
+
+    def request(self) -> dict[str, Any]:
+        """As httpx takes it."""
+        headers = {"Accept": f"{self.type}, application/problem+json;q=0.9"}
+        if self.body is not None:
+            headers["Content-Type"] = self.type
+        return {
+            "method": self.method,
+            "url": self.path,
+            "params": {x: _shown(y) for x, y in self.options.items() if y is not None},
+            "content": self.body,
+            "headers": headers,
+        }
+
+    def answer(self, response: httpx.Response) -> Any:
+        """The answer as a value; raises `ServiceError`."""
+        if response.status_code == 404 and self.absent:
+            return self.then(None)
+        if not response.is_success:
+            raise error_of(response.status_code, response.content)
+        if self.kind is None:
+            return self.then(True)
+        if self.type == NDJSON:
+            return [*Lines(self.kind).take(response.content)]
+        return self.then(_decoded(response.content, self.kind))
+
+
+def error_of(status: int, content: bytes) -> ServiceError:
+    """What the service has said, or what stands between it and us."""
+    try:
+        problem = msgspec.json.decode(content, type=models.Problem)
+    except msgspec.MsgspecError:
+        return ServiceError(
+            status, "no answer of neardup", content[:200].decode("utf-8", "replace")
+        )
+    return ServiceError(status, problem.title, problem.detail, tuple(problem.errors))
+
+
+def decoded_line(line: bytes, kind: Any) -> Any:
+    """A line as a value, or as what was wrong with it."""
+    if line.startswith(b'{"line":'):
+        return _decoded(line, models.LineProblem)
+    return _decoded(line, kind)
+
+
+def _decoded(content: bytes, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.MsgspecError as error:
+        raise ServiceError(200, "an answer that is not understood", str(error)) from None
+
+
+def _shown(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+# ----------------------------------------------------------------------------------------- requests
+
+
+def check(texts: str | Iterable[str], **options: Any) -> Call:
+    if isinstance(texts, str):
+        body = msgspec.json.encode({"text": texts})
+        return Call("POST", "v1/check", models.Checked, options, body, then=_matches)
+    body = msgspec.json.encode(list(texts))
+    return Call("POST", "v1/check", list[models.Checked], options, body, then=_matches_of_each)
+
+
+def add(documents: Documents, **options: Any) -> Call:
+    body = msgspec.json.encode([as_document(one) for one in documents])
+    repeats = not options.get("unless_duplicate")
+    return Call("POST", "v1/documents", list[models.Added], options, body, repeats=repeats)
+
+
+def get(id_: str) -> Call:
+    return Call("GET", f"v1/documents/{_quoted(id_)}", models.Document, absent=True)
+
+
+def remove(id_: str) -> Call:
+    return Call("DELETE", f"v1/documents/{_quoted(id_)}", None, absent=True, then=bool)
+
+
+def page(**options: Any) -> Call:
+    return Call("GET", "v1/documents", models.Page, options)
+
+
+def documents(**options: Any) -> Call:
+    """All of them, as lines; for `stream`."""
+    return Call("GET", "v1/documents", models.Document, options, type=NDJSON)
+
+
+def compare(a: Any, b: Any, **options: Any) -> Call:
+    return Call(
+        "POST", "v1/compare", models.Compared, options, msgspec.json.encode({"a": a, "b": b})
+    )
+
+
+def explain(text: str, **options: Any) -> Call:
+    return Call("POST", "v1/explain", models.Explained, options, _text(text))
+
+
+def search(text: str, **options: Any) -> Call:
+    return Call("POST", "v1/search", models.Found, options, _text(text), then=_results)
+
+
+def stats() -> Call:
+    return Call("GET", "v1/stats", models.Stats)
+
+
+def clusters(**options: Any) -> Call:
+    return Call("GET", "v1/clusters", models.Clusters, options)
+
+
+def add_all(documents: Documents, **options: Any) -> Iterator[Call]:
+    """A call for so many at a time, by lines."""
+    repeats = not options.get("unless_duplicate")
+    for batch in _batches(map(as_document, documents)):
+        yield Call(
+            "POST", "v1/documents", models.Added, options, batch, type=NDJSON, repeats=repeats
+        )
+
+
+def check_all(texts: Iterable[str], **options: Any) -> Iterator[Call]:
+    for batch in _batches({"text": text} for text in texts):
+        yield Call("POST", "v1/check", models.CheckedLine, options, batch, type=NDJSON)
+
+
+def _batches(values: Iterable[Any]) -> Iterator[bytes]:
+    rest = iter(values)
+    while batch := list(islice(rest, BATCH)):
+        yield b"".join(msgspec.json.encode(value) + b"\n" for value in batch)
+
+
+def _text(text: str) -> bytes:
+    return msgspec.json.encode({"text": text})
+
+
+def _matches(found: models.Checked) -> list[models.Match]:
+    return found.matches
+
+
+def _matches_of_each(found: list[models.Checked]) -> list[list[models.Match]]:
+    return [each.matches for each in found]
+
+
+def _results(found: models.Found) -> list[models.Hit]:
+    return found.results
+
+
+class Lines:
+    """Lines out of parts of a stream. Not by httpx, which ends a line at characters that JSON
+    strings may hold."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+        self._rest = b""
+
+    def take(self, part: bytes) -> Iterator[Any]:
+        *lines, self._rest = (self._rest + part).split(b"\n")
+        return (decoded_line(line, self.kind) for line in lines if line)
+
+
+def as_document(one: Any) -> dict[str, Any]:
+    """A document as `Collection.add` takes it: a tuple, or a dict whose other values are its
+    metadata."""
+    if isinstance(one, Mapping):
+        rest = {name: value for name, value in one.items() if name not in ("id", "text")}
+        inner = rest.pop("metadata", {}) if set(rest) == {"metadata"} else rest
+        return {"id": one["id"], "text": one["text"], "metadata": inner}
+    id_, text, *metadata = one
+    return {"id": id_, "text": text, "metadata": (metadata[0] if metadata else None) or {}}
+
+
+def _quoted(id_: str) -> str:
+    # A part of nothing but dots would be taken for a folder.
+    return quote(id_, safe="").replace(".", "%2E")

@@ -1,0 +1,174 @@
+"""Answers of the service: plain functions that may block, for the API and the pages alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from neardup._core import __version__
+from neardup.collection import Stored
+from neardup.explain import explain as explained
+from neardup.fingerprint import fingerprint
+from neardup.service import models
+from neardup.service.clustering import clustered
+from neardup.service.errors import UnknownDocument
+from neardup.service.state import Service
+from neardup.similarity import DEFAULT_SIMILARITY
+from neardup.similarity import compare as compared
+
+
+def check(
+    service: Service,
+    text: str,
+    *,
+    similarity: float | None = None,
+    radius: int | None = None,
+    recall: float | None = None,
+    n: int | None = 100,
+) -> models.Checked:
+    """The documents near a text, the best first."""
+    found = service.collection.check(text, similarity, radius=radius, recall=recall, n=n)
+    return models.Checked(
+        matches=[models.Match(id=x.id, distance=x.distance, similarity=x.similarity) for x in found]
+    )
+
+
+def check_many(
+    service: Service,
+    texts: Sequence[str],
+    *,
+    similarity: float | None = None,
+    radius: int | None = None,
+    recall: float | None = None,
+    n: int | None = 100,
+) -> list[models.Checked]:
+    """The same for many texts, in their order."""
+    table = service.collection.check(texts, similarity, radius=radius, recall=recall, n=n)
+    found: list[list[models.Match]] = [[] for _ in texts]
+    columns = (table[name].to_pylist() for name in ("query", "id", "distance", "similarity"))
+    for query, id_, distance, cosine in zip(*columns, strict=True):
+        found[query].append(models.Match(id=id_, distance=distance, similarity=cosine))
+    return [models.Checked(matches=matches) for matches in found]
+
+
+def compare(
+    service: Service, a: str, b: str, *, similarity: float = DEFAULT_SIMILARITY
+) -> models.Compared:
+    """How alike two texts are, by the recipe of the collection."""
+    recipe = service.collection.recipe
+    found = compared(a, b, recipe, similarity=similarity)
+    return models.Compared(
+        distance=found.distance,
+        similarity=found.similarity,
+        verdict=found.verdict,
+        threshold=found.threshold,
+        fingerprint_a=_hex(fingerprint(a, recipe), recipe.bits),
+        fingerprint_b=_hex(fingerprint(b, recipe), recipe.bits),
+        coverage_a=found.coverage_left,
+        coverage_b=found.coverage_right,
+        containment_a=found.containment_left,
+        containment_b=found.containment_right,
+        longest=found.longest,
+        coarse=found.coarse,
+        passages=[models.Passage(**vars(passage)) for passage in found.passages],
+    )
+
+
+def explain(service: Service, text: str, *, bits: int | None = None) -> models.Explained:
+    """The vote behind the fingerprint of a text."""
+    recipe = service.collection.recipe
+    if bits is not None and bits != recipe.bits:
+        recipe = recipe.replace(bits=bits)
+    values = explained(text, recipe).to_dict()
+    values["features"] = [models.Feature(**feature) for feature in values["features"]]
+    return models.Explained(**values)
+
+
+def search(
+    service: Service, text: str, *, n: int = 6, by: Literal["cosine", "simhash"] = "cosine"
+) -> models.Found:
+    """The documents that resemble a text most."""
+    table = service.collection.search(text, n, by)
+    return models.Found(
+        results=[
+            models.Hit(id=row["id"], score=row["score"], distance=row["distance"])
+            for row in table.to_pylist()
+        ]
+    )
+
+
+def stats(service: Service) -> models.Stats:
+    """Numbers of the collection."""
+    found = service.collection.stats()
+    return models.Stats(
+        name=service.collection.path.name,
+        documents=found.documents,
+        without_signal=found.without_signal,
+        texts=found.texts,
+        recipe=found.recipe,
+        bits=found.bits,
+        database_bytes=found.database_bytes,
+        segment_bytes=found.segment_bytes,
+        postings_bytes=found.postings_bytes,
+        read_only=service.settings.read_only,
+        demo=service.demo,
+        version=__version__,
+    )
+
+
+def document(service: Service, id_: str) -> models.Document:
+    """One document with its text; raises `UnknownDocument`."""
+    found = service.collection.get(id_)
+    if found is None:
+        raise UnknownDocument(id_)
+    return as_document(service, found, text=True)
+
+
+def documents(
+    service: Service,
+    *,
+    limit: int = 100,
+    after: str | None = None,
+    newest: bool = False,
+    texts: bool = False,
+) -> models.Page:
+    """A page of documents, in the order in which they were added."""
+    place = None if after is None else int(after)
+    found, following = service.collection.page(limit, after=place, newest=newest)
+    return models.Page(
+        documents=[as_document(service, one, text=texts) for one in found],
+        next=None if following is None else str(following),
+    )
+
+
+def clusters(
+    service: Service,
+    *,
+    similarity: float = DEFAULT_SIMILARITY,
+    limit: int = 20,
+    members: int = 20,
+) -> models.Clusters:
+    """The largest clusters of the collection. They are kept until a document changes."""
+    found = clustered(service, similarity)
+    return models.Clusters(
+        similarity=similarity,
+        documents=found.documents,
+        total=len(found.groups),
+        clusters=[
+            models.Cluster(representative=group[0], size=len(group), members=group[:members])
+            for group in found.groups[:limit]
+        ],
+    )
+
+
+def as_document(service: Service, found: Stored, *, text: bool) -> models.Document:
+    return models.Document(
+        id=found.id,
+        metadata=found.metadata,
+        fingerprint=_hex(found.fingerprint, service.collection.recipe.bits),
+        text=found.text if text else None,
+    )
+
+
+def _hex(code: Any, bits: int) -> str | None:
+    return None if code is None else f"{code:0{bits // 4}x}"

@@ -1,0 +1,82 @@
+"""The application: the API, the pages and the files of the pages behind one guard."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.convertors import StringConvertor, register_url_convertor
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from neardup.collection import CollectionError
+from neardup.service.api import OPERATIONS
+from neardup.service.door import Busy
+from neardup.service.endpoint import Endpoint
+from neardup.service.errors import TooMany, UnknownDocument
+from neardup.service.files import Files
+from neardup.service.guard import Guard
+from neardup.service.metrics import Metrics
+from neardup.service.pages import missing, routes
+from neardup.service.problems import Refusal, problem
+from neardup.service.refusals import refusal_of
+from neardup.service.rights import Rights
+from neardup.service.state import Service
+from neardup.service.watching import watching
+
+# What a page may raise, and is told as by the API.
+ASKING = (Busy, CollectionError, OSError, TooMany, UnknownDocument)
+STATIC = Path(__file__).parent / "static"
+
+
+class AnyText(StringConvertor):
+    """An id in a path: whatever it holds, slashes and line breaks too."""
+
+    regex = "(?s:.+)"
+
+
+register_url_convertor("any", AnyText())
+
+
+def make_app(service: Service) -> Starlette:
+    """Everything the service answers. Closing the service is left to the caller."""
+    # Before anything is served: Starlette makes its middlewares when the first request comes.
+    rights = Rights(service.settings)
+    metrics = Metrics(service)
+    by_path = attrgetter("path")
+    api: list[BaseRoute] = [
+        Route(path, Endpoint(service, [*operations]))
+        for path, operations in groupby(sorted(OPERATIONS, key=by_path), by_path)
+    ]
+    return Starlette(
+        routes=[
+            *api,
+            *watching(service, metrics),
+            Mount("/static", Files(STATIC)),
+            *routes(service),
+        ],
+        middleware=[Middleware(Guard, settings=service.settings, rights=rights, metrics=metrics)],
+        exception_handlers={
+            HTTPException: partial(_refused, service),
+            **dict.fromkeys((Refusal, *ASKING), _told),
+        },
+    )
+
+
+async def _refused(service: Service, request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    if error.status_code == 404 and "text/html" in request.headers.get("accept", ""):
+        return missing(request, service)
+    detail = {404: "there is nothing under this path", 405: "another method is needed here"}
+    headers = error.headers
+    return problem(error.status_code, detail.get(error.status_code, error.detail), headers=headers)
+
+
+async def _told(request: Request, error: Exception) -> Response:
+    return refusal_of(error).response()

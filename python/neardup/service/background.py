@@ -1,0 +1,54 @@
+"""A service within a program: it runs in a thread while the program does something else."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from neardup.collection import Collection
+from neardup.service.server import Running, address
+from neardup.service.settings import Settings
+from neardup.service.state import Service
+
+
+@contextmanager
+def serving(
+    collection: Collection, *, port: int = 0, demo: bool = False, **settings: Any
+) -> Iterator[str]:
+    """Serves a collection until the end of the `with` statement; gives the URL.
+
+    port      0: one that is free
+    settings  as `neardup.service.settings.Settings` has them
+    """
+    service = Service(collection, Settings(port=port, **settings), demo=demo)
+    started: queue.Queue[Running | BaseException] = queue.Queue()
+    loop = asyncio.new_event_loop()
+
+    async def run() -> None:
+        running = Running(service, *address(service.settings))
+        await running.serve(lambda _: started.put(running))
+
+    def main() -> None:
+        try:
+            loop.run_until_complete(run())
+        except BaseException as error:
+            started.put(error)
+        finally:
+            loop.close()
+
+    thread = threading.Thread(target=main, name="neardup-service", daemon=True)
+    thread.start()
+    running = started.get()
+    try:
+        if isinstance(running, BaseException):
+            raise running
+        yield running.url
+    finally:
+        if isinstance(running, Running):
+            loop.call_soon_threadsafe(running.stop)
+        thread.join()
+        service.close()

@@ -1,0 +1,207 @@
+"""The vote behind a fingerprint, made ready to be shown, and two of them beside each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from neardup.digest import digest
+from neardup.explain import Explanation, Row, explain
+from neardup.features import Feature
+from neardup.lazy import lazy
+from neardup.presets import PRESETS
+from neardup.recipe import Recipe
+from neardup.service.learning.words import Refused, Word
+from neardup.similarity import similarity
+
+WIDTHS = (8, 16, 32, 64, 128)
+# A page of more cells than this is slow to lay out.
+MOST_CELLS = 2048
+LEAST_ROWS = 8
+# A table with every running sum fits up to this width.
+RUNNING_BITS = 16
+HEAT = 4
+
+
+@dataclass(frozen=True)
+class Steps:
+    """One text's way to its fingerprint.
+
+    explanation  as `neardup.explain` gives it
+    width        how many of its lowest bits are shown: all, or as many as were given by hand
+    """
+
+    explanation: Explanation
+    width: int
+
+    @property
+    def bits(self) -> str:
+        """The fingerprint, most significant bit first; "" without a signal."""
+        return self.explanation.bits_string[-self.width :]
+
+    @lazy
+    def sums(self) -> list[float]:
+        """The sum of each column, in the order of `bits`."""
+        return list(reversed(self.explanation.columns[: self.width]))
+
+    @lazy
+    def heat(self) -> list[int]:
+        """How far each sum is from 0, in steps from -4 to 4; 0 only for a tie."""
+        most = max(map(abs, self.sums), default=0.0) or 1.0
+        return [
+            int(math.copysign(max(1, round(HEAT * abs(value) / most)), value)) if value else 0
+            for value in self.sums
+        ]
+
+    @lazy
+    def rows(self) -> list[Row]:
+        """The words to show: all in their order, or else the heaviest."""
+        rows = [self._cut(row) for row in self.explanation.rows()]
+        most = max(LEAST_ROWS, MOST_CELLS // self.width)
+        return rows if len(rows) <= most else sorted(rows, key=lambda row: -row.weight)[:most]
+
+    @lazy
+    def running(self) -> list[list[float]]:
+        """The sums after each word, for few bits: what is written down by hand."""
+        rows = self.rows
+        if self.width > RUNNING_BITS or len(rows) < len(self.explanation.features):
+            return []
+        sums, found = [0.0] * self.width, []
+        for row in rows:
+            sums = [before + vote for before, vote in zip(sums, row.votes, strict=True)]
+            found.append(sums)
+        return found
+
+    def _cut(self, row: Row) -> Row:
+        first = self.explanation.bits - self.width
+        return Row(row.token, row.count, row.weight, row.hash[first:], row.votes[first:])
+
+    def words(self, given: dict[str, str]) -> list[Word]:
+        """The features, to be edited by hand."""
+        return [Word(f.token, f.weight, given.get(f.token, "")) for f in self.explanation.features]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What changed from one text to the other.
+
+    distance   bits that flipped, None if a text has no fingerprint
+    flipped    for each column, whether it did, most significant bit first
+    cosine     exact, of the weights
+    expected   bits · arccos(cosine) / π
+    deviation  √(bits · q · (1 − q)) with q = arccos(cosine) / π
+    came, went words of one text only, with their weights
+    """
+
+    distance: int | None
+    flipped: tuple[bool, ...]
+    cosine: float
+    expected: float
+    deviation: float
+    came: tuple[Feature, ...]
+    went: tuple[Feature, ...]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The bits that flipped, by number, highest first."""
+        last = len(self.flipped) - 1
+        return [last - at for at, flipped in enumerate(self.flipped) if flipped]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "distance": self.distance,
+            "flipped": self.numbers,
+            "cosine": self.cosine,
+            "expected": self.expected,
+            "deviation": self.deviation,
+            "came": [feature.token for feature in self.came],
+            "went": [feature.token for feature in self.went],
+        }
+
+
+class Given:
+    """Hashes set by hand. Its name, which is part of a recipe's identity, says which."""
+
+    def __init__(self, codes: dict[str, int]) -> None:
+        self._codes = codes
+        self.__qualname__ = f"Given.{digest(sorted(codes.items()))}"
+
+    def __call__(self, token: str) -> int:
+        return self._codes[token]
+
+
+def recipe_for(name: str, bits: int, *, by_hand: bool) -> Recipe:
+    """A preset at a width. Words typed by hand count what was typed, all of them."""
+    if name not in PRESETS:
+        raise Refused("refused.recipe", recipe=name[:40], known=", ".join(PRESETS))
+    if bits not in WIDTHS:
+        raise Refused("refused.bits", bits=bits, known=", ".join(map(str, WIDTHS)))
+    changes: dict[str, Any] = {"top": None, "scale": None} if by_hand else {}
+    try:
+        return Recipe.preset(name, bits=bits, **changes)
+    except ValueError:
+        raise Refused("refused.hash", recipe=name, bits=bits) from None
+
+
+def steps_of_text(text: str, name: str, bits: int) -> Steps:
+    """How a text becomes a fingerprint."""
+    return Steps(explain(text, recipe_for(name, bits, by_hand=False)), bits)
+
+
+def steps_of_words(words: Sequence[Word], name: str, bits: int, given: dict[str, str]) -> Steps:
+    """How words with weights do; `given` are hashes set by hand, as `given_hashes` finds them."""
+    pairs = [(word.token, word.weight) for word in words]
+    if not given:
+        return Steps(explain(pairs, recipe_for(name, bits, by_hand=True)), bits)
+    missing = [word.token for word in words if word.token not in given]
+    if missing:
+        raise Refused("refused.missing", token=missing[0])
+    width = len(next(iter(given.values())))
+    codes = {token: int(digits, 2) for token, digits in given.items()}
+    recipe = recipe_for(name, WIDTHS[0], by_hand=True)
+    # A fingerprint has whole bytes; in the columns above those given every hash has a 0.
+    recipe = recipe.replace(bits=-(-width // 8) * 8, hash=Given(codes), min_features=1)
+    return Steps(explain(pairs, recipe), width)
+
+
+def given_hashes(*texts: Sequence[Word]) -> dict[str, str]:
+    """The hashes set by hand, all of one width; a word has the same one in every text."""
+    found: dict[str, str] = {}
+    for word in (word for words in texts for word in words if word.bits):
+        first = next(iter(found.values()), word.bits)
+        if len(word.bits) != len(first):
+            raise Refused("refused.width", token=word.token, n=len(word.bits), first=len(first))
+        if found.setdefault(word.token, word.bits) != word.bits:
+            raise Refused("refused.twice", token=word.token, one=found[word.token], two=word.bits)
+    return found
+
+
+def beside(first: Steps, second: Steps) -> Beside:
+    """What changed from the first to the second."""
+    one, two = first.explanation, second.explanation
+    recipe = one.recipe.replace(top=None, scale=None)
+    cosine = similarity(_weights(one), _weights(two), recipe)
+    share = angle_share(cosine)
+    flipped = tuple(a != b for a, b in zip(first.bits, second.bits, strict=False))
+    signal = bool(first.bits and second.bits)
+    here, there = ({f.token for f in found.features} for found in (one, two))
+    return Beside(
+        distance=sum(flipped) if signal else None,
+        flipped=flipped if signal else (),
+        cosine=cosine,
+        expected=first.width * share,
+        deviation=math.sqrt(first.width * share * (1 - share)),
+        came=tuple(f for f in two.features if f.token not in here),
+        went=tuple(f for f in one.features if f.token not in there),
+    )
+
+
+def angle_share(cosine: float) -> float:
+    """The chance that a bit differs: the angle between two texts as a share of 180 degrees."""
+    return math.acos(min(1.0, max(-1.0, cosine))) / math.pi
+
+
+def _weights(explanation: Explanation) -> list[tuple[str, float]]:
+    return [(feature.token, feature.weight) for feature in explanation.features]

@@ -1,0 +1,116 @@
+"""Pairs of documents that people marked as the same or as different, and what they tell of a
+threshold."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple, cast
+
+from neardup.service.notes import Notes
+
+Verdict = Literal["same", "different"]
+VERDICTS = ("same", "different")
+COLUMNS = ("left", "right", "verdict", "similarity", "distance", "time")
+
+
+class Mark(NamedTuple):
+    """A pair, in the order of its ids; similarity and distance are those of the texts as they were
+    when it was marked."""
+
+    left: str
+    right: str
+    verdict: Verdict
+    similarity: float
+    distance: int | None
+    time: float
+
+    def as_dict(self) -> dict[str, Any]:
+        moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.time))
+        return {**self._asdict(), "time": moment}
+
+
+class Score(NamedTuple):
+    """How well a threshold agrees with marks: those it calls near, and those that are the same."""
+
+    threshold: float
+    near_same: int
+    near_different: int
+    far_same: int
+    far_different: int
+
+    @property
+    def precision(self) -> float | None:
+        """Of what the threshold calls near, the share that people call the same."""
+        near = self.near_same + self.near_different
+        return self.near_same / near if near else None
+
+    @property
+    def recall(self) -> float | None:
+        """Of what people call the same, the share that the threshold calls near."""
+        same = self.near_same + self.far_same
+        return self.near_same / same if same else None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**self._asdict(), "precision": self.precision, "recall": self.recall}
+
+
+def score(marks: Iterable[Mark], threshold: float) -> Score:
+    counts = {(near, verdict): 0 for near in (True, False) for verdict in VERDICTS}
+    for mark in marks:
+        counts[mark.similarity >= threshold, mark.verdict] += 1
+    return Score(
+        threshold,
+        counts[True, "same"],
+        counts[True, "different"],
+        counts[False, "same"],
+        counts[False, "different"],
+    )
+
+
+def ordered(left: str, right: str) -> tuple[str, str]:
+    """A pair has no direction."""
+    return (left, right) if left <= right else (right, left)
+
+
+class Marks:
+    """The marks of a collection. When a method that writes returns, they are on the disk."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+
+    def put(self, mark: Mark) -> None:
+        """A pair has one mark; the newest counts."""
+        if mark.verdict not in VERDICTS:
+            raise ValueError(f"verdict is {mark.verdict!r}; it must be one of {VERDICTS}")
+        if mark.left == mark.right:
+            raise ValueError("a document is always the same as itself; mark two of them")
+        first, second = ordered(mark.left, mark.right)
+        with self._notes.writing() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?, ?)",
+                (first, second, *mark[2:]),
+            )
+
+    def remove(self, left: str, right: str) -> None:
+        with self._notes.writing() as connection:
+            connection.execute(
+                "DELETE FROM marks WHERE first = ? AND second = ?", ordered(left, right)
+            )
+
+    def all(self) -> list[Mark]:
+        """The newest first."""
+        with self._notes.reading() as connection:
+            if connection is None:
+                return []
+            rows = connection.execute("SELECT * FROM marks ORDER BY time DESC, first, second")
+            return [Mark(*row) for row in rows]
+
+    def get(self, left: str, right: str) -> Verdict | None:
+        with self._notes.reading() as connection:
+            if connection is None:
+                return None
+            row = connection.execute(
+                "SELECT verdict FROM marks WHERE first = ? AND second = ?", ordered(left, right)
+            ).fetchone()
+        return None if row is None else cast("Verdict", row[0])

@@ -1,0 +1,43 @@
+"""The pages of the service, for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from neardup.reports.markup import line
+from neardup.service.growth import Growth, keep_counting
+from neardup.service.marks import Marks
+from neardup.service.notes import Notes
+from neardup.service.pages import check, collection, compare, files, learn, marking, shell, sign_in
+from neardup.service.pages.kept import Kept
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+    from neardup.service.state import Service
+
+
+def routes(service: Service) -> list[BaseRoute]:
+    """All pages, each with its twin in JSON, and the files they share with reports."""
+    kept = Kept()
+    notes = Notes(service.collection.path)
+    marks, growth = Marks(notes), Growth(notes)
+    if not service.settings.read_only:
+        keep_counting(service, growth)
+    return [
+        *check.routes(service, kept),
+        *compare.routes(service, kept, marks),
+        *collection.routes(service, marks, growth),
+        *marking.routes(service, marks),
+        *learn.routes(service),
+        *sign_in.routes(service),
+        *files.routes(service),
+    ]
+
+
+def missing(request: Request, service: Service) -> Response:
+    """What is told of a page that is not there."""
+    said = shell.words_of(request)("problem.no_page")
+    return shell.page(request, service, "problem.html", page="", status=404, said=line(said))

@@ -1,0 +1,258 @@
+"""The page Check: a text against the collection, with the evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from starlette.routing import Route
+
+from neardup.passages import Passage
+from neardup.reports.copied import NAMES, DocumentView, SourceRow, document_view
+from neardup.reports.markup import Piece, cosine, line, plain, share
+from neardup.service import answers
+from neardup.service.models import MAX_ID
+from neardup.service.pages import asking, shell
+from neardup.service.pages.asking import Asked, Unanswerable, document_link
+from neardup.service.pages.checking import Checked, check
+from neardup.service.pages.kept import Given, Kept
+from neardup.service.pages.upload import ACCEPTED
+from neardup.service.rights import check_write, may_write
+from neardup.similarity import DEFAULT_SIMILARITY
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+    from neardup.reports.catalogue import Words
+    from neardup.service.state import Service
+
+# Sources with a row and a colour of their own.
+SOURCES = 20
+# Documents offered on the empty page.
+OFFERED = 4
+MOST_OFF = 200
+
+
+@dataclass(frozen=True)
+class NearRow:
+    """A near document in the table."""
+
+    name: Sequence[Piece]
+    similarity: str
+    distance: str
+    coverage: str
+    own_coverage: str
+    is_near: bool
+    pair: str
+
+
+@dataclass(frozen=True)
+class SourceSwitch:
+    """A source in the table, and the address of the page with it switched."""
+
+    row: SourceRow
+    id: str
+    counts: bool
+    switched: str
+
+
+@dataclass(frozen=True)
+class CheckView:
+    """What the template writes down; `figures` are labels and values without the sources that are
+    left out, each with what the script needs to compute it again."""
+
+    name: Sequence[Piece]
+    near: Sequence[NearRow]
+    document: DocumentView | None
+    figures: Sequence[tuple[str, Sequence[tuple[Any, str]]]]
+    share: str
+    sources: Sequence[SourceSwitch]
+    off: frozenset[int]
+
+
+def routes(service: Service, kept: Kept) -> list[BaseRoute]:
+    @asking.told(service, "check")
+    async def endpoint(request: Request) -> Response:
+        if request.method == "POST":
+            return await _posted(request, service, kept)
+        similarity = asking.number_in(request, "similarity", DEFAULT_SIMILARITY, 0.05, 1.0)
+        asked = await asking.asked(request, service, kept)
+        if asked is None:
+            return await _empty(request, service)
+        off = request.query_params.getlist("off")[:MOST_OFF]
+        return await service.run(_answer, request, service, asked, similarity, off)
+
+    @asking.told(service, "check")
+    async def add(request: Request) -> Response:
+        check_write(request.scope, service.settings)
+        async with asking.form_of(request, service) as form:
+            fields = {name: asking.coded(form, name) for name in ("text", "kept")}
+            fields["new_id"] = asking.field(form, "new_id")
+        return await _added(request, service, kept, fields)
+
+    return [
+        Route("/", endpoint, methods=["GET"], name="home"),
+        *shell.both("/check", endpoint, methods=("GET", "POST")),
+        Route("/check/add", add, methods=["POST"], name="check.add"),
+    ]
+
+
+async def _added(
+    request: Request, service: Service, kept: Kept, fields: dict[str, str]
+) -> Response:
+    """Stores the text that was checked, if nothing is stored under that id yet."""
+    id_ = fields["new_id"].strip()
+    if not 1 <= len(id_) <= MAX_ID:
+        raise Unanswerable(422, "problem.id", most=MAX_ID)
+    text = fields["text"]
+    if fields["kept"]:
+        found = kept.get(fields["kept"])
+        if found is None or len(found) != 1:
+            raise Unanswerable(404, "problem.gone")
+        text = found[0].text
+    if not text.strip():
+        raise Unanswerable(422, "problem.empty")
+    if await service.run(service.collection.get, id_) is not None:
+        raise Unanswerable(409, "problem.known_id", id=id_)
+    await service.add([(id_, text, {})])
+    return asking.see_other(request, f"{document_link(id_)}&added=1")
+
+
+async def _posted(request: Request, service: Service, kept: Kept) -> Response:
+    """A form was sent: the answer is at an address of its own, which can be shared."""
+    async with asking.form_of(request, service) as form:
+        given = await asking.text_of(form, service, text="text", file="file")
+        if given is None:
+            raise Unanswerable(422, "problem.empty")
+        similarity = asking.field(form, "similarity").strip()
+    return asking.see_other(request, address(given, kept, similarity))
+
+
+def address(given: Given, kept: Kept, similarity: str = "") -> str:
+    """The page about a text."""
+    more = [("similarity", similarity)] if similarity else []
+    query = {"text": given.text} if asking.in_address(given) else {"kept": kept.put(given)}
+    return Asked(given, query).link("/check", more)
+
+
+async def _empty(request: Request, service: Service) -> Response:
+    found = await service.run(answers.documents, service, limit=5 * OFFERED, newest=True)
+    stats = await service.run(answers.stats, service)
+    # Those with too few words would show nothing.
+    worth = [one.id for one in found.documents if stats.texts and one.fingerprint]
+    ids = worth[:OFFERED]
+    if shell.is_twin(request):
+        return shell.twin({"documents": stats.documents, "recent": ids})
+    return shell.page(
+        request,
+        service,
+        "check_form.html",
+        page="check",
+        documents=stats.documents,
+        offered=[(document_link(id_), line(id_)) for id_ in ids],
+        **form_context(service),
+    )
+
+
+def form_context(service: Service) -> dict[str, Any]:
+    """What a form for a text speaks of."""
+    return {
+        "accepted": ",".join(ACCEPTED),
+        "most_bytes": service.settings.max_body,
+        "default_similarity": DEFAULT_SIMILARITY,
+    }
+
+
+def _answer(
+    request: Request, service: Service, asked: Asked, similarity: float, off: Sequence[str]
+) -> Response:
+    found = check(service, asked, similarity, off)
+    if shell.is_twin(request):
+        return shell.twin(found.as_dict())
+    words = shell.words_of(request)
+    name = asked.given.name
+    return shell.page(
+        request,
+        service,
+        "check.html",
+        page="check",
+        found=found,
+        view=_view(found, words),
+        heading=plain(name) if name else words("check.yours"),
+        similarity=f"{similarity:g}",
+        note=asked.given.note,
+        addable=asked.id is None and may_write(request.scope, service.settings),
+        added=asked.id is not None and "added" in request.query_params,
+        suggested=plain(name) if name else "",
+        query=asked.query,
+        **form_context(service),
+    )
+
+
+def _view(found: Checked, words: Words) -> CheckView:
+    finding, asked = found.finding, found.asked
+    threshold = [("similarity", f"{found.similarity:g}")]
+
+    def pair(id_: str, place: str = "") -> str:
+        return f"{asked.link('/pair', [('source', id_), *threshold])}{place}"
+
+    near = [
+        NearRow(
+            line(each.id),
+            "–" if each.similarity is None else cosine(each.similarity),
+            "–" if each.distance is None else str(each.distance),
+            "–" if each.coverage is None else share(each.coverage[0]),
+            "–" if each.coverage is None else share(each.coverage[1]),
+            each.is_near,
+            "" if each.coverage is None else pair(each.id),
+        )
+        for each in found.nearest
+    ]
+    name = line(asked.given.name or words("check.yours"))
+    if finding is None or found.counted is None:
+        return CheckView(name, near, None, (), "", (), frozenset())
+
+    rows = [
+        SourceRow.of(rank, source, document_link(source.id), pair(source.id))
+        for rank, source in enumerate(finding.sources[:SOURCES], 1)
+    ]
+
+    def link(rank: int, n: int, passage: Passage) -> str:
+        return pair(finding.sources[rank - 1].id, f"#l{n}")
+
+    view = document_view(finding, words, rows, link, most=asking.MOST_CHARACTERS)
+    counted = {"w": found.counted.figures, "c": found.counted.by_characters}
+    figures = [
+        (label, [(figure, share(getattr(counted[figure.by], name_))) for figure in row])
+        for name_, (label, row) in zip(NAMES, view.figures, strict=True)
+    ]
+    return CheckView(
+        name,
+        near,
+        view,
+        figures,
+        figures[0][1][0][1],
+        _switches(found, view),
+        frozenset(
+            rank
+            for rank, source in enumerate(finding.sources[:SOURCES], 1)
+            if source.id in found.off
+        ),
+    )
+
+
+def _switches(found: Checked, view: DocumentView) -> list[SourceSwitch]:
+    assert found.finding is not None  # noqa: S101
+    switches = []
+    for row, source in zip(view.sources, found.finding.sources, strict=False):
+        # The last row may stand for all others together, which are switched by the script only.
+        id_ = source.id if row.pair else ""
+        others = sorted(found.off ^ {id_})
+        more = [("similarity", f"{found.similarity:g}"), *(("off", each) for each in others)]
+        link = found.asked.link("/check", more) if id_ else ""
+        switches.append(SourceSwitch(row, id_, id_ not in found.off, link))
+    return switches

@@ -1,0 +1,163 @@
+"""The page Compare, for two texts of anyone; and Pair, for a text beside a stored document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from neardup.reports.markup import line, plain
+from neardup.service.marks import Marks
+from neardup.service.notes import NotesError
+from neardup.service.pages import asking, shell
+from neardup.service.pages.asking import Asked, Unanswerable, document_link
+from neardup.service.pages.check import form_context
+from neardup.service.pages.comparing import both
+from neardup.service.pages.kept import Given, Kept
+from neardup.service.rights import may_write
+from neardup.similarity import DEFAULT_SIMILARITY
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+    from neardup.service.state import Service
+
+
+def routes(service: Service, kept: Kept, marks: Marks) -> list[BaseRoute]:
+    @asking.told(service, "compare")
+    async def compare(request: Request) -> Response:
+        if request.method == "POST":
+            return await _posted(request, service, kept)
+        found = _given(request, kept)
+        if found is None:
+            return _empty(request, service)
+        return await service.run(_answer, request, service, marks, *found, page="compare")
+
+    @asking.told(service, "check")
+    async def pair(request: Request) -> Response:
+        asked = await asking.asked(request, service, kept)
+        if asked is None or "source" not in request.query_params:
+            raise Unanswerable(422, "problem.no_pair")
+        source = await asking.stored(service, request.query_params["source"], "source")
+        return await service.run(
+            _answer,
+            request,
+            service,
+            marks,
+            asked.given,
+            source.given,
+            page="check",
+            back=asked.link("/check"),
+            ids=(asked.id, source.id),
+        )
+
+    return [
+        *shell.both("/compare", compare, methods=("GET", "POST")),
+        *shell.both("/pair", pair),
+    ]
+
+
+async def _posted(request: Request, service: Service, kept: Kept) -> Response:
+    async with asking.form_of(request, service) as form:
+        texts = []
+        for side in ("left", "right"):
+            given = await asking.text_of(form, service, text=side, file=f"{side}_file")
+            texts.append(given or Given(asking.field(form, side)))
+        similarity = asking.field(form, "similarity").strip()
+    if not any(given.text for given in texts):
+        raise Unanswerable(422, "problem.two_empty")
+    left, right = texts
+    more = [("similarity", similarity)] if similarity else []
+    if asking.in_address(left, right):
+        query = {"left": left.text, "right": right.text}
+    else:
+        query = {"kept": kept.put(left, right)}
+    return asking.see_other(request, Asked(left, query).link("/compare", more))
+
+
+def _given(request: Request, kept: Kept) -> tuple[Given, Given] | None:
+    query = request.query_params
+    if "kept" in query:
+        found = kept.get(query["kept"])
+        if found is None or len(found) != 2:
+            raise Unanswerable(404, "problem.gone")
+        return found[0], found[1]
+    if "left" in query or "right" in query:
+        texts = [asking.limited(Given(query.get(side, ""))) for side in ("left", "right")]
+        return texts[0], texts[1]
+    return None
+
+
+def _empty(request: Request, service: Service) -> Response:
+    recipe = service.collection.recipe
+    if shell.is_twin(request):
+        return shell.twin({"recipe": recipe.identity, "bits": recipe.bits})
+    return shell.page(
+        request,
+        service,
+        "compare_form.html",
+        page="compare",
+        texts=("", ""),
+        **form_context(service),
+    )
+
+
+def _answer(
+    request: Request,
+    service: Service,
+    marks: Marks,
+    left: Given,
+    right: Given,
+    *,
+    page: str,
+    back: str = "",
+    ids: tuple[str | None, str | None] = (None, None),
+) -> Response:
+    similarity = asking.number_in(request, "similarity", DEFAULT_SIMILARITY, 0.0, 1.0)
+    found = both(left, right, service.collection.recipe, similarity)
+    if shell.is_twin(request):
+        return shell.twin(found.as_dict())
+    words = shell.words_of(request)
+    names = [
+        given.name or words("check.yours" if page == "check" else f"compare.{side}")
+        for given, side in ((left, "left"), (right, "right"))
+    ]
+    heading = words("title.pair", left=names[0], right=names[1])
+    return shell.page(
+        request,
+        service,
+        "pair.html",
+        page=page,
+        heading=line(heading if page == "check" else words("compare.title")),
+        plain_heading=plain(heading),
+        strip=found.strip(),
+        view=found.view(words, (names[0], names[1])),
+        back=back,
+        documents=[(document_link(id_), line(id_)) for id_ in ids if id_ is not None],
+        texts=_typed(left, right) if page == "compare" else None,
+        **_marking(request, service, marks, ids),
+        **form_context(service),
+    )
+
+
+def _typed(left: Given, right: Given) -> tuple[str, str] | None:
+    """The texts to change and compare again, where they are short enough for a form."""
+    if not asking.in_address(left, right):
+        return None
+    return left.text, right.text
+
+
+def _marking(
+    request: Request, service: Service, marks: Marks, ids: tuple[str | None, str | None]
+) -> dict[str, Any]:
+    """Two stored documents can be marked, by whoever may."""
+    left, right = ids
+    if left is None or right is None or left == right:
+        return {"marking": None}
+    if not may_write(request.scope, service.settings):
+        return {"marking": None}
+    try:
+        verdict = marks.get(left, right) or ""
+    except NotesError:
+        return {"marking": None}
+    return {"marking": (left, right), "marked": verdict}

@@ -1,0 +1,98 @@
+"""Pairs on both sides of a threshold, side by side, to be read and marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from neardup.reports.markup import Piece, cosine, line
+from neardup.reports.texts import Beside, Shown, Sides
+from neardup.service.marks import Mark, ordered
+from neardup.service.pages.asking import pair_link
+from neardup.service.pages.survey import Nearest, Survey
+
+if TYPE_CHECKING:
+    from neardup.reports.catalogue import Words
+    from neardup.service.state import Service
+
+# Characters of each text: an example is looked at, not read through.
+SHOWN = 1_500
+
+
+@dataclass(frozen=True)
+class Example:
+    """A pair; `mark` is what was said of it, if anything."""
+
+    left: str
+    right: str
+    head: Sequence[Sequence[Piece]]
+    value: str
+    distance: str
+    mark: str
+    pair: str
+    sides: Sides
+
+    @staticmethod
+    def verdict(pair: Nearest, verdicts: Mapping[tuple[str, str], str]) -> str | None:
+        return verdicts.get(ordered(pair.left, pair.right))
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The closest to the threshold come first on both sides."""
+
+    near: Sequence[Example]
+    far: Sequence[Example]
+
+    @staticmethod
+    def chosen(
+        survey: Survey | None, threshold: float, wanted: int
+    ) -> tuple[list[Nearest], list[Nearest]]:
+        pairs = [] if survey is None else survey.pairs()
+        near = [pair for pair in pairs if pair.similarity >= threshold]
+        far = [pair for pair in pairs if pair.similarity < threshold]
+        return near[::-1][:wanted], far[:wanted]
+
+
+def examples_of(
+    service: Service,
+    survey: Survey | None,
+    marks: Sequence[Mark],
+    threshold: float,
+    wanted: int,
+    words: Words,
+) -> Examples:
+    """The pairs as they are shown; those with a document that is gone are left out."""
+    verdicts = {(mark.left, mark.right): mark.verdict for mark in marks}
+    beside = Beside(words, None)
+    near, far = Examples.chosen(survey, threshold, wanted)
+
+    def shown(pairs: list[Nearest]) -> list[Example]:
+        found = []
+        for pair in pairs:
+            texts = [_shown(service, id_) for id_ in (pair.left, pair.right)]
+            if texts[0] is None or texts[1] is None:
+                continue
+            found.append(
+                Example(
+                    pair.left,
+                    pair.right,
+                    (line(pair.left), line(pair.right)),
+                    cosine(pair.similarity),
+                    "–" if pair.distance is None else str(pair.distance),
+                    Example.verdict(pair, verdicts) or "",
+                    pair_link(pair.left, pair.right),
+                    beside.pair(texts[0], texts[1]),
+                )
+            )
+        return found
+
+    return Examples(shown(near), shown(far))
+
+
+def _shown(service: Service, id_: str) -> Shown | None:
+    found = service.collection.get(id_)
+    if found is None or found.text is None:
+        return None
+    return Shown(id_, found.text[:SHOWN], len(found.text))

@@ -1,0 +1,277 @@
+"""What the page Learn says. English, 中文; see `neardup.reports.catalogue`."""
+
+from __future__ import annotations
+
+PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
+    "learn.title": ("How SimHash works", "SimHash 是怎样工作的"),
+    "learn.lead": (
+        "Type a text of your own and follow it to its fingerprint. Every number here comes from "
+        "the program itself; with 8 bits you can do it all on paper.",
+        "输入自己的文字，一步步看它如何变成指纹。页面上的数字都由程序真实算出；取 8 位时，"
+        "全部过程都可以在纸上完成。",
+    ),
+    "learn.contents": ("On this page", "本页内容"),
+    # ---- what is asked ----
+    "try.title": ("Your words", "你的文字"),
+    "try.examples": ("Ready examples", "现成例子"),
+    "try.first": ("First text", "第一段"),
+    "try.second": ("Second text: change a word", "第二段：改一个词试试"),
+    "try.as": ("I type", "输入的是"),
+    "try.as_text": ("a text", "一段文字"),
+    "try.as_words": ("words with weights", "词和权重"),
+    "try.as_hint": (
+        "One word a line, then its weight: 成都 4.3. Eight bits after it are its hash, if you want "
+        "to set that too: 爱 2 11001001.",
+        "每行一个词，后面写权重，如“成都 4.3”。再写一串 0 和 1，就是自己指定的哈希值，"
+        "如“爱 2 11001001”。",
+    ),
+    "try.recipe": ("Recipe", "方案"),
+    "try.bits": ("Bits", "位数"),
+    "try.show": ("Show the steps", "显示步骤"),
+    "try.limit": ("At most {most:,} characters.", "最多 {most:,} 个字符。"),
+    "example.by_hand": ("Five words, 8 bits, by hand", "五个词，8 位，手算"),
+    "example.by_hand_note": (
+        "The lecture note's example: 我 1, 爱 2, 自然 3, 语言 2, 处理 1, with hashes set by hand. "
+        "The sums are 1 7 3 −3 3 −5 1 −1, the fingerprint is 11101010. In the second text 处理 "
+        "became 分析: only the column whose sum was 1 and that 处理 had decided flips.",
+        "讲义中的例子：我 1、爱 2、自然 3、语言 2、处理 1，哈希值是事先设定的。各列之和为 "
+        "1 7 3 −3 3 −5 1 −1，指纹为 11101010。第二段把“处理”换成“分析”：只有“处理”起决定作用、"
+        "和为 1 的那一列翻转了。",
+    ),
+    "example.teapot": ("Teapot and dumpling, 6 bits", "茶壶和饺子，6 位"),
+    "example.teapot_note": (
+        "茶壶 100101 with weight 4 and 饺子 101011 with weight 5: the sums are 9 −9 1 −1 1 9, the "
+        "fingerprint is 101011. In the second text 饺子 weighs only 3, and 茶壶 decides.",
+        "茶壶 100101，权重 4；饺子 101011，权重 5。各列之和为 9 −9 1 −1 1 9，指纹为 101011。"
+        "第二段里饺子的权重降为 3，改由茶壶说了算。",
+    ),
+    "example.cities": ("Three cities, 64 bits", "三座城市，64 位"),
+    "example.cities_note": (
+        "北京 1, 上海 2, 成都 4.3 with Jenkins' hash, as in the note on a C++ library. 成都 weighs "
+        "more than the others together, so the fingerprint is the hash of 成都: change that word "
+        "and half of the bits flip.",
+        "C++ 库讲义中的例子：北京 1、上海 2、成都 4.3，用 Jenkins 哈希。成都比另外两个加起来还重，"
+        "所以指纹就是“成都”的哈希值：换掉它，约一半的位会翻转。",
+    ),
+    "example.characters": ("Single characters, 64 bits", "按字切分，64 位"),
+    "example.characters_note": (
+        "The lecture note's program: single characters, each weighted by its share, md5.",
+        "讲义中的程序：按字切分，以出现比例为权重，用 md5。",
+    ),
+    "example.keywords": ("Chinese keywords, TF-IDF", "中文关键词，TF-IDF"),
+    "example.keywords_note": (
+        "jieba's twenty best keywords, weight int(20 · TF-IDF), Python's old string hash.",
+        "jieba 的前 20 个关键词，权重 int(20 · TF-IDF)，用 Python 旧版字符串哈希。",
+    ),
+    "example.spaces": ("English words, 16 bits", "英文单词，16 位"),
+    "example.spaces_note": (
+        "Words between spaces, each weighted by how often it occurs. A sum of 0 gives a 1 here.",
+        "按空格切词，权重为出现次数。这个方案中和为 0 时取 1。",
+    ),
+    # ---- the steps ----
+    "steps.title": ("Step by step", "分步计算"),
+    "steps.empty": (
+        "Nothing to vote with: the first text has no word.",
+        "没有可投票的词：第一段里没有词。",
+    ),
+    "steps.words": ("1. Words and weights", "1. 分词与权重"),
+    "steps.words_said": (
+        "The text is cut into words, and each gets a weight. Change a weight and see what follows.",
+        "把文字切成词，给每个词一个权重。可以改动权重，看看结果如何变化。",
+    ),
+    "steps.words_apply": ("Use these weights", "采用这些权重"),
+    "steps.weight_of": ("weight of {token}", "{token} 的权重"),
+    "steps.hash": ("2. Hash bits", "2. 哈希"),
+    "steps.hash_said": (
+        "A hash function turns each word into a row of zeros and ones. The same word always gives "
+        "the same row; another word gives a quite different one.",
+        "哈希函数把每个词变成一串 0 和 1。同一个词总得到同一串；换一个词，得到的就完全不同。",
+    ),
+    "steps.votes": ("3. Signs: each word votes", "3. 加权：每个词投票"),
+    "steps.votes_said": (
+        "Where the hash has a 1 the word adds its weight, where it has a 0 it takes it away.",
+        "哈希位为 1，加上权重；为 0，减去权重。",
+    ),
+    "steps.why": ("Why +1 and −1, not 1 and 0?", "为什么用 +1 和 −1，而不是 1 和 0？"),
+    "steps.why_said": (
+        "With 1 and 0 a word could only speak for a 1, never against it, and nearly every sum "
+        "would be above 0. With signs a word that has a 0 there pulls the other way; the sum says "
+        "which side weighs more.",
+        "如果只用 1 和 0，一个词只能支持“1”，不能反对，几乎每一列之和都会大于 0。"
+        "有了正负号，该位为 0 的词会往反方向拉，和的正负就说明哪一边更重。",
+    ),
+    "steps.running": ("The sums after each word, as on paper", "逐词累加的结果（如同在纸上）"),
+    "steps.after": ("after {token}", "加上“{token}”后"),
+    "steps.sums": ("4. Sums and the fingerprint", "4. 合并与降维"),
+    "steps.sums_said": (
+        "Each column is added up. A sum above 0 gives the bit 1, below 0 the bit 0; {tie}. The "
+        "stronger the colour, the clearer the vote; pale columns flip first.",
+        "每一列相加。和大于 0 取 1，小于 0 取 0；{tie}。"
+        "颜色越深，票数越悬殊；颜色浅的列最容易翻转。",
+    ),
+    "steps.tie_zero": ("0 itself gives a 0", "等于 0 时取 0"),
+    "steps.tie_one": ("0 itself gives a 1", "等于 0 时取 1"),
+    "steps.tie_mask": (
+        "0 itself gives a 1 in even columns and a 0 in odd ones",
+        "等于 0 时，偶数列取 1，奇数列取 0",
+    ),
+    "steps.result": ("Fingerprint", "指纹"),
+    "steps.no_signal": (
+        "No fingerprint: this recipe asks for at least {least} different words.",
+        "没有指纹：这个方案至少需要 {least} 个不同的词。",
+    ),
+    "steps.cut": (
+        "Showing the {shown:,} heaviest of {n:,} words; the sums are over all of them.",
+        "只显示 {n:,} 个词中最重的 {shown:,} 个；求和时全部计入。",
+    ),
+    "steps.caption": (
+        "Bits are numbered from the right; the highest stands first.",
+        "位从右往左编号，最高位在最前。",
+    ),
+    "col.word": ("word", "词"),
+    "col.count": ("count", "次数"),
+    "col.weight": ("weight", "权重"),
+    "col.number": ("bit no.", "位号"),
+    "col.bits": ("bits", "指纹"),
+    "col.sum": ("sum", "和"),
+    "col.mark": ("flipped", "翻转"),
+    # ---- two texts ----
+    "change.title": ("Change a word: which bits flip?", "改一个词，哪些位会翻转？"),
+    "change.none": ("Type a second text to see what changes.", "输入第二段，看看变化。"),
+    "change.said": (
+        (
+            "{n} of {bits} bits differs.",
+            "{n} of {bits} bits differ.",
+        ),
+        "{bits} 位中有 {n} 位不同。",
+    ),
+    "change.numbers": ("Flipped: {numbers}.", "翻转的位：{numbers}。"),
+    "change.no_distance": (
+        "There is no distance: a text has no fingerprint.",
+        "没有距离：其中一段没有指纹。",
+    ),
+    "change.distance": ("distance", "距离"),
+    "change.cosine": ("cosine of the weights", "权重的余弦"),
+    "change.expected": ("expected distance", "期望距离"),
+    "change.expected_said": (
+        "A bit differs with the chance arccos(s)/π, s the cosine. So about bits · arccos(s)/π "
+        "differ: {bits} · arccos({cosine})/π = {expected}, give or take {deviation}. The fewer "
+        "words, the rougher that is.",
+        "某一位不同的概率是 arccos(s)/π，s 是余弦。所以大约有 位数 · arccos(s)/π 位不同："
+        "{bits} · arccos({cosine})/π = {expected}，上下浮动 {deviation}。词越少，估计越粗。",
+    ),
+    "change.went": ("only in the first", "仅第一段有"),
+    "change.came": ("only in the second", "仅第二段有"),
+    "change.nothing": ("none", "无"),
+    "change.sum_first": ("sum, first", "第一段的和"),
+    "change.sum_second": ("sum, second", "第二段的和"),
+    "change.bits_first": ("bits, first", "第一段的位"),
+    "change.bits_second": ("bits, second", "第二段的位"),
+    "change.full": ("All votes of the second text", "第二段的全部投票"),
+    "change.legend": (
+        "≠ marks a column that flipped. The distance is how many there are: the ones of first XOR "
+        "second.",
+        "≠ 表示该列翻转。翻转的列数就是汉明距离，也就是两个指纹异或后 1 的个数。",
+    ),
+}
+
+REFUSED: dict[str, tuple[str | tuple[str, str], str]] = {
+    "refused.text": (
+        "The text has {n:,} characters; this page takes {most:,}. Take a shorter piece.",
+        "文字有 {n:,} 个字符，本页最多 {most:,} 个。请截取短一些的一段。",
+    ),
+    "refused.words": (
+        "There are {n:,} words; this page takes {most:,}.",
+        "共有 {n:,} 个词，本页最多 {most:,} 个。",
+    ),
+    "refused.token": (
+        "The word “{token}…” has {n:,} characters; a word may have {most}. "
+        "Is a line break missing?",
+        "“{token}…”有 {n:,} 个字符，一个词最多 {most} 个。是不是漏了换行？",
+    ),
+    "refused.line": (
+        "The line “{line}” cannot be read. Write a word, its weight, and if you like its hash of "
+        "4 to 64 zeros and ones: 爱 2 11001001.",
+        "无法读懂这一行：“{line}”。请写一个词、它的权重，以及可选的 4 到 64 位哈希值："
+        "爱 2 11001001。",
+    ),
+    "refused.weight": (
+        "{token} has the weight {weight}; it must be from 0 to {most:,}.",
+        "{token} 的权重是 {weight}，应在 0 到 {most:,} 之间。",
+    ),
+    "refused.width": (
+        "The hash of {token} has {n} bits, the first one has {first}. Make all of one length.",
+        "{token} 的哈希值有 {n} 位，而第一个有 {first} 位。请让它们一样长。",
+    ),
+    "refused.twice": (
+        "{token} has two hashes, {one} and {two}. A word has one hash only.",
+        "{token} 有两个哈希值：{one} 和 {two}。一个词只能有一个。",
+    ),
+    "refused.missing": (
+        "{token} has no hash, but other words do. Give it one, or take all of them away.",
+        "{token} 没有哈希值，而别的词有。请补上，或者全部去掉。",
+    ),
+    "refused.recipe": (
+        "There is no recipe “{recipe}”; there are {known}.",
+        "没有名为“{recipe}”的方案，可选的有 {known}。",
+    ),
+    "refused.bits": (
+        "{bits} bits are not offered; choose {known}.",
+        "不支持 {bits} 位，可选 {known}。",
+    ),
+    "refused.hash": (
+        "The hash of the recipe {recipe} has fewer than {bits} bits. Choose 64 bits or fewer.",
+        "方案 {recipe} 的哈希值不足 {bits} 位，请选 64 位或更少。",
+    ),
+    "refused.number": (
+        "{field} is “{value}”; it must be a whole number from {least} to {most}.",
+        "{field} 是“{value}”，应为 {least} 到 {most} 的整数。",
+    ),
+    "refused.kind": (
+        "“as” is “{value}”; it must be text or words.",
+        "as 是“{value}”，应为 text 或 words。",
+    ),
+    "refused.query": (
+        "The query has {n} bits; it must have {least} to {most}.",
+        "查询指纹有 {n} 位，应为 {least} 到 {most} 位。",
+    ),
+    "refused.radius": (
+        "The radius is {radius}; it must be from 0 to {most} here.",
+        "半径是 {radius}，此处应在 0 到 {most} 之间。",
+    ),
+    "refused.stored": (
+        "There are {n} fingerprints; this table takes {most}.",
+        "共有 {n} 个指纹，此表最多 {most} 个。",
+    ),
+    "refused.stored_width": (
+        "{line} has {n} bits, the query has {bits}. Only fingerprints of one width compare.",
+        "{line} 有 {n} 位，而查询指纹有 {bits} 位。位数相同才能比较。",
+    ),
+    "refused.digits": (
+        "“{text}” is no fingerprint; write zeros and ones, or hexadecimal digits after 0x.",
+        "“{text}”不是指纹，请写 0 和 1，或以 0x 开头的十六进制数。",
+    ),
+    "refused.flip": (
+        "There is no bit {bit}; the highest is {most}.",
+        "没有第 {bit} 位，最高是第 {most} 位。",
+    ),
+    "refused.exercise": (
+        "There is no exercise {number}; they go from 1 to {most}.",
+        "没有第 {number} 题，题号从 1 到 {most}。",
+    ),
+    "refused.own": (
+        "The text has {n:,} characters; at most {most:,} are edited here.",
+        "文字有 {n:,} 个字符，这里最多 {most:,} 个。",
+    ),
+    "refused.few": (
+        (
+            "The text has {n} word; at least {least} are needed for shares to mean anything.",
+            "The text has {n} words; at least {least} are needed for shares to mean anything.",
+        ),
+        "文字只有 {n} 个词，至少要 {least} 个，比例才有意义。",
+    ),
+    "refused.signal": (
+        "By the recipe {recipe} the text has no fingerprint. Take a longer one.",
+        "按方案 {recipe}，这段文字没有指纹。请换一段长些的。",
+    ),
+}

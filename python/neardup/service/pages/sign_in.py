@@ -1,0 +1,72 @@
+"""Signing in, where the service wants a token: it is kept in a cookie that scripts cannot read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import RedirectResponse
+from starlette.routing import BaseRoute, Route
+
+from neardup.service.pages import asking, shell
+from neardup.service.rights import COOKIE, RIGHTS, Rights
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from neardup.service.state import Service
+
+
+def routes(service: Service) -> list[BaseRoute]:
+    @asking.told(service, "")
+    async def sign_in(request: Request) -> Response:
+        rights: Rights | None = request.scope.get(RIGHTS)
+        if rights is None:
+            # No token is needed.
+            return asking.see_other(request, "/check")
+        if request.method == "GET":
+            return _form(request, service, following(request.query_params.get("next", "")))
+        async with asking.form_of(request, service) as form:
+            given = asking.field(form, "token").strip()
+            target = following(asking.coded(form, "next"))
+        peer = request.client.host if request.client else "unknown"
+        if not given.isascii() or ";" in given or rights.find(given, peer) is None:
+            return _form(request, service, target, wrong=True)
+        answer = RedirectResponse(target, 303)
+        answer.set_cookie(
+            COOKIE,
+            given,
+            path="/",
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+        return answer
+
+    async def sign_out(request: Request) -> Response:
+        answer = RedirectResponse("/sign-in", 303)
+        answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+        return answer
+
+    return [
+        Route("/sign-in", sign_in, methods=["GET", "POST"], name="sign-in"),
+        Route("/sign-out", sign_out, methods=["POST"], name="sign-out"),
+    ]
+
+
+def following(given: str) -> str:
+    """Where to go afterwards: a page of this service, whatever the address says."""
+    is_path = given.startswith("/") and not given.startswith(("//", "/\\"))
+    return given if is_path and given.isprintable() else "/check"
+
+
+def _form(request: Request, service: Service, target: str, *, wrong: bool = False) -> Response:
+    return shell.page(
+        request,
+        service,
+        "sign_in.html",
+        page="",
+        status=401 if wrong else 200,
+        following=target,
+        wrong=wrong,
+    )

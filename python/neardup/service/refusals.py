@@ -1,0 +1,44 @@
+"""What is raised, as what is told."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+
+from neardup.collection import CollectionError, CorruptCollectionError, LockedCollectionError
+from neardup.service.door import Busy
+from neardup.service.errors import TooMany, UnknownDocument
+from neardup.service.problems import Refusal
+
+log = logging.getLogger("neardup.service")
+
+
+def refusal_of(error: Exception) -> Refusal:
+    """The refusal an error becomes. What nobody has thought of is logged without its message,
+    and told by no word of it: it might hold a text."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, Busy):
+        return Refusal(
+            503, "too much is waiting; try again later", headers={"Retry-After": str(error.after)}
+        )
+    if isinstance(error, TimeoutError):
+        return Refusal(503, "no answer in time; try again later", headers={"Retry-After": "5"})
+    if isinstance(error, UnknownDocument):
+        return Refusal(404, "there is no document of this id")
+    if isinstance(error, TooMany):
+        return Refusal(409, str(error))
+    if isinstance(error, LockedCollectionError):
+        return Refusal(
+            503, "another process writes to the collection", headers={"Retry-After": "5"}
+        )
+    if isinstance(error, CollectionError) and not isinstance(error, CorruptCollectionError):
+        # It names the folder, which is nobody's business.
+        return Refusal(409, str(error).partition(": ")[2] or "the collection cannot do this")
+    if isinstance(error, ValueError | TypeError) and not isinstance(error, CollectionError):
+        return Refusal(422, str(error))
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    log.error("%s while answering\n%s", type(error).__name__, frames)
+    if isinstance(error, OSError):
+        return Refusal(503, "the disk refused; see the log", headers={"Retry-After": "30"})
+    return Refusal(500, "something went wrong here; see the log of the service")

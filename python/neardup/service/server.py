@@ -1,0 +1,166 @@
+"""The server: one process, one loop, until a signal says stop; then what was accepted is finished.
+
+Granian reads and writes HTTP in a thread of its own, outside Python: heads that come slowly or are
+too large never reach the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.server.embed import Server
+
+from neardup.service.app import make_app
+from neardup.service.settings import Settings
+from neardup.service.state import Service
+
+log = logging.getLogger("neardup.service")
+
+# Connections the system keeps waiting until one is accepted.
+BACKLOG = 1024
+# A thread that computes gives way after so long; Python's five milliseconds are an age for a loop.
+SWITCH_SECONDS = 0.001
+
+
+class PortError(OSError):
+    """The address cannot be listened on; the message says why and what helps."""
+
+
+def address(settings: Settings) -> tuple[str, int]:
+    """The numeric address and the port to listen on; refused if somebody else does.
+
+    Granian would share a port with another process that does the same.
+    """
+    host = settings.host.strip("[]")
+    try:
+        family, _, _, _, place = socket.getaddrinfo(
+            host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (socket.gaierror, UnicodeError):
+        raise PortError(f"{settings.host} is no address of this machine") from None
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(place)
+            tried.listen(1)
+            found = tried.getsockname()
+            return str(found[0]), int(found[1])
+    except OverflowError:
+        raise PortError(f"{settings.port} is no port; they go up to 65535") from None
+    except PermissionError:
+        raise PortError(
+            f"this user may not listen on port {settings.port}; choose one from 1024 on with --port"
+        ) from None
+    except OSError as error:
+        raise PortError(
+            f"{settings.host}:{settings.port} cannot be listened on: {error.strerror}; "
+            "choose another port with --port, or 0 for one that is free"
+        ) from None
+
+
+def url_of(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class Running:
+    """A server in the loop of its caller."""
+
+    def __init__(self, service: Service, host: str, port: int) -> None:
+        settings = service.settings
+        self.service = service
+        self.url = url_of(host, port)
+        self._server = Server(
+            make_app(service),
+            address=host,
+            port=port,
+            interface=Interfaces.ASGINL,
+            http=HTTPModes.http1,
+            websockets=False,
+            backlog=BACKLOG,
+            backpressure=settings.connections,
+            http1_settings=HTTP1Settings(
+                header_read_timeout=int(settings.head_seconds * 1000),
+                max_buffer_size=settings.max_head,
+            ),
+            log_enabled=False,
+        )
+        self._stopping = asyncio.Event()
+
+    async def serve(self, ready: Callable[[str], None] = lambda url: None) -> None:
+        """Serves until `stop` is called, then finishes what was accepted, as far as there is
+        time. `ready` is called when requests are answered."""
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
+        serving = asyncio.ensure_future(self._server.serve())
+        try:
+            await self._until_it_listens(serving)
+            ready(self.url)
+            stopped = asyncio.ensure_future(self._stopping.wait())
+            await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
+            stopped.cancel()
+            self.service.ready = False
+            self._server.stop()  # type: ignore[no-untyped-call]
+            try:
+                await asyncio.wait_for(serving, self.service.settings.shutdown_seconds)
+            except TimeoutError:
+                log.warning("some requests were not finished in time")
+        finally:
+            sys.setswitchinterval(before)
+
+    def stop(self) -> None:
+        """Called in the loop: takes no more requests, and lets `serve` return."""
+        self.service.ready = False
+        self._stopping.set()
+
+    async def _until_it_listens(self, serving: asyncio.Future[None]) -> None:
+        host, port = self._server.bind_addr, self._server.bind_port
+        while not serving.done():
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection(host, port)
+                writer.close()
+                return
+            await asyncio.sleep(0.005)
+        await serving
+
+
+def serve(service: Service, ready: Callable[[str], None] = lambda url: None) -> None:
+    """Serves until SIGTERM, SIGINT or SIGHUP; a second one does not wait for anything any more."""
+    host, port = address(service.settings)
+
+    async def main() -> None:
+        running = Running(service, host, port)
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101
+
+        def stop() -> None:
+            if not service.ready:
+                task.cancel()
+            running.stop()
+
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # What was to be ignored stays so: that is how nohup works.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                loop.add_signal_handler(number, stop)
+        with suppress(asyncio.CancelledError):
+            await running.serve(ready)
+
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(main())
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """That of uvloop, where there is one."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop

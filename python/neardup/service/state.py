@@ -1,0 +1,70 @@
+"""What a running service holds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from neardup.collection import Collection, Outcome
+from neardup.service.door import Busy, Door
+from neardup.service.settings import Settings
+from neardup.service.writer import Rows, Writer
+
+if TYPE_CHECKING:
+    from neardup.service.clustering import Clustering
+
+__all__ = ["Busy", "Service"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Service:
+    """A collection, its limits, and the doors to it. All work that takes longer than a moment goes
+    through `run`; what is written goes through `add` and `remove`."""
+
+    def __init__(
+        self, collection: Collection, settings: Settings | None = None, *, demo: bool = False
+    ) -> None:
+        self.collection = collection
+        self.settings = settings or Settings()
+        self.demo = demo
+        # Filled by `clustering`: by moment and similarity.
+        self.clusterings: dict[tuple[tuple[int, int], float], Clustering] = {}
+        self.clustering_lock = threading.Lock()
+        self.door = Door(self.settings.workers, self.settings.queue)
+        self.writer = Writer(collection, self.settings.write_queue)
+        # False from the moment it is told to stop.
+        self.ready = True
+        # Set at the same moment, for threads that wait.
+        self.closing = threading.Event()
+
+    async def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """What the function returns, called in a thread; `Busy` if too many are waiting."""
+        return await self.door.run(function, *args, **kwargs)
+
+    async def add(
+        self,
+        documents: Rows,
+        *,
+        unless_duplicate: bool = False,
+        similarity: float | None = None,
+        radius: int | None = None,
+        recall: float | None = None,
+    ) -> list[Outcome]:
+        """Stores documents as `Collection.add`; when it returns, they are on the disk."""
+        options: dict[str, Any] = {"unless_duplicate": unless_duplicate}
+        options |= {"similarity": similarity, "radius": radius, "recall": recall}
+        return await self.writer.add(documents, **options)
+
+    async def remove(self, id_: str) -> bool:
+        """Takes a document out; whether it was there."""
+        return (await self.writer.remove([id_]))[0]
+
+    def close(self) -> None:
+        """Finishes what was accepted. The collection stays open: it is the caller's."""
+        self.ready = False
+        self.closing.set()
+        self.writer.close()
+        self.door.close()

@@ -1,0 +1,55 @@
+"""Pages of the service, taken apart; and a collection that means harm."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from neardup.collection import Collection
+from page import BIDI, NASTY, Page
+
+# As NASTY, but a name that can be stored: it has no half of a character.
+NASTY_NAME = NASTY.replace("\ud800", "")
+WORDS = (
+    "the harbour office opens at nine and closes at noon on every day of the week but sunday when "
+    "nobody works there and the gulls have the pier to themselves until the evening ferry comes"
+)
+
+
+def check_harmless(html: str) -> Page:
+    """The page is whole, loads only files of its own service, and runs no script within it."""
+    found = Page(html)
+    assert "\x1b" not in html
+    assert "\0" not in html
+    assert not set(BIDI) & set(html)
+    assert found.text(of="script").strip() == ""
+    assert not {"iframe", "object", "embed", "base", "img", "style"} & set(found.tags)
+    for tag, name, value in found.attributes:
+        assert not name.startswith("on"), (tag, name)
+        assert name not in ("style", "srcset", "srcdoc", "formaction"), (tag, name)
+        if name in ("href", "action", "src"):
+            assert re.match(r"(/(?![/\\])|#|\?)", value or ""), (tag, name, value)
+    for tag, name, value in found.attributes:
+        if tag == "script" and name == "src":
+            assert re.match(r"/(static|shared)/[\w./-]+\.js", value or "")
+    return found
+
+
+def hostile_collection(folder: Path) -> Collection:
+    """Documents whose ids, texts and metadata would do something if anyone let them."""
+    found = Collection.open(folder / "hostile.neardup", runs=True)
+    documents = [
+        (NASTY_NAME, f"{WORDS} {NASTY_NAME} {WORDS[::-1]}", {"title": NASTY_NAME}),
+        (
+            f"{NASTY_NAME} 2",
+            f"{WORDS} {NASTY_NAME} {WORDS[::-1]} and more",
+            {"url": "javascript:z"},
+        ),
+        ("'; DROP TABLE documents; --", f"{WORDS} one two three", {}),
+        ("../../etc/passwd", f"once more: {WORDS}", {}),
+        ("=HYPERLINK(1)", f"{WORDS}\r\nwith a line", {}),
+        ("a\r\nb\tc", f"{WORDS}\nand another line", {}),
+        ("%2e%2e%2f&id=x#y?z", f"{WORDS} percent", {}),
+    ]
+    found.add(documents)
+    return found

@@ -1,0 +1,85 @@
+"""Pages of collections that are not as usual: empty, without texts, with notes that are damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from neardup.collection import Collection
+from neardup.service.notes import FILE
+from neardup.service.pages import checking
+from served_pages import WORDS, check_harmless
+
+PATHS = ("/check", f"/check?text={WORDS}", "/compare?left=a&right=b", "/collection", "/learn")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_empty_collection(serve: Callable[..., str], tmp_path: Path, language: str) -> None:
+    with Collection.open(tmp_path / "empty.neardup") as collection:
+        url = serve(collection)
+        for path in PATHS:
+            answer = httpx.get(url + path, headers={"Accept-Language": language})
+            assert answer.status_code == 200
+            check_harmless(answer.text)
+            assert httpx.get(url + path.replace("?", ".json?")).status_code == 200
+        found = httpx.get(f"{url}/check.json?text={WORDS}").json()
+        assert found["nearest"] == []
+        assert found["copied"]["share"] == 0
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_collection_without_texts(
+    serve: Callable[..., str], tmp_path: Path, language: str
+) -> None:
+    with Collection.open(tmp_path / "bare.neardup", store_text=False) as collection:
+        collection.add([("a", WORDS), ("b", f"{WORDS} and more")])
+        url = serve(collection)
+        for path in PATHS:
+            answer = httpx.get(url + path, headers={"Accept-Language": language})
+            assert answer.status_code == 200
+            check_harmless(answer.text)
+        found = httpx.get(f"{url}/check.json?text={WORDS}").json()
+        assert [each["id"] for each in found["nearest"]] == ["a", "b"]
+        assert found["nearest"][0]["distance"] == 0
+        assert found["copied"] is None
+        # What would need a text is refused with a word about it.
+        assert httpx.get(f"{url}/check?id=a").status_code == 409
+        form = {"left": "a", "right": "b", "verdict": "same"}
+        assert httpx.post(f"{url}/collection/marks", data=form).status_code == 409
+
+
+def test_notes_that_cannot_be_read(serve: Callable[..., str], tmp_path: Path) -> None:
+    with Collection.open(tmp_path / "c.neardup") as collection:
+        collection.add([("a", WORDS), ("b", f"{WORDS} and more")])
+        (tmp_path / "c.neardup" / FILE).write_bytes(b"junk" * 1000)
+        url = serve(collection)
+        for path in (*PATHS, "/pair?id=a&source=b"):
+            assert httpx.get(url + path).status_code == 200
+        form = {"left": "a", "right": "b", "verdict": "same"}
+        answer = httpx.post(f"{url}/collection/marks", data=form)
+        assert answer.status_code == 503
+        assert FILE in answer.text
+        assert httpx.get(f"{url}/collection/marks.csv").status_code == 503
+
+
+def test_a_large_collection_without_runs_is_asked_for_the_nearest_only(
+    serve: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "READ_THROUGH", 1)
+    with Collection.open(tmp_path / "c.neardup") as collection:
+        collection.add([("a", WORDS), ("b", f"{WORDS} and more"), ("c", "nothing like it at all")])
+        url = serve(collection)
+        found = httpx.get(f"{url}/check.json?text={WORDS}").json()["copied"]
+        assert found["compared_with"] == "the nearest documents"
+        assert [source["id"] for source in found["sources"]] == ["a", "b"]
+        assert "nearest documents only" in httpx.get(f"{url}/check?text={WORDS}").text
+
+
+def test_texts_that_are_too_long_are_told(serve: Callable[..., str]) -> None:
+    url = serve(max_body=3_000_000)
+    long = "a b c d " * 280_000
+    assert httpx.post(f"{url}/check", data={"text": long}).status_code == 413
+    assert httpx.post(f"{url}/check", data={"text": long * 3}).status_code == 413

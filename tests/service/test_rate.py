@@ -1,0 +1,30 @@
+"""How often one client may ask."""
+
+from __future__ import annotations
+
+from neardup.service import rate
+from neardup.service.rate import Rate
+
+
+def test_a_bucket_empties_and_fills() -> None:
+    now = 0.0
+    limit = Rate(2.0, 3, lambda: now)
+    assert [limit.wait("a") for _ in range(4)] == [0, 0, 0, 1]
+    assert limit.wait("b") == 0
+    now = 0.5
+    assert [limit.wait("a"), limit.wait("a")] == [0, 1]
+    now = 100.0
+    assert [limit.wait("a") for _ in range(4)] == [0, 0, 0, 1]
+
+
+def test_a_slow_rate_says_how_long_to_wait() -> None:
+    limit = Rate(0.1, 1, lambda: 0.0)
+    assert limit.wait("a") == 0
+    assert limit.wait("a") == 10
+
+
+def test_no_more_clients_are_remembered_than_allowed() -> None:
+    limit = Rate(1.0, 1, lambda: 0.0)
+    for number in range(rate.MOST_CLIENTS + 100):
+        limit.wait(str(number))
+    assert len(limit._buckets) == rate.MOST_CLIENTS
