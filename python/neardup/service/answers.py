@@ -45,8 +45,10 @@ def check_many(
     """The same for many texts, in their order."""
     table = service.collection.check(texts, similarity, radius=radius, recall=recall, n=n)
     found: list[list[models.Match]] = [[] for _ in texts]
-    columns = (table[name].to_pylist() for name in ("query", "id", "distance", "similarity"))
-    for query, id_, distance, cosine in zip(*columns, strict=True):
+    # By way of NumPy: Arrow makes Python values one by one, which takes a seventh of the time.
+    queries, ids = (table[name].to_numpy().tolist() for name in ("query", "id"))
+    distances, cosines = _numbers(table["distance"], int), _numbers(table["similarity"], float)
+    for query, id_, distance, cosine in zip(queries, ids, distances, cosines, strict=True):
         found[query].append(models.Match(id=id_, distance=distance, similarity=cosine))
     return [models.Checked(matches=matches) for matches in found]
 
@@ -168,6 +170,14 @@ def as_document(service: Service, found: Stored, *, text: bool) -> models.Docume
         fingerprint=_hex(found.fingerprint, service.collection.recipe.bits),
         text=found.text if text else None,
     )
+
+
+def _numbers(column: Any, kind: type[Any]) -> list[Any]:
+    """The values of a column of numbers; where there are nulls, NumPy has only floats."""
+    values: list[Any] = column.to_numpy().tolist()
+    if not column.null_count:
+        return values
+    return [None if value is None or value != value else kind(value) for value in values]
 
 
 def _hex(code: Any, bits: int) -> str | None:

@@ -1,0 +1,47 @@
+"""What is in deploy/ calls the command with options it has, and nothing else."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+from pathlib import Path
+
+import typer
+
+from neardup.cli.app import app_of
+from neardup.service.settings import Settings
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+
+
+def options() -> set[str]:
+    command = typer.main.get_command(app_of(["serve"]))
+    serve = command.commands["serve"]  # type: ignore[attr-defined]
+    return {name for parameter in serve.params for name in parameter.opts}
+
+
+def test_the_unit_of_systemd_starts_a_service_with_tokens() -> None:
+    unit = configparser.RawConfigParser(strict=False)
+    unit.optionxform = str  # type: ignore[assignment, method-assign]
+    unit.read(DEPLOY / "neardup.service", encoding="utf-8")
+    words = unit["Service"]["ExecStart"].split()
+    assert words[1] == "serve"
+    assert {word for word in words if word.startswith("--")} <= options()
+    assert "--token-file" in words
+    assert unit["Service"]["LoadCredential"].startswith("tokens:")
+    assert int(unit["Service"]["TimeoutStopSec"]) > Settings().shutdown_seconds
+    assert int(unit["Service"]["LimitNOFILE"]) > Settings().connections
+
+
+def test_the_image_asks_for_tokens_and_does_not_run_as_root() -> None:
+    text = (DEPLOY / "Dockerfile").read_text("utf-8")
+    (entry,) = re.findall(r"^ENTRYPOINT (.*)$", text, re.M)
+    (arguments,) = re.findall(r"^CMD (.*)$", text, re.M)
+    assert json.loads(entry) == ["neardup", "serve"]
+    words = json.loads(arguments)
+    assert {word for word in words if word.startswith("--")} <= options()
+    assert "--token-file" in words
+    assert not Settings(host=words[words.index("--host") + 1]).is_local
+    assert re.search(r"^USER neardup$", text, re.M)
+    assert f"EXPOSE {Settings().port}" in text
