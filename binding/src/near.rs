@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use neardup_core::Linkage;
-use neardup_core::near::{Candidates, Join, Links, Near, Plan, SKETCH_BYTES, Seen, Sketch, twins};
+use neardup_core::near::{Candidate, Candidates, Dense, Join, Links, Near, Plan, SKETCH_BYTES, Seen, Sketch, twins};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -41,6 +41,50 @@ fn near_plan(py: Python<'_>, similarity: f64, recall: f64) -> PyResult<Bound<'_,
     fields.set_item("tables", tables)?;
     fields.set_item("least", plan.least)?;
     Ok(fields)
+}
+
+type Buckets<'py> = Vec<(usize, Rows<'py>)>;
+
+/// The candidates among entries (table, text) that share a key; see `Join::among`. Texts go by their place in `sketches`,
+/// and have these numbers, which grow.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)] // what there is to say of a join
+fn near_among<'py>(
+    py: Python<'py>,
+    sketches: PyReadonlyArray2<'py, u8>,
+    numbers: PyReadonlyArray1<'py, u32>,
+    tables: PyReadonlyArray1<'py, u16>,
+    texts: PyReadonlyArray1<'py, u32>,
+    similarity: f64,
+    recall: f64,
+    first: u32,
+    threads: Option<usize>,
+) -> PyResult<(Rows<'py>, Rows<'py>, Buckets<'py>)> {
+    let plan = Plan::new(similarity, recall).map_err(refuse)?;
+    let (rows, numbers) = (bytes_of(&sketches)?, numbers.as_slice()?);
+    let (tables, texts) = (tables.as_slice()?, texts.as_slice()?);
+    let grows = numbers.windows(2).all(|two| two[0] < two[1]);
+    let known = |(&table, &text): (&u16, &u32)| usize::from(table) < plan.tables.len() && (text as usize) < rows.len();
+    if numbers.len() != rows.len() || !grows || tables.len() != texts.len() || !tables.iter().zip(texts).all(known) {
+        return Err(PyValueError::new_err("sketches, numbers, tables and texts do not fit"));
+    }
+    let own: Vec<u32> = (0..rows.len() as u32).collect();
+    let before = numbers.partition_point(|&number| number < first) as u32;
+    // Without one to compare the others with, they are not to be compared with each other instead.
+    let none = first > 0 && before == 0;
+    let mut entries: Vec<(u16, u32)> =
+        if none { Vec::new() } else { tables.iter().copied().zip(texts.iter().copied()).collect() };
+    let found = interruptible(py, threads, |stop| Join::of(rows, &own, before, &plan).among(&mut entries, stop))?;
+    let number = |text: u32| numbers[text as usize];
+    Ok((
+        PyArray1::from_iter(py, found.pairs.iter().map(|pair| number(pair.later))),
+        PyArray1::from_iter(py, found.pairs.iter().map(|pair| number(pair.earlier))),
+        found
+            .dense
+            .iter()
+            .map(|dense| (dense.table, PyArray1::from_iter(py, dense.members.iter().map(|&text| number(text)))))
+            .collect(),
+    ))
 }
 
 /// Texts by their sketches, to be joined.
@@ -147,6 +191,52 @@ impl PyNearJoin {
         let earlier = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.earlier as usize]));
         *self.lock() = found;
         Ok((later, earlier))
+    }
+
+    /// Takes candidates that were found elsewhere, by numbers of texts, and buckets whose pairs are not told; gives what
+    /// `candidates` gives.
+    fn put<'py>(
+        &self,
+        py: Python<'py>,
+        later: PyReadonlyArray1<'py, u32>,
+        earlier: PyReadonlyArray1<'py, u32>,
+        dense: Vec<(usize, PyReadonlyArray1<'py, u32>)>,
+        threads: Option<usize>,
+    ) -> PyResult<(Rows<'py>, Rows<'py>)> {
+        let borrowed = self.sketches.bind(py).try_readonly()?;
+        let sketches = bytes_of(&borrowed)?;
+        let texts = self.rows.len() as u32;
+        let pairs = pairs_of(&later, &earlier)?;
+        let buckets = dense
+            .iter()
+            .map(|(table, members)| Ok(Dense { table: *table, members: members.as_slice()?.to_vec() }))
+            .collect::<PyResult<Vec<Dense>>>()?;
+        let known = |bucket: &Dense| {
+            bucket.table < self.plan.tables.len().max(1) && bucket.members.iter().all(|&text| text < texts)
+        };
+        if !pairs.iter().all(|&(later, earlier)| earlier < later && later < texts) || !buckets.iter().all(known) {
+            return Err(PyValueError::new_err(format!(
+                "candidates are numbers below {texts}, the earlier one smaller"
+            )));
+        }
+        let pairs = pairs.into_iter().map(|(later, earlier)| Candidate { later, earlier }).collect();
+        let found = interruptible(py, threads, |_| self.join(sketches).gathered(pairs, buckets))?;
+        let later = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.later as usize]));
+        let earlier = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.earlier as usize]));
+        *self.lock() = found;
+        Ok((later, earlier))
+    }
+
+    /// The rows of the texts that are compared, in order: a text goes by its place here.
+    #[getter]
+    fn rows<'py>(&self, py: Python<'py>) -> Rows<'py> {
+        PyArray1::from_slice(py, &self.rows)
+    }
+
+    /// Texts before this number are only compared with those from it on; 0 if all are compared.
+    #[getter]
+    fn first(&self) -> u32 {
+        self.first
     }
 
     /// Of candidates judged so: how many lie just above the similarity, and how many such pairs there are by that.
@@ -285,5 +375,6 @@ pub(crate) fn pairs_of(
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SKETCH_BYTES", SKETCH_BYTES)?;
     module.add_class::<PyNearJoin>()?;
+    module.add_function(wrap_pyfunction!(near_among, module)?)?;
     module.add_function(wrap_pyfunction!(near_plan, module)?)
 }

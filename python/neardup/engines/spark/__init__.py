@@ -1,0 +1,1 @@
+"""More than one machine: the same pairs, found on Spark."""
