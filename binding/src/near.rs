@@ -43,50 +43,6 @@ fn near_plan(py: Python<'_>, similarity: f64, recall: f64) -> PyResult<Bound<'_,
     Ok(fields)
 }
 
-type Buckets<'py> = Vec<(usize, Rows<'py>)>;
-
-/// The candidates among entries (table, text) that share a key; see `Join::among`. Texts go by their place in `sketches`,
-/// and have these numbers, which grow.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)] // what there is to say of a join
-fn near_among<'py>(
-    py: Python<'py>,
-    sketches: PyReadonlyArray2<'py, u8>,
-    numbers: PyReadonlyArray1<'py, u32>,
-    tables: PyReadonlyArray1<'py, u16>,
-    texts: PyReadonlyArray1<'py, u32>,
-    similarity: f64,
-    recall: f64,
-    first: u32,
-    threads: Option<usize>,
-) -> PyResult<(Rows<'py>, Rows<'py>, Buckets<'py>)> {
-    let plan = Plan::new(similarity, recall).map_err(refuse)?;
-    let (rows, numbers) = (bytes_of(&sketches)?, numbers.as_slice()?);
-    let (tables, texts) = (tables.as_slice()?, texts.as_slice()?);
-    let grows = numbers.windows(2).all(|two| two[0] < two[1]);
-    let known = |(&table, &text): (&u16, &u32)| usize::from(table) < plan.tables.len() && (text as usize) < rows.len();
-    if numbers.len() != rows.len() || !grows || tables.len() != texts.len() || !tables.iter().zip(texts).all(known) {
-        return Err(PyValueError::new_err("sketches, numbers, tables and texts do not fit"));
-    }
-    let own: Vec<u32> = (0..rows.len() as u32).collect();
-    let before = numbers.partition_point(|&number| number < first) as u32;
-    // Without one to compare the others with, they are not to be compared with each other instead.
-    let none = first > 0 && before == 0;
-    let mut entries: Vec<(u16, u32)> =
-        if none { Vec::new() } else { tables.iter().copied().zip(texts.iter().copied()).collect() };
-    let found = interruptible(py, threads, |stop| Join::of(rows, &own, before, &plan).among(&mut entries, stop))?;
-    let number = |text: u32| numbers[text as usize];
-    Ok((
-        PyArray1::from_iter(py, found.pairs.iter().map(|pair| number(pair.later))),
-        PyArray1::from_iter(py, found.pairs.iter().map(|pair| number(pair.earlier))),
-        found
-            .dense
-            .iter()
-            .map(|dense| (dense.table, PyArray1::from_iter(py, dense.members.iter().map(|&text| number(text)))))
-            .collect(),
-    ))
-}
-
 /// Texts by their sketches, to be joined.
 #[pyclass(name = "NearJoin", module = "neardup._core", frozen)]
 struct PyNearJoin {
@@ -375,6 +331,5 @@ pub(crate) fn pairs_of(
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SKETCH_BYTES", SKETCH_BYTES)?;
     module.add_class::<PyNearJoin>()?;
-    module.add_function(wrap_pyfunction!(near_among, module)?)?;
     module.add_function(wrap_pyfunction!(near_plan, module)?)
 }

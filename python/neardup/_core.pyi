@@ -430,23 +430,6 @@ def clusters(
 def near_plan(similarity: float, recall: float) -> dict[str, Any]:
     """How pairs of a similarity are found: `key` registers in one of `tables`, `least` in all."""
 
-def near_among(
-    sketches: NDArray[np.uint8],
-    numbers: NDArray[np.uint32],
-    tables: NDArray[np.uint16],
-    texts: NDArray[np.uint32],
-    similarity: float,
-    recall: float,
-    first: int,
-    threads: int | None,
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], list[tuple[int, NDArray[np.uint32]]]]:
-    """The candidates among entries of tables: later, earlier; and dense buckets: table, members.
-
-    All entries of a table and key have to be here, if one is: then the parts of a corpus have all
-    candidates of it, each once. Texts go by their rows of `sketches`; what is told are their
-    `numbers`, which grow and are those of `NearJoin.rows`.
-    """
-
 class NearJoin:
     """Texts by their sketches, to be joined by similarity.
 
@@ -483,8 +466,8 @@ class NearJoin:
         dense: list[tuple[int, NDArray[np.uint32]]],
         threads: int | None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """As `candidates`, where they were found elsewhere: by numbers of texts, which are places
-        in `rows`; `dense` as `near_among` tells it."""
+        """As `candidates`, where they were found elsewhere: numbers of texts, which are places in
+        `rows`. `dense` are buckets whose pairs are not among them: a table, and its texts."""
     def at_the_edge(self, similarities: NDArray[np.float64]) -> tuple[int, float]:
         """Of the candidates, judged so: pairs just above the similarity, and how many there are."""
     def clusters(

@@ -189,30 +189,7 @@ impl<'a> Join<'a> {
         found
     }
 
-    /// Some of what `candidates` finds: of entries (table, text) those that share a key of their table. Whoever hands
-    /// over all entries of a table and key together, somewhere, gets all candidates, each once.
-    pub fn among(&self, entries: &mut [(u16, u32)], stop: &AtomicBool) -> Candidates {
-        let key = |&(table, text): &(u16, u32)| {
-            let registers = &self.plan.tables[usize::from(table)];
-            registers.iter().fold(0u32, |bytes, &at| bytes << 8 | u32::from(self.sketch(text)[usize::from(at)]))
-        };
-        entries.par_sort_unstable_by_key(|entry| (entry.0, key(entry), entry.1));
-        let mut found = Candidates::default();
-        let (mut records, mut rows) = (Vec::new(), Vec::new());
-        for same in entries.chunk_by(|one, two| one.0 == two.0 && key(one) == key(two)) {
-            if stop.load(Relaxed) {
-                break;
-            }
-            if same.len() > 1 {
-                records.clear();
-                records.extend(same.iter().map(|&(_, text)| u64::from(text)));
-                self.bucket(usize::from(same[0].0), &records, &mut rows, &mut found, stop);
-            }
-        }
-        found
-    }
-
-    /// What was found in parts, put together.
+    /// What was found elsewhere, in parts, put together.
     pub fn gathered(&self, mut pairs: Vec<Candidate>, dense: Vec<Dense>) -> Candidates {
         self.arrange(&mut pairs);
         Candidates { pairs, dense }
@@ -414,44 +391,21 @@ mod tests {
                 prop_assert_eq!(seen.tables.into_inner(), plan.tables.len());
                 prop_assert_eq!(seen.candidates.into_inner(), found.pairs.len());
             }
-            // With what the dense buckets hold.
-            let all_of = |found: &Candidates| {
-                let mut pairs: Vec<(u32, u32)> = found.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
-                for dense in &found.dense {
-                    for (at, &later) in dense.members.iter().enumerate() {
-                        for &earlier in &dense.members[..at] {
-                            let (left, right) = (join.registers(later), join.registers(earlier));
-                            let across = across(later, earlier);
-                            let enough = crate::near::agree::same_count(&left, &right) >= plan.least;
-                            if across && enough && !join.agree_before(&left, &right, dense.table) {
-                                pairs.push((later, earlier));
-                            }
+            let mut pairs: Vec<(u32, u32)> = found.pairs.iter().map(|pair| (pair.later, pair.earlier)).collect();
+            prop_assert!(pairs.iter().all(|pair| pair.0 > pair.1));
+            for dense in &found.dense {
+                for (at, &later) in dense.members.iter().enumerate() {
+                    for &earlier in &dense.members[..at] {
+                        let (left, right) = (join.registers(later), join.registers(earlier));
+                        let across = across(later, earlier);
+                        let enough = crate::near::agree::same_count(&left, &right) >= plan.least;
+                        if across && enough && !join.agree_before(&left, &right, dense.table) {
+                            pairs.push((later, earlier));
                         }
                     }
                 }
-                pairs.sort_unstable();
-                pairs
-            };
-            let pairs = all_of(&found);
-            prop_assert!(pairs.iter().all(|pair| pair.0 > pair.1));
-            // The same in parts, as a cluster has them: every table and key is in one of them.
-            let mut parts = vec![Vec::new(); 3];
-            for table in 0..plan.tables.len() {
-                for text in 0..join.rows.len() as u32 {
-                    let place = plan.tables[table].iter().map(|&at| usize::from(join.sketch(text)[usize::from(at)]));
-                    parts[(place.sum::<usize>() + table) % 3].push((table as u16, text));
-                }
             }
-            if !plan.tables.is_empty() && (first == 0 || join.first > 0) {
-                let stop = AtomicBool::new(false);
-                let (mut told, mut dense) = (Vec::new(), Vec::new());
-                for part in &mut parts {
-                    let some = join.among(part, &stop);
-                    told.extend(some.pairs);
-                    dense.extend(some.dense);
-                }
-                prop_assert_eq!(&all_of(&join.gathered(told, dense)), &pairs);
-            }
+            pairs.sort_unstable();
             let mut expected = Vec::new();
             for later in 0..rows.len() as u32 {
                 for earlier in 0..later {
