@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup.engines.spark import storage
+from neardup.engines.spark import files
 from neardup.engines.spark.errors import explained
 from neardup.jobs.units import PIECES, UNITS, Work, count_units, read_contents, read_units, unpack
 from neardup.sources import Unreadable, format_of, stored
@@ -57,7 +57,7 @@ def expanded(session: Session, names: Sequence[str]) -> list[str]:
         if not is_of_spark(name):
             found.append(name)
         elif glob.has_magic(name) or not source_of(name):
-            inside = [path for path in storage.expanded(session, name) if is_known(path)]
+            inside = [path for path in files.expanded(session, name) if is_known(path)]
             if not inside:
                 raise ValueError(f"{name_of(name)}: no file to read there")
             found += inside
@@ -71,7 +71,7 @@ def opened_by_spark(session: Session) -> Iterator[None]:
     """In here this process reads what is in Spark's storage through Spark."""
 
     def opened(url: str) -> Any:
-        return storage.opened(session, url) if is_of_spark(url) else None
+        return files.opened(session, url) if is_of_spark(url) else None
 
     with stored.opened_by(opened):
         yield
@@ -199,7 +199,7 @@ class Spread:
         with explained():
             for at in units:
                 path = self._units[at].path
-                one = storage.content(self._session, path, at)
+                one = files.content(self._session, path, at)
                 frame = one if frame is None else frame.unionAll(one)
             if frame is None:
                 return []
