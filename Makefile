@@ -83,7 +83,7 @@ $(VENV)/core: $(VENV)/made pyproject.toml $(RUST_SOURCES)
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
 
-$(VENV)/test-tools: requirements/test.txt requirements/documents.txt requirements/http.txt $(VENV)/made
+$(VENV)/test-tools: requirements/test.txt requirements/documents.txt requirements/http.txt requirements/spark.txt $(VENV)/made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/test.txt
 	@touch $@
 

@@ -350,3 +350,11 @@ def test_an_empty_file(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_bytes(b"")
     both(jobs.dedup, [path], tmp_path, ".jsonl")
+
+
+def test_the_file_of_a_large_table_is_one_of_the_work_folder() -> None:
+    """What a killed job leaves is tidied up by names."""
+    from neardup.engines.spark.shipping import SHIPPED
+    from neardup.jobs.work_folder import OWN
+
+    assert SHIPPED in OWN

@@ -22,8 +22,8 @@ const CHUNK: usize = 1 << 14;
 /// Texts of one part of a table, about.
 const PART: usize = 1 << 12;
 /// A bucket of more texts than this is dense if it holds so many candidates for each.
-const MANY: usize = 64;
-const DENSE: usize = 16;
+pub(super) const MANY: usize = 64;
+pub(super) const DENSE: usize = 16;
 /// Sketches asked for before they are read.
 const AHEAD: usize = 8;
 

@@ -1,0 +1,170 @@
+"""Rows of heavy or dense keys: copies of a template, lines that differ in a word.
+
+Of c such rows c² / 2 are candidates, so they are not told pair by pair. Keys that share rows make a
+group, whose rows come to one task with their texts, each once; there the local engine finds what is
+near, in nearly linear time for templates (core/src/near/dense.rs). A group of more rows than a
+task should hold is cut into blocks, and each two blocks meet in a task of their own. No pair is
+lost: all rows that share such a key are in one group, and every two of a group meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from neardup import _core
+from neardup.columns import numbers, values_of
+from neardup.engines.local import Local
+from neardup.engines.spark.asked import Asked
+from neardup.engines.spark.batches import as_batch, gathered, longs, one
+from neardup.engines.spark.buckets import Found, block_pairs
+from neardup.engines.spark.components import components
+from neardup.engines.spark.rows import ALL, REFERENCE, Rows
+from neardup.engines.spark.sketching import REGISTERS
+from neardup.engines.spark.texts import VERDICTS, strings, verdict_batch
+from neardup.near.corpus import texts_in_memory
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+    from pyspark.sql import DataFrame
+
+PLACED = "row bigint, group bigint, part int, side int"
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Rows of groups to parts: those of large groups (group → blocks) to several."""
+
+    large: dict[int, int]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import numpy as np
+
+        for batch in batches:
+            row, group, side = (values_of(batch.column(at)) for at in range(3))
+            many = np.isin(group, np.array(sorted(self.large), dtype=np.int64))
+            alone = np.flatnonzero(~many)
+            yield _placed(row[alone], group[alone], np.zeros(len(alone)), side[alone])
+            cut = np.flatnonzero(many)
+            if len(cut):
+                blocks = np.array([self.large[each] for each in group[cut].tolist()])
+                for part, sides, chosen in block_pairs(row[cut], side[cut], blocks):
+                    where = cut[chosen]
+                    yield _placed(row[where], group[where], part, sides)
+
+
+def _placed(
+    row: NDArray[Any], group: NDArray[Any], part: NDArray[Any], side: NDArray[Any]
+) -> pa.RecordBatch:
+    return as_batch(
+        {
+            "row": longs(row),
+            "group": longs(group),
+            "part": numbers(part.astype("i4")),
+            "side": numbers(side.astype("i4")),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Rows of groups with their texts → near pairs: left, right, distance, similarity.
+
+    forest  only so many as connect what is connected; their distance and similarity mean nothing
+    """
+
+    asked: Asked
+    forest: bool
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import numpy as np
+
+        table = gathered(batches)
+        if table is None:
+            return
+        group, part = values_of(table["group"]), values_of(table["part"])
+        sort = np.lexsort((values_of(table["row"]), values_of(table["side"]), part, group))
+        # Whole groups may meet each other: a pair across two is told elsewhere, or not at all.
+        unit = np.stack([np.where(part[sort] == 0, 0, group[sort]), part[sort]], axis=1)
+        by_unit = np.lexsort((unit[:, 1], unit[:, 0]))
+        sort, unit = sort[by_unit], unit[by_unit]
+        starts = np.flatnonzero(np.append(True, (unit[1:] != unit[:-1]).any(axis=1)))
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(sort)], strict=True):
+            some = table.take(numbers(sort[start:end]))
+            yield from self._met(some)
+
+    def _met(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        import numpy as np
+
+        row, side = values_of(table["row"]), values_of(table["side"])
+        # Those of one side first.
+        sort = np.lexsort((row, side))
+        table, row, side = table.take(numbers(sort)), row[sort], side[sort]
+        first = 0
+        if side[0] != ALL or side[-1] != ALL:
+            first = int(np.count_nonzero(side == REFERENCE))
+            if first == 0 or first == len(side):
+                return
+        asked = self.asked
+        corpus = texts_in_memory(strings(table["text"]), asked.recipe, asked.question, threads=1)
+        if self.forest:
+            found = Local().match(corpus, asked.question, threads=1).clusters("connected")
+            linked = np.flatnonzero(found.labels != np.arange(len(row)))
+            none = np.zeros(len(linked))
+            yield verdict_batch(row[linked], row[found.labels[linked]], none, none)
+            return
+        keys = np.unique(values_of(one(table["keys"]).flatten())).view("u8")
+        assert corpus.sketches is not None  # noqa: S101
+        registers = np.ascontiguousarray(corpus.sketches[:, :REGISTERS])
+        tables = _core.sketch_keys(registers, asked.sketch, 1)
+        for pairs in Local().match(corpus, asked.question, first=first, threads=1).pairs():
+            left, right = pairs.left.astype("u4"), pairs.right.astype("u4")
+            table_of = _core.first_tables(registers, left, right, asked.sketch)
+            told = np.isin(tables[left, np.minimum(table_of, tables.shape[1] - 1)], keys)
+            assert pairs.similarity is not None  # noqa: S101
+            yield verdict_batch(
+                row[left[told]], row[right[told]], pairs.distance[told], pairs.similarity[told]
+            )
+
+
+def near_in_groups(rows: Rows, found: Found, texts: DataFrame, *, forest: bool) -> DataFrame:
+    """The near pairs whose first common key is heavy or dense, each once: left, right, distance,
+    similarity; or only a forest that connects them."""
+    from pyspark.sql import functions as F
+
+    storage, limits = rows.storage, rows.asked.limits
+    # Keys are nodes, too: numbers below those of rows.
+    edges = found.members.select("row", (-F.col("key") - 1).alias("key"))
+    labelled = components(edges, storage, limits, count=found.member_count)
+    members = labelled.where("node >= 0").select(
+        F.col("node").alias("row"), F.col("root").alias("group")
+    )
+    members = members.join(rows.table.select("row", "side", "bytes"), "row")
+    sizes = members.groupBy("group").agg(
+        F.count(F.lit(1)).alias("rows"), F.sum("bytes").alias("bytes")
+    )
+    # A task that holds a whole group may hold some times as many bytes as others.
+    large = sizes.where(
+        (F.col("rows") > limits.group_rows) | (F.col("bytes") > 4 * limits.task_bytes)
+    )
+    blocks = {
+        each["group"]: max(
+            2,
+            -(-2 * each["rows"] // limits.group_rows),
+            -(-each["bytes"] // (2 * limits.task_bytes)),
+        )
+        for each in large.toArrow().to_pylist()
+    }
+    placed = members.select("row", "group", "side").mapInArrow(Placing(blocks), PLACED)
+    if not forest:
+        keys = found.members.groupBy("row").agg(F.collect_list("key").alias("keys"))
+        placed = placed.join(keys, "row")
+    total = sizes.agg(F.sum("bytes")).toArrow().column(0)[0].as_py() or 0
+    met = (
+        placed.join(texts, "row")
+        .repartition(limits.tasks(total * max(1, *blocks.values(), 1)), "group", "part")
+        .mapInArrow(Meeting(rows.asked, forest), VERDICTS)
+    )
+    return storage.pin(met)
