@@ -51,7 +51,9 @@ def both(
         chosen = jobs.Options(engine=engine, on_problem=problems[engine].append, **more)
         summary = job([str(path) for path in inputs], out / f"out{suffix}", chosen)
         summaries[engine] = summary.as_dict()
-    local, spark = (sorted(path.name for path in (folder / x).iterdir()) for x in ("local", "spark"))
+    local, spark = (
+        sorted(path.name for path in (folder / x).iterdir()) for x in ("local", "spark")
+    )
     assert local == spark
     assert problems["local"] == problems["spark"]
     counts = [name for name in COUNTS if name not in uncounted]
@@ -208,7 +210,9 @@ def test_damaged_and_foreign_files(tmp_path: Path) -> None:
     good = files(tmp_path, "jsonl", packing=".gz")
     good[1].write_bytes(good[1].read_bytes()[:-40])
     utf16 = tmp_path / "wide.jsonl"
-    utf16.write_bytes("\n".join(json.dumps({"text": x}) for x in corpora.texts_of(3)).encode("utf-16"))
+    utf16.write_bytes(
+        "\n".join(json.dumps({"text": x}) for x in corpora.texts_of(3)).encode("utf-16")
+    )
     empty = tmp_path / "empty.jsonl"
     empty.write_bytes(b"")
     marked = tmp_path / "marked.jsonl"
@@ -253,9 +257,7 @@ def test_many_alike_under_few_keys(tmp_path: Path) -> None:
         both(job, [path], tmp_path / suffix[1:], suffix)
 
 
-def test_files_beyond_those_that_stay_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_beyond_those_that_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("neardup.jobs.spool.MOST_OPEN", 1)
     monkeypatch.setattr("neardup.jobs.job.MOST_OPEN", 1)
     both(jobs.dedup, files(tmp_path, "jsonl"), tmp_path, ".jsonl", removed="removed.csv")
@@ -333,7 +335,7 @@ def test_strict_writes_nothing(tmp_path: Path) -> None:
     path.write_bytes(b'{"text": "a good one"}\n{bad\n')
     out = tmp_path / "out.jsonl"
     out.write_bytes(b"of before")
-    with pytest.raises(jobs.UnreadableError, match="in.jsonl:2: not JSON"):
+    with pytest.raises(jobs.UnreadableError, match=r"in\.jsonl:2: not JSON"):
         jobs.dedup([str(path)], out, jobs.Options(engine="spark", strict=True))
     assert out.read_bytes() == b"of before"
     assert sorted(x.name for x in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]

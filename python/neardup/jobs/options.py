@@ -57,8 +57,8 @@ class Options:
     linkage     as for `neardup.dedup` [default: star for dedup and for captures of HTTP
                 responses, connected for cluster]
     engine      where inputs are read and pairs are looked for: "local", or "spark"
-    master      engine "spark": sc://HOST:PORT, local[N], spark://HOST:PORT, yarn, k8s://HOST:PORT or
-                "sail" [default: the active session of this process, or sail in this process]
+    master      engine "spark": sc://HOST:PORT, local[N], spark://HOST:PORT, yarn, k8s://HOST:PORT
+                or "sail" [default: the active session of this process, or sail in this process]
     against     dedup: files or collections to compare with; only what is near a record of them is
                 removed
     removed     dedup: a file to write what was removed to, and for which record

@@ -8,6 +8,7 @@ at a time.
 from __future__ import annotations
 
 import glob
+import itertools
 import json
 import os
 import stat
@@ -106,9 +107,7 @@ class Spread:
     ) -> None:
         self._session = session
         self._work = work
-        self._files = [
-            [] if skip(path) else self._cut(path) for path in files
-        ]
+        self._files = [[] if skip(path) else self._cut(path) for path in files]
         in_place = [units for units in self._files if units and units[0].in_place]
         for units in in_place[most_in_place:]:
             units[:] = [_with_texts(unit) for unit in units]
@@ -140,8 +139,15 @@ class Spread:
                 cuts = [*range(0, max(size, 1), PART), size]
                 whole = len(cuts) == 2
                 return [
-                    Unit(path, start, -1 if whole else stop, True, (stop - start) * IN_PLACE, stop - start)
-                    for start, stop in zip(cuts[:-1], cuts[1:], strict=True)
+                    Unit(
+                        path,
+                        start,
+                        -1 if whole else stop,
+                        True,
+                        (stop - start) * IN_PLACE,
+                        stop - start,
+                    )
+                    for start, stop in itertools.pairwise(cuts)
                 ]
             if size <= MOST_WHOLE:
                 weight = size * (PACKED if packing(path) else 1)

@@ -238,9 +238,7 @@ def _part_batches(task: Task, unit: dict[str, Any]) -> Iterator[Batch]:
         with _open(unit) as raw:
             part = Part(raw, task.path, unit["start"], unit["stop"], task.reading)
             for first, start, block in blocks(part, report):  # type: ignore[arg-type]
-                batch, problems = jsonl.parse_block(
-                    first + lines, start + part.begin, block, known
-                )
+                batch, problems = jsonl.parse_block(first + lines, start + part.begin, block, known)
                 for problem in problems:
                     task.report(problem)
                 if len(batch.ids):
@@ -361,5 +359,3 @@ def unpack(payload: bytes) -> Batch:
         made,
         facts=facts,
     )
-
-

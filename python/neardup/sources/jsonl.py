@@ -131,9 +131,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
             yield coming.popleft().result()
 
 
-def parse_block(
-    first: int, start: int, block: bytes, file: File
-) -> tuple[Batch, list[Unreadable]]:
+def parse_block(first: int, start: int, block: bytes, file: File) -> tuple[Batch, list[Unreadable]]:
     """The documents of whole lines, of which the first has this number and offset; and the rest."""
     problems: list[Unreadable] = []
     if file.is_simple:

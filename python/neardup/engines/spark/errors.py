@@ -60,7 +60,7 @@ class WorkerError(ValueError):
 def sentence_of(error: BaseException) -> str:
     """Why Spark failed, in one line, without its traces."""
     text = f"{type(error).__name__}: {error}"
-    raised = RAISED.findall(text)
+    raised = RAISED.findall(str(error))
     for name, said in raised:
         if name == WorkerError.__name__:
             return str(said).strip()
@@ -83,8 +83,10 @@ def _short(text: str) -> str:
 
 def is_of_spark(error: BaseException) -> bool:
     """Whether an error comes out of Spark or the way to it, by the package of its type."""
-    return any(kind.__module__.partition(".")[0] in ("pyspark", "py4j", "grpc", "pysail")
-               for kind in type(error).__mro__)
+    return any(
+        kind.__module__.partition(".")[0] in ("pyspark", "py4j", "grpc", "pysail")
+        for kind in type(error).__mro__
+    )
 
 
 @contextmanager

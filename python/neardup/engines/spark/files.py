@@ -48,6 +48,10 @@ def expanded(session: Session, url: str) -> Sequence[str]:
         path = str(row["path"])
         # Some tell the path alone, or one slash after the scheme.
         rest = path.partition(":")[2] if path.startswith(f"{scheme}:") else path
-        rest = rest if rest.startswith("//") else f"//{'/' if scheme == 'file' else ''}{rest.lstrip('/')}"
+        rest = (
+            rest
+            if rest.startswith("//")
+            else f"//{'/' if scheme == 'file' else ''}{rest.lstrip('/')}"
+        )
         found.append(f"{scheme}:{rest}")
     return sorted(found)

@@ -35,6 +35,7 @@ PORTS = {"sc": 15002, "spark": 7077, "k8s": 443}
 # Seconds to wait for a server to answer at all.
 PATIENCE = 10.0
 LEAST_JAVA = 17
+HERE = ("localhost", "127.0.0.1", "::1")
 MASTERS = re.compile(r"local(?:\[[^\]]*\])?|local-cluster\[[^\]]*\]|yarn|(?:spark|k8s|sc)://\S+")
 # What a JVM of our own says goes nowhere: a job says in one line why it failed.
 LOG_LEVEL = "rootLogger.level = off\n"
@@ -77,30 +78,30 @@ def session(master: str | None = None) -> Iterator[Session]:
             "sail"; none: the session that is active in this process, if there is one, else sail
     """
     check_master(master)
-    if master is None and (active := _active()) is not None:
-        yield active
-        return
-    opened = _opened(master or SAIL)
-    try:
-        yield opened
-    except KeyboardInterrupt:
-        # What runs on is of no use to anybody.
-        with suppress(Exception):
-            opened.spark.interruptAll()
-        raise
-    finally:
-        with suppress(Exception):
-            opened.spark.stop()
+    with _quietly():
+        if master is None and (active := _active()) is not None:
+            yield active
+            return
+        opened = _opened(master or SAIL)
+        try:
+            yield opened
+        except KeyboardInterrupt:
+            # What runs on is of no use to anybody.
+            with suppress(Exception):
+                opened.spark.interruptAll()
+            raise
+        finally:
+            with suppress(Exception):
+                opened.spark.stop()
 
 
 def _opened(master: str) -> Session:
-    with _quietly():
-        if master == SAIL:
-            return _sail()
-        scheme = master.partition("://")[0] if "://" in master else ""
-        if scheme == "sc":
-            return _connect(master)
-        return _classic(master, scheme)
+    if master == SAIL:
+        return _sail()
+    scheme = master.partition("://")[0] if "://" in master else ""
+    if scheme == "sc":
+        return _connect(master)
+    return _classic(master, scheme)
 
 
 @contextmanager
@@ -129,7 +130,8 @@ def _active() -> Session | None:
 def _described(spark: Any) -> Session:
     """A session that somebody else has made."""
     if "connect" in type(spark).__module__:
-        return Session(spark, "connect", False, os.cpu_count() or 1)
+        is_local = getattr(spark.client, "host", "") in HERE
+        return Session(spark, "connect", is_local, os.cpu_count() or 1)
     context = spark.sparkContext
     return Session(spark, "classic", context.master.startswith("local"), context.defaultParallelism)
 
@@ -160,7 +162,9 @@ def _has(module: str) -> bool:
 def _check_client() -> None:
     _check_packages()
     if not _has("pyspark"):
-        raise NoSparkError(f"Spark needs the package pyspark-client, which is not installed: {INSTALL}")
+        raise NoSparkError(
+            f"Spark needs the package pyspark-client, which is not installed: {INSTALL}"
+        )
     for module, package in (("grpc", "grpcio"), ("grpc_status", "grpcio-status")):
         if not _has(module):
             raise NoSparkError(
@@ -209,16 +213,30 @@ def _connect(master: str) -> Session:
     with _told(master):
         spark = _connected(master)
         _check_version(spark.version)
-    is_local = host in ("localhost", "127.0.0.1", "::1")
-    return Session(spark, "connect", is_local, os.cpu_count() or 1)
+    return Session(spark, "connect", host in HERE, os.cpu_count() or 1)
 
 
 def _connected(url: str) -> Any:
     try:
-        from pyspark.sql.connect.session import SparkSession
+        with _named_main():
+            from pyspark.sql.connect.session import SparkSession
     except ImportError as error:
         raise NoSparkError(f"Spark Connect cannot be loaded ({error}): {INSTALL}") from error
     return SparkSession.builder.remote(url).create()
+
+
+@contextmanager
+def _named_main() -> Iterator[None]:
+    """The client takes `python -c` for a test of its own, looks for a JVM, and ends the process."""
+    main = sys.modules["__main__"]
+    nameless = getattr(main, "__spec__", None) is None and not hasattr(main, "__file__")
+    if nameless:
+        main.__file__ = "-c"
+    try:
+        yield
+    finally:
+        if nameless:
+            del main.__file__
 
 
 def _check_version(theirs: str) -> None:
@@ -242,7 +260,9 @@ def _classic(master: str, scheme: str) -> Session:
     java_version()
     if scheme:
         _reach(master)
-    if master == "yarn" and not any(os.environ.get(x) for x in ("HADOOP_CONF_DIR", "YARN_CONF_DIR")):
+    if master == "yarn" and not any(
+        os.environ.get(x) for x in ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+    ):
         raise NoSparkError(
             "--master yarn needs the settings of the cluster; set HADOOP_CONF_DIR to their folder"
         )
@@ -260,7 +280,9 @@ def _classic(master: str, scheme: str) -> Session:
         # Spark has its own answer to Ctrl-C; ours tidies up, and cancels its jobs too.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)
-    return Session(spark, "classic", master.startswith("local"), spark.sparkContext.defaultParallelism)
+    return Session(
+        spark, "classic", master.startswith("local"), spark.sparkContext.defaultParallelism
+    )
 
 
 def _jvm(master: str, log: Path) -> Any:
@@ -325,8 +347,8 @@ def java_version() -> int:
     version = int(found[1])
     if version < LEAST_JAVA:
         raise NoSparkError(
-            f"Spark 4 needs Java {LEAST_JAVA} or newer, and {java} is {version}; set JAVA_HOME to a "
-            "newer one"
+            f"Spark 4 needs Java {LEAST_JAVA} or newer, and {java} is {version}; set JAVA_HOME to "
+            "a newer one"
         )
     return version
 
