@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find core/src binding/src -name '*.rs' 2>/dev/null) Cargo.toml Cargo.lock core/Cargo.toml binding/Cargo.toml
 
-.PHONY: demo test check format bench nightly fuzz sanitize dist browser clean tools
+.PHONY: demo test check format bench nightly spark-jvm fuzz sanitize dist browser clean tools
 
 demo: $(VENV)/core
 	@$(BIN)/python examples/demo.py
@@ -36,8 +36,9 @@ format: $(VENV)/check-tools
 bench: $(VENV)/core
 	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA)) $(if $(LARGE),--large)
 
-# The long forms of tests: hundreds of killed processes, junk in every place of a file.
-nightly: $(VENV)/core $(VENV)/test-tools
+# The long forms of tests: hundreds of killed processes, junk in every place of a file, Spark with
+# its JVM.
+nightly: $(VENV)/core $(VENV)/test-tools spark-jvm
 	$(BIN)/python -m pytest -m nightly
 
 # Needs a nightly toolchain and cargo-fuzz (cargo install cargo-fuzz).
@@ -63,7 +64,19 @@ browser:
 	@.ci/browser
 
 clean:
-	rm -rf $(VENV) .venv-peers demo dist target core/fuzz/target
+	rm -rf $(VENV) .venv-peers .venv-spark demo dist target core/fuzz/target
+
+# Classic PySpark and its client overwrite each other's files, so it has an environment of its own.
+# Without Java its tests are skipped.
+spark-jvm:
+	@if java -version 2>&1 | grep -qE 'version "(1[7-9]|[2-9][0-9])'; then $(MAKE) --no-print-directory .venv-spark/made; \
+	else echo "make: Spark with its JVM is not tried: it needs Java 17 or newer (on Debian: apt-get install openjdk-17-jre-headless)"; fi
+
+.venv-spark/made: requirements/run.txt requirements/spark-jvm.txt $(VENV)/core
+	@test -x .venv-spark/bin/python || $(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt -r requirements/spark-jvm.txt
+	@.venv-spark/bin/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "neardup.pth").write_text(str(pathlib.Path("python").resolve()) + "\n")'
+	@touch $@
 
 tools:
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or newer"; exit 1; }

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup.engines.spark import files
-from neardup.engines.spark.errors import explained
+from neardup.engines.spark.errors import waited
 from neardup.jobs.units import PIECES, UNITS, Work, count_units, read_contents, read_units, unpack
 from neardup.sources import Unreadable, format_of, stored
 from neardup.sources.batch import Task
@@ -193,23 +193,28 @@ class Spread:
             }
         )
         session = self._session
-        with explained():
+
+        def read() -> list[Any]:
             frame = session.spark.createDataFrame(table, UNITS)
             if len(units) > 1:
                 frame = frame.repartition(min(len(units), 4 * session.cores))
             return _sorted(frame.mapInArrow(task, PIECES).collect())
 
+        return waited(read)
+
     def _run_contents(self, units: Sequence[int]) -> list[Any]:
         """The same of files whose bytes Spark reads."""
-        frame = None
-        with explained():
+
+        def read() -> list[Any]:
+            frame = None
             for at in units:
-                path = self._units[at].path
-                one = files.content(self._session, path, at)
+                one = files.content(self._session, self._units[at].path, at)
                 frame = one if frame is None else frame.unionAll(one)
             if frame is None:
                 return []
             return _sorted(frame.mapInArrow(read_contents(self._work), PIECES).collect())
+
+        return waited(read)
 
     def _read_on(self) -> None:
         """The next round."""

@@ -19,7 +19,7 @@ from neardup.engines.spark import session as sessions
 from neardup.engines.spark.asked import Asked, Limits
 from neardup.engines.spark.batches import binaries, longs
 from neardup.engines.spark.buckets import Found, fallen
-from neardup.engines.spark.errors import explained
+from neardup.engines.spark.errors import waited
 from neardup.engines.spark.judging import verdicts
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
 from neardup.engines.spark.shipping import ship
@@ -140,11 +140,14 @@ class SparkSketchJoin(SketchJoin):
         if nothing or not self.plan["tables"]:
             return join.candidates(self.threads, told)
         assert sketches is not None  # noqa: S101
-        with explained():
-            registers = sketches[rows][:, :REGISTERS]
+        registers = sketches[rows][:, :REGISTERS]
+
+        def find() -> list[NDArray[Any]]:
             found = _fallen(self.session, self.corpus, self.question, registers, join.first)
-            earlier, later = _columns(found.pairs, "left", "right")
-            member, key = _columns(found.members, "row", "key")
+            pairs, members = found.pairs, found.members
+            return [*_columns(pairs, "left", "right"), *_columns(members, "row", "key")]
+
+        earlier, later, member, key = waited(find)
         dense = []
         sort = np.lexsort((member, key))
         member, key = member[sort].astype(np.uint32), key[sort]
@@ -182,9 +185,13 @@ class SparkRadiusJoin(RadiusJoin):
         values = np.ascontiguousarray(self._values[places])
         wide = values.astype("<u8", copy=False).view(np.uint8)
         codes = wide.reshape(len(places), -1)[:, : (self.corpus.recipe.bits + 7) // 8]
-        with explained():
-            found = _fallen(self.session, self.corpus, self.question, codes, first, forest=forest)
-            left, right, distance = _columns(found.pairs, "left", "right", "distance")
+
+        def find() -> list[NDArray[Any]]:
+            asked = self.session, self.corpus, self.question
+            found = _fallen(*asked, codes, first, forest=forest)
+            return _columns(found.pairs, "left", "right", "distance")
+
+        left, right, distance = waited(find)
         self.plan = {"method": "spark", "rows": len(places), "radius": self.question.radius}
         self.counts.candidates += len(left)
         left, right = self._order[places[left]], self._order[places[right]]

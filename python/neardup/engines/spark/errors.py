@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 LONGEST = 300
+# Seconds between looks whether a signal has come.
+STEP = 0.5
 # What workers say → the way out.
 KNOWN = (
     (
@@ -87,6 +93,32 @@ def is_of_spark(error: BaseException) -> bool:
         kind.__module__.partition(".")[0] in ("pyspark", "py4j", "grpc", "pysail")
         for kind in type(error).__mro__
     )
+
+
+def waited(call: Callable[[], T]) -> T:
+    """What a call to Spark gives, made on another thread: at Ctrl-C clients ask the server to stop,
+    and wait until it does. What it raises is a SparkFailedError of one line."""
+    found: list[T] = []
+    raised: list[BaseException] = []
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            found.append(call())
+        except BaseException as error:
+            raised.append(error)
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=work, name="neardup-spark", daemon=True)
+    with explained():
+        thread.start()
+        # In steps: a wait without an end would not hear of signals on all systems.
+        while not done.wait(STEP):
+            pass
+        if raised:
+            raise raised[0]
+    return found[0]
 
 
 @contextmanager

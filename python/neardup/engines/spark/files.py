@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from neardup.engines.spark.errors import explained
+from neardup.engines.spark.errors import waited
 
 if TYPE_CHECKING:
     from neardup.engines.spark.session import Session
@@ -30,8 +30,8 @@ def content(session: Session, url: str, number: int) -> Any:
 
 def opened(session: Session, url: str) -> Any:
     """The bytes of one file, here."""
-    with explained():
-        rows = session.spark.read.format(BINARY).load(url).select("content").collect()
+    files = session.spark.read.format(BINARY)
+    rows = waited(lambda: files.load(url).select("content").collect())
     if not rows:
         raise FileNotFoundError(f"{url}: no such file")
     return io.BytesIO(bytes(rows[0]["content"]))
@@ -39,9 +39,8 @@ def opened(session: Session, url: str) -> Any:
 
 def expanded(session: Session, url: str) -> Sequence[str]:
     """The files that a folder or a pattern of Spark's storage holds, sorted."""
-    with explained():
-        frame = session.spark.read.format(BINARY).option("recursiveFileLookup", "true")
-        rows = frame.load(url).select("path").collect()
+    files = session.spark.read.format(BINARY).option("recursiveFileLookup", "true")
+    rows = waited(lambda: files.load(url).select("path").collect())
     scheme = url.partition("://")[0]
     found = []
     for row in rows:

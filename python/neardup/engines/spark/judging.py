@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup.engines.spark.batches import as_batch
-from neardup.engines.spark.errors import explained
+from neardup.engines.spark.errors import waited
 from neardup.near.corpus import judged_only
 from neardup.near.judge import Judge, Verdicts
 from neardup.recipe import Recipe
@@ -144,9 +144,11 @@ def _sent(session: Session, recipe: Recipe, packets: list[Packet]) -> list[Any]:
             "texts": pa.array([packet.texts for packet in packets], pa.list_(pa.string())),
         }
     )
-    with explained():
+
+    def judged() -> list[Any]:
         frame = session.spark.createDataFrame(table, PACKETS)
         if len(packets) > 1:
             frame = frame.repartition(min(len(packets), 2 * session.cores))
-        rows = frame.mapInArrow(Judging(recipe), VERDICTS).collect()
-    return sorted(rows, key=lambda row: int(row["packet"]))
+        return list(frame.mapInArrow(Judging(recipe), VERDICTS).collect())
+
+    return sorted(waited(judged), key=lambda row: int(row["packet"]))

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
@@ -34,6 +34,8 @@ CLASSIC = "pip install 'pyspark>=4,<5'"
 PORTS = {"sc": 15002, "spark": 7077, "k8s": 443}
 # Seconds to wait for a server to answer at all.
 PATIENCE = 10.0
+# Seconds that a session has to end.
+AT_THE_END = 5.0
 LEAST_JAVA = 17
 HERE = ("localhost", "127.0.0.1", "::1")
 MASTERS = re.compile(r"local(?:\[[^\]]*\])?|local-cluster\[[^\]]*\]|yarn|(?:spark|k8s|sc)://\S+")
@@ -87,12 +89,24 @@ def session(master: str | None = None) -> Iterator[Session]:
             yield opened
         except KeyboardInterrupt:
             # What runs on is of no use to anybody.
-            with suppress(Exception):
-                opened.spark.interruptAll()
+            _tried(opened.spark.interruptAll)
+            # A server in this process would end when its tasks do; it ends with the process.
+            atexit.unregister(_stop_server)
             raise
         finally:
-            with suppress(Exception):
-                opened.spark.stop()
+            _tried(opened.spark.stop)
+
+
+def _tried(call: Callable[[], object]) -> None:
+    """Does what is polite; not for ever, and whatever comes of it."""
+
+    def work() -> None:
+        with suppress(Exception), _quietly():
+            call()
+
+    thread = threading.Thread(target=work, name="neardup-spark-end", daemon=True)
+    thread.start()
+    thread.join(AT_THE_END)
 
 
 def _opened(master: str) -> Session:
