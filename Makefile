@@ -33,7 +33,7 @@ format: $(VENV)/check-tools
 
 # make bench DATA=folder measures on real texts as well as on generated ones;
 # LARGE=1 adds a self-join of a hundred million codes and a job on ten million records.
-bench: $(VENV)/core
+bench: $(VENV)/core $(VENV)/test-tools spark-jvm
 	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA)) $(if $(LARGE),--large)
 
 # The long forms of tests: hundreds of killed processes, junk in every place of a file, Spark with

@@ -205,7 +205,8 @@ def large(tmp_path: Path) -> Path:
             for record in corpora.records_of(number, 1500)
         ]
         corpora.write(tmp_path / "in" / f"{number}.jsonl", records, "jsonl")
-    (tmp_path / "in" / "3.jsonl").open("ab").write(b"{bad\n")
+    with (tmp_path / "in" / "3.jsonl").open("ab") as file:
+        file.write(b"{bad\n")
     (tmp_path / "out.jsonl").write_bytes(BEFORE)
     return tmp_path
 
