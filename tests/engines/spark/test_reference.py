@@ -85,14 +85,16 @@ def test_sketches_are_kept_as_parquet(
 
 def test_other_sketches_are_refused(spark: Any) -> None:
     frame = frame_of(spark, ["one two three four", "one two three five"])
-    with pytest.raises(ValueError, match="another recipe: neardup2 .*asked for is neardup2"):
+    with pytest.raises(ValueError, match=r"another recipe: neardup2 .*asked for is neardup2"):
         sp.against(frame, sp.sketches(frame, texts=True), recipe=Recipe(bits=64))
     with pytest.raises(ValueError, match=r"without texts.*reference_texts=.*texts=True"):
         sp.against(frame, sp.sketches(frame))
     with pytest.raises(ValueError, match="reference has no column 'text'"):
         sp.against(frame, frame.select("id"))
     named = frame.select("text", frame["named"].alias("id"))
-    with pytest.raises(TypeError, match="of type bigint and those of the reference of type string"):
+    with pytest.raises(
+        TypeError, match=r"of type bigint and those of the reference of type string"
+    ):
         sp.against(frame, named)
 
 

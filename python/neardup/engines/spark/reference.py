@@ -181,8 +181,8 @@ def check_identity(table: DataFrame, asked: Asked) -> None:
     wrong = [identity for identity in found if identity != asked.recipe.identity]
     if wrong:
         raise ValueError(
-            f"the sketches of the reference were made with another recipe: {wrong[0]}; asked for is "
-            f"{asked.recipe.identity}. Use that recipe, or make the sketches anew"
+            f"the sketches of the reference were made with another recipe: {wrong[0]}; asked for "
+            f"is {asked.recipe.identity}. Use that recipe, or make the sketches anew"
         )
 
 
