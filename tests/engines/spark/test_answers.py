@@ -93,7 +93,7 @@ def test_rows_in_the_order_of_a_column(spark: Any) -> None:
         ("c", 1, "One two three four"),
     ]
     frame = spark.createDataFrame(rows, "name string, at int, text string")
-    by = {"id_column": "name", "order_by": ["at"]}
+    by: dict[str, Any] = {"id_column": "name", "order_by": ["at"]}
     assert listed(sp.dedup(frame, **by).removed.toArrow()) == [
         ("a", "c", 0, 1.0),
         ("b", "c", 0, 1.0),
@@ -124,7 +124,7 @@ def test_any_texts(
 def test_other_names_and_recipes(spark: Any) -> None:
     texts = sample()
     frame = frame_of(spark, texts).withColumnsRenamed({"text": "the.text", "named": "a `name`"})
-    names = {"text_column": "the.text", "id_column": "a `name`"}
+    names: dict[str, Any] = {"text_column": "the.text", "id_column": "a `name`"}
     found = sp.dedup(frame, 0.7, recipe="simhash", **names)
     assert found.kept.columns == frame.columns
     local = nd.dedup(texts, 0.7, recipe="simhash")
@@ -165,16 +165,19 @@ def test_ids_must_differ(spark: Any, rows: list[Any], message: str) -> None:
 
 def test_wrong_arguments_are_named(spark: Any) -> None:
     frame = frame_of(spark, ["a"])
+    wrong: Any = ["a"]
+    chained: Any = "chain"
+    third: Any = 3
     for call, error, message in [
-        (lambda: sp.dedup(["a"]), TypeError, "df is of type list; pass a DataFrame of Spark"),
+        (lambda: sp.dedup(wrong), TypeError, "df is of type list; pass a DataFrame of Spark"),
         (lambda: sp.pairs(frame, text_column="body"), ValueError, "no column 'body'.*text_column="),
         (lambda: sp.dedup(frame, text_column="key"), TypeError, "'key' of df is of type double"),
         (lambda: sp.dedup(frame, keep="best"), ValueError, "keep is 'best'"),
         (lambda: sp.dedup(frame, keep="best:x"), ValueError, "no column 'x'"),
-        (lambda: sp.clusters(frame, linkage="chain"), ValueError, "linkage is 'chain'"),
+        (lambda: sp.clusters(frame, linkage=chained), ValueError, "linkage is 'chain'"),
         (lambda: sp.dedup(frame, 1.5), ValueError, "similarity is 1.5"),
         (lambda: sp.dedup(frame, 0.5, radius=3), ValueError, "exclude each other"),
-        (lambda: sp.dedup(frame, order_by=3), TypeError, "order_by is 3"),
+        (lambda: sp.dedup(frame, order_by=third), TypeError, "order_by is 3"),
         (
             lambda: sp.dedup(frame.selectExpr("array(id) AS id", "text")),
             TypeError,
