@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +169,7 @@ def test_wrong_arguments_are_named(spark: Any) -> None:
     wrong: Any = ["a"]
     chained: Any = "chain"
     third: Any = 3
-    for call, error, message in [
+    cases: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: sp.dedup(wrong), TypeError, "df is of type list; pass a DataFrame of Spark"),
         (lambda: sp.pairs(frame, text_column="body"), ValueError, "no column 'body'.*text_column="),
         (lambda: sp.dedup(frame, text_column="key"), TypeError, "'key' of df is of type double"),
@@ -183,7 +184,8 @@ def test_wrong_arguments_are_named(spark: Any) -> None:
             TypeError,
             "the column 'id' is of type .*rows can be put in order by numbers",
         ),
-    ]:
+    ]
+    for call, error, message in cases:
         with pytest.raises(error, match=message):
             call()
 

@@ -94,12 +94,11 @@ def test_of_a_template_there_is_no_rest(spark: Any, monkeypatch: pytest.MonkeyPa
     texts: list[str | None] = [f"{lorem} {at}" for at in range(150)]
     placed: list[str] = []
 
-    class Noted(Placing):
-        def __init__(self, large: Any, by: str, rests: Any = None) -> None:
-            super().__init__(large, by, rests or {})
-            placed.append(by)
+    def noted(large: Any, by: str, *rests: Any) -> Placing:
+        placed.append(by)
+        return Placing(large, by, *rests)
 
-    monkeypatch.setattr(groups, "Placing", Noted)
+    monkeypatch.setattr(groups, "Placing", noted)
     limits = Limits(bucket_rows=16, group_rows=40)
     found = sp.clusters(frame_of(spark, texts), limits=limits)
     assert {row[1:] for row in listed(found.toArrow())} == {(0, 150)}

@@ -5,8 +5,8 @@ group, whose rows come to one task with their texts, each once; there the local 
 near, in nearly linear time for templates (core/src/near/dense.rs). A group of more rows than a
 task should hold is cut into blocks, and each two blocks meet in a task of their own. No pair is
 lost: all rows that share such a key are in one group, and every two of a group meet. Where only
-clusters are asked for, blocks are looked at alone first; then those rows meet all others that are
-not in the largest component, and of a template that is nobody.
+clusters are asked for, each block is looked at with a sample of all first; then those rows meet all
+others that are not in the largest component, and of a template that is nobody, or few.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Placing:
     rows of a larger one to several.
 
     large   group → blocks it is cut into
-    by      "pairs": every two blocks meet. "own": each block alone. "rest": those of the rest meet
-            all blocks, and nobody else meets
+    by      "pairs": every two blocks meet. "own": each block alone, with a sample of the others.
+            "rest": those of the rest meet all blocks
     rests   group → blocks its rest is cut into
     """
 
@@ -81,7 +81,15 @@ class Placing:
         if self.by == "pairs":
             yield from block_pairs(row, side, blocks)
         elif self.by == "own":
-            yield row % blocks + 1, side, np.arange(len(row))
+            # A sample, a quarter as many as a block has, is in every block: by these, what is alike
+            # is connected across blocks.
+            shared = (row * 0x9E3779B1 >> 20) % (4 * blocks) == 0
+            alone = np.flatnonzero(~shared)
+            yield row[alone] % blocks[alone] + 1, side[alone], alone
+            shared = np.flatnonzero(shared)
+            for other in range(int(blocks[shared].max(initial=0))):
+                chosen = shared[other < blocks[shared]]
+                yield np.full(len(chosen), other + 1), side[chosen], chosen
         else:
             rests = np.array([self.rests.get(each, 0) for each in group.tolist()], dtype=np.int64)
             for other in range(int(rests.max(initial=0))):
@@ -244,7 +252,7 @@ def _rest(rows: Rows, members: DataFrame, found: DataFrame, blocks: dict[int, in
     group by what was found.
 
     All that is in that component is connected already, so nobody in it needs to meet another of it.
-    Of a template the rest is nobody: such a group costs each of its rows one meeting.
+    Of a template the rest is nobody, or few: such a group costs each of its rows two meetings.
     """
     from pyspark.sql import functions as F
 
