@@ -6,10 +6,22 @@ sketching   texts → fingerprints and sketches; rows: numbers, and equal ones c
 buckets     keys as data, pairs of rows that share one; groups: rows of heavy keys
 components  edges → connected components; texts: texts brought to pairs, and verdicts
 matching    near pairs, and who is linked with whom; answers: all that by ids
+reference   rows near a reference, and sketches that are kept of one
 """
 
 from neardup.engines.spark.answers import Deduplicated, clusters, dedup, pairs
 from neardup.engines.spark.asked import Limits
+from neardup.engines.spark.reference import Compared, against, sketches
 from neardup.engines.spark.sketching import fingerprint
 
-__all__ = ["Deduplicated", "Limits", "clusters", "dedup", "fingerprint", "pairs"]
+__all__ = [
+    "Compared",
+    "Deduplicated",
+    "Limits",
+    "against",
+    "clusters",
+    "dedup",
+    "fingerprint",
+    "pairs",
+    "sketches",
+]

@@ -84,6 +84,8 @@ def asked_of(
     made = as_recipe(recipe)
     policy = Keep.parse(keep)
     check_linkage(linkage)
+    if not isinstance(order_by, str | Sequence | None):
+        raise TypeError(f"order_by is {order_by!r}; pass the name of a column, or several")
     by = (order_by,) if isinstance(order_by, str) else tuple(order_by or ())
     check_columns(frame, "df", text_column, id_column, *by, *filter(None, [policy.column]))
     check_text(frame, "df", text_column)

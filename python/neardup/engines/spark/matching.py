@@ -14,7 +14,7 @@ from neardup.engines.spark.batches import gathered, rows_of_bytes
 from neardup.engines.spark.buckets import fallen, words_of
 from neardup.engines.spark.components import components
 from neardup.engines.spark.groups import near_in_groups
-from neardup.engines.spark.rows import Rows
+from neardup.engines.spark.rows import Rows, first_row
 from neardup.engines.spark.texts import VERDICTS, Texts, judged, strings, texts_of, verdict_batch
 from neardup.fingerprint import Fingerprints
 from neardup.near.corpus import texts_in_memory
@@ -73,9 +73,9 @@ def linked(rows: Rows, sources: Texts, linkage: Linkage) -> DataFrame:
     members = stars.select(F.col("node").alias("row"), "root").union(roots)
     if linkage == "star":
         return storage.pin(_stars(rows, members, found.texts))
-    ordered = members.join(rows.table.select("row", "order"), "row")
-    firsts = ordered.groupBy("root").agg(F.min(F.struct("order", "row")).alias("best"))
-    labels = members.join(firsts.select("root", F.col("best.row").alias("label")), "root")
+    ordered = members.join(rows.table.select("row", "side", "order"), "row")
+    firsts = ordered.groupBy("root").agg(first_row().alias("label"))
+    labels = members.join(firsts, "root")
     labels = storage.pin(labels.select("row", "label").where("row <> label"))
     if found.texts is None:
         nothing = (F.lit(None).cast(kind).alias(name) for name, kind in UNKNOWN)

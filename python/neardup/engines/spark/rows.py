@@ -9,7 +9,7 @@ from neardup.engines.spark.asked import Asked
 from neardup.engines.spark.storage import Storage
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 # Sides: a reference, and what is compared with it; all with all.
 REFERENCE, INPUT, ALL = 0, 1, 2
@@ -60,6 +60,16 @@ def numbered(sketched: DataFrame, storage: Storage) -> DataFrame:
     return found
 
 
+def first_row() -> Column:
+    """Of rows (side, order, row) the number of the first; a reference comes before what is compared
+    with it. The least of bytes: to compare structures takes pysail some times as long."""
+    from pyspark.sql import functions as F
+
+    number = F.unhex(F.lpad(F.hex("row"), 16, "0"))
+    least = F.min(F.concat(F.unhex(F.lpad(F.hex("side"), 2, "0")), F.col("order"), number))
+    return F.conv(F.substring(F.hex(least), -16, 16), 16, 10).cast("bigint")
+
+
 def rows_of(sketched: DataFrame, asked: Asked, storage: Storage) -> Rows:
     """Numbers rows and finds for each the first in order that says the same: equal features, or
     equal texts without a signal; by a radius, equal fingerprints."""
@@ -73,13 +83,8 @@ def rows_of(sketched: DataFrame, asked: Asked, storage: Storage) -> Rows:
         rows = rows.withColumn("same", same)
     else:
         rows = rows.withColumnRenamed("digest", "same")
-    # A reference comes before what is compared with it.
-    best = F.min(F.struct("side", "order", "row")).alias("best")
     firsts = (
-        rows.where("same IS NOT NULL")
-        .groupBy("same", "signal")
-        .agg(best)
-        .select("same", "signal", F.col("best.row").alias("first"))
+        rows.where("same IS NOT NULL").groupBy("same", "signal").agg(first_row().alias("first"))
     )
     joined = rows.join(firsts, ["same", "signal"], "left").withColumn(
         "first", F.coalesce("first", "row")
