@@ -36,8 +36,8 @@ format: $(VENV)/check-tools
 bench: $(VENV)/core
 	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA)) $(if $(LARGE),--large)
 
-# The long forms of tests: hundreds of killed processes, junk in every place of a file.
-nightly: $(VENV)/core $(VENV)/test-tools
+# The long forms of tests: hundreds of killed processes, junk in every place of a file, Spark's JVM.
+nightly: $(VENV)/core $(VENV)/test-tools .venv-spark/made
 	$(BIN)/python -m pytest -m nightly
 
 # Needs a nightly toolchain and cargo-fuzz (cargo install cargo-fuzz).
@@ -63,7 +63,7 @@ browser:
 	@.ci/browser
 
 clean:
-	rm -rf $(VENV) .venv-peers demo dist target core/fuzz/target
+	rm -rf $(VENV) .venv-peers .venv-spark demo dist target core/fuzz/target
 
 tools:
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or newer"; exit 1; }
@@ -85,6 +85,12 @@ $(VENV)/core: $(VENV)/made pyproject.toml $(RUST_SOURCES)
 
 $(VENV)/test-tools: requirements/test.txt requirements/documents.txt requirements/http.txt requirements/spark.txt $(VENV)/made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/test.txt
+	@touch $@
+
+# Spark with its JVM, for nightly tests: its package and the client that tests use exclude each other.
+.venv-spark/made: requirements/spark-jvm.txt $(VENV)/made
+	@test -x .venv-spark/bin/python || $(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt -r requirements/spark-jvm.txt
 	@touch $@
 
 $(VENV)/check-tools: requirements/check.txt $(VENV)/made
