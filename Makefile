@@ -72,12 +72,6 @@ spark-jvm:
 	@if java -version 2>&1 | grep -qE 'version "(1[7-9]|[2-9][0-9])'; then $(MAKE) --no-print-directory .venv-spark/made; \
 	else echo "make: Spark with its JVM is not tried: it needs Java 17 or newer (on Debian: apt-get install openjdk-17-jre-headless)"; fi
 
-.venv-spark/made: requirements/run.txt requirements/spark-jvm.txt $(VENV)/core
-	@test -x .venv-spark/bin/python || $(PYTHON) -m venv .venv-spark
-	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt -r requirements/spark-jvm.txt
-	@.venv-spark/bin/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "neardup.pth").write_text(str(pathlib.Path("python").resolve()) + "\n")'
-	@touch $@
-
 tools:
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or newer"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is older than 3.11; install Python 3.11 or newer and run make PYTHON=python3.11"; exit 1; }
@@ -98,6 +92,13 @@ $(VENV)/core: $(VENV)/made pyproject.toml $(RUST_SOURCES)
 
 $(VENV)/test-tools: requirements/test.txt requirements/documents.txt requirements/http.txt requirements/spark.txt $(VENV)/made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/test.txt
+	@touch $@
+
+# Spark with its JVM, for nightly tests: its package and the client that tests use exclude each other.
+.venv-spark/made: requirements/spark-jvm.txt $(VENV)/made
+	@test -x .venv-spark/bin/python || $(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt -r requirements/spark-jvm.txt
+	@.venv-spark/bin/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "neardup.pth").write_text(str(pathlib.Path("python").resolve()) + "\n")'
 	@touch $@
 
 $(VENV)/check-tools: requirements/check.txt $(VENV)/made

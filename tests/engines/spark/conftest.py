@@ -18,7 +18,7 @@ def spark() -> Iterator[Any]:
     server = SparkConnectServer(port=0)
     server.start(background=True)
     _, port = server.listening_address
-    session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+    session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
     yield session
     session.stop()
     server.stop()

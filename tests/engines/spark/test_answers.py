@@ -104,7 +104,7 @@ def test_rows_in_the_order_of_a_column(spark: Any) -> None:
     assert found == [("c", "a", 0, 1.0), ("c", "b", 0, 1.0)]
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(
         st.none() | st.text("ab c.天地", max_size=40) | st.sampled_from(["a b c d", "a b c d e"]),
@@ -179,6 +179,7 @@ def test_wrong_arguments_are_named(spark: Any) -> None:
         (lambda: sp.dedup(frame, 1.5), ValueError, "similarity is 1.5"),
         (lambda: sp.dedup(frame, 0.5, radius=3), ValueError, "exclude each other"),
         (lambda: sp.dedup(frame, order_by=third), TypeError, "order_by is 3"),
+        (lambda: Limits(task_bytes=0), ValueError, "task_bytes is 0"),
         (
             lambda: sp.dedup(frame.selectExpr("array(id) AS id", "text")),
             TypeError,

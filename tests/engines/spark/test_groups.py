@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections import Counter, defaultdict
 from typing import Any
 
@@ -12,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.engines import spark as sp
-from neardup.engines.spark import groups
+from neardup.engines.spark import buckets, groups
 from neardup.engines.spark.asked import Limits
+from neardup.engines.spark.buckets import Heavy
 from neardup.engines.spark.groups import Placing
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE
-from spark_cases import check_dedup, frame_of, listed, templates
+from spark_cases import Texts, check_dedup, check_pairs, frame_of, listed, templates
 
 # row → (group, side, rest)
 Members = dict[int, tuple[int, int, int]]
@@ -109,3 +111,47 @@ def test_of_a_template_there_is_no_rest(spark: Any, monkeypatch: pytest.MonkeyPa
     question = {"recall": 1.0, "linkage": "connected"}
     check_dedup(frame_of(spark, mixture), mixture, question, limits=limits)
     assert placed == ["own", "rest"]
+
+
+def test_a_heavy_key_of_unlike_rows(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows share the words that most registers draw, and little else: parts of the key are told."""
+    rng = random.Random(9)
+    heavy = "heavyheavyheavyheavy"
+    texts: Texts = []
+    for _ in range(150):
+        own = [f"{rng.randrange(10**6):06}" for _ in range(12)]
+        texts.append(" ".join([heavy] * 12 + own))
+        if rng.random() < 0.3:
+            texts.append(" ".join([heavy] * 12 + own[:-1] + ["other"]))
+    seen: list[Heavy] = []
+    weigh = buckets._heavy
+
+    def noted(*args: Any) -> Heavy:
+        seen.append(weigh(*args))
+        return seen[-1]
+
+    monkeypatch.setattr(buckets, "_heavy", noted)
+    limits = Limits(bucket_rows=20, group_rows=60, count_keys=1500)
+    frame = frame_of(spark, texts, partitions=3, seed=4)
+    check_pairs(frame, texts, {}, limits=limits)
+    check_dedup(frame, texts, {"linkage": "connected"}, limits=limits)
+    reference, others = texts[::2], texts[1::2]
+    found = sp.against(frame_of(spark, others), frame_of(spark, reference), limits=limits)
+    whole = sp.against(frame_of(spark, others), frame_of(spark, reference))
+    assert listed(found.removed.toArrow()) == listed(whole.removed.toArrow())
+    assert all(heavy.cut for heavy in seen[:3])
+
+
+def test_dense_parts_of_keys_that_are_cut(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one key some parts are told pair by pair, and others are looked at as groups."""
+    # No key counts as one whose rows are all alike.
+    monkeypatch.setattr(buckets, "ALIKE", 2.0)
+    texts = templates(220)
+    limits = Limits(bucket_rows=75, group_rows=150)
+    frame = frame_of(spark, texts, partitions=3, seed=4)
+    check_pairs(frame, texts, {"similarity": 0.8}, limits=limits)
+    check_dedup(frame, texts, {}, limits=limits)
+    reference, others = frame_of(spark, texts[::2]), frame_of(spark, texts[1::2])
+    found = sp.against(others, reference, 0.8, limits=limits)
+    whole = sp.against(others, reference, 0.8)
+    assert listed(found.removed.toArrow()) == listed(whole.removed.toArrow())

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+# A name that no column of a user has.
+GONE = "neardup gone"
+
+
 @dataclass(frozen=True, eq=False)
 class Deduplicated:
     """Which rows of a DataFrame to keep. Tables are computed when they are asked for.
@@ -217,8 +221,8 @@ def kept_of(df: DataFrame, id_column: str, gone: DataFrame) -> DataFrame:
     """The rows whose ids are not gone, as they were."""
     from pyspark.sql import functions as F
 
-    ids = gone.select(F.col("id").alias(id_column))
-    return df.join(ids, on=id_column, how="left_anti").select(*map(quoted, df.columns))
+    ids = gone.select(F.col("id").alias(GONE))
+    return df.join(ids, F.col(quoted(id_column)) == F.col(GONE), "left_anti")
 
 
 def unreadable_of(labels: DataFrame) -> DataFrame:

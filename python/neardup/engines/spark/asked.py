@@ -4,12 +4,13 @@ task may be."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from neardup.clusters import Linkage, check_linkage
 from neardup.fingerprint import RecipeLike
 from neardup.keep import Keep
+from neardup.limits import whole
 from neardup.near.question import Question, question
 from neardup.recipe import Recipe, as_recipe
 
@@ -33,6 +34,10 @@ class Limits:
     group_rows: int = 1 << 16
     count_keys: int = 1 << 22
     few_edges: int = 1 << 21
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            whole(each.name, getattr(self, each.name), 1, 2**40)
 
     def tasks(self, count: float) -> int:
         """Tasks for so many bytes."""

@@ -1,12 +1,12 @@
-"""Rows of heavy or dense keys: copies of a template, lines that differ in a word.
+"""Rows of dense buckets: copies of a template, lines that differ in a word.
 
-Of c such rows c² / 2 are candidates, so they are not told pair by pair. Keys that share rows make a
-group, whose rows come to one task with their texts, each once; there the local engine finds what is
-near, in nearly linear time for templates (core/src/near/dense.rs). A group of more rows than a
-task should hold is cut into blocks, and each two blocks meet in a task of their own. No pair is
-lost: all rows that share such a key are in one group, and every two of a group meet. Where only
-clusters are asked for, each block is looked at with a sample of all first; then those rows meet all
-others that are not in the largest component, and of a template that is nobody, or few.
+Of c such rows c² / 2 are candidates, so they are not told pair by pair. Buckets that share rows
+make a group, whose rows come to one task with their texts, each once; there the local engine finds
+what is near, in nearly linear time for templates (core/src/near/dense.rs). A group of more rows
+than a task should hold is cut into blocks, and each two blocks meet in a task of their own. No
+pair is lost: all rows of such a bucket are in one group, and every two of a group meet. Where only
+clusters are asked for, each block is looked at with a sample of all first; then those rows meet
+all others that are not in the largest component, and of a template that is nobody, or few.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from neardup.columns import numbers, values_of
 from neardup.engines.local import Local
 from neardup.engines.spark.asked import Asked, Limits
 from neardup.engines.spark.batches import as_batch, gathered, longs, one
-from neardup.engines.spark.buckets import Found, block_pairs
+from neardup.engines.spark.buckets import Found, Heavy, block_pairs, units_of_pairs
 from neardup.engines.spark.components import components
 from neardup.engines.spark.rows import ALL, REFERENCE, Rows
 from neardup.engines.spark.sketching import REGISTERS
@@ -125,10 +125,13 @@ class Meeting:
     """Rows of groups with their texts → near pairs: left, right, distance, similarity.
 
     forest  only so many as connect what is connected; their distance and similarity mean nothing
+    heavy   keys that were cut: pairs of parts that are not dense are told there
     """
 
     asked: Asked
     forest: bool
+    heavy: Heavy
+    across: bool
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import numpy as np
@@ -167,14 +170,16 @@ class Meeting:
             none = np.zeros(len(linked))
             yield verdict_batch(row[linked], row[found.labels[linked]], none, none)
             return
-        keys = np.unique(values_of(one(table["keys"]).flatten())).view("u8")
+        units = np.unique(values_of(one(table["units"]).flatten()))
         assert corpus.sketches is not None  # noqa: S101
         registers = np.ascontiguousarray(corpus.sketches[:, :REGISTERS])
         tables = _core.sketch_keys(registers, asked.sketch, 1)
         for pairs in Local().match(corpus, asked.question, first=first, threads=1).pairs():
             left, right = pairs.left.astype("u4"), pairs.right.astype("u4")
             table_of = _core.first_tables(registers, left, right, asked.sketch)
-            told = np.isin(tables[left, np.minimum(table_of, tables.shape[1] - 1)], keys)
+            key = tables[left, np.minimum(table_of, tables.shape[1] - 1)].view("i8")
+            where = units_of_pairs(key, row[left], row[right], self.heavy, across=self.across)
+            told = np.isin(where, units)
             assert pairs.similarity is not None  # noqa: S101
             yield verdict_batch(
                 row[left[told]], row[right[told]], pairs.distance[told], pairs.similarity[told]
@@ -187,8 +192,8 @@ def near_in_groups(rows: Rows, found: Found, texts: DataFrame, *, forest: bool) 
     from pyspark.sql import functions as F
 
     storage, limits = rows.storage, rows.asked.limits
-    # Keys are nodes, too: numbers below those of rows.
-    edges = found.members.select("row", (-F.col("key") - 1).alias("key"))
+    # Buckets are nodes, too: numbers below those of rows.
+    edges = found.members.select("row", (-F.col("unit") - 1).alias("unit"))
     labelled = components(edges, storage, limits, count=found.member_count)
     members = labelled.where("node >= 0").select(
         F.col("node").alias("row"), F.col("root").alias("group")
@@ -208,14 +213,16 @@ def near_in_groups(rows: Rows, found: Found, texts: DataFrame, *, forest: bool) 
         for each in large.toArrow().to_pylist()
     }
 
+    meeting = Meeting(rows.asked, forest, found.heavy, rows.across)
+
     def met(placing: Placing, chosen: DataFrame, times: int) -> DataFrame:
         columns = chosen.select("row", "group", "side", "rest")
         placed = columns.mapInArrow(placing, PLACED)
         if not forest:
-            keys = found.members.groupBy("row").agg(F.collect_list("key").alias("keys"))
-            placed = placed.join(keys, "row")
+            units = found.members.groupBy("row").agg(F.collect_list("unit").alias("units"))
+            placed = placed.join(units, "row")
         together = placed.join(texts, "row").repartition(limits.tasks(total * times), *UNIT)
-        return storage.pin(together.mapInArrow(Meeting(rows.asked, forest), VERDICTS))
+        return storage.pin(together.mapInArrow(meeting, VERDICTS))
 
     if not blocks:
         return met(Placing({}, "pairs"), members, 1)

@@ -130,7 +130,10 @@ def against(
             "one table, so cast one of them"
         )
     rows = rows_of(
-        _sided(ours, asked, INPUT).union(_sided(theirs, asked, REFERENCE)), asked, storage
+        _sided(ours, asked, INPUT).union(_sided(theirs, asked, REFERENCE)),
+        asked,
+        storage,
+        across=True,
     )
     sources: Texts = (Source(INPUT, df, id_column, text_column), *source)
     found = storage.pin(_nearest(rows, sources))

@@ -19,12 +19,14 @@ REFERENCE, INPUT, ALL = 0, 1, 2
 class Rows:
     """Rows to be compared.
 
+    across  whether rows are compared with a reference, and not with each other
     table   row (a number), id, order, side, first (the row that stands for it), signal, bytes,
             reason; registers or fingerprint
     units   how many rows stand for themselves and have a signal; and their bytes in all
     """
 
     asked: Asked
+    across: bool
     table: DataFrame
     storage: Storage
     count: int
@@ -70,7 +72,7 @@ def first_row() -> Column:
     return F.conv(F.substring(F.hex(least), -16, 16), 16, 10).cast("bigint")
 
 
-def rows_of(sketched: DataFrame, asked: Asked, storage: Storage) -> Rows:
+def rows_of(sketched: DataFrame, asked: Asked, storage: Storage, *, across: bool = False) -> Rows:
     """Numbers rows and finds for each the first in order that says the same: equal features, or
     equal texts without a signal; by a radius, equal fingerprints."""
     from pyspark.sql import functions as F
@@ -98,4 +100,4 @@ def rows_of(sketched: DataFrame, asked: Asked, storage: Storage) -> Rows:
         F.count(F.when(compared, 1)).alias("units"),
         F.coalesce(F.sum(F.when(compared, F.col("bytes"))), F.lit(0)).alias("unit_bytes"),
     ).toArrow()
-    return Rows(asked, table, storage, **counts.to_pylist()[0])
+    return Rows(asked, across, table, storage, **counts.to_pylist()[0])
