@@ -118,7 +118,7 @@ def test_a_heavy_key_of_unlike_rows(spark: Any, monkeypatch: pytest.MonkeyPatch)
     rng = random.Random(9)
     heavy = "heavyheavyheavyheavy"
     texts: Texts = []
-    for _ in range(150):
+    for _ in range(80):
         own = [f"{rng.randrange(10**6):06}" for _ in range(12)]
         texts.append(" ".join([heavy] * 12 + own))
         if rng.random() < 0.3:
@@ -142,6 +142,7 @@ def test_a_heavy_key_of_unlike_rows(spark: Any, monkeypatch: pytest.MonkeyPatch)
     assert all(heavy.cut for heavy in seen[:3])
 
 
+@pytest.mark.nightly
 def test_dense_parts_of_keys_that_are_cut(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of one key some parts are told pair by pair, and others are looked at as groups."""
     # No key counts as one whose rows are all alike.

@@ -50,7 +50,15 @@ def halves(texts: Texts) -> tuple[Texts, Texts]:
 
 
 @pytest.mark.parametrize("asked", QUESTIONS, ids=str)
-@pytest.mark.parametrize("corpus", [EDGES + EDGES[::-1], mixed(11, 40), templates(150)])
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        EDGES + EDGES[::-1] + mixed(11, 20),
+        pytest.param(mixed(13, 60), marks=pytest.mark.nightly),
+        pytest.param(templates(150), marks=pytest.mark.nightly),
+    ],
+    ids=["mixed", "more", "templates"],
+)
 def test_removed_rows_are_those_of_the_local_engine(
     spark: Any, corpus: Texts, asked: Question
 ) -> None:
