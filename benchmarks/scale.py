@@ -132,10 +132,14 @@ def tables(figures: Figures = FIGURES, on: Cluster = CLUSTER) -> Iterator[str]:
     for found in estimates(figures, on):
         disk = found.shuffled / on.machines / on.disk
         yield (
-            f"| {found.count:.0e} | {found.size:,} | {found.strangers:.2g} "
-            f"| {_two(found.linear)} | {_two(found.compared)} "
-            f"| {_two(found.shuffled / 1e12)} TB | {disk:.0%} | {_two(found.hours)} |"
-        ).replace("e+0", "e").replace("e+", "e")
+            (
+                f"| {found.count:.0e} | {found.size:,} | {found.strangers:.2g} "
+                f"| {_two(found.linear)} | {_two(found.compared)} "
+                f"| {_two(found.shuffled / 1e12)} TB | {disk:.0%} | {_two(found.hours)} |"
+            )
+            .replace("e+0", "e")
+            .replace("e+", "e")
+        )
 
 
 def _two(number: float) -> str:

@@ -112,9 +112,7 @@ def skew(count: int, template: float, seed: int = 5) -> Skew:
     )
 
 
-def _largest_task(
-    keys: NDArray[np.uint64], sizes: NDArray[np.float64], limit: int | None
-) -> float:
+def _largest_task(keys: NDArray[np.uint64], sizes: NDArray[np.float64], limit: int | None) -> float:
     """Records of the fullest task over the mean; buckets above the limit go block by block."""
     random = np.random.default_rng(1)
     if limit is not None:

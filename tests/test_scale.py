@@ -31,7 +31,10 @@ def test_the_model_is_linear_but_for_strangers() -> None:
 
 
 def test_keys_of_a_record_are_those_of_the_plan() -> None:
-    assert skew.keys_of(["some words of a text", "other ones here"]).shape == (2, scale.FIGURES.keys)
+    assert skew.keys_of(["some words of a text", "other ones here"]).shape == (
+        2,
+        scale.FIGURES.keys,
+    )
 
 
 def test_skew_is_seen_and_cut() -> None:
@@ -46,7 +49,5 @@ def test_skew_is_seen_and_cut() -> None:
 def test_q_against_counting_every_pair() -> None:
     keys = skew.keys_of(skew.texts(120, 0.1))
     rows, tables = keys.shape
-    pairs = sum(
-        int((keys[one] == keys[two]).sum()) for one in range(rows) for two in range(one)
-    )
+    pairs = sum(int((keys[one] == keys[two]).sum()) for one in range(rows) for two in range(one))
     assert abs(skew.skew(120, 0.1).q - pairs / tables / (rows * (rows - 1) / 2)) < 1e-12

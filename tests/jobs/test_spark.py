@@ -360,3 +360,29 @@ def test_the_file_of_a_large_table_is_one_of_the_work_folder() -> None:
     from neardup.jobs.work_folder import OWN
 
     assert SHIPPED in OWN
+
+
+@pytest.mark.parametrize("bucket", [8, 100])
+def test_heavy_keys_are_cut_and_nothing_is_told_twice(
+    bucket: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Buckets of some parts are dense and others are not."""
+    from neardup.engines.spark.asked import Limits
+
+    small = Limits(bucket_rows=bucket)
+    monkeypatch.setattr("neardup.engines.spark.engine.Limits", lambda: small)
+    chance = random.Random(4)
+    base = chance.choices(corpora.WORDS, k=30)
+    some = []
+    for number in range(400):
+        words = list(base)
+        for _ in range(chance.choice([1, 1, 2, 6, 9])):
+            words[chance.randrange(30)] = chance.choice(corpora.WORDS)
+        some.append(corpora.Record(f"r{number}", " ".join(words), 1, ""))
+    path = corpora.write(tmp_path / "in.jsonl", some, "jsonl")
+    # What is dense is looked at in another way, and counted so.
+    uncounted = ["candidates", "verified", "estimated_recall", "pairs"]
+    for job, suffix in ((jobs.pairs, ".csv"), (jobs.dedup, ".jsonl"), (jobs.cluster, ".jsonl")):
+        folder = tmp_path / job.__name__
+        folder.mkdir()
+        both(job, [path], folder, suffix, uncounted=uncounted)

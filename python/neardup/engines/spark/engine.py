@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup import _core
 from neardup.clusters import Linkage
 from neardup.columns import values_of
 from neardup.engines.spark import session as sessions
 from neardup.engines.spark.asked import Asked, Limits
 from neardup.engines.spark.batches import binaries, longs
-from neardup.engines.spark.buckets import Found, fallen
+from neardup.engines.spark.buckets import PART_BITS, Found, fallen
 from neardup.engines.spark.errors import waited
 from neardup.engines.spark.judging import verdicts
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
@@ -115,12 +116,59 @@ def _fallen(
     asked = Asked(corpus.recipe, question, "", "", (), limits=Limits())
     folder = Path(getattr(corpus, "folder", None) or tempfile.gettempdir())
     frame = ship(session, table, TABLE.format(name), folder)
-    return fallen(Rows(asked, frame, Storage(), count, count, 0), forest=forest)
+    rows = Rows(
+        asked=asked,
+        across=bool(first),
+        table=frame,
+        storage=Storage(),
+        count=count,
+        units=count,
+        unit_bytes=0,
+    )
+    return fallen(rows, forest=forest)
 
 
 def _columns(frame: Any, *names: str) -> list[NDArray[Any]]:
     table = frame.select(*names).toArrow()
     return [values_of(table[name]) for name in names]
+
+
+def _dense(member: NDArray[np.int64], key: NDArray[np.int64]) -> dict[int, NDArray[np.uint32]]:
+    """The rows of each key that is dense, wherever they met, in order."""
+    import numpy as np
+
+    found = {}
+    sort = np.lexsort((member, key))
+    member, key = member[sort], key[sort]
+    for place in np.split(np.arange(len(key)), np.flatnonzero(np.diff(key)) + 1):
+        rows = np.unique(member[place]).astype(np.uint32)
+        if len(rows) > 1:
+            found[int(key[place[0]])] = rows
+    return found
+
+
+def _untold(
+    registers: NDArray[np.uint8],
+    earlier: NDArray[np.int64],
+    later: NDArray[np.int64],
+    dense: dict[int, NDArray[np.uint32]],
+    question: Question,
+) -> NDArray[np.bool_]:
+    """Which pairs are not of a dense bucket: of one that was cut, only some parts are dense, and
+    all its rows are looked at once more together."""
+    import numpy as np
+
+    assert question.similarity is not None  # noqa: S101
+    left, right = earlier.astype(np.uint32), later.astype(np.uint32)
+    asked = question.similarity, question.recall
+    first = _core.first_tables(np.ascontiguousarray(registers), left, right, asked)
+    untold = np.ones(len(left), dtype=np.bool_)
+    for key, rows in dense.items():
+        inside = np.zeros(len(registers), dtype=np.bool_)
+        inside[rows] = True
+        # Two rows of a key whose first table is that of the key met there.
+        untold &= ~((first == key >> BELOW) & inside[left] & inside[right])
+    return untold
 
 
 class SparkSketchJoin(SketchJoin):
@@ -145,16 +193,15 @@ class SparkSketchJoin(SketchJoin):
         def find() -> list[NDArray[Any]]:
             found = _fallen(self.session, self.corpus, self.question, registers, join.first)
             pairs, members = found.pairs, found.members
-            return [*_columns(pairs, "left", "right"), *_columns(members, "row", "key")]
+            return [*_columns(pairs, "left", "right"), *_columns(members, "row", "unit")]
 
-        earlier, later, member, key = waited(find)
-        dense = []
-        sort = np.lexsort((member, key))
-        member, key = member[sort].astype(np.uint32), key[sort]
-        for place in np.split(np.arange(len(key)), np.flatnonzero(np.diff(key)) + 1):
-            if len(place) > 1:
-                dense.append((int(key[place[0]]) >> BELOW, np.ascontiguousarray(member[place])))
-        return join.put(later.astype(np.uint32), earlier.astype(np.uint32), dense, self.threads)
+        earlier, later, member, unit = waited(find)
+        dense = _dense(member, unit >> PART_BITS)
+        if (unit & ((1 << PART_BITS) - 1)).any():
+            told = _untold(registers, earlier, later, dense, self.question)
+            earlier, later = earlier[told], later[told]
+        found = [(key >> BELOW, members) for key, members in dense.items()]
+        return join.put(later.astype(np.uint32), earlier.astype(np.uint32), found, self.threads)
 
     def _verdicts(self, later: NDArray[np.uint32], earlier: NDArray[np.uint32]) -> Verdicts:
         return verdicts(self.session, self.corpus, later, earlier, self.judge.tick)
