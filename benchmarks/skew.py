@@ -1,10 +1,10 @@
 """How unevenly keys fall, and what that does to tasks: python benchmarks/skew.py [--count N]
 
-Draws texts whose words follow Zipf's law, some of them from few templates, makes their sketches and
-keys with the core, and counts buckets. Two things matter at scale. The chance q that two texts share
-a key of a table: comparisons of strangers grow by 22 · q · N / 2 a text. And the largest bucket: it
-has a share of all texts, however many there are, so a task that had it whole would hold the job. The
-simulation deals keys to tasks as a hash does, whole and cut into blocks as the engine cuts them.
+Draws texts whose words follow Zipf's law, some of them from one template, makes their sketches and
+keys with the core, and counts buckets. Two things matter at scale. The chance q that two texts
+share a key of a table: a text is compared with 22 · q · N / 2 strangers. And the largest bucket: it
+has a share of all texts, however many there are, so a task that had it whole would hold the job.
+The simulation deals keys to tasks as a hash does, whole, and cut into blocks as the engine does.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ TASKS = 1024
 # Shares of texts that are a template with a word or two changed.
 TEMPLATES = (0.0, 0.01, 0.1)
 HEADER = (
-    "| texts | of one template | q, two strangers share a key | largest bucket | comparisons a text "
-    "| largest task, whole | largest task, cut |\n|---|---|---|---|---|---|---|"
+    "| texts | of one template | q, two strangers share a key | largest bucket "
+    "| comparisons a text | largest task, whole | largest task, cut |\n"
+    "|---|---|---|---|---|---|---|"
 )
 
 

@@ -1,8 +1,8 @@
 """Rows about jobs on Spark: pysail in the process, and Spark with its JVM, on two cores.
 
 The local engine does the same file in the same run; on one machine it should win. Spark ML's
-MinHashLSH is given as many records as it joins in a few minutes. docs/scale.md is made of the figures
-of `Measured`.
+MinHashLSH is given as many records as it joins in a few minutes. docs/scale.md is made of these
+figures.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def test_the_cause_is_named(
 
 def test_a_file_that_workers_do_not_see(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The driver sees it: its disk is another one."""
-    monkeypatch.setattr(units.os.path, "lexists", lambda _: False)
+    monkeypatch.setattr(os.path, "lexists", lambda _: False)
     real = open
 
     def absent(path: Any, *arguments: Any, **options: Any) -> Any:
@@ -130,7 +130,8 @@ def test_workers_of_another_version(folder: Path, monkeypatch: pytest.MonkeyPatc
     real = units.Work.__init__
 
     def older(self: units.Work, *arguments: Any) -> None:
-        real(self, *arguments, version="0.0.1")
+        real(self, *arguments)
+        object.__setattr__(self, "version", "0.0.1")
 
     monkeypatch.setattr(units.Work, "__init__", older)
     with pytest.raises(

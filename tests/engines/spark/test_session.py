@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -44,7 +45,7 @@ def test_sail_in_this_process_is_what_is_there_without_a_master() -> None:
     assert told.split() == ["sail", "True", "True", "5", "7"]
 
 
-def test_a_session_that_is_active_is_taken_and_left_open(spark: object) -> None:
+def test_a_session_that_is_active_is_taken_and_left_open(spark: Any) -> None:
     with session() as opened:
         assert opened.spark is spark
         assert opened.is_local

@@ -198,8 +198,8 @@ class SparkSketchJoin(SketchJoin):
         earlier, later, member, unit = waited(find)
         dense = _dense(member, unit >> PART_BITS)
         if (unit & ((1 << PART_BITS) - 1)).any():
-            told = _untold(registers, earlier, later, dense, self.question)
-            earlier, later = earlier[told], later[told]
+            untold = _untold(registers, earlier, later, dense, self.question)
+            earlier, later = earlier[untold], later[untold]
         found = [(key >> BELOW, members) for key, members in dense.items()]
         return join.put(later.astype(np.uint32), earlier.astype(np.uint32), found, self.threads)
 
