@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := $(shell find core/src binding/src -name '*.rs' 2>/dev/null) Cargo.toml Cargo.lock core/Cargo.toml binding/Cargo.toml
 
-.PHONY: demo test check format bench nightly fuzz sanitize dist browser clean tools
+.PHONY: demo test check format bench nightly spark-jvm fuzz sanitize dist browser clean tools
 
 demo: $(VENV)/core
 	@$(BIN)/python examples/demo.py
@@ -33,11 +33,12 @@ format: $(VENV)/check-tools
 
 # make bench DATA=folder measures on real texts as well as on generated ones;
 # LARGE=1 adds a self-join of a hundred million codes and a job on ten million records.
-bench: $(VENV)/core
+bench: $(VENV)/core $(VENV)/test-tools spark-jvm
 	$(BIN)/python benchmarks/run.py $(if $(DATA),--data $(DATA)) $(if $(LARGE),--large)
 
-# The long forms of tests: hundreds of killed processes, junk in every place of a file.
-nightly: $(VENV)/core $(VENV)/test-tools
+# The long forms of tests: hundreds of killed processes, junk in every place of a file, Spark with
+# its JVM.
+nightly: $(VENV)/core $(VENV)/test-tools spark-jvm
 	$(BIN)/python -m pytest -m nightly
 
 # Needs a nightly toolchain and cargo-fuzz (cargo install cargo-fuzz).
@@ -63,7 +64,13 @@ browser:
 	@.ci/browser
 
 clean:
-	rm -rf $(VENV) .venv-peers demo dist target core/fuzz/target
+	rm -rf $(VENV) .venv-peers .venv-spark demo dist target core/fuzz/target
+
+# Classic PySpark and its client overwrite each other's files, so it has an environment of its own.
+# Without Java its tests are skipped.
+spark-jvm:
+	@if java -version 2>&1 | grep -qE 'version "(1[7-9]|[2-9][0-9])'; then $(MAKE) --no-print-directory .venv-spark/made; \
+	else echo "make: Spark with its JVM is not tried: it needs Java 17 or newer (on Debian: apt-get install openjdk-17-jre-headless)"; fi
 
 tools:
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or newer"; exit 1; }
@@ -83,8 +90,15 @@ $(VENV)/core: $(VENV)/made pyproject.toml $(RUST_SOURCES)
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
 
-$(VENV)/test-tools: requirements/test.txt requirements/documents.txt requirements/http.txt requirements/serve.txt $(VENV)/made
+$(VENV)/test-tools: requirements/test.txt requirements/documents.txt requirements/http.txt requirements/serve.txt requirements/spark.txt $(VENV)/made
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/test.txt
+	@touch $@
+
+# Spark with its JVM, for nightly tests: its package and the client that tests use exclude each other.
+.venv-spark/made: requirements/spark-jvm.txt $(VENV)/made
+	@test -x .venv-spark/bin/python || $(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt -r requirements/spark-jvm.txt
+	@.venv-spark/bin/python -c 'import pathlib, sysconfig; pathlib.Path(sysconfig.get_path("purelib"), "neardup.pth").write_text(str(pathlib.Path("python").resolve()) + "\n")'
 	@touch $@
 
 $(VENV)/check-tools: requirements/check.txt $(VENV)/made

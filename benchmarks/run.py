@@ -30,6 +30,7 @@ import peers
 import ranking
 import recipes
 import service
+import spark
 import speed
 from codes import Codes
 from measure import HEADER, Row, note
@@ -63,6 +64,7 @@ COLLECTION = "collection"
 RANKING = "ranking"
 CAPTURES = "captures"
 SERVICE = "service"
+SPARK = "spark"
 QUALITY = "quality"
 # The recipes worth a look at every run; recipes.py compares more, on more texts.
 COMPARED = ("default", "words, 1 + ln tf", "words, no stop words", "word 3-grams")
@@ -141,6 +143,10 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
         note(f"{SERVICE}, after {time.monotonic() - started:.0f} s")
         records = Records(data, folder, quick=options.quick)
         yield from (row.markdown() for row in service.rows(records))
+    if SPARK in options.only:
+        note(f"{SPARK}, after {time.monotonic() - started:.0f} s")
+        records = Records(data, folder, quick=options.quick)
+        yield from (row.markdown() for row in spark.rows(records, large=options.large))
     if QUALITY in options.only:
         note(f"{QUALITY}, after {time.monotonic() - started:.0f} s")
         yield "\n# Quality of recipes"
@@ -148,14 +154,14 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    names = [*SECTIONS, *CODES, JOBS, COLLECTION, RANKING, CAPTURES, SERVICE, QUALITY]
+    names = [*SECTIONS, *CODES, JOBS, COLLECTION, RANKING, CAPTURES, SERVICE, SPARK, QUALITY]
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, help="folder with the .jsonl.gz files of real text")
     parser.add_argument("--quick", action="store_true", help="fewer texts and rounds")
     parser.add_argument(
         "--large",
         action="store_true",
-        help="a self-join of 1e8 codes, a job on 1e7 records and a collection of 1e7 as well",
+        help="a self-join of 1e8 codes, jobs on 1e7 records and a collection of 1e7 as well",
     )
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=names)
     options = parser.parse_args()

@@ -1,5 +1,6 @@
 //! `neardup._core`: converts between Python and the core, releases the GIL, and nothing else.
 
+mod buckets;
 mod http;
 mod index;
 mod join;
@@ -435,6 +436,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(stable_hashes, module)?)?;
     module.add_function(wrap_pyfunction!(cosine, module)?)?;
     module.add_function(wrap_pyfunction!(says_something, module)?)?;
+    buckets::add_to(module)?;
     http::add_to(module)?;
     join::add_to(module)?;
     jsonl::add_to(module)?;

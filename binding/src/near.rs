@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use neardup_core::Linkage;
-use neardup_core::near::{Candidates, Join, Links, Near, Plan, SKETCH_BYTES, Seen, Sketch, twins};
+use neardup_core::near::{Candidate, Candidates, Dense, Join, Links, Near, Plan, SKETCH_BYTES, Seen, Sketch, twins};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -147,6 +147,52 @@ impl PyNearJoin {
         let earlier = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.earlier as usize]));
         *self.lock() = found;
         Ok((later, earlier))
+    }
+
+    /// Takes candidates that were found elsewhere, by numbers of texts, and buckets whose pairs are not told; gives what
+    /// `candidates` gives.
+    fn put<'py>(
+        &self,
+        py: Python<'py>,
+        later: PyReadonlyArray1<'py, u32>,
+        earlier: PyReadonlyArray1<'py, u32>,
+        dense: Vec<(usize, PyReadonlyArray1<'py, u32>)>,
+        threads: Option<usize>,
+    ) -> PyResult<(Rows<'py>, Rows<'py>)> {
+        let borrowed = self.sketches.bind(py).try_readonly()?;
+        let sketches = bytes_of(&borrowed)?;
+        let texts = self.rows.len() as u32;
+        let pairs = pairs_of(&later, &earlier)?;
+        let buckets = dense
+            .iter()
+            .map(|(table, members)| Ok(Dense { table: *table, members: members.as_slice()?.to_vec() }))
+            .collect::<PyResult<Vec<Dense>>>()?;
+        let known = |bucket: &Dense| {
+            bucket.table < self.plan.tables.len().max(1) && bucket.members.iter().all(|&text| text < texts)
+        };
+        if !pairs.iter().all(|&(later, earlier)| earlier < later && later < texts) || !buckets.iter().all(known) {
+            return Err(PyValueError::new_err(format!(
+                "candidates are numbers below {texts}, the earlier one smaller"
+            )));
+        }
+        let pairs = pairs.into_iter().map(|(later, earlier)| Candidate { later, earlier }).collect();
+        let found = interruptible(py, threads, |_| self.join(sketches).gathered(pairs, buckets))?;
+        let later = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.later as usize]));
+        let earlier = PyArray1::from_iter(py, found.pairs.iter().map(|pair| self.rows[pair.earlier as usize]));
+        *self.lock() = found;
+        Ok((later, earlier))
+    }
+
+    /// The rows of the texts that are compared, in order: a text goes by its place here.
+    #[getter]
+    fn rows<'py>(&self, py: Python<'py>) -> Rows<'py> {
+        PyArray1::from_slice(py, &self.rows)
+    }
+
+    /// Texts before this number are only compared with those from it on; 0 if all are compared.
+    #[getter]
+    fn first(&self) -> u32 {
+        self.first
     }
 
     /// Of candidates judged so: how many lie just above the similarity, and how many such pairs there are by that.

@@ -440,6 +440,8 @@ class NearJoin:
     twins: NDArray[np.int64]
     plan: dict[str, Any]
     dense: list[int]
+    rows: NDArray[np.uint32]
+    first: int
 
     def __init__(
         self,
@@ -457,6 +459,15 @@ class NearJoin:
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Rows later and earlier in order; those that share texts lie side by side. `told` is
         called now and then with the tables that are done and the candidates found so far."""
+    def put(
+        self,
+        later: NDArray[np.uint32],
+        earlier: NDArray[np.uint32],
+        dense: list[tuple[int, NDArray[np.uint32]]],
+        threads: int | None,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """As `candidates`, where they were found elsewhere: numbers of texts, which are places in
+        `rows`. `dense` are buckets whose pairs are not among them: a table, and its texts."""
     def at_the_edge(self, similarities: NDArray[np.float64]) -> tuple[int, float]:
         """Of the candidates, judged so: pairs just above the similarity, and how many there are."""
     def clusters(
@@ -479,3 +490,48 @@ class NearJoin:
     ) -> None:
         """Calls `take` with the near pairs of dense buckets: later, earlier, similarity, distance.
         The buckets are gone afterwards."""
+
+# Where rows fell: keys (of `sketch_keys` or `code_keys`), parts of buckets that were cut, sides
+# (rows of sides 0 and 1 are compared with each other; those of side 2 all with all), and row
+# numbers, by which one comes before another.
+Places = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint8], NDArray[np.int64]]
+
+def sketch_keys(
+    registers: NDArray[np.uint8], question: tuple[float, float], threads: int | None
+) -> NDArray[np.uint64]:
+    """The keys of each row of 48 registers, one a table of the plan: the number of the table and
+    the bytes there. A single key where all pairs are compared."""
+
+def first_tables(
+    registers: NDArray[np.uint8],
+    left: NDArray[np.uint32],
+    right: NDArray[np.uint32],
+    question: tuple[float, float],
+) -> NDArray[np.uint32]:
+    """The number of the first table that holds each pair of rows, or that of all tables."""
+
+def fallen_sketches(
+    places: Places,
+    registers: NDArray[np.uint8],
+    question: tuple[float, float],
+    threads: int | None,
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
+    """The candidates among rows that fell together, as numbers of places: later and earlier, each
+    pair under the first key it has in common; and all places of buckets too dense to be told pair
+    by pair."""
+
+def code_keys(values: NDArray[np.uint64], bits: int, radius: int) -> NDArray[np.uint64]:
+    """The keys of each fingerprint, one for each of radius + 1 blocks of its bits; a single key
+    where blocks would be short and all pairs are compared."""
+
+def fallen_codes(
+    places: Places,
+    values: NDArray[np.uint64],
+    bits: int,
+    radius: int,
+    threads: int | None,
+    *,
+    forest: bool = False,
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint16]]:
+    """The pairs within the radius among fingerprints that fell together: later, earlier, distance;
+    with `forest` only so many of each bucket as connect what all of them do."""

@@ -70,13 +70,29 @@ class Keep:
 def _numbers(keys: Any) -> Any:
     """Strings as numbers, if all of them are: every cell of a CSV file is a string."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if not (pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type)):
         return keys
+    kind = number_type(keys)
+    return stripped(keys) if kind == "string" else stripped(keys).cast(kind)
+
+
+def stripped(keys: Any) -> Any:
+    """Strings without blanks around them, null where nothing is left."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     trimmed = pc.utf8_trim_whitespace(keys)
-    filled = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, keys.type), trimmed)
-    for kind in (pa.int64(), pa.float64()):
+    return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, keys.type), trimmed)
+
+
+def number_type(keys: Any) -> str:
+    """What all of these strings are: int64, double, or only string."""
+    import pyarrow as pa
+
+    filled = stripped(keys)
+    for kind in ("int64", "double"):
         with suppress(pa.ArrowInvalid):
-            return filled.cast(kind)
-    return filled
+            filled.cast(kind)
+            return kind
+    return "string"

@@ -3,7 +3,7 @@
 use super::sketch::{REGISTERS, Sketch};
 
 /// The registers of a sketch.
-pub(super) type Registers = [u8; REGISTERS];
+pub type Registers = [u8; REGISTERS];
 
 /// Takes the places of two rows; false ends the search.
 pub(super) type Hit<'a> = &'a mut dyn FnMut(usize, usize) -> bool;

@@ -22,8 +22,8 @@ const CHUNK: usize = 1 << 14;
 /// Texts of one part of a table, about.
 const PART: usize = 1 << 12;
 /// A bucket of more texts than this is dense if it holds so many candidates for each.
-const MANY: usize = 64;
-const DENSE: usize = 16;
+pub(super) const MANY: usize = 64;
+pub(super) const DENSE: usize = 16;
 /// Sketches asked for before they are read.
 const AHEAD: usize = 8;
 
@@ -187,6 +187,12 @@ impl<'a> Join<'a> {
         drop((keys, records));
         self.arrange(&mut found.pairs);
         found
+    }
+
+    /// What was found elsewhere, in parts, put together.
+    pub fn gathered(&self, mut pairs: Vec<Candidate>, dense: Vec<Dense>) -> Candidates {
+        self.arrange(&mut pairs);
+        Candidates { pairs, dense }
     }
 
     /// Sorts by the keys in the high halves of the records and compares what falls together.

@@ -5,6 +5,7 @@
 //! ```
 
 mod agree;
+mod buckets;
 mod dense;
 mod file;
 mod join;
@@ -16,7 +17,8 @@ mod plan;
 mod sketch;
 mod table;
 
-pub use agree::same_registers;
+pub use agree::{Registers, same_registers};
+pub use buckets::{Blocks, Fallen, Place};
 pub use join::{Candidate, Candidates, Dense, Join, Seen, twins};
 pub use judge::{TextOf, Verdict};
 pub use links::{Links, Near};

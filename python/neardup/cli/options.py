@@ -265,6 +265,23 @@ ThreadsOption = Annotated[
     int | None,
     typer.Option("--threads", metavar="N", min=1, help="Cores to use. [default: all]"),
 ]
+EngineOption = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="local|spark",
+        help="Where inputs are read and pairs are looked for; spark needs neardup[spark].",
+    ),
+]
+MasterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="With --engine spark: sc://HOST:PORT, local[*], spark://HOST:PORT, yarn, k8s://…, or "
+        "sail. [default: sail, a server in this process]",
+    ),
+]
 QuietOption = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="Nothing on standard error but why a job failed."),

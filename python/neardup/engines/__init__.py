@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from neardup.engines.spark.session import Session
     from neardup.near.corpus import Corpus
     from neardup.near.matches import Matches
     from neardup.near.question import Question
 
-NAMES = ("local",)
+NAMES = ("local", "spark")
 
 
 class Engine(Protocol):
-    """Finds the near-duplicates of a corpus."""
+    """Finds the near-duplicates of a corpus.
+
+    session  of Spark, while it is open; None where there is none
+    """
+
+    @property
+    def session(self) -> Session | None: ...
+
+    def opened(self) -> AbstractContextManager[None]:
+        """In here the engine can be asked."""
 
     def match(
         self,
@@ -39,10 +50,22 @@ class Engine(Protocol):
         """
 
 
-def engine(name: str = "local") -> Engine:
-    """The engine of this name."""
+def engine(name: str = "local", master: str | None = None) -> Engine:
+    """The engine of this name.
+
+    master  where Spark runs, as `neardup.engines.spark.session.session` takes it
+    """
     if name not in NAMES:
         raise ValueError(f"engine is {name!r}; use one of {', '.join(NAMES)}")
+    if name == "spark":
+        from neardup.engines.spark.engine import Spark
+
+        return Spark(master)
+    if master is not None:
+        raise ValueError(
+            f"master is {master!r}, which is for Spark, and the engine is {name!r}; add --engine "
+            "spark, or leave it out"
+        )
     from neardup.engines.local import Local
 
     return Local()

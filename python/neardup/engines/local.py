@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from neardup.near.join import SketchJoin
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
 class Local:
     """The engine that needs nothing but this process."""
+
+    session = None
+
+    def opened(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def match(
         self,

@@ -45,6 +45,7 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
     with asked():
         sinks.check(job.out, job.inputs)
     with ExitStack() as stack:
+        stack.enter_context(job.opened())
         if "-" in job.inputs:
             stack.enter_context(sources.spooled_stdin())
         corpus = job.read(stack.enter_context(job.work()))

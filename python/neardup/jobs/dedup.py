@@ -50,6 +50,7 @@ def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None
 
     job = Job("dedup", inputs, out, options or Options())
     with ExitStack() as stack:
+        stack.enter_context(job.opened())
         # Kept records are copied from what was read, and not from what a URL gives later.
         stack.enter_context(sources.copied(job.inputs, job.beside))
         # Before the work: an output that cannot be is known at once.

@@ -7,7 +7,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from neardup.jobs.options import (
     default_linkage,
 )
 from neardup.jobs.responses import Groups, labels_of, recipe_of, settled, viewing_of
-from neardup.jobs.spool import Corpus, Spool, bounds_of, open_corpus
+from neardup.jobs.spool import MOST_OPEN, Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.stamps import Stamp, size, stamp
 from neardup.jobs.summary import Summary, peak_memory
 from neardup.jobs.work_folder import STATE
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from neardup.jobs.spread import Spread
     from neardup.near.matches import Matches
     from neardup.sources import Batch, Repeats, Unreadable
 
@@ -64,7 +65,7 @@ class Job:
         options = settled(options, inputs, told.append)
         self.linkage: Linkage = options.linkage or default_linkage(name, options.reading)
         check_linkage(self.linkage)
-        self.engine = engine(options.engine)
+        self.engine = engine(options.engine, options.master)
         if options.resume and options.work_dir is None:
             raise ValueError("resume needs a work_dir: the one the earlier run was given")
         if options.resume and "-" in (*inputs, *options.against):
@@ -183,6 +184,20 @@ class Job:
             whole("report_clusters", self.options.report_clusters, 0, MOST_CLUSTERS)
 
     @contextmanager
+    def opened(self) -> Iterator[None]:
+        """In here the engine is open. What Spark reads itself is expanded by it."""
+        with self.engine.opened():
+            if self.engine.session is None:
+                yield
+                return
+            from neardup.jobs.spread import expanded, opened_by_spark
+
+            self.inputs = expanded(self.engine.session, self.inputs)
+            self.against = expanded(self.engine.session, self.against)
+            with opened_by_spark(self.engine.session):
+                yield
+
+    @contextmanager
     def work(self) -> Iterator[Path]:
         """The work folder. One that was not named is gone afterwards, whatever happens."""
         work_folder.tidy(self.beside)
@@ -284,11 +299,16 @@ class Job:
                 if self.options.on_problem is not None:
                     self.options.on_problem(problem)
 
+            spread = self._spread(files)
             for number, path in enumerate(files):
                 if number == len(self.against):
                     spool.end_reference()
-                if number < len(self.against) and reference.is_collection(path):
-                    batches = reference.batches(path)
+                coming: AbstractContextManager[Iterator[Batch]]
+                if spread is not None and spread.has(number):
+                    found = spread.batches(number, report, self.note, progress.advance)
+                    coming = nullcontext(found)
+                elif number < len(self.against) and reference.is_collection(path):
+                    coming = ahead(reference.batches(path))
                 else:
                     batches = sources.read_batches(
                         path,
@@ -298,8 +318,9 @@ class Job:
                         progress=progress.advance,
                         making=self._making(spool),
                     )
-                with ahead(batches) as coming:
-                    for batch in coming:
+                    coming = ahead(batches)
+                with coming as some:
+                    for batch in some:
                         if number >= len(self.against):
                             repeats.see(batch.ids)
                         self._add(spool, batch)
@@ -309,6 +330,22 @@ class Job:
             spool.close()
         if repeats.count:
             self.note(self._repeated(repeats))
+
+    def _spread(self, files: Sequence[str]) -> Spread | None:
+        """The files as workers of Spark read them, if there are any."""
+        if self.engine.session is None:
+            return None
+        from neardup.jobs.spread import Spread
+        from neardup.jobs.units import Work
+
+        work = Work(self._reading(), self.question, self.recipe)
+        return Spread(
+            self.engine.session,
+            files,
+            work,
+            skip=reference.is_collection,
+            most_in_place=MOST_OPEN,
+        )
 
     def _repeated(self, repeats: Repeats) -> str:
         count = f"{repeats.count:,} record{' has' if repeats.count == 1 else 's have'}"
@@ -329,8 +366,7 @@ class Job:
         import numpy as np
 
         self._groups.see(batch)
-        if batch.texts is None:
-            assert batch.made is not None  # noqa: S101
+        if batch.made is not None:
             spool.add(batch, batch.made)
             return
         signal, sketches, values = made_for(

@@ -56,7 +56,9 @@ class Options:
                 best:NAME look at a column of the inputs
     linkage     as for `neardup.dedup` [default: star for dedup and for captures of HTTP
                 responses, connected for cluster]
-    engine      where pairs are looked for: "local"
+    engine      where inputs are read and pairs are looked for: "local", or "spark"
+    master      engine "spark": sc://HOST:PORT, local[N], spark://HOST:PORT, yarn, k8s://HOST:PORT
+                or "sail" [default: the active session of this process, or sail in this process]
     against     dedup: files or collections to compare with; only what is near a record of them is
                 removed
     removed     dedup: a file to write what was removed to, and for which record
@@ -93,6 +95,7 @@ class Options:
     keep: str = "first"
     linkage: Linkage | None = None
     engine: str = "local"
+    master: str | None = None
     against: Sequence[str] = ()
     removed: Path | None = None
     kinds: Path | None = None

@@ -49,6 +49,7 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
         check_equal(job.options.equal)
         sinks.check(job.out, job.inputs)
     with ExitStack() as stack:
+        stack.enter_context(job.opened())
         if "-" in job.inputs:
             stack.enter_context(sources.spooled_stdin())
         corpus = job.read(stack.enter_context(job.work()))

@@ -17,8 +17,10 @@ from neardup.sinks.new_file import PREFIX
 
 STATE = "state.json"
 LOCK = "lock"
+# What `neardup.engines.spark.shipping` hands over by a file.
+SHIPPED = "shipped.parquet"
 # What a work folder holds, and nothing else.
-OWN = (*FILES, STATE, LOCK)
+OWN = (*FILES, STATE, LOCK, SHIPPED)
 # Times a new folder is tried that another job has taken for one left behind.
 TRIES = 10
 # Seconds after which half a file that nobody holds is taken for one left behind.

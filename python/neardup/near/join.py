@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -70,11 +70,11 @@ class SketchJoin(Matches):
 
         looked = f"finding candidates among {texts:,} texts"
         self._stage(looked, tables or None, "tables")
-        later, earlier = self._join.candidates(self.threads, told)
+        later, earlier = self._candidates(told)
         told(tables, len(later))
         self.counts.candidates += len(later)
         self._stage("comparing", len(later), "pairs")
-        verdicts = self.judge.verdicts(later, earlier)
+        verdicts = self._verdicts(later, earlier)
         self.counts.verified += len(later)
         self.counts.edge = self._join.at_the_edge(verdicts.similarity)
         dense = self.plan["dense"] = self._join.dense
@@ -84,6 +84,15 @@ class SketchJoin(Matches):
             alike = f"comparing {len(dense):,} groups of many alike, up to {max(dense):,} texts"
             self._stage(alike, None, "pairs")
         return later, earlier, verdicts
+
+    def _candidates(
+        self, told: Callable[[int, int], object]
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Rows later and earlier in order; those that share texts lie side by side."""
+        return self._join.candidates(self.threads, told)
+
+    def _verdicts(self, later: NDArray[np.uint32], earlier: NDArray[np.uint32]) -> Verdicts:
+        return self.judge.verdicts(later, earlier)
 
     def _near(self, verdicts: Verdicts) -> NDArray[np.bool_]:
         near: NDArray[np.bool_] = verdicts.similarity >= (self.question.similarity or 0.0)

@@ -124,6 +124,13 @@ class RadiusJoin(Matches):
         rows = len(places)
         labels = np.empty(rows, dtype=np.int64)
         labels[self._order] = self._order[places]
+        return self._told(labels)
+
+    def _told(self, labels: Rows) -> Clusters:
+        """These clusters, with the distances of rows to those that stand for them; counted."""
+        import numpy as np
+
+        rows = len(labels)
         self.counts.pairs = int(np.count_nonzero(labels != np.arange(rows)))
         linked = np.flatnonzero((labels != np.arange(rows)) & self.corpus.signal)
         distance = np.zeros(rows, dtype=np.int64)

@@ -39,7 +39,7 @@ class Records(NamedTuple):
     others: list[dict[str, Any]] | None
 
 
-class _File(NamedTuple):
+class File(NamedTuple):
     """What is known of the file before its first line is parsed.
 
     in_place  whether the core can read a line again where it lies. That is asked once: the file
@@ -77,7 +77,7 @@ def read_jsonl_batches(task: Task) -> Iterator[Batch]:
             yield before, block
 
     with open_told(task) as file:
-        known = _File(task, file.encoding, file.is_plain)
+        known = File(task, file.encoding, file.is_plain)
 
         def parse(
             item: tuple[list[Unreadable], tuple[int, int, bytes]],
@@ -131,9 +131,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
             yield coming.popleft().result()
 
 
-def parse_block(
-    first: int, start: int, block: bytes, file: _File
-) -> tuple[Batch, list[Unreadable]]:
+def parse_block(first: int, start: int, block: bytes, file: File) -> tuple[Batch, list[Unreadable]]:
     """The documents of whole lines, of which the first has this number and offset; and the rest."""
     problems: list[Unreadable] = []
     if file.is_simple:
@@ -145,7 +143,7 @@ def parse_block(
 
 
 def _parse_quickly(
-    first: int, start: int, block: bytes, file: _File, report: Report
+    first: int, start: int, block: bytes, file: File, report: Report
 ) -> Batch | None:
     """By the core, on all cores. Lines it refuses are looked at one by one; if one of them is a
     document after all, nothing is returned."""
@@ -187,7 +185,7 @@ def _column(data: bytes, bounds: NDArray[np.int64]) -> pa.LargeStringArray:
     return pa.LargeStringArray.from_buffers(len(bounds) - 1, *buffers)
 
 
-def _parse_slowly(first: int, start: int, block: bytes, file: _File, report: Report) -> Batch:
+def _parse_slowly(first: int, start: int, block: bytes, file: File, report: Report) -> Batch:
     import numpy as np
 
     lines = block.split(b"\n")
@@ -207,7 +205,7 @@ def _parse_slowly(first: int, start: int, block: bytes, file: _File, report: Rep
 def _parse_lines(
     lines: Sequence[bytes],
     numbers: Sequence[int],
-    file: _File,
+    file: File,
     report: Report,
     odd_ids: OddIds,
 ) -> Records:

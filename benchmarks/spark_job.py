@@ -1,0 +1,109 @@
+"""One job of dedup on Spark, measured from within: python benchmarks/spark_job.py MASTER IN OUT
+
+Prints {"seconds", "core_seconds", "peak", "shuffled", "summary"} as JSON. Memory and processor time
+are those of this process and of all it has begun, the JVM and its workers; the start of Spark is
+not counted. `shuffled` is what Spark tells of bytes written for a shuffle, null where it does not.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICK = os.sysconf("SC_CLK_TCK")
+EVERY = 0.2
+
+
+class Watched:
+    """Memory and processor time of this process and all below it, looked at now and then."""
+
+    def __init__(self) -> None:
+        self.peak = 0
+        self._used: dict[int, float] = {}
+        self._before: dict[int, float] = {}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def start(self) -> None:
+        self._look()
+        self._before, self.peak = dict(self._used), 0
+        self._thread.start()
+
+    def stop(self) -> float:
+        """Processor seconds since the start."""
+        self._ended.set()
+        self._thread.join()
+        self._look()
+        return sum(used - self._before.get(pid, 0.0) for pid, used in self._used.items())
+
+    def _watch(self) -> None:
+        while not self._ended.wait(EVERY):
+            self._look()
+
+    def _look(self) -> None:
+        parents: dict[int, int] = {}
+        fields: dict[int, list[str]] = {}
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                try:
+                    text = Path("/proc", name, "stat").read_text(errors="replace")
+                except OSError:
+                    continue
+                fields[int(name)] = text.rpartition(")")[2].split()
+                parents[int(name)] = int(fields[int(name)][1])
+        memory = 0
+        for pid, found in fields.items():
+            above = pid
+            while above not in (0, 1, os.getpid()):
+                above = parents.get(above, 0)
+            if above == os.getpid():
+                self._used[pid] = (int(found[11]) + int(found[12])) / TICK
+                memory += int(found[21]) * PAGE
+        self.peak = max(self.peak, memory)
+
+
+def shuffled(spark: Any) -> int | None:
+    """Bytes written for shuffles by all stages."""
+    if not hasattr(spark, "_jsc"):
+        return None
+    context = spark.sparkContext
+    url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
+    with urlopen(url) as answer:  # noqa: S310
+        return sum(int(stage["shuffleWriteBytes"]) for stage in json.load(answer))
+
+
+def main() -> None:
+    master, path, out = sys.argv[1:]
+    from neardup import jobs
+    from neardup.engines.spark.session import session
+
+    os.environ["NEARDUP_SPARK_UI"] = "true"
+    with session(master) as opened:
+        # A first task starts workers.
+        opened.spark.range(10).repartition(2).count()
+        watched = Watched()
+        watched.start()
+        started = time.perf_counter()
+        # The session is active, and taken.
+        summary = jobs.dedup([path], out, jobs.Options(engine="spark"))
+        seconds = time.perf_counter() - started
+        core = watched.stop()
+        found = {
+            "seconds": seconds,
+            "core_seconds": core,
+            "peak": watched.peak,
+            "shuffled": shuffled(opened.spark) if opened.kind == "classic" else None,
+            "summary": summary.as_dict(),
+        }
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""What Spark says in a page of traces, said in a sentence."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
+
+LONGEST = 300
+# Seconds between looks whether a signal has come.
+STEP = 0.5
+# What workers say → the way out.
+KNOWN = (
+    (
+        r"No module named '?neardup",
+        "the workers have no neardup; install it there, or ship its wheel (docs/scale.md)",
+    ),
+    (
+        r"No module named '?(?P<name>[\w.]+)",
+        "the workers have no package {name}; install neardup with all it needs there",
+    ),
+    (
+        r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
+        "the workers run another Python than this one; set PYSPARK_PYTHON to the same version",
+    ),
+    (
+        r"No space left on device|StorageFull|os error 28",
+        "a disk of Spark is full (no space left on device); free some, or set spark.local.dir to a "
+        "larger one",
+    ),
+    (
+        r"ExecutorLostFailure|Executor \S+ (?:has been )?lost|executor lost",
+        "Spark lost a worker as often as it tries again; see its logs, give executors more memory",
+    ),
+    (
+        r"OutOfMemoryError|Java heap space|ResourcesExhausted|MemoryError",
+        "Spark ran out of memory; give it more (spark.executor.memory, spark.driver.memory)",
+    ),
+    (
+        r"RESOURCE_EXHAUSTED|message larger than max|exceeds max size",
+        "what goes to the Spark server at once is more than it takes; use DataFrames for so many "
+        "records (docs/spark.md)",
+    ),
+    (
+        r"UNAVAILABLE|Connection refused|Connection reset|Socket closed|Broken pipe",
+        "the Spark server is gone; see its log, and run again",
+    ),
+)
+# The last line of a trace of Python: a name of an error and what it says.
+RAISED = re.compile(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception|Interrupt|Exit)): (.+)$", re.MULTILINE)
+FIRST = re.compile(r"most recent failure: (.+)")
+
+
+class SparkFailedError(OSError):
+    """Spark could not do what it was asked; nothing was written."""
+
+
+class WorkerError(ValueError):
+    """Raised in a worker: what it says is for the user as it is."""
+
+
+def sentence_of(error: BaseException) -> str:
+    """Why Spark failed, in one line, without its traces."""
+    text = f"{type(error).__name__}: {error}"
+    raised = RAISED.findall(str(error))
+    for name, said in raised:
+        if name == WorkerError.__name__:
+            return str(said).strip()
+    for pattern, way_out in KNOWN:
+        if found := re.search(pattern, text):
+            return way_out.format(**found.groupdict())
+    if raised:
+        name, said = raised[-1]
+        return f"a task failed: {_short(said)} ({name})"
+    if found := FIRST.search(text):
+        return f"a task failed: {_short(found[1])}"
+    said = next((line for line in str(error).splitlines() if line.strip()), "")
+    return _short(said) or type(error).__name__
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def is_of_spark(error: BaseException) -> bool:
+    """Whether an error comes out of Spark or the way to it, by the package of its type."""
+    return any(
+        kind.__module__.partition(".")[0] in ("pyspark", "py4j", "grpc", "pysail")
+        for kind in type(error).__mro__
+    )
+
+
+def waited(call: Callable[[], T]) -> T:
+    """What a call to Spark gives, made on another thread: at Ctrl-C clients ask the server to stop,
+    and wait until it does. What it raises is a SparkFailedError of one line."""
+    found: list[T] = []
+    raised: list[BaseException] = []
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            found.append(call())
+        except BaseException as error:
+            raised.append(error)
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=work, name="neardup-spark", daemon=True)
+    with explained():
+        thread.start()
+        # In steps: a wait without an end would not hear of signals on all systems.
+        while not done.wait(STEP):
+            pass
+        if raised:
+            raise raised[0]
+    return found[0]
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """In here what Spark raises becomes a SparkFailedError of one line."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError | ValueError) and not is_of_spark(error):
+            raise
+        if not is_of_spark(error):
+            raise
+        raise SparkFailedError(f"Spark: {sentence_of(error)}") from error

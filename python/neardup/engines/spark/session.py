@@ -1,0 +1,408 @@
+"""A session of Spark, wherever it runs: on a cluster, behind Spark Connect, or in this process.
+
+Nothing of Spark is imported before a session is opened.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from neardup.engines.spark.errors import SparkFailedError, explained, is_of_spark, sentence_of
+
+SAIL = "sail"
+INSTALL = "pip install 'neardup[spark]'"
+CLASSIC = "pip install 'pyspark>=4,<5'"
+# Ports that are meant where none is given.
+PORTS = {"sc": 15002, "spark": 7077, "k8s": 443}
+# Seconds to wait for a server to answer at all.
+PATIENCE = 10.0
+# Seconds that a session has to end.
+AT_THE_END = 5.0
+LEAST_JAVA = 17
+HERE = ("localhost", "127.0.0.1", "::1")
+MASTERS = re.compile(r"local(?:\[[^\]]*\])?|local-cluster\[[^\]]*\]|yarn|(?:spark|k8s|sc)://\S+")
+# What a JVM of our own says goes nowhere: a job says in one line why it failed.
+LOG_LEVEL = "rootLogger.level = off\n"
+
+
+class NoSparkError(ValueError):
+    """There is no Spark to be had as it was asked for, and what to do."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """An open session.
+
+    kind      "sail" and "connect" speak Spark Connect, "classic" has the JVM beside it
+    is_local  whether the workers are on this machine, and see the same files
+    cores     tasks that run at the same time, about
+    """
+
+    spark: Any
+    kind: str
+    is_local: bool
+    cores: int
+
+
+def check_master(master: str | None) -> None:
+    """Refuses what no Spark can be reached by, before anything is imported."""
+    if master in (None, SAIL) or MASTERS.fullmatch(str(master)):
+        return
+    raise ValueError(
+        f"master is {master!r}; use sc://HOST:PORT (Spark Connect), local[*], spark://HOST:PORT, "
+        f"yarn, k8s://HOST:PORT, or {SAIL} for a server in this process"
+    )
+
+
+@contextmanager
+def session(master: str | None = None) -> Iterator[Session]:
+    """A session, closed afterwards.
+
+    master  sc://HOST[:PORT], local[N], local-cluster[…], spark://HOST:PORT, yarn, k8s://…, or
+            "sail"; none: the session that is active in this process, if there is one, else sail
+    """
+    check_master(master)
+    with _quietly():
+        if master is None and (active := _active()) is not None:
+            yield active
+            return
+        opened = _opened(master or SAIL)
+        try:
+            yield opened
+        except KeyboardInterrupt:
+            # What runs on is of no use to anybody.
+            _tried(opened.spark.interruptAll)
+            # A server in this process would end when its tasks do; it ends with the process.
+            atexit.unregister(_stop_server)
+            raise
+        finally:
+            _tried(opened.spark.stop)
+
+
+def _tried(call: Callable[[], object]) -> None:
+    """Does what is polite; not for ever, and whatever comes of it."""
+
+    def work() -> None:
+        with suppress(Exception), _quietly():
+            call()
+
+    thread = threading.Thread(target=work, name="neardup-spark-end", daemon=True)
+    thread.start()
+    thread.join(AT_THE_END)
+
+
+def _opened(master: str) -> Session:
+    if master == SAIL:
+        return _sail()
+    scheme = master.partition("://")[0] if "://" in master else ""
+    if scheme == "sc":
+        return _connect(master)
+    return _classic(master, scheme)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    with warnings.catch_warnings():
+        # Both clients warn of pandas 3, of which nothing is used here.
+        warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+        warnings.filterwarnings("ignore", category=DeprecationWarning, module="pyspark|google|grpc")
+        warnings.filterwarnings("ignore", category=ResourceWarning)
+        yield
+
+
+def _active() -> Session | None:
+    """The session that whoever calls has opened already."""
+    if "pyspark" not in sys.modules:
+        return None
+    with suppress(Exception):
+        from pyspark.sql import SparkSession
+
+        if (spark := SparkSession.getActiveSession()) is not None:
+            return _described(spark)
+    return None
+
+
+def _described(spark: Any) -> Session:
+    """A session that somebody else has made."""
+    if "connect" in type(spark).__module__:
+        is_local = getattr(spark.client, "host", "") in HERE
+        return Session(spark, "connect", is_local, os.cpu_count() or 1)
+    context = spark.sparkContext
+    return Session(spark, "classic", context.master.startswith("local"), context.defaultParallelism)
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _check_packages() -> None:
+    """Two packages bring the same modules, and the one installed last has half of the other."""
+    if _installed("pyspark") and _installed("pyspark-client"):
+        raise NoSparkError(
+            "the packages pyspark and pyspark-client are both installed, and each overwrites files "
+            "of the other; uninstall both, then install one: pyspark-client for sc:// and sail, "
+            "pyspark for all else"
+        )
+
+
+def _has(module: str) -> bool:
+    with suppress(ImportError, ValueError):
+        return importlib.util.find_spec(module) is not None
+    return False
+
+
+def _check_client() -> None:
+    _check_packages()
+    if not _has("pyspark"):
+        raise NoSparkError(
+            f"Spark needs the package pyspark-client, which is not installed: {INSTALL}"
+        )
+    for module, package in (("grpc", "grpcio"), ("grpc_status", "grpcio-status")):
+        if not _has(module):
+            raise NoSparkError(
+                f"Spark Connect needs the package {package}, which is not installed: {INSTALL}"
+            )
+
+
+_started = threading.Lock()
+_server: list[Any] = []
+
+
+def _sail() -> Session:
+    """A server in this process: it needs no JVM, and all cores of this machine."""
+    if not _has("pysail"):
+        raise NoSparkError(
+            f"--engine spark without --master needs the package pysail, which is not installed: "
+            f"{INSTALL}; or name a Spark: --master sc://HOST, or --master 'local[*]'"
+        )
+    _check_client()
+    # It would tell each step on standard error.
+    os.environ.setdefault("RUST_LOG", "error")
+    try:
+        from pysail.spark import SparkConnectServer
+    except ImportError as error:
+        raise NoSparkError(f"the package pysail cannot be loaded ({error}): {INSTALL}") from error
+    with _started:
+        # One for all jobs of the process: it takes a second to start.
+        if not _server:
+            server = SparkConnectServer("127.0.0.1", 0)
+            server.start(background=True)
+            _server.append(server)
+            atexit.register(_stop_server)
+        _, port = _server[0].listening_address
+    spark = _connected(f"sc://127.0.0.1:{port}")
+    return Session(spark, SAIL, True, os.cpu_count() or 1)
+
+
+def _stop_server() -> None:
+    with suppress(Exception):
+        _server.pop().stop()
+
+
+def _connect(master: str) -> Session:
+    _check_client()
+    host = _reach(master)
+    with _told(master):
+        spark = _connected(master)
+        _check_version(spark.version)
+    return Session(spark, "connect", host in HERE, os.cpu_count() or 1)
+
+
+def _connected(url: str) -> Any:
+    try:
+        with _named_main():
+            from pyspark.sql.connect.session import SparkSession
+    except ImportError as error:
+        raise NoSparkError(f"Spark Connect cannot be loaded ({error}): {INSTALL}") from error
+    return SparkSession.builder.remote(url).create()
+
+
+@contextmanager
+def _named_main() -> Iterator[None]:
+    """The client takes `python -c` for a test of its own, looks for a JVM, and ends the process."""
+    main = sys.modules["__main__"]
+    nameless = getattr(main, "__spec__", None) is None and not hasattr(main, "__file__")
+    if nameless:
+        main.__file__ = "-c"
+    try:
+        yield
+    finally:
+        if nameless:
+            del main.__file__
+
+
+def _check_version(theirs: str) -> None:
+    import pyspark
+
+    own = str(pyspark.__version__)
+    if own.partition(".")[0] != theirs.partition(".")[0]:
+        raise NoSparkError(
+            f"the server runs Spark {theirs}, and the client here is of {own}; install one that "
+            f"fits: pip install 'pyspark-client=={theirs.partition('.')[0]}.*'"
+        )
+
+
+def _classic(master: str, scheme: str) -> Session:
+    _check_packages()
+    if not _has("pyspark") or not _has("py4j"):
+        raise NoSparkError(
+            f"--master {master} needs the package pyspark with its JVM, which is not installed: "
+            f"{CLASSIC} in an environment without pyspark-client; sc://HOST needs the client only"
+        )
+    java_version()
+    if scheme:
+        _reach(master)
+    if master == "yarn" and not any(
+        os.environ.get(x) for x in ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
+    ):
+        raise NoSparkError(
+            "--master yarn needs the settings of the cluster; set HADOOP_CONF_DIR to their folder"
+        )
+    # Workers would take the first python3 they find, which may have no neardup.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    before = signal.getsignal(signal.SIGINT)
+    folder = Path(tempfile.mkdtemp(prefix="neardup-spark-"))
+    try:
+        (folder / "log4j2.properties").write_text(LOG_LEVEL, encoding="ascii")
+        with _told(master):
+            spark = _jvm(master, folder / "log4j2.properties")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        # Spark has its own answer to Ctrl-C; ours tidies up, and cancels its jobs too.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
+    return Session(
+        spark, "classic", master.startswith("local"), spark.sparkContext.defaultParallelism
+    )
+
+
+def _jvm(master: str, log: Path) -> Any:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master).appName("neardup")
+    for name, value in (
+        ("spark.ui.showConsoleProgress", "false"),
+        ("spark.driver.maxResultSize", "0"),
+        ("spark.sql.execution.arrow.pyspark.enabled", "true"),
+        ("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{log}"),
+    ):
+        builder = builder.config(name, value)
+    if master.startswith("local"):
+        builder = builder.config("spark.ui.enabled", os.environ.get("NEARDUP_SPARK_UI", "false"))
+        builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
+        builder = builder.config("spark.driver.host", "127.0.0.1")
+    with _standard_error_closed():
+        spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+@contextmanager
+def _standard_error_closed() -> Iterator[None]:
+    """A JVM that is started in here says nothing: it greets with warnings before it has read how
+    much it is to say."""
+    if os.environ.get("NEARDUP_DEBUG", "0") not in ("", "0"):
+        yield
+        return
+    with suppress(OSError):
+        sys.stderr.flush()
+    kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nothing)
+
+
+def java_version() -> int:
+    """The version of the Java that Spark would take, or NoSparkError."""
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    if not java or not os.path.exists(java):
+        where = f"JAVA_HOME is {home}, where there is none" if home else "there is none on PATH"
+        raise NoSparkError(
+            f"Spark needs Java {LEAST_JAVA}, and {where}; install it (on Debian: apt-get install "
+            f"openjdk-17-jre-headless), or use --master sc://HOST, which needs none"
+        )
+    try:
+        told = subprocess.run(  # noqa: S603
+            [java, "-version"], capture_output=True, text=True, timeout=60, check=False
+        ).stderr
+    except (OSError, subprocess.SubprocessError) as error:
+        raise NoSparkError(f"Spark needs Java, and {java} cannot be run: {error}") from error
+    found = re.search(r'version "(?:1\.)?(\d+)', told)
+    if found is None:
+        raise NoSparkError(f"Spark needs Java {LEAST_JAVA}, and {java} does not tell its version")
+    version = int(found[1])
+    if version < LEAST_JAVA:
+        raise NoSparkError(
+            f"Spark 4 needs Java {LEAST_JAVA} or newer, and {java} is {version}; set JAVA_HOME to "
+            "a newer one"
+        )
+    return version
+
+
+def _reach(master: str) -> str:
+    """The host of a URL, if something listens there: Spark itself would try for minutes."""
+    url = urlsplit(master.removeprefix("k8s://") if master.startswith("k8s://https://") else master)
+    scheme = master.partition("://")[0]
+    try:
+        # A master may have several addresses, one of which leads.
+        host, port = url.hostname, None if "," in url.netloc else url.port
+    except ValueError as error:
+        raise NoSparkError(f"--master {master}: {error}") from error
+    if "," in url.netloc:
+        return ""
+    if not host:
+        raise NoSparkError(f"--master {master} names no host; write {scheme}://HOST:PORT")
+    port = port or PORTS[scheme]
+    try:
+        socket.create_connection((host, port), PATIENCE).close()
+    except OSError as error:
+        raise SparkFailedError(
+            f"--master {master}: nothing answers at {host} port {port} "
+            f"({error.strerror or error}); is Spark running there?"
+        ) from error
+    return host
+
+
+@contextmanager
+def _told(master: str) -> Iterator[None]:
+    try:
+        yield
+    except NoSparkError:
+        raise
+    except Exception as error:
+        if not is_of_spark(error):
+            raise
+        raise SparkFailedError(
+            f"--master {master}: no session could be opened: {sentence_of(error)}"
+        ) from error
+
+
+__all__ = ["NoSparkError", "Session", "check_master", "explained", "java_version", "session"]

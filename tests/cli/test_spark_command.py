@@ -1,0 +1,126 @@
+"""neardup dedup, pairs and cluster with --engine spark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import job_corpora as corpora
+from job_faults import GOOD, write
+from process import run_alone, shell
+
+from .conftest import Run
+
+pytest.importorskip("pysail", reason="the package pysail is missing: pip install 'neardup[spark]'")
+COMMANDS = ("dedup", "pairs", "cluster")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command(command: str, run: Run, tmp_path: Path) -> None:
+    path = corpora.write(tmp_path / "in.jsonl", corpora.records_of(3, 60), "jsonl")
+    suffix = "jsonl" if command == "dedup" else "csv"
+    told = {}
+    for engine in ("local", "spark"):
+        out = tmp_path / f"{engine}.{suffix}"
+        done = run(command, path, "-o", out, "--engine", engine, "--json", "--quiet")
+        assert (done.code, done.err) == (0, "")
+        told[engine] = json.loads(done.out)
+        for changing in ("seconds", "stages", "peak_memory", "files"):
+            told[engine].pop(changing)
+    assert told["local"] == told["spark"]
+    if command != "pairs":
+        one, two = ((tmp_path / f"{x}.{suffix}").read_bytes() for x in ("local", "spark"))
+        assert one == two
+
+
+def test_what_is_unreadable_is_told_and_the_code_is_3(run: Run, tmp_path: Path) -> None:
+    path = write(tmp_path / "in.jsonl", *GOOD, b"{bad\n", b'{"text": 3}\n')
+    told = []
+    for engine in ("local", "spark"):
+        done = run("dedup", path, "-o", tmp_path / "out.jsonl", "--engine", engine)
+        assert done.code == 3
+        told.append([line for line in done.err.splitlines() if "seconds" not in line])
+    assert told[0] == told[1]
+    assert any("in.jsonl:4: not JSON" in line for line in told[1])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_master_is_for_spark(command: str, run: Run, tmp_path: Path) -> None:
+    path = write(tmp_path / "in.jsonl", *GOOD)
+    done = run(command, path, "-o", tmp_path / "out.jsonl", "--master", "local[2]")
+    assert done.code == 2
+    assert "master is 'local[2]', which is for Spark" in done.err
+    assert "add --engine spark" in done.err
+
+
+def test_wrong_names(run: Run, tmp_path: Path) -> None:
+    path = write(tmp_path / "in.jsonl", *GOOD)
+    done = run("dedup", path, "-o", tmp_path / "out.jsonl", "--engine", "flink")
+    assert done.code == 2
+    assert "engine is 'flink'; use one of local, spark" in done.err
+    done = run(
+        "dedup", path, "-o", tmp_path / "o.jsonl", "--engine", "spark", "--master", "ftp://a"
+    )
+    assert done.code == 2
+    assert "master is 'ftp://a'; use sc://HOST:PORT" in done.err
+
+
+def test_a_server_that_is_not_there(run: Run, tmp_path: Path) -> None:
+    path, out = write(tmp_path / "in.jsonl", *GOOD), tmp_path / "out.jsonl"
+    out.write_bytes(b"of before")
+    done = run("dedup", path, "-o", out, "--engine", "spark", "--master", "sc://127.0.0.1:1")
+    assert done.code == 1
+    assert "--master sc://127.0.0.1:1: nothing answers at 127.0.0.1 port 1" in done.err
+    assert len(done.err.splitlines()) == 1
+    assert out.read_bytes() == b"of before"
+
+
+def test_a_missing_client_is_one_sentence(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neardup.engines.spark.session._active", lambda: None)
+    monkeypatch.setattr("neardup.engines.spark.session._has", lambda _: False)
+    path = write(tmp_path / "in.jsonl", *GOOD)
+    done = run("dedup", path, "-o", tmp_path / "out.jsonl", "--engine", "spark")
+    assert done.code == 1
+    assert "pip install 'neardup[spark]'" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_config_file(run: Run, tmp_path: Path) -> None:
+    path = write(tmp_path / "in.jsonl", *GOOD)
+    config = tmp_path / "job.toml"
+    config.write_text('engine = "spark"\nmaster = "sail"\n', encoding="utf-8")
+    done = run("dedup", path, "-o", tmp_path / "out.jsonl", "--config", config, "--json", "-q")
+    assert (done.code, json.loads(done.out)["kept"]) == (0, 2)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(command: str, run: Run) -> None:
+    told = " ".join(run(command, "--help").out.split())
+    assert "--engine local|spark" in told
+    assert "sc://HOST:PORT" in told
+    assert "neardup[spark]" in told
+
+
+def test_nothing_of_spark_is_loaded_by_local_jobs(tmp_path: Path) -> None:
+    path = write(tmp_path / "in.jsonl", *GOOD)
+    told = run_alone(
+        f"""
+        import sys
+        from neardup import cli
+        cli.run(["dedup", {str(path)!r}, "-o", {str(tmp_path / "out.jsonl")!r}, "-q"])
+        print([x for x in sys.modules if "spark" in x or "pysail" in x or x == "grpc"])
+        """
+    )
+    assert told.strip() == "[]"
+
+
+def test_standard_output_holds_nothing_but_records(tmp_path: Path) -> None:
+    write(tmp_path / "in.jsonl", *GOOD)
+    done = shell(tmp_path, "neardup dedup in.jsonl -o - --engine spark -q")
+    assert done.returncode == 0
+    assert done.stdout == b"".join(GOOD[:2])
+    assert done.stderr == b""

@@ -1,0 +1,215 @@
+"""Spark answers as the local engine does, pair for pair and representative for representative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import neardup as nd
+from neardup.engines import spark as sp
+from neardup.engines.spark import Limits
+from spark_cases import (
+    CORPORA,
+    KEEPS,
+    QUESTIONS,
+    Texts,
+    chain,
+    check_dedup,
+    check_pairs,
+    frame_of,
+    listed,
+    mixed,
+    sample,
+    templates,
+)
+
+
+def nightly(*values: Any) -> Any:
+    """A case that is left to the long form of the tests."""
+    return pytest.param(*values, marks=pytest.mark.nightly)
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize("question", [{}, nightly({"linkage": "connected"})], ids=str)
+def test_the_defaults_on_every_corpus(spark: Any, corpus: str, question: dict[str, Any]) -> None:
+    texts = CORPORA[corpus]()
+    frame = frame_of(spark, texts, partitions=3, seed=1)
+    check_dedup(frame, texts, question)
+    if question == {}:
+        check_pairs(frame, texts, question)
+
+
+# Everything is heavy, every group is cut, every table goes through many tasks.
+TIGHT = Limits(task_bytes=4 << 10, bucket_rows=16, group_rows=48, count_keys=2000, few_edges=50)
+# Heavy keys, but groups that one task holds.
+HEAVY = Limits(task_bytes=64 << 10, bucket_rows=8)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_every_question(spark: Any, question: dict[str, Any]) -> None:
+    texts = mixed(2, 20) + chain(20)
+    frame = frame_of(spark, texts, partitions=1, seed=2)
+    check_dedup(frame, texts, question)
+    check_pairs(frame, texts, question)
+
+
+@pytest.mark.parametrize(
+    ("limits", "question"),
+    [
+        (TIGHT, {}),
+        (TIGHT, {"radius": 6}),
+        (HEAVY, {"linkage": "connected"}),
+        nightly(TIGHT, {"linkage": "connected"}),
+        nightly(TIGHT, {"recall": 1.0}),
+        nightly(HEAVY, {}),
+        nightly(HEAVY, {"recall": 1.0}),
+        nightly(HEAVY, {"radius": 6}),
+    ],
+    ids=str,
+)
+def test_limits_change_no_answer(spark: Any, limits: Limits, question: dict[str, Any]) -> None:
+    texts = templates(70)
+    frame = frame_of(spark, texts, partitions=4, seed=3)
+    check_dedup(frame, texts, question, limits=limits)
+    check_pairs(frame, texts, question, limits=limits)
+
+
+@pytest.mark.parametrize("keep", KEEPS)
+def test_every_policy(spark: Any, keep: str) -> None:
+    texts = mixed(4, 20)
+    frame = frame_of(spark, texts, partitions=3, seed=5)
+    check_dedup(frame, texts, {"keep": keep})
+    if keep == "longest":
+        check_dedup(frame, texts, {"keep": keep, "linkage": "connected", "radius": 8})
+
+
+def test_keys_that_are_strings_of_numbers(spark: Any) -> None:
+    texts: Texts = ["one two three four five"] * 4
+    keys = ["9", " 10 ", "", None]
+    frame = spark.createDataFrame(
+        list(zip(range(4), texts, keys, strict=True)), "id long, text string, key string"
+    )
+    local = nd.dedup(texts, keep="best:key", keys=keys)
+    assert local.kept.tolist() == [1]
+    assert sp.dedup(frame, keep="best:key").kept.toArrow()["id"].to_pylist() == [1]
+    words = frame.replace(" 10 ", "ten", subset=["key"])
+    assert sp.dedup(words, keep="best:key").kept.toArrow()["id"].to_pylist() == [1]
+    dotted = frame.replace(" 10 ", "8.5", subset=["key"])
+    assert sp.dedup(dotted, keep="best:key").kept.toArrow()["id"].to_pylist() == [0]
+
+
+def test_rows_in_the_order_of_a_column(spark: Any) -> None:
+    rows = [
+        ("b", 2, "one two three four"),
+        ("a", 2, "one two three four"),
+        ("c", 1, "One two three four"),
+    ]
+    frame = spark.createDataFrame(rows, "name string, at int, text string")
+    by: dict[str, Any] = {"id_column": "name", "order_by": ["at"]}
+    assert listed(sp.dedup(frame, **by).removed.toArrow()) == [
+        ("a", "c", 0, 1.0),
+        ("b", "c", 0, 1.0),
+    ]
+    assert listed(sp.dedup(frame, id_column="name").removed.toArrow())[0][:2] == ("b", "a")
+    found = listed(sp.pairs(frame, **by).toArrow())
+    assert found == [("c", "a", 0, 1.0), ("c", "b", 0, 1.0)]
+
+
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(
+        st.none() | st.text("ab c.天地", max_size=40) | st.sampled_from(["a b c d", "a b c d e"]),
+        max_size=25,
+    ),
+    question=st.sampled_from(QUESTIONS),
+    partitions=st.integers(1, 5),
+    seed=st.integers(0, 9),
+)
+def test_any_texts(
+    spark: Any, texts: Texts, question: dict[str, Any], partitions: int, seed: int
+) -> None:
+    frame = frame_of(spark, texts, partitions=partitions, seed=seed)
+    check_dedup(frame, texts, question)
+    check_pairs(frame, texts, question)
+
+
+def test_other_names_and_recipes(spark: Any) -> None:
+    texts = sample()
+    frame = frame_of(spark, texts).withColumnsRenamed({"text": "the.text", "named": "a `name`"})
+    names: dict[str, Any] = {"text_column": "the.text", "id_column": "a `name`"}
+    found = sp.dedup(frame, 0.7, recipe="simhash", **names)
+    assert found.kept.columns == frame.columns
+    local = nd.dedup(texts, 0.7, recipe="simhash")
+    assert sorted(found.kept.toArrow()["id"].to_pylist()) == local.kept.tolist()
+
+
+def test_bytes_and_bad_records(spark: Any) -> None:
+    whole = b"one two three four five"
+    rows = [
+        (0, whole),
+        (1, b"\xff\xfe bad"),
+        (2, None),
+        (3, whole),
+        (4, "eins zwei drei über".encode()),
+    ]
+    frame = spark.createDataFrame(rows, "id long, text binary")
+    found = sp.dedup(frame)
+    assert listed(found.unreadable.toArrow()) == [(1, "not UTF-8"), (2, "no text")]
+    assert listed(found.removed.toArrow()) == [(3, 0, 0, 1.0)]
+    assert found.counts() == {"rows": 5, "kept": 4, "removed": 1, "unreadable": 2}
+    kept = found.kept.toArrow()
+    assert sorted(zip(kept["id"].to_pylist(), kept["text"].to_pylist(), strict=True)) == [
+        row for row in rows if row[0] != 3
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([(1, "a"), (1, "b")], "2 rows have the id 1; ids must be there and differ"),
+        ([(None, "a"), (2, "b")], "1 rows have no id"),
+    ],
+)
+def test_ids_must_differ(spark: Any, rows: list[Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sp.dedup(spark.createDataFrame(rows, "id long, text string"))
+
+
+def test_wrong_arguments_are_named(spark: Any) -> None:
+    frame = frame_of(spark, ["a"])
+    wrong: Any = ["a"]
+    chained: Any = "chain"
+    third: Any = 3
+    cases: list[tuple[Callable[[], object], type[Exception], str]] = [
+        (lambda: sp.dedup(wrong), TypeError, "df is of type list; pass a DataFrame of Spark"),
+        (lambda: sp.pairs(frame, text_column="body"), ValueError, "no column 'body'.*text_column="),
+        (lambda: sp.dedup(frame, text_column="key"), TypeError, "'key' of df is of type double"),
+        (lambda: sp.dedup(frame, keep="best"), ValueError, "keep is 'best'"),
+        (lambda: sp.dedup(frame, keep="best:x"), ValueError, "no column 'x'"),
+        (lambda: sp.clusters(frame, linkage=chained), ValueError, "linkage is 'chain'"),
+        (lambda: sp.dedup(frame, 1.5), ValueError, "similarity is 1.5"),
+        (lambda: sp.dedup(frame, 0.5, radius=3), ValueError, "exclude each other"),
+        (lambda: sp.dedup(frame, order_by=third), TypeError, "order_by is 3"),
+        (lambda: Limits(task_bytes=0), ValueError, "task_bytes is 0"),
+        (
+            lambda: sp.dedup(frame.selectExpr("array(id) AS id", "text")),
+            TypeError,
+            "the column 'id' is of type .*rows can be put in order by numbers",
+        ),
+    ]
+    for call, error, message in cases:
+        with pytest.raises(error, match=message):
+            call()
+
+
+def test_intermediate_tables_in_a_folder(spark: Any, tmp_path: Path) -> None:
+    texts = sample()
+    frame = frame_of(spark, texts)
+    check_dedup(frame, texts, {}, work=str(tmp_path))
+    # They stay: what was returned reads them.
+    assert len(list(tmp_path.iterdir())) == 1

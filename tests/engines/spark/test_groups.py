@@ -1,0 +1,158 @@
+"""Groups that are cut: who has to meet does, and nobody meets twice."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter, defaultdict
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.engines import spark as sp
+from neardup.engines.spark import buckets, groups
+from neardup.engines.spark.asked import Limits
+from neardup.engines.spark.buckets import Heavy
+from neardup.engines.spark.groups import Placing
+from neardup.engines.spark.rows import ALL, INPUT, REFERENCE
+from spark_cases import Texts, check_dedup, check_pairs, frame_of, listed, templates
+
+# row → (group, side, rest)
+Members = dict[int, tuple[int, int, int]]
+
+
+def members(sides: Any) -> Any:
+    numbers = st.integers(0, 500)
+    return st.dictionaries(
+        numbers, st.tuples(st.integers(0, 2), sides, st.integers(0, 1)), max_size=40
+    )
+
+
+def meetings(placing: Placing, rows: Members) -> Counter[tuple[int, int]]:
+    """How often every two rows are compared: those of a part, on different sides if it has two."""
+    columns = [[row, *rest] for row, rest in rows.items()]
+    arrays = [
+        pa.array([each[at] for each in columns], pa.int64() if at < 2 else pa.int32())
+        for at in range(4)
+    ]
+    batch = pa.RecordBatch.from_arrays(arrays, names=["row", "group", "side", "rest"])
+    units: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for found in placing(iter([batch.slice(0, 7), batch.slice(7)])):
+        for each in found.to_pylist():
+            units[each["group"], each["part"]].append((each["row"], each["side"]))
+    met: Counter[tuple[int, int]] = Counter()
+    for placed in units.values():
+        for (one, left), (two, right) in itertools.combinations(placed, 2):
+            if one != two and (left == right == ALL or left != right):
+                met[min(one, two), max(one, two)] += 1
+    return met
+
+
+@given(members(st.just(ALL)), st.dictionaries(st.integers(0, 2), st.integers(2, 5)))
+def test_every_two_of_a_group_meet_once(rows: Members, large: dict[int, int]) -> None:
+    met = meetings(Placing(large, "pairs"), rows)
+    wanted = {
+        (one, two)
+        for one, two in itertools.combinations(sorted(rows), 2)
+        if rows[one][0] == rows[two][0]
+    }
+    assert met == Counter(wanted)
+
+
+@given(
+    members(st.sampled_from([REFERENCE, INPUT])),
+    st.dictionaries(st.integers(0, 2), st.integers(2, 5)),
+)
+def test_a_reference_meets_the_others_once(rows: Members, large: dict[int, int]) -> None:
+    met = meetings(Placing(large, "pairs"), rows)
+    wanted = {
+        (one, two)
+        for one, two in itertools.combinations(sorted(rows), 2)
+        if rows[one][0] == rows[two][0] and rows[one][1] != rows[two][1]
+    }
+    assert met == Counter(wanted)
+
+
+@given(
+    members(st.just(ALL)),
+    st.dictionaries(st.integers(0, 2), st.tuples(st.integers(2, 5), st.integers(1, 3))),
+)
+def test_the_rest_meets_everyone(rows: Members, large: dict[int, tuple[int, int]]) -> None:
+    blocks = {group: sizes[0] for group, sizes in large.items()}
+    rests = {group: sizes[1] for group, sizes in large.items()}
+    met = meetings(Placing(blocks, "rest", rests), rows)
+    for one, two in itertools.combinations(sorted(rows), 2):
+        group = rows[one][0]
+        if group == rows[two][0] and group in large and (rows[one][2] or rows[two][2]):
+            assert met[one, two] >= 1
+
+
+def test_of_a_template_there_is_no_rest(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks alone connect it: no two blocks meet."""
+    lorem = "the order with this number was sent to you today and will arrive within five days"
+    texts: list[str | None] = [f"{lorem} {at}" for at in range(150)]
+    placed: list[str] = []
+
+    def noted(large: Any, by: str, *rests: Any) -> Placing:
+        placed.append(by)
+        return Placing(large, by, *rests)
+
+    monkeypatch.setattr(groups, "Placing", noted)
+    limits = Limits(bucket_rows=16, group_rows=40)
+    found = sp.clusters(frame_of(spark, texts), limits=limits)
+    assert {row[1:] for row in listed(found.toArrow())} == {(0, 150)}
+    assert placed == ["own"]
+    placed.clear()
+    # All in one group, of which most are alone: they have to meet all others.
+    mixture = templates(60)
+    question = {"recall": 1.0, "linkage": "connected"}
+    check_dedup(frame_of(spark, mixture), mixture, question, limits=limits)
+    assert placed == ["own", "rest"]
+
+
+def test_a_heavy_key_of_unlike_rows(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows share the words that most registers draw, and little else: parts of the key are told."""
+    rng = random.Random(9)
+    heavy = "heavyheavyheavyheavy"
+    texts: Texts = []
+    for _ in range(80):
+        own = [f"{rng.randrange(10**6):06}" for _ in range(12)]
+        texts.append(" ".join([heavy] * 12 + own))
+        if rng.random() < 0.3:
+            texts.append(" ".join([heavy] * 12 + own[:-1] + ["other"]))
+    seen: list[Heavy] = []
+    weigh = buckets._heavy
+
+    def noted(*args: Any) -> Heavy:
+        seen.append(weigh(*args))
+        return seen[-1]
+
+    monkeypatch.setattr(buckets, "_heavy", noted)
+    limits = Limits(bucket_rows=20, group_rows=60, count_keys=1500)
+    frame = frame_of(spark, texts, partitions=3, seed=4)
+    check_pairs(frame, texts, {}, limits=limits)
+    check_dedup(frame, texts, {"linkage": "connected"}, limits=limits)
+    reference, others = texts[::2], texts[1::2]
+    found = sp.against(frame_of(spark, others), frame_of(spark, reference), limits=limits)
+    whole = sp.against(frame_of(spark, others), frame_of(spark, reference))
+    assert listed(found.removed.toArrow()) == listed(whole.removed.toArrow())
+    assert all(heavy.cut for heavy in seen[:3])
+
+
+@pytest.mark.nightly
+def test_dense_parts_of_keys_that_are_cut(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one key some parts are told pair by pair, and others are looked at as groups."""
+    # No key counts as one whose rows are all alike.
+    monkeypatch.setattr(buckets, "ALIKE", 2.0)
+    texts = templates(220)
+    limits = Limits(bucket_rows=75, group_rows=150)
+    frame = frame_of(spark, texts, partitions=3, seed=4)
+    check_pairs(frame, texts, {"similarity": 0.8}, limits=limits)
+    check_dedup(frame, texts, {}, limits=limits)
+    reference, others = frame_of(spark, texts[::2]), frame_of(spark, texts[1::2])
+    found = sp.against(others, reference, 0.8, limits=limits)
+    whole = sp.against(others, reference, 0.8)
+    assert listed(found.removed.toArrow()) == listed(whole.removed.toArrow())

@@ -1,0 +1,112 @@
+"""A DataFrame against a reference: the nearest of the local engine, from rows or kept sketches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from neardup.dedup import removed_table, strings
+from neardup.engines import engine
+from neardup.engines import spark as sp
+from neardup.near.corpus import texts_in_memory
+from neardup.near.matches import Clusters
+from neardup.near.question import question
+from neardup.recipe import Recipe, as_recipe
+from spark_cases import EDGES, Question, Texts, frame_of, listed, mixed, templates
+
+QUESTIONS: list[Question] = [
+    {},
+    {"similarity": 0.6, "recall": 0.9},
+    {"recall": 1.0},
+    {"radius": 0},
+    {"radius": 12},
+]
+
+
+def expected(
+    reference: Texts, texts: Texts, asked: Question, recipe: str | None = None
+) -> list[tuple[Any, ...]]:
+    """The removed rows of the local engine: row, row of the reference, distance, similarity."""
+    made = as_recipe(recipe)
+    options = {"similarity": None, "radius": None, "recall": None, **asked}
+    wanted = question(**options, bits=made.bits)
+    corpus = texts_in_memory(strings([*reference, *texts]), made, wanted, threads=1)
+    first = len(reference)
+    matches = engine().match(corpus, wanted, first=first, threads=1)
+    found = matches.nearest(first)
+    labels = np.where(found.match >= 0, found.match, np.arange(len(found.match)))
+    table = removed_table(matches, Clusters(labels, found.similarity, found.distance))
+    return sorted(
+        (row - first, match, distance, similarity)
+        for row, match, distance, similarity in (tuple(row.values()) for row in table.to_pylist())
+    )
+
+
+def halves(texts: Texts) -> tuple[Texts, Texts]:
+    return texts[::2], texts[1::2]
+
+
+@pytest.mark.parametrize("asked", QUESTIONS, ids=str)
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        EDGES + EDGES[::-1] + mixed(11, 20),
+        pytest.param(mixed(13, 60), marks=pytest.mark.nightly),
+        pytest.param(templates(150), marks=pytest.mark.nightly),
+    ],
+    ids=["mixed", "more", "templates"],
+)
+def test_removed_rows_are_those_of_the_local_engine(
+    spark: Any, corpus: Texts, asked: Question
+) -> None:
+    reference, texts = halves(corpus)
+    frame = frame_of(spark, texts, seed=2)
+    found = sp.against(frame, frame_of(spark, reference, partitions=3, seed=3), **asked)
+    removed = expected(reference, texts, asked)
+    assert listed(found.removed.toArrow()) == removed
+    gone = {row[0] for row in removed}
+    kept = found.kept.toArrow()
+    assert sorted(kept["id"].to_pylist()) == [at for at in range(len(texts)) if at not in gone]
+    assert kept.column_names == frame.columns
+    counts = {"kept": len(texts) - len(gone), "removed": len(gone), "unreadable": texts.count(None)}
+    assert found.counts() == counts
+
+
+@pytest.mark.parametrize("asked", [{}, {"radius": 3}], ids=str)
+@pytest.mark.parametrize("texts_kept", [True, False])
+def test_sketches_are_kept_as_parquet(
+    spark: Any, tmp_path: Path, asked: Question, texts_kept: bool
+) -> None:
+    reference, texts = halves(mixed(12, 30))
+    old = frame_of(spark, reference, seed=4)
+    sp.sketches(old, texts=texts_kept).write.parquet(str(tmp_path / "old"))
+    table = spark.read.parquet(str(tmp_path / "old"))
+    assert set(table.select("recipe").toArrow()["recipe"].to_pylist()) == {as_recipe(None).identity}
+    frame = frame_of(spark, texts, seed=5)
+    more = {} if texts_kept else {"reference_texts": old}
+    found = sp.against(frame, table, **asked, **more)
+    assert listed(found.removed.toArrow()) == expected(reference, texts, asked)
+
+
+def test_other_sketches_are_refused(spark: Any) -> None:
+    frame = frame_of(spark, ["one two three four", "one two three five"])
+    with pytest.raises(ValueError, match=r"another recipe: neardup2 .*asked for is neardup2"):
+        sp.against(frame, sp.sketches(frame, texts=True), recipe=Recipe(bits=64))
+    with pytest.raises(ValueError, match=r"without texts.*reference_texts=.*texts=True"):
+        sp.against(frame, sp.sketches(frame))
+    with pytest.raises(ValueError, match="reference has no column 'text'"):
+        sp.against(frame, frame.select("id"))
+    named = frame.select("text", frame["named"].alias("id"))
+    with pytest.raises(
+        TypeError, match=r"of type bigint and those of the reference of type string"
+    ):
+        sp.against(frame, named)
+
+
+def test_nothing_to_compare_with(spark: Any) -> None:
+    frame = frame_of(spark, ["one two three four", "one two three four"])
+    found = sp.against(frame, frame.limit(0))
+    assert found.counts() == {"kept": 2, "removed": 0, "unreadable": 0}

@@ -1,0 +1,295 @@
+"""A session wherever Spark runs; what is missing is one sentence with the way out."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from neardup.engines.spark import session as sessions
+from neardup.engines.spark.errors import (
+    SparkFailedError,
+    WorkerError,
+    explained,
+    is_of_spark,
+    sentence_of,
+)
+from neardup.engines.spark.session import NoSparkError, session
+from process import run_alone
+
+
+def lengths(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield pa.RecordBatch.from_pydict({"rows": pa.array([batch.num_rows])})
+
+
+def test_sail_in_this_process_is_what_is_there_without_a_master() -> None:
+    told = run_alone(
+        """
+        from neardup.engines.spark.session import session
+        with session() as opened:
+            print(opened.kind, opened.is_local, opened.cores >= 1)
+            print(opened.spark.range(5).count())
+        with session("sail") as again:
+            print(again.spark.range(7).count())
+        """
+    )
+    assert told.split() == ["sail", "True", "True", "5", "7"]
+
+
+def test_a_session_that_is_active_is_taken_and_left_open(spark: Any) -> None:
+    with session() as opened:
+        assert opened.spark is spark
+        assert opened.is_local
+    assert opened.spark.range(3).count() == 3
+
+
+def test_a_server_of_spark_connect() -> None:
+    with session("sail"):
+        _, port = sessions._server[0].listening_address
+        with session(f"sc://localhost:{port}") as opened:
+            assert (opened.kind, opened.is_local) == ("connect", True)
+            rows = opened.spark.range(9).mapInArrow(lengths, "rows long").collect()
+            assert sum(row["rows"] for row in rows) == 9
+
+
+@pytest.mark.parametrize(
+    "master", ["", "http://a", "local[", "sc:host", "spark", "LOCAL", "sail://x", "k8s:x"]
+)
+def test_what_is_no_master_is_refused(master: str) -> None:
+    expected = f"master is {re.escape(repr(master))}; use sc://HOST:PORT"
+    with pytest.raises(ValueError, match=expected), session(master):
+        pass
+
+
+@pytest.mark.parametrize(
+    "master", ["sc://127.0.0.1:{}", "spark://127.0.0.1:{}", "k8s://127.0.0.1:{}"]
+)
+def test_a_host_that_does_not_answer(
+    master: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sessions, "_has", lambda _: True)
+    monkeypatch.setattr(sessions, "java_version", lambda: 17)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    url = master.format(port)
+    expected = f"--master {url}: nothing answers at 127.0.0.1 port {port} .*is Spark running there"
+    with pytest.raises(SparkFailedError, match=expected), session(url):
+        pass
+
+
+def test_a_host_that_speaks_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refusing:
+        def __getattr__(self, name: str) -> object:
+            from pyspark.errors import PySparkException
+
+            raise PySparkException("not a server of Spark")
+
+    monkeypatch.setattr(sessions, "_reach", lambda _: "here")
+    monkeypatch.setattr(sessions, "_connected", lambda _: Refusing())
+    expected = "--master sc://here: no session could be opened: not a server of Spark"
+    with pytest.raises(SparkFailedError, match=expected), session("sc://here"):
+        pass
+
+
+def test_a_master_without_a_host() -> None:
+    with (
+        pytest.raises(NoSparkError, match=r"names no host; write sc://HOST:PORT"),
+        session("sc://:1"),
+    ):
+        pass
+    with pytest.raises(NoSparkError, match=r"--master sc://a:b"), session("sc://a:b"):
+        pass
+
+
+def without(*names: str) -> Callable[[str], bool]:
+    return lambda module: module not in names
+
+
+@pytest.mark.parametrize(
+    ("master", "missing", "expected"),
+    [
+        (
+            None,
+            "pysail",
+            "needs the package pysail.*pip install 'neardup\\[spark\\]'.*--master sc://",
+        ),
+        ("sail", "pyspark", "needs the package pyspark-client.*pip install 'neardup\\[spark\\]'"),
+        ("sc://a", "pyspark", "needs the package pyspark-client.*pip install 'neardup\\[spark\\]'"),
+        ("sc://a", "grpc", "needs the package grpcio, .*pip install 'neardup\\[spark\\]'"),
+        (
+            "local[2]",
+            "py4j",
+            "--master local\\[2\\] needs the package pyspark with its JVM.*pip inst",
+        ),
+        ("yarn", "pyspark", "--master yarn needs the package pyspark with its JVM"),
+    ],
+)
+def test_a_missing_package(
+    master: str | None, missing: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "_active", lambda: None)
+    monkeypatch.setattr(sessions, "_has", without(missing))
+    with pytest.raises(NoSparkError, match=expected), session(master):
+        pass
+
+
+def test_two_packages_that_overwrite_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_installed", lambda _: "4.2.0")
+    for master in ("sail", "sc://a", "local[2]"):
+        with pytest.raises(NoSparkError, match=r"both installed.*uninstall both"), session(master):
+            pass
+
+
+def test_a_server_of_another_major_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(NoSparkError, match=r"runs Spark 3.5.1, .*pip install 'pyspark-client==3"):
+        sessions._check_version("3.5.1")
+
+
+def java(folder: Path, said: str) -> Path:
+    (folder / "bin").mkdir()
+    path = folder / "bin" / "java"
+    path.write_text(f"#!/bin/sh\necho '{said}' >&2\n", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            'openjdk version "11.0.2" 2019-01-15',
+            "needs Java 17 or newer, and .* is 11; set JAVA_HOME",
+        ),
+        ('java version "1.8.0_292"', "needs Java 17 or newer, and .* is 8; set JAVA_HOME"),
+        ("nothing of the kind", "does not tell its version"),
+    ],
+)
+def test_a_java_that_is_too_old(
+    said: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "_has", lambda _: True)
+    monkeypatch.setattr(sessions, "_installed", lambda _: None)
+    monkeypatch.setenv("JAVA_HOME", str(java(tmp_path, said)))
+    with pytest.raises(NoSparkError, match=expected), session("local[2]"):
+        pass
+
+
+def test_a_java_that_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(java(tmp_path, 'openjdk version "17.0.15" 2025-04-15')))
+    assert sessions.java_version() == 17
+
+
+def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_has", lambda _: True)
+    monkeypatch.setattr(sessions, "_installed", lambda _: None)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(NoSparkError, match=r"JAVA_HOME is .*, where there is none; install it"):
+        sessions.java_version()
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with (
+        pytest.raises(NoSparkError, match=r"needs Java 17, and there is none on PATH.*sc://HOST"),
+        session("local[*]"),
+    ):
+        pass
+
+
+def test_yarn_without_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_has", lambda _: True)
+    monkeypatch.setattr(sessions, "_installed", lambda _: None)
+    monkeypatch.setattr(sessions, "java_version", lambda: 17)
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(NoSparkError, match=r"set HADOOP_CONF_DIR"), session("yarn"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            "Traceback:\n File\nneardup.engines.spark.errors.WorkerError: no such file; go\n",
+            "no such file; go",
+        ),
+        (
+            "x\nModuleNotFoundError: No module named 'neardup'\n",
+            "the workers have no neardup; inst",
+        ),
+        ("ModuleNotFoundError: No module named 'numpy'", "the workers have no package numpy"),
+        (
+            "[PYTHON_VERSION_MISMATCH] Python in worker",
+            "another Python than this one; set PYSPARK_PY",
+        ),
+        ("java.io.IOException: No space left on device", "a disk of Spark is full (no space left"),
+        (
+            "ExecutorLostFailure (executor 1 exited)",
+            "Spark lost a worker as often as it tries again",
+        ),
+        ("java.lang.OutOfMemoryError: Java heap space", "Spark ran out of memory; give it more"),
+        ("RESOURCE_EXHAUSTED: message larger than max", "more than it takes; use DataFrames"),
+        ("StatusCode.UNAVAILABLE: Connection refused", "the Spark server is gone"),
+        (
+            "Traceback:\n  File\nValueError: poison here\n",
+            "a task failed: poison here (ValueError)",
+        ),
+        ("Job aborted, most recent failure: odd things\n at a.b.C", "a task failed: odd things"),
+        ("\n  first words\nmore", "first words"),
+        ("x" * 1000, "x" * 300 + "…"),
+        ("", "RuntimeError"),
+    ],
+)
+def test_what_spark_says_in_one_line(said: str, expected: str) -> None:
+    told = sentence_of(RuntimeError(said))
+    assert told.strip().startswith(expected.strip()) or expected in told
+    assert "\n" not in told
+
+
+def test_only_what_is_of_spark_is_explained() -> None:
+    from pyspark.errors import PySparkException
+
+    for error in (OSError("a"), ValueError("b"), KeyError("c"), WorkerError("d")):
+        with pytest.raises(type(error)), explained():
+            raise error
+        assert not is_of_spark(error)
+    with pytest.raises(SparkFailedError, match=r"^Spark: it failed$"), explained():
+        raise PySparkException("it failed")
+
+
+def test_nothing_of_spark_is_imported_before_a_session_is_opened() -> None:
+    told = run_alone(
+        """
+        import sys
+        import neardup.engines.spark.engine, neardup.jobs.spread, neardup.engines
+        neardup.engines.engine("spark", "local[2]")
+        print([x for x in sys.modules if x.partition(".")[0] in ("pyspark", "pysail", "grpc")])
+        """
+    )
+    assert told.strip() == "[]"
+
+
+def test_workers_take_this_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_has", lambda _: True)
+    monkeypatch.setattr(sessions, "_installed", lambda _: None)
+    monkeypatch.setattr(sessions, "java_version", lambda: 17)
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    monkeypatch.delenv("PYSPARK_DRIVER_PYTHON", raising=False)
+    seen = []
+
+    def jvm(master: str, log: Path) -> None:
+        seen.append((master, os.environ["PYSPARK_PYTHON"], log.read_text(encoding="ascii")))
+        raise OSError("no JVM in this test")
+
+    monkeypatch.setattr(sessions, "_jvm", jvm)
+    with pytest.raises(OSError, match=r"no JVM"), session("local[3]"):
+        pass
+    assert seen == [("local[3]", sys.executable, sessions.LOG_LEVEL)]

@@ -1,0 +1,388 @@
+"""Jobs with the engine spark write what they write with the local one, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import job_corpora as corpora
+import neardup as nd
+from neardup import jobs
+from neardup.jobs import spread
+from neardup.sources import Reading
+
+pytest.importorskip("pysail", reason="the package pysail is missing: pip install 'neardup[spark]'")
+
+COUNTS = (
+    *("read", "reference", "unreadable", "no_signal", "candidates", "verified", "pairs"),
+    *("clusters", "kept", "removed", "exact", "near", "clustered", "estimated_recall"),
+    *("similarity", "radius", "recall", "weakest", "notes"),
+)
+
+
+def records(seed: int = 3, count: int = 160) -> list[corpora.Record]:
+    return [*corpora.records_of(seed, count), *corpora.records_of(seed + 1, count)]
+
+
+def both(
+    job: Any,
+    inputs: Sequence[Path | str],
+    folder: Path,
+    suffix: str,
+    *,
+    uncounted: Sequence[str] = (),
+    **options: Any,
+) -> Path:
+    """Runs a job on both engines, compares all they write, and gives the folder of Spark's."""
+    summaries: dict[str, dict[str, Any]] = {}
+    problems: dict[str, list[Any]] = {"local": [], "spark": []}
+    for engine in ("local", "spark"):
+        out = folder / engine
+        out.mkdir()
+        more = dict(options)
+        for name in ("removed", "quarantine", "kinds", "report"):
+            if name in more:
+                more[name] = out / str(more[name])
+        chosen = jobs.Options(engine=engine, on_problem=problems[engine].append, **more)
+        summary = job([str(path) for path in inputs], out / f"out{suffix}", chosen)
+        summaries[engine] = summary.as_dict()
+    local, spark = (
+        sorted(path.name for path in (folder / x).iterdir()) for x in ("local", "spark")
+    )
+    assert local == spark
+    assert problems["local"] == problems["spark"]
+    counts = [name for name in COUNTS if name not in uncounted]
+    compared = {name: summaries["local"].get(name) for name in counts}
+    assert {name: summaries["spark"].get(name) for name in counts} == compared
+    for name in local:
+        one, two = ((folder / engine / name).read_bytes() for engine in ("local", "spark"))
+        if name.endswith(".html"):
+            # It tells when it was made, and of what.
+            assert abs(len(one) - len(two)) < 400
+            continue
+        if job is jobs.pairs and name.startswith("out"):
+            assert sorted(one.splitlines()) == sorted(two.splitlines())
+        else:
+            assert one == two, name
+    return folder / "spark"
+
+
+@pytest.mark.parametrize("job", [jobs.dedup, jobs.pairs, jobs.cluster])
+def test_the_defaults_on_many_texts(job: Any, tmp_path: Path) -> None:
+    path = corpora.write(tmp_path / "in.jsonl", records(count=700), "jsonl")
+    suffix = ".jsonl" if job is jobs.dedup else ".csv"
+    both(job, [path], tmp_path, suffix)
+
+
+def files(folder: Path, kind: str, *, count: int = 60, packing: str = "") -> list[Path]:
+    """Three files of one format."""
+    some = records(count=count)
+    ending = {"lines": "txt"}.get(kind, kind) + packing
+    paths = []
+    for number in range(3):
+        path, third = folder / f"in{number}.{ending}", some[number::3]
+        if kind == "parquet":
+            paths.append(corpora.write_parquet(path, third))
+        else:
+            third = corpora.single_lines(third) if kind == "lines" else third
+            paths.append(corpora.write(path, third, kind, packing))
+    return paths
+
+
+@pytest.mark.parametrize(
+    ("job", "kind", "packing", "suffix"),
+    [
+        (jobs.dedup, "jsonl", "", ".jsonl"),
+        (jobs.dedup, "jsonl", ".gz", ".jsonl.gz"),
+        (jobs.dedup, "csv", "", ".csv"),
+        (jobs.dedup, "parquet", "", ".parquet"),
+        (jobs.dedup, "lines", "", ".txt"),
+        (jobs.pairs, "csv", ".zst", ".csv"),
+        (jobs.pairs, "parquet", "", ".jsonl"),
+        (jobs.cluster, "tsv", "", ".csv"),
+        (jobs.cluster, "lines", ".gz", ".jsonl"),
+    ],
+)
+def test_formats(job: Any, kind: str, packing: str, suffix: str, tmp_path: Path) -> None:
+    more: dict[str, Any] = {"removed": "removed.csv"} if job is jobs.dedup else {}
+    paths = files(tmp_path, kind, packing=packing)
+    both(job, paths, tmp_path, suffix, reading=Reading(lines=kind == "lines"), **more)
+
+
+def test_texts_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for number, text in enumerate(corpora.texts_of(5, 40)):
+        (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
+    both(jobs.cluster, [folder], tmp_path, ".csv")
+
+
+@pytest.mark.parametrize("keep", ["longest", "shortest", "newest:day", "best:n"])
+def test_keep_policies(keep: str, tmp_path: Path) -> None:
+    some = files(tmp_path, "jsonl")
+    both(jobs.dedup, some, tmp_path, ".jsonl", keep=keep, removed="removed.jsonl")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"similarity": 0.6, "recall": 0.9},
+        {"similarity": 0.7, "recall": 1.0},
+        {"radius": 3},
+        {"radius": 20},
+        {"radius": 3, "recipe": nd.Recipe(bits=64)},
+        {"radius": 0},
+        {"recipe": nd.Recipe(tokens="chars", ngram=3)},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("linkage", ["star", "connected"])
+def test_questions(asked: dict[str, Any], linkage: str, tmp_path: Path) -> None:
+    path = corpora.write(tmp_path / "in.jsonl", records(9, 90), "jsonl")
+    both(jobs.cluster, [path], tmp_path, ".csv", linkage=linkage, keep="longest", **asked)
+
+
+@pytest.mark.parametrize("asked", [{"similarity": 0.7}, {"radius": 8}], ids=str)
+def test_pairs_of_questions(asked: dict[str, Any], tmp_path: Path) -> None:
+    path = corpora.write(tmp_path / "in.jsonl", records(11, 90), "jsonl")
+    both(jobs.pairs, [path], tmp_path, ".jsonl", **asked)
+
+
+@pytest.mark.parametrize("asked", [{}, {"radius": 10}], ids=str)
+def test_against_files(asked: dict[str, Any], tmp_path: Path) -> None:
+    old = corpora.write(tmp_path / "old.jsonl", records(3, 50), "jsonl")
+    new = corpora.write(tmp_path / "new.jsonl", [*records(3, 30), *records(8, 40)], "jsonl")
+    # By radius the local engine compares all with all, and then takes pairs across.
+    uncounted = ["candidates"] if asked else []
+    given: dict[str, Any] = {"against": [str(old)], "removed": "removed.csv", **asked}
+    both(jobs.dedup, [new], tmp_path, ".jsonl", uncounted=uncounted, **given)
+
+
+def test_against_a_collection_and_a_file(tmp_path: Path) -> None:
+    old = tmp_path / "old.neardup"
+    with nd.Collection.open(old) as collection:
+        collection.add([(record.id, record.text) for record in corpora.records_of(3, 60)])
+    other = corpora.write(tmp_path / "other.jsonl", records(20, 20), "jsonl")
+    new = corpora.write(tmp_path / "new.jsonl", [*records(3, 50), *records(20, 25)], "jsonl")
+    given = [str(old), str(other)]
+    both(jobs.dedup, [new], tmp_path, ".jsonl", against=given, removed="removed.csv")
+
+
+def test_a_collection_of_another_recipe_is_read(tmp_path: Path) -> None:
+    old = tmp_path / "old.neardup"
+    with nd.Collection.open(old, recipe=nd.Recipe(bits=64)) as collection:
+        collection.add([(record.id, record.text) for record in corpora.records_of(3, 60)])
+    new = corpora.write(tmp_path / "new.jsonl", records(3, 50), "jsonl")
+    both(jobs.dedup, [new], tmp_path, ".jsonl", against=[str(old)], removed="removed.csv")
+
+
+def test_bad_records_are_quarantined_with_their_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A file is cut into many parts: lines are numbered as if it were one.
+    monkeypatch.setattr(spread, "PART", 1000)
+    lines = []
+    for number, record in enumerate(records(4, 80)):
+        made = {"text": record.text, "n": record.n}
+        if number % 3:
+            made["id"] = record.id if number % 11 else [record.id]
+        lines.append(json.dumps(made, ensure_ascii=number % 2 == 0).encode())
+        if number % 7 == 0:
+            lines.append([b"{", b"[1]", b'{"text": 5}', b"\xff\xfe", b"", b'{"no": 1}'][number % 6])
+    lines[13] = b'{"text": "' + b"long " * 1500 + b'"}'
+    for name, end in (("with.jsonl", b"\n"), ("without.jsonl", b"")):
+        (tmp_path / name).write_bytes(b"\n".join(lines) + end)
+        folder = tmp_path / name.partition(".")[0]
+        folder.mkdir()
+        found = both(jobs.dedup, [tmp_path / name], folder, ".jsonl", removed="removed.jsonl")
+        assert (found / "out.quarantine.jsonl").stat().st_size > 500
+        (folder / "less").mkdir()
+        limited = Reading(max_document=4000)
+        both(jobs.cluster, [tmp_path / name], folder / "less", ".jsonl", reading=limited)
+
+
+def test_damaged_and_foreign_files(tmp_path: Path) -> None:
+    good = files(tmp_path, "jsonl", packing=".gz")
+    good[1].write_bytes(good[1].read_bytes()[:-40])
+    utf16 = tmp_path / "wide.jsonl"
+    utf16.write_bytes(
+        "\n".join(json.dumps({"text": x}) for x in corpora.texts_of(3)).encode("utf-16")
+    )
+    empty = tmp_path / "empty.jsonl"
+    empty.write_bytes(b"")
+    marked = tmp_path / "marked.jsonl"
+    marked.write_bytes(b"\xef\xbb\xbf" + b'{"text": "a text behind a mark"}\n')
+    both(jobs.cluster, [*good, utf16, empty, marked], tmp_path, ".csv")
+
+
+def test_a_report_and_notes(tmp_path: Path) -> None:
+    path = corpora.write(tmp_path / "in.jsonl", records(count=120), "jsonl")
+    found = both(jobs.dedup, [path, path], tmp_path, ".jsonl", report="report.html")
+    assert (found / "report.html").stat().st_size > 10_000
+
+
+def test_captures(tmp_path: Path) -> None:
+    lines = [
+        json.dumps(
+            {
+                "url": f"https://h{number % 5}.example/{number}",
+                "status_code": 200,
+                "title": f"Page {number % 3}",
+                "response": "HTTP/1.1 200 OK\r\nServer: x\r\n\r\n<html><body><p>"
+                + " ".join(random.Random(number % 4).choices(corpora.WORDS, k=30))
+                + f"</p><p>{number}</p></body></html>",
+            }
+        )
+        for number in range(40)
+    ]
+    path = tmp_path / "httpx.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    both(jobs.cluster, [path], tmp_path, ".csv", recipe="http", kinds="kinds.csv")
+
+
+def test_many_alike_under_few_keys(tmp_path: Path) -> None:
+    """One template fills most of the corpus: buckets are dense."""
+    chance = random.Random(3)
+    base = " ".join(chance.choices(corpora.WORDS, k=40))
+    lines = [f"{base} number {number} {chance.choice(corpora.WORDS)}" for number in range(600)]
+    some = [corpora.Record(f"r{n}", text, 1, "") for n, text in enumerate(lines)]
+    path = corpora.write(tmp_path / "in.jsonl", [*some, *records(7, 60)], "jsonl")
+    for job, suffix in ((jobs.dedup, ".jsonl"), (jobs.pairs, ".csv")):
+        (tmp_path / suffix[1:]).mkdir()
+        both(job, [path], tmp_path / suffix[1:], suffix)
+
+
+def test_files_beyond_those_that_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neardup.jobs.spool.MOST_OPEN", 1)
+    monkeypatch.setattr("neardup.jobs.job.MOST_OPEN", 1)
+    both(jobs.dedup, files(tmp_path, "jsonl"), tmp_path, ".jsonl", removed="removed.csv")
+
+
+def test_rounds_and_what_only_the_driver_can_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spread, "ROUND", 4000)
+    monkeypatch.setattr(spread, "MOST_WHOLE", 2000)
+    monkeypatch.setattr("neardup.jobs.units.PIECE", 500)
+    paths = [*files(tmp_path, "csv"), tmp_path / "small.csv"]
+    corpora.write(paths[-1], records(5, 6), "csv")
+    assert max(path.stat().st_size for path in paths) > 2000 > paths[-1].stat().st_size
+    both(jobs.dedup, paths, tmp_path, ".csv", removed="removed.csv")
+
+
+def test_files_of_spark_by_url(tmp_path: Path) -> None:
+    """As s3a:// and hdfs://: bytes come through Spark, and records are called by their URL."""
+    paths = files(tmp_path, "jsonl", packing=".gz")
+    urls = [path.as_uri() for path in paths]
+    both(jobs.dedup, urls, tmp_path, ".jsonl", removed="removed.csv")
+
+
+def test_a_folder_of_spark_by_url(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    paths = files(tmp_path / "in", "jsonl")
+    (tmp_path / "in" / "other.xyz").write_bytes(b"of no known kind")
+    whole, one = tmp_path / "whole.csv", tmp_path / "one.csv"
+    spark = jobs.Options(engine="spark")
+    jobs.cluster([(tmp_path / "in").as_uri()], whole, spark)
+    jobs.cluster([path.as_uri() for path in paths], one, spark)
+    assert whole.read_bytes() == one.read_bytes()
+
+
+def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+
+    data = corpora.write(tmp_path / "in.jsonl", records(count=30), "jsonl").read_bytes()
+    written = []
+    for engine in ("local", "spark"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        out = tmp_path / f"{engine}.jsonl"
+        chosen = jobs.Options(engine=engine, reading=Reading(format="jsonl"))
+        jobs.dedup(["-"], out, chosen)
+        written.append(out.read_bytes())
+    assert written[0] == written[1]
+
+
+def test_resumed(tmp_path: Path) -> None:
+    """What one engine has read, the other goes on from."""
+    path = corpora.write(tmp_path / "in.jsonl", records(count=40), "jsonl")
+    out, work = tmp_path / "out.jsonl", tmp_path / "work"
+    jobs.dedup([str(path)], tmp_path / "plain.jsonl")
+
+    class Stop:
+        def stage(self, name: str, total: int | None, unit: str) -> None:
+            if name == "comparing with what is kept":
+                raise KeyboardInterrupt
+
+        def advance(self, count: int) -> None: ...
+
+    with pytest.raises(KeyboardInterrupt):
+        jobs.dedup([str(path)], out, jobs.Options(engine="spark", work_dir=work, progress=Stop()))
+    assert not out.exists()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("neardup.jobs.job.Job._read_all", lambda *_: pytest.fail("read again"))
+        jobs.dedup([str(path)], out, jobs.Options(engine="spark", work_dir=work, resume=True))
+    assert out.read_bytes() == (tmp_path / "plain.jsonl").read_bytes()
+    assert not work.exists()
+
+
+def test_strict_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b'{"text": "a good one"}\n{bad\n')
+    out = tmp_path / "out.jsonl"
+    out.write_bytes(b"of before")
+    with pytest.raises(jobs.UnreadableError, match=r"in\.jsonl:2: not JSON"):
+        jobs.dedup([str(path)], out, jobs.Options(engine="spark", strict=True))
+    assert out.read_bytes() == b"of before"
+    assert sorted(x.name for x in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+def test_large_tables_go_by_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neardup.engines.spark.shipping.MOST_IN_PLAN", 100)
+    monkeypatch.setattr("neardup.engines.spark.judging.ROUND", 2000)
+    monkeypatch.setattr("neardup.engines.spark.judging.PAIRS", 7)
+    both(jobs.dedup, files(tmp_path, "jsonl"), tmp_path, ".jsonl", removed="removed.csv")
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"")
+    both(jobs.dedup, [path], tmp_path, ".jsonl")
+
+
+def test_the_file_of_a_large_table_is_one_of_the_work_folder() -> None:
+    """What a killed job leaves is tidied up by names."""
+    from neardup.engines.spark.shipping import SHIPPED
+    from neardup.jobs.work_folder import OWN
+
+    assert SHIPPED in OWN
+
+
+@pytest.mark.parametrize("bucket", [8, 100])
+def test_heavy_keys_are_cut_and_nothing_is_told_twice(
+    bucket: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Buckets of some parts are dense and others are not."""
+    from neardup.engines.spark.asked import Limits
+
+    small = Limits(bucket_rows=bucket)
+    monkeypatch.setattr("neardup.engines.spark.engine.Limits", lambda: small)
+    chance = random.Random(4)
+    base = chance.choices(corpora.WORDS, k=30)
+    some = []
+    for number in range(400):
+        words = list(base)
+        for _ in range(chance.choice([1, 1, 2, 6, 9])):
+            words[chance.randrange(30)] = chance.choice(corpora.WORDS)
+        some.append(corpora.Record(f"r{number}", " ".join(words), 1, ""))
+    path = corpora.write(tmp_path / "in.jsonl", some, "jsonl")
+    # What is dense is looked at in another way, and counted so.
+    uncounted = ["candidates", "verified", "estimated_recall", "pairs"]
+    for job, suffix in ((jobs.pairs, ".csv"), (jobs.dedup, ".jsonl"), (jobs.cluster, ".jsonl")):
+        folder = tmp_path / job.__name__
+        folder.mkdir()
+        both(job, [path], folder, suffix, uncounted=uncounted)

@@ -1,0 +1,335 @@
+"""When something goes wrong on Spark: one line that names the cause, nothing half-written, nothing
+left behind, and files of before as they were."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import job_corpora as corpora
+import spark_jvm
+from job_faults import JOBS, names
+from neardup import jobs
+from neardup.engines.spark import judging
+from neardup.engines.spark.errors import SparkFailedError
+from neardup.jobs import units
+
+BEFORE = b"of before"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    records = [*corpora.records_of(1, 80), *corpora.records_of(2, 80)]
+    corpora.write(tmp_path / "in.jsonl", records, "jsonl")
+    for name in ("out.jsonl", "removed.csv", "report.html"):
+        (tmp_path / name).write_bytes(BEFORE)
+    return tmp_path
+
+
+def unchanged(folder: Path) -> bool:
+    """Whether all is as the fixture has left it."""
+    written = [(folder / x).read_bytes() for x in ("out.jsonl", "removed.csv", "report.html")]
+    return written == [BEFORE] * 3 and names(folder) == [
+        *("in.jsonl", "out.jsonl", "removed.csv", "report.html")
+    ]
+
+
+def run(folder: Path, job: Any = jobs.dedup, **more: Any) -> jobs.Summary:
+    options = jobs.Options(engine="spark", report=folder / "report.html", **more)
+    found: jobs.Summary = job([str(folder / "in.jsonl")], folder / "out.jsonl", options)
+    return found
+
+
+def failing(said: str, kind: type[Exception] = RuntimeError) -> Callable[..., Iterator[Any]]:
+    def fail(*arguments: Any) -> Iterator[Any]:
+        raise kind(said)
+        yield
+
+    return fail
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("place", ["reading", "judging"])
+def test_a_task_that_fails(
+    job: Any, place: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if place == "reading":
+        monkeypatch.setattr(units, "_pieces", failing("no luck today"))
+    else:
+        monkeypatch.setattr(judging.Judging, "__call__", failing("no luck today"))
+    expected = r"^Spark: a task failed: no luck today \(RuntimeError\)$"
+    with pytest.raises(SparkFailedError, match=expected):
+        run(folder, job)
+    assert unchanged(folder)
+
+
+def test_a_task_that_fails_after_some_were_done(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounds before it are thrown away, and so is the work folder."""
+    monkeypatch.setattr("neardup.engines.spark.judging.ROUND", 500)
+    monkeypatch.setattr("neardup.engines.spark.judging.PAIRS", 3)
+    real, calls = judging.Judging.__call__, []
+
+    def sometimes(self: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        calls.append(1)
+        if len(calls) > 4:
+            raise RuntimeError("the fifth one")
+        yield from real(self, batches)
+
+    monkeypatch.setattr(judging.Judging, "__call__", sometimes)
+    with pytest.raises(SparkFailedError, match="the fifth one"):
+        run(folder, removed=folder / "removed.csv")
+    assert len(calls) > 4
+    assert unchanged(folder)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("[Errno 28] No space left on device", r"a disk of Spark is full .*set spark\.local\.dir"),
+        ("MemoryError: Unable to allocate", "Spark ran out of memory; give it more"),
+    ],
+)
+def test_the_cause_is_named(
+    said: str, expected: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(units, "_pieces", failing(said, OSError))
+    with pytest.raises(SparkFailedError, match=expected):
+        run(folder)
+    assert unchanged(folder)
+
+
+def test_a_file_that_workers_do_not_see(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver sees it: its disk is another one."""
+    monkeypatch.setattr(os.path, "lexists", lambda _: False)
+    real = open
+
+    def absent(path: Any, *arguments: Any, **options: Any) -> Any:
+        if str(path).endswith("in.jsonl"):
+            raise FileNotFoundError(2, "No such file or directory", str(path))
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(units, "open", absent, raising=False)
+    with pytest.raises(SparkFailedError, match=r"in\.jsonl: a worker does not see this file; put"):
+        run(folder)
+    assert unchanged(folder)
+
+
+def test_workers_of_another_version(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = units.Work.__init__
+
+    def older(self: units.Work, *arguments: Any) -> None:
+        real(self, *arguments)
+        object.__setattr__(self, "version", "0.0.1")
+
+    monkeypatch.setattr(units.Work, "__init__", older)
+    with pytest.raises(
+        SparkFailedError, match=r"a worker has neardup .* and this is 0\.0\.1; inst"
+    ):
+        run(folder)
+    assert unchanged(folder)
+
+
+def test_a_changed_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = units._pieces
+
+    def changed(*arguments: Any) -> Iterator[Any]:
+        yield from real(*arguments)
+        with open(folder / "in.jsonl", "ab") as file:
+            file.write(b'{"id": "new", "text": "more of it"}\n')
+
+    monkeypatch.setattr(units, "_pieces", changed)
+    with pytest.raises(OSError, match=r"in\.jsonl: changed while the job ran; nothing was written"):
+        run(folder)
+    assert unchanged(folder)
+
+
+SLOW = """
+    import sys, time
+    from neardup import cli
+    from neardup.jobs import units
+
+    def slowly(*arguments):
+        print("begun", flush=True)
+        time.sleep(600)
+        yield
+
+    units._pieces = slowly
+    cli.main(["dedup", "in.jsonl", "-o", "out.jsonl", "--engine", "spark"])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_by_a_signal(number: signal.Signals, folder: Path) -> None:
+    code = textwrap.dedent(SLOW)
+    with subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "begun\n"
+        began = time.monotonic()
+        process.send_signal(number)
+        told = process.stderr.read()
+        code_of = process.wait(30)
+    assert code_of == 128 + number
+    assert told.splitlines()[-1].endswith("nothing was written")
+    assert len(told.splitlines()) == 1
+    assert time.monotonic() - began < 20
+    assert unchanged(folder)
+
+
+# The same with a JVM. Each takes a minute or two.
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    (tmp_path / "in").mkdir()
+    for number in range(6):
+        records = [
+            record._replace(id=f"{number}-{record.id}")
+            for record in corpora.records_of(number, 1500)
+        ]
+        corpora.write(tmp_path / "in" / f"{number}.jsonl", records, "jsonl")
+    with (tmp_path / "in" / "3.jsonl").open("ab") as file:
+        file.write(b"{bad\n")
+    (tmp_path / "out.jsonl").write_bytes(BEFORE)
+    return tmp_path
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("command", ["dedup", "pairs", "cluster"])
+def test_a_jvm_gives_the_same(command: str, large: Path) -> None:
+    suffix = "jsonl" if command == "dedup" else "csv"
+    given = [command, "in", "-o", f"jvm.{suffix}", "--engine", "spark", "--master", "local[2]"]
+    process = spark_jvm.start([*given, "-q"], large)
+    out, err = process.communicate(timeout=900)
+    assert (process.returncode, out, err) == (3, "", "")
+    job = {"dedup": jobs.dedup, "pairs": jobs.pairs, "cluster": jobs.cluster}[command]
+    os.chdir(large)
+    job(["in"], f"local.{suffix}")
+    one, two = ((large / f"{x}.{suffix}").read_bytes() for x in ("local", "jvm"))
+    if command == "pairs":
+        assert sorted(one.splitlines()) == sorted(two.splitlines())
+    else:
+        assert one == two
+
+
+@pytest.fixture(autouse=True)
+def back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path.cwd())
+
+
+@pytest.mark.nightly
+def test_an_executor_that_is_killed_does_not_stop_the_job(large: Path) -> None:
+    given = ["dedup", "in", "-o", "out.jsonl", "--engine", "spark", "--master"]
+    process = spark_jvm.start([*given, "local-cluster[2,1,1024]", "-q"], large)
+    killed, end = 0, time.monotonic() + 600
+    while not killed and process.poll() is None and time.monotonic() < end:
+        for pid in spark_jvm.children(process.pid):
+            # One that has begun to work has a Python beside it.
+            is_executor = "CoarseGrainedExecutorBackend" in spark_jvm.command_of(pid)
+            if is_executor and any(
+                "pyspark" in spark_jvm.command_of(each) for each in spark_jvm.children(pid)
+            ):
+                os.kill(pid, signal.SIGKILL)
+                killed = pid
+                break
+        time.sleep(0.05)
+    out, err = process.communicate(timeout=900)
+    assert killed
+    assert (process.returncode, out, err) == (3, "", "")
+    os.chdir(large)
+    jobs.dedup(["in"], "local.jsonl")
+    assert (large / "out.jsonl").read_bytes() == (large / "local.jsonl").read_bytes()
+
+
+def stopped(large: Path, err: str, expected: str) -> None:
+    assert expected in err
+    assert len(err.splitlines()) == 1
+    assert (large / "out.jsonl").read_bytes() == BEFORE
+    assert names(large) == ["in", "out.jsonl"]
+
+
+@pytest.mark.nightly
+def test_workers_that_always_die_are_named(large: Path) -> None:
+    """The limit of memory of each worker is too small for Python itself."""
+    conf = large.parent / "conf"
+    conf.mkdir(exist_ok=True)
+    (conf / "spark-defaults.conf").write_text(
+        "spark.executor.pyspark.memory 1m\nspark.task.maxFailures 2\n", encoding="ascii"
+    )
+    given = ["dedup", "in", "-o", "out.jsonl", "--engine", "spark", "--master", "local[2]", "-q"]
+    process = spark_jvm.start(given, large, environment={"SPARK_CONF_DIR": str(conf)})
+    _, err = process.communicate(timeout=900)
+    assert process.returncode == 1
+    stopped(large, err, "neardup: Spark: ")
+
+
+@pytest.mark.nightly
+def test_a_full_disk_under_the_shuffle(large: Path, tmp_path_factory: Any) -> None:
+    small: Path = tmp_path_factory.mktemp("small")
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip("a small disk cannot be mounted here: it takes root")
+    try:
+        given = [
+            "dedup",
+            "in",
+            "-o",
+            "out.jsonl",
+            "--engine",
+            "spark",
+            "--master",
+            "local[2]",
+            "-q",
+        ]
+        process = spark_jvm.start(given, large, environment={"SPARK_LOCAL_DIRS": str(small)})
+        _, err = process.communicate(timeout=900)
+    finally:
+        subprocess.run(["umount", str(small)], check=False)
+    assert process.returncode == 1
+    stopped(large, err, "a disk of Spark is full (no space left on device)")
+
+
+@pytest.mark.nightly
+def test_a_jvm_stopped_by_ctrl_c(large: Path) -> None:
+    given = ["dedup", "in", "-o", "out.jsonl", "--engine", "spark", "--master", "local[2]"]
+    process = spark_jvm.start(given, large)
+    end = time.monotonic() + 300
+    started: list[int] = []
+    while not started and time.monotonic() < end:
+        time.sleep(0.2)
+        started = [
+            pid
+            for pid in spark_jvm.children(process.pid)
+            if "pyspark.daemon" in spark_jvm.command_of(pid)
+        ]
+    below = spark_jvm.children(process.pid)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    stopped(large, err, "neardup: interrupted; nothing was written")
+    end = time.monotonic() + 30
+    while any(spark_jvm.command_of(pid) for pid in below) and time.monotonic() < end:
+        time.sleep(0.2)
+    assert not [pid for pid in below if spark_jvm.command_of(pid)]
