@@ -45,11 +45,24 @@ def test_sail_in_this_process_is_what_is_there_without_a_master() -> None:
     assert told.split() == ["sail", "True", "True", "5", "7"]
 
 
-def test_a_session_that_is_active_is_taken_and_left_open(spark: Any) -> None:
+def test_a_session_that_is_active_is_taken_and_left_open(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark.sql import SparkSession
+
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: spark)
     with session() as opened:
         assert opened.spark is spark
         assert opened.is_local
     assert opened.spark.range(3).count() == 3
+
+
+def test_a_session_that_was_stopped_is_not_taken() -> None:
+    with session("sail") as before:
+        pass
+    with session() as opened:
+        assert opened.spark is not before.spark
+        assert opened.spark.range(3).count() == 3
 
 
 def test_a_server_of_spark_connect() -> None:

@@ -88,13 +88,23 @@ def session(master: str | None = None) -> Iterator[Session]:
         try:
             yield opened
         except KeyboardInterrupt:
-            # What runs on is of no use to anybody.
-            _tried(opened.spark.interruptAll)
-            # A server in this process would end when its tasks do; it ends with the process.
+            # A server in this process answers when its tasks are done, and so would hold the exit;
+            # it ends with the process. Elsewhere what runs on is of no use to anybody.
             atexit.unregister(_stop_server)
+            if opened.kind != SAIL:
+                _tried(opened.spark.interruptAll)
+                _tried(opened.spark.stop)
             raise
-        finally:
-            _tried(opened.spark.stop)
+        except BaseException:
+            _stop(opened)
+            raise
+        _stop(opened)
+
+
+def _stop(opened: Session) -> None:
+    """On this thread, whose active session it may be."""
+    with suppress(Exception):
+        opened.spark.stop()
 
 
 def _tried(call: Callable[[], object]) -> None:
@@ -136,7 +146,8 @@ def _active() -> Session | None:
     with suppress(Exception):
         from pyspark.sql import SparkSession
 
-        if (spark := SparkSession.getActiveSession()) is not None:
+        spark = SparkSession.getActiveSession()
+        if spark is not None and not getattr(spark, "is_stopped", False):
             return _described(spark)
     return None
 
