@@ -102,8 +102,7 @@ class Part:
             return 0
         at = start - 1
         self._raw.seek(at)
-        data: bytes
-        while data := self._raw.read(READ):
+        while data := bytes(self._raw.read(READ)):
             if (end := data.find(b"\n")) >= 0:
                 return at + end + 1
             at += len(data)
