@@ -57,4 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     streams.mend()
     signals.listen()
-    sys.exit(run(arguments))
+    code = run(arguments)
+    if code > signals.BASE and "pysail" in sys.modules:
+        # All is tidied up; a server in this process would hold the exit until its tasks are done.
+        os._exit(code)
+    sys.exit(code)
