@@ -267,21 +267,6 @@ def stopped(large: Path, err: str, expected: str) -> None:
 
 
 @pytest.mark.nightly
-def test_workers_that_always_die_are_named(large: Path) -> None:
-    """The limit of memory of each worker is too small for Python itself."""
-    conf = large.parent / "conf"
-    conf.mkdir(exist_ok=True)
-    (conf / "spark-defaults.conf").write_text(
-        "spark.executor.pyspark.memory 1m\nspark.task.maxFailures 2\n", encoding="ascii"
-    )
-    given = ["dedup", "in", "-o", "out.jsonl", "--engine", "spark", "--master", "local[2]", "-q"]
-    process = spark_jvm.start(given, large, environment={"SPARK_CONF_DIR": str(conf)})
-    _, err = process.communicate(timeout=900)
-    assert process.returncode == 1
-    stopped(large, err, "neardup: Spark: ")
-
-
-@pytest.mark.nightly
 def test_a_full_disk_under_the_shuffle(large: Path, tmp_path_factory: Any) -> None:
     small: Path = tmp_path_factory.mktemp("small")
     mounted = subprocess.run(

@@ -60,4 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     gc.set_threshold(50_000, 20, 50)
     streams.mend()
     signals.listen()
-    sys.exit(run(arguments))
+    code = run(arguments)
+    if code > signals.BASE and "pysail" in sys.modules:
+        # All is tidied up; a server in this process would hold the exit until its tasks are done.
+        os._exit(code)
+    sys.exit(code)

@@ -9,6 +9,8 @@ from types import FrameType
 
 # SIGHUP comes when a terminal is closed; some systems have none.
 NAMES = ("SIGTERM", "SIGHUP")
+# Exit codes above it tell a signal.
+BASE = 128
 
 
 class _Last:
@@ -74,7 +76,7 @@ def _answer() -> None:
 
 def code() -> int:
     """The exit code of a stopped program."""
-    return 128 + _Last.number
+    return BASE + _Last.number
 
 
 def name() -> str:
