@@ -120,6 +120,8 @@ QUESTIONS: list[Question] = [
     {"radius": 12, "linkage": "connected"},
     {"radius": 30},
 ]
+# xxhash64 of a bigint of 0.
+NUMBER_OF_0 = -5252525462095825812
 KEEPS = ("first", "longest", "shortest", "newest:key", "best:key")
 
 
@@ -159,7 +161,9 @@ def check_dedup(frame: Any, texts: Texts, question: Question, **options: Any) ->
 
     local = expected(texts, question)
     found = engine.dedup(frame, **question, **options)
-    assert listed(found.removed.toArrow()) == listed(local.removed)
+    gone = found.removed.toArrow()
+    assert gone.column_names == ["id", "dup_of", "cluster", "distance", "similarity"]
+    assert listed(gone.drop_columns("cluster")) == listed(local.removed)
     kept = found.kept.toArrow()
     assert kept.column_names == frame.columns
     assert sorted(kept["id"].to_pylist()) == local.kept.tolist()
@@ -168,9 +172,20 @@ def check_dedup(frame: Any, texts: Texts, question: Question, **options: Any) ->
         for at, text in zip(kept["id"].to_pylist(), kept["text"].to_pylist(), strict=True)
     )
     sizes = {label: local.clusters.tolist().count(label) for label in set(local.clusters.tolist())}
-    assert listed(found.clusters.toArrow()) == [
+    told = found.clusters.toArrow().select(["id", "representative", "size", "cluster"])
+    assert listed(told.drop_columns("cluster")) == [
         (at, label, sizes[label]) for at, label in enumerate(local.clusters.tolist())
     ]
+    # One number for each representative, the same in both tables, of every engine and run.
+    numbers = dict(
+        zip(told["representative"].to_pylist(), told["cluster"].to_pylist(), strict=True)
+    )
+    assert len(set(numbers.values())) == len(numbers)
+    assert all(numbers[row[1]] == row[3] for row in listed(told))
+    assert set(zip(gone["dup_of"].to_pylist(), gone["cluster"].to_pylist(), strict=True)) <= set(
+        numbers.items()
+    )
+    assert numbers.get(0, NUMBER_OF_0) == NUMBER_OF_0
     none = [(at, "no text") for at, text in enumerate(texts) if text is None]
     assert listed(found.unreadable.toArrow()) == none
 

@@ -44,6 +44,7 @@ def test_the_defaults_on_every_corpus(spark: Any, corpus: str, question: dict[st
         check_pairs(frame, texts, question)
 
 
+FOX = "the quick brown fox jumps over the lazy dog near the river bank today"
 # Everything is heavy, every group is cut, every table goes through many tasks.
 TIGHT = Limits(task_bytes=4 << 10, bucket_rows=16, group_rows=48, count_keys=2000, few_edges=50)
 # Heavy keys, but groups that one task holds.
@@ -79,6 +80,17 @@ def test_limits_change_no_answer(spark: Any, limits: Limits, question: dict[str,
     check_pairs(frame, texts, question, limits=limits)
 
 
+@pytest.mark.parametrize("linkage", ["star", nightly("connected")])
+def test_more_edges_than_a_task_contracts(spark: Any, linkage: Any) -> None:
+    """No row is told twice, and counts are those of the rows."""
+    lorem = "the order with this number was sent to you today and will arrive within five days"
+    texts: Texts = [f"{lorem} {at}" for at in range(120)]
+    limits = Limits(bucket_rows=20, group_rows=40, few_edges=30)
+    found = sp.dedup(frame_of(spark, texts), 0.7, linkage=linkage, limits=limits)
+    assert found.counts() == {"rows": 120, "kept": 1, "removed": 119, "unreadable": 0}
+    assert found.kept.count() == 1
+
+
 @pytest.mark.parametrize("keep", KEEPS)
 def test_every_policy(spark: Any, keep: str) -> None:
     texts = mixed(4, 20)
@@ -111,7 +123,8 @@ def test_rows_in_the_order_of_a_column(spark: Any) -> None:
     ]
     frame = spark.createDataFrame(rows, "name string, at int, text string")
     by: dict[str, Any] = {"id_column": "name", "order_by": ["at"]}
-    assert listed(sp.dedup(frame, **by).removed.toArrow()) == [
+    removed = sp.dedup(frame, **by).removed
+    assert listed(removed.drop("cluster").toArrow()) == [
         ("a", "c", 0, 1.0),
         ("b", "c", 0, 1.0),
     ]
@@ -156,16 +169,19 @@ def test_bytes_and_bad_records(spark: Any) -> None:
         (2, None),
         (3, whole),
         (4, "eins zwei drei über".encode()),
+        (5, f"{FOX} gestern".encode()),
+        (6, f"{FOX} heute".encode()),
     ]
     frame = spark.createDataFrame(rows, "id long, text binary")
-    found = sp.dedup(frame)
-    assert listed(found.unreadable.toArrow()) == [(1, "not UTF-8"), (2, "no text")]
-    assert listed(found.removed.toArrow()) == [(3, 0, 0, 1.0)]
-    assert found.counts() == {"rows": 5, "kept": 4, "removed": 1, "unreadable": 2}
-    kept = found.kept.toArrow()
-    assert sorted(zip(kept["id"].to_pylist(), kept["text"].to_pylist(), strict=True)) == [
-        row for row in rows if row[0] != 3
-    ]
+    for asked in ({"similarity": 0.8}, {"radius": 40}):
+        found = sp.dedup(frame, **asked)
+        assert listed(found.unreadable.toArrow()) == [(1, "not UTF-8"), (2, "no text")]
+        assert [row[:2] for row in listed(found.removed.toArrow())] == [(3, 0), (6, 5)]
+        assert found.counts() == {"rows": 7, "kept": 5, "removed": 2, "unreadable": 2}
+        kept = found.kept.toArrow()
+        assert sorted(zip(kept["id"].to_pylist(), kept["text"].to_pylist(), strict=True)) == [
+            row for row in rows if row[0] not in (3, 6)
+        ]
 
 
 @pytest.mark.parametrize(
@@ -178,6 +194,28 @@ def test_bytes_and_bad_records(spark: Any) -> None:
 def test_ids_must_differ(spark: Any, rows: list[Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         sp.dedup(spark.createDataFrame(rows, "id long, text string"))
+
+
+@pytest.mark.parametrize(
+    ("texts", "asked"),
+    [
+        ([FOX, f"{FOX} again", "something else that is not like it"], {"similarity": 0.8}),
+        ([FOX, FOX], {}),
+        ([FOX, f"{FOX} again"], {"radius": 30}),
+    ],
+    ids=["near", "equal", "radius"],
+)
+def test_ids_that_change_when_they_are_read_again(spark: Any, texts: Texts, asked: Any) -> None:
+    frame = frame_of(spark, texts).selectExpr("uuid() AS id", "text")
+    with pytest.raises(ValueError, match=r"df has no text with the id '[0-9a-f-]{36}'.*uuid\(\)"):
+        sp.dedup(frame, **asked)
+
+
+def test_texts_that_change_when_they_are_read_again(spark: Any) -> None:
+    frame = frame_of(spark, [FOX, f"{FOX} again"])
+    other = frame.selectExpr("id", "concat(text, ' ', uuid()) AS text")
+    with pytest.raises(ValueError, match=r"text with the id [01] in df is not the one its sketch"):
+        sp.dedup(other, 0.5)
 
 
 def test_wrong_arguments_are_named(spark: Any) -> None:
@@ -199,7 +237,12 @@ def test_wrong_arguments_are_named(spark: Any) -> None:
         (
             lambda: sp.dedup(frame.selectExpr("array(id) AS id", "text")),
             TypeError,
-            "the column 'id' is of type .*rows can be put in order by numbers",
+            "the column 'id' is of type array<bigint>; rows can be put in order by numbers",
+        ),
+        (
+            lambda: sp.dedup(frame.selectExpr("id", "text", "NULL AS k"), keep="best:k"),
+            TypeError,
+            "the column 'k' is of type void; rows can",
         ),
     ]
     for call, error, message in cases:

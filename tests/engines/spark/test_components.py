@@ -81,6 +81,18 @@ def test_one_task_or_many(spark: Any, graph: str) -> None:
         assert found(table) == naive(edges)
 
 
+@pytest.mark.parametrize(
+    "edges",
+    [[(5, 3), (5, 1), (3, 1), (4, 3), (4, 1)], some(30, 40, 0), some(30, 40, 1)],
+    ids=["five", "some", "others"],
+)
+def test_every_node_is_told_once(spark: Any, edges: Edges) -> None:
+    """Also if several tasks have met it."""
+    limits = Limits(few_edges=1 if len(edges) < 9 else 6)
+    told = components(frame(spark, edges), Storage(), limits).toArrow().to_pylist()
+    assert sorted(tuple(row.values()) for row in told) == sorted(naive(edges).items())
+
+
 @pytest.mark.parametrize("graph", ["path", "sparse", "turned star", "clique"])
 def test_rounds_without_contraction(spark: Any, graph: str) -> None:
     """The two rounds alone come to the end as well, and no round joins or parts anything."""
@@ -101,6 +113,7 @@ def test_rounds_without_contraction(spark: Any, graph: str) -> None:
         ([], True),
         ([(5, 1), (6, 1), (7, 2)], True),
         ([(5, 1), (5, 2)], False),
+        ([(5, 1), (6, 1), (5, 1)], False),
         ([(5, 1), (6, 5)], False),
         ([(1, 5)], False),
         ([(1, 1)], False),

@@ -103,7 +103,7 @@ def test_of_a_template_there_is_no_rest(spark: Any, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(groups, "Placing", noted)
     limits = Limits(bucket_rows=16, group_rows=40)
     found = sp.clusters(frame_of(spark, texts), limits=limits)
-    assert {row[1:] for row in listed(found.toArrow())} == {(0, 150)}
+    assert {row[2:] for row in listed(found.toArrow())} == {(150, 0)}
     assert placed == ["own"]
     placed.clear()
     # All in one group, of which most are alone: they have to meet all others.

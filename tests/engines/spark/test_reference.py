@@ -106,6 +106,47 @@ def test_other_sketches_are_refused(spark: Any) -> None:
         sp.against(frame, named)
 
 
+A = "the quick brown fox jumps over the lazy dog near the river bank today"
+B = f"{A} again"
+OTHER = "an entirely different sentence about cooking rice with beans and pepper"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([(11, B), (12, OTHER)], "reference_texts has no text with the id 10, of which a sketch"),
+        ([], "reference_texts has no text with the id 1[01], of which a sketch was made"),
+        ([(10, OTHER), (11, B)], "the text with the id 10 in reference_texts is not the one its"),
+        ([(10, OTHER), (10, A), (11, B)], "reference_texts has 2 rows with the id 10; ids must"),
+        ([(10, A), (10, A), (11, B)], "reference_texts has 2 rows with the id 10; ids must"),
+    ],
+    ids=["missing", "empty", "changed", "repeated", "twice"],
+)
+def test_texts_that_are_not_those_of_the_sketches(spark: Any, given: Any, message: str) -> None:
+    schema = "id long, text string"
+    old = spark.createDataFrame([(10, A), (11, f"{B} then later"), (12, OTHER)], schema)
+    given = [(at, f"{B} then later" if at == 11 else text) for at, text in given]
+    texts = spark.createDataFrame(given, schema)
+    frame = spark.createDataFrame([(1, B)], schema)
+    with pytest.raises(ValueError, match=message):
+        sp.against(frame, sp.sketches(old), 0.8, reference_texts=texts)
+
+
+def test_ids_of_texts_are_of_the_same_type(spark: Any) -> None:
+    frame = frame_of(spark, [A, B])
+    texts = frame.selectExpr("string(id) AS id", "text")
+    with pytest.raises(TypeError, match=r"reference_texts are of type string.*type bigint"):
+        sp.against(frame, sp.sketches(frame), reference_texts=texts)
+
+
+@pytest.mark.parametrize("asked", [{}, {"radius": 30}], ids=str)
+def test_ids_that_change_when_they_are_read_again(spark: Any, asked: Question) -> None:
+    named = frame_of(spark, [A]).selectExpr("named AS id", "text")
+    frame = frame_of(spark, [A, A]).selectExpr("uuid() AS id", "text")
+    with pytest.raises(ValueError, match="df has no text with the id '"):
+        sp.against(frame, named, **asked)
+
+
 def test_nothing_to_compare_with(spark: Any) -> None:
     frame = frame_of(spark, ["one two three four", "one two three four"])
     found = sp.against(frame, frame.limit(0))
