@@ -11,6 +11,14 @@ from typing import Any
 
 import neardup as nd
 
+
+def nightly(*values: Any) -> Any:
+    """A case that is left to the long form of the tests."""
+    import pytest
+
+    return pytest.param(*values, marks=pytest.mark.nightly)
+
+
 ROOT = Path(__file__).parent.parent
 Texts = list[str | None]
 Question = dict[str, Any]

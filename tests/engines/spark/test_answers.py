@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup.engines import spark as sp
 from neardup.engines.spark import Limits
+from neardup.engines.spark.sketching import _key_type
 from spark_cases import (
     CORPORA,
     KEEPS,
@@ -24,17 +25,24 @@ from spark_cases import (
     frame_of,
     listed,
     mixed,
+    nightly,
     sample,
     templates,
 )
 
+# These show what others do not; the rest is nightly.
+DAILY_CORPORA = ("nothing", "edges")
+DAILY_QUESTIONS = (
+    {"linkage": "connected"},
+    {"recall": 1.0},
+    {"radius": 12, "linkage": "connected"},
+)
+DAILY_KEEPS = ("shortest", "best:key")
 
-def nightly(*values: Any) -> Any:
-    """A case that is left to the long form of the tests."""
-    return pytest.param(*values, marks=pytest.mark.nightly)
 
-
-@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize(
+    "corpus", [each if each in DAILY_CORPORA else nightly(each) for each in CORPORA]
+)
 @pytest.mark.parametrize("question", [{}, nightly({"linkage": "connected"})], ids=str)
 def test_the_defaults_on_every_corpus(spark: Any, corpus: str, question: dict[str, Any]) -> None:
     texts = CORPORA[corpus]()
@@ -51,7 +59,11 @@ TIGHT = Limits(task_bytes=4 << 10, bucket_rows=16, group_rows=48, count_keys=200
 HEAVY = Limits(task_bytes=64 << 10, bucket_rows=8)
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+@pytest.mark.parametrize(
+    "question",
+    [each if each in DAILY_QUESTIONS else nightly(each) for each in QUESTIONS],
+    ids=str,
+)
 def test_every_question(spark: Any, question: dict[str, Any]) -> None:
     texts = mixed(2, 20) + chain(20)
     frame = frame_of(spark, texts, partitions=1, seed=2)
@@ -60,21 +72,23 @@ def test_every_question(spark: Any, question: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "question"),
+    ("limits", "question", "size"),
     [
-        (TIGHT, {}),
-        (TIGHT, {"radius": 6}),
-        (HEAVY, {"linkage": "connected"}),
-        nightly(TIGHT, {"linkage": "connected"}),
-        nightly(TIGHT, {"recall": 1.0}),
-        nightly(HEAVY, {}),
-        nightly(HEAVY, {"recall": 1.0}),
-        nightly(HEAVY, {"radius": 6}),
+        (TIGHT, {}, 32),
+        (TIGHT, {"radius": 6}, 24),
+        (HEAVY, {"linkage": "connected"}, 24),
+        *(
+            nightly(limits, question, 70)
+            for limits in (TIGHT, HEAVY)
+            for question in ({}, {"linkage": "connected"}, {"recall": 1.0}, {"radius": 6})
+        ),
     ],
     ids=str,
 )
-def test_limits_change_no_answer(spark: Any, limits: Limits, question: dict[str, Any]) -> None:
-    texts = templates(70)
+def test_limits_change_no_answer(
+    spark: Any, limits: Limits, question: dict[str, Any], size: int
+) -> None:
+    texts = templates(size)
     frame = frame_of(spark, texts, partitions=4, seed=3)
     check_dedup(frame, texts, question, limits=limits)
     check_pairs(frame, texts, question, limits=limits)
@@ -84,14 +98,13 @@ def test_limits_change_no_answer(spark: Any, limits: Limits, question: dict[str,
 def test_more_edges_than_a_task_contracts(spark: Any, linkage: Any) -> None:
     """No row is told twice, and counts are those of the rows."""
     lorem = "the order with this number was sent to you today and will arrive within five days"
-    texts: Texts = [f"{lorem} {at}" for at in range(120)]
-    limits = Limits(bucket_rows=20, group_rows=40, few_edges=30)
+    texts: Texts = [f"{lorem} {at}" for at in range(80)]
+    limits = Limits(bucket_rows=20, group_rows=40, few_edges=20)
     found = sp.dedup(frame_of(spark, texts), 0.7, linkage=linkage, limits=limits)
-    assert found.counts() == {"rows": 120, "kept": 1, "removed": 119, "unreadable": 0}
-    assert found.kept.count() == 1
+    assert found.counts() == {"rows": 80, "kept": 1, "removed": 79, "unreadable": 0}
 
 
-@pytest.mark.parametrize("keep", KEEPS)
+@pytest.mark.parametrize("keep", [each if each in DAILY_KEEPS else nightly(each) for each in KEEPS])
 def test_every_policy(spark: Any, keep: str) -> None:
     texts = mixed(4, 20)
     frame = frame_of(spark, texts, partitions=3, seed=5)
@@ -109,10 +122,17 @@ def test_keys_that_are_strings_of_numbers(spark: Any) -> None:
     local = nd.dedup(texts, keep="best:key", keys=keys)
     assert local.kept.tolist() == [1]
     assert sp.dedup(frame, keep="best:key").kept.toArrow()["id"].to_pylist() == [1]
-    words = frame.replace(" 10 ", "ten", subset=["key"])
-    assert sp.dedup(words, keep="best:key").kept.toArrow()["id"].to_pylist() == [1]
-    dotted = frame.replace(" 10 ", "8.5", subset=["key"])
-    assert sp.dedup(dotted, keep="best:key").kept.toArrow()["id"].to_pylist() == [0]
+    assert _key_type(frame) == "int64"
+    assert _key_type(frame.replace(" 10 ", "ten", subset=["key"])) == "string"
+    assert _key_type(frame.replace(" 10 ", "8.5", subset=["key"])) == "double"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("key", "kept"), [("ten", 1), ("8.5", 0)])
+def test_keys_that_are_words_or_fractions(spark: Any, key: str, kept: int) -> None:
+    rows = list(zip(range(4), ["one two three four five"] * 4, ["9", key, "", None], strict=True))
+    frame = spark.createDataFrame(rows, "id long, text string, key string")
+    assert sp.dedup(frame, keep="best:key").kept.toArrow()["id"].to_pylist() == [kept]
 
 
 def test_rows_in_the_order_of_a_column(spark: Any) -> None:
@@ -128,12 +148,12 @@ def test_rows_in_the_order_of_a_column(spark: Any) -> None:
         ("a", "c", 0, 1.0),
         ("b", "c", 0, 1.0),
     ]
-    assert listed(sp.dedup(frame, id_column="name").removed.toArrow())[0][:2] == ("b", "a")
     found = listed(sp.pairs(frame, **by).toArrow())
     assert found == [("c", "a", 0, 1.0), ("c", "b", 0, 1.0)]
 
 
-@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.nightly
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(
         st.none() | st.text("ab c.天地", max_size=40) | st.sampled_from(["a b c d", "a b c d e"]),
@@ -161,7 +181,8 @@ def test_other_names_and_recipes(spark: Any) -> None:
     assert sorted(found.kept.toArrow()["id"].to_pylist()) == local.kept.tolist()
 
 
-def test_bytes_and_bad_records(spark: Any) -> None:
+@pytest.mark.parametrize("asked", [{"similarity": 0.8}, nightly({"radius": 40})], ids=str)
+def test_bytes_and_bad_records(spark: Any, asked: dict[str, Any]) -> None:
     whole = b"one two three four five"
     rows = [
         (0, whole),
@@ -173,15 +194,14 @@ def test_bytes_and_bad_records(spark: Any) -> None:
         (6, f"{FOX} heute".encode()),
     ]
     frame = spark.createDataFrame(rows, "id long, text binary")
-    for asked in ({"similarity": 0.8}, {"radius": 40}):
-        found = sp.dedup(frame, **asked)
-        assert listed(found.unreadable.toArrow()) == [(1, "not UTF-8"), (2, "no text")]
-        assert [row[:2] for row in listed(found.removed.toArrow())] == [(3, 0), (6, 5)]
-        assert found.counts() == {"rows": 7, "kept": 5, "removed": 2, "unreadable": 2}
-        kept = found.kept.toArrow()
-        assert sorted(zip(kept["id"].to_pylist(), kept["text"].to_pylist(), strict=True)) == [
-            row for row in rows if row[0] not in (3, 6)
-        ]
+    found = sp.dedup(frame, **asked)
+    assert listed(found.unreadable.toArrow()) == [(1, "not UTF-8"), (2, "no text")]
+    assert [row[:2] for row in listed(found.removed.toArrow())] == [(3, 0), (6, 5)]
+    assert found.counts() == {"rows": 7, "kept": 5, "removed": 2, "unreadable": 2}
+    kept = found.kept.toArrow()
+    assert sorted(zip(kept["id"].to_pylist(), kept["text"].to_pylist(), strict=True)) == [
+        row for row in rows if row[0] not in (3, 6)
+    ]
 
 
 @pytest.mark.parametrize(

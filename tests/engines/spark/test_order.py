@@ -9,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup.engines.spark.order import By, sort_keys
 from neardup.keep import Keep
+from spark_cases import nightly
 
 KINDS: list[tuple[Any, Any]] = [
     (pa.int64(), st.integers(-(2**63), 2**63 - 1)),
@@ -63,7 +64,9 @@ class Reversed:
     ("kind", "values"), KINDS, ids=lambda x: str(x) if isinstance(x, pa.DataType) else ""
 )
 @pytest.mark.parametrize("descending", [False, True])
-def test_every_type(kind: Any, values: Any, descending: bool) -> None:
+@pytest.mark.parametrize("examples", [15, nightly(200)])
+def test_every_type(kind: Any, values: Any, descending: bool, examples: int) -> None:
+    @settings(max_examples=examples)
     @given(st.lists(st.none() | values, max_size=12), st.integers(0, 3))
     def check(listed: list[Any], skipped: int) -> None:
         array = pa.array(listed, kind).slice(min(skipped, len(listed)))

@@ -15,14 +15,14 @@ from neardup.near.corpus import texts_in_memory
 from neardup.near.matches import Clusters
 from neardup.near.question import question
 from neardup.recipe import Recipe, as_recipe
-from spark_cases import EDGES, Question, Texts, frame_of, listed, mixed, templates
+from spark_cases import EDGES, Question, Texts, frame_of, listed, mixed, nightly, templates
 
-QUESTIONS: list[Question] = [
+QUESTIONS: list[Any] = [
     {},
-    {"similarity": 0.6, "recall": 0.9},
-    {"recall": 1.0},
-    {"radius": 0},
     {"radius": 12},
+    nightly({"similarity": 0.6, "recall": 0.9}),
+    nightly({"recall": 1.0}),
+    nightly({"radius": 0}),
 ]
 
 
@@ -54,8 +54,8 @@ def halves(texts: Texts) -> tuple[Texts, Texts]:
     "corpus",
     [
         EDGES + EDGES[::-1] + mixed(11, 20),
-        pytest.param(mixed(13, 60), marks=pytest.mark.nightly),
-        pytest.param(templates(150), marks=pytest.mark.nightly),
+        nightly(mixed(13, 60)),
+        nightly(templates(150)),
     ],
     ids=["mixed", "more", "templates"],
 )
@@ -75,8 +75,16 @@ def test_removed_rows_are_those_of_the_local_engine(
     assert found.counts() == counts
 
 
-@pytest.mark.parametrize("asked", [{}, {"radius": 3}], ids=str)
-@pytest.mark.parametrize("texts_kept", [True, False])
+@pytest.mark.parametrize(
+    ("texts_kept", "asked"),
+    [
+        (True, {"radius": 3}),
+        (False, {}),
+        nightly(True, {}),
+        nightly(False, {"radius": 3}),
+    ],
+    ids=str,
+)
 def test_sketches_are_kept_as_parquet(
     spark: Any, tmp_path: Path, asked: Question, texts_kept: bool
 ) -> None:
@@ -115,9 +123,9 @@ OTHER = "an entirely different sentence about cooking rice with beans and pepper
     ("given", "message"),
     [
         ([(11, B), (12, OTHER)], "reference_texts has no text with the id 10, of which a sketch"),
-        ([], "reference_texts has no text with the id 1[01], of which a sketch was made"),
+        nightly([], "reference_texts has no text with the id 1[01], of which a sketch was made"),
         ([(10, OTHER), (11, B)], "the text with the id 10 in reference_texts is not the one its"),
-        ([(10, OTHER), (10, A), (11, B)], "reference_texts has 2 rows with the id 10; ids must"),
+        nightly([(10, OTHER), (10, A), (11, B)], "reference_texts has 2 rows with the id 10; ids"),
         ([(10, A), (10, A), (11, B)], "reference_texts has 2 rows with the id 10; ids must"),
     ],
     ids=["missing", "empty", "changed", "repeated", "twice"],
