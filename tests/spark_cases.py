@@ -205,3 +205,30 @@ def check_pairs(frame: Any, texts: Texts, question: Question, **options: Any) ->
     asked = {name: value for name, value in question.items() if name not in ("linkage", "keep")}
     found = listed(engine.pairs(frame, **asked, **options).toArrow())
     assert found == listed(expected(texts, asked).pairs)
+
+
+def expected_against(reference: Texts, texts: Texts, asked: Question) -> list[tuple[Any, ...]]:
+    """Rows that are near a reference by the local engine: row, row of the reference, distance,
+    similarity."""
+    import numpy as np
+
+    from neardup.dedup import removed_table, strings
+    from neardup.engines import engine
+    from neardup.near.corpus import texts_in_memory
+    from neardup.near.matches import Clusters
+    from neardup.near.question import question
+    from neardup.recipe import as_recipe
+
+    made = as_recipe(None)
+    options = {"similarity": None, "radius": None, "recall": None, **asked}
+    wanted = question(**options, bits=made.bits)
+    corpus = texts_in_memory(strings([*reference, *texts]), made, wanted, threads=1)
+    first = len(reference)
+    matches = engine().match(corpus, wanted, first=first, threads=1)
+    found = matches.nearest(first)
+    labels = np.where(found.match >= 0, found.match, np.arange(len(found.match)))
+    table = removed_table(matches, Clusters(labels, found.similarity, found.distance))
+    return sorted(
+        (row - first, match, distance, similarity)
+        for row, match, distance, similarity in (tuple(row.values()) for row in table.to_pylist())
+    )

@@ -5,17 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from neardup.dedup import removed_table, strings
-from neardup.engines import engine
 from neardup.engines import spark as sp
-from neardup.near.corpus import texts_in_memory
-from neardup.near.matches import Clusters
-from neardup.near.question import question
 from neardup.recipe import Recipe, as_recipe
-from spark_cases import EDGES, Question, Texts, frame_of, listed, mixed, nightly, templates
+from spark_cases import (
+    EDGES,
+    Question,
+    Texts,
+    expected_against,
+    frame_of,
+    listed,
+    mixed,
+    nightly,
+    templates,
+)
 
 QUESTIONS: list[Any] = [
     {},
@@ -24,25 +28,6 @@ QUESTIONS: list[Any] = [
     nightly({"recall": 1.0}),
     nightly({"radius": 0}),
 ]
-
-
-def expected(
-    reference: Texts, texts: Texts, asked: Question, recipe: str | None = None
-) -> list[tuple[Any, ...]]:
-    """The removed rows of the local engine: row, row of the reference, distance, similarity."""
-    made = as_recipe(recipe)
-    options = {"similarity": None, "radius": None, "recall": None, **asked}
-    wanted = question(**options, bits=made.bits)
-    corpus = texts_in_memory(strings([*reference, *texts]), made, wanted, threads=1)
-    first = len(reference)
-    matches = engine().match(corpus, wanted, first=first, threads=1)
-    found = matches.nearest(first)
-    labels = np.where(found.match >= 0, found.match, np.arange(len(found.match)))
-    table = removed_table(matches, Clusters(labels, found.similarity, found.distance))
-    return sorted(
-        (row - first, match, distance, similarity)
-        for row, match, distance, similarity in (tuple(row.values()) for row in table.to_pylist())
-    )
 
 
 def halves(texts: Texts) -> tuple[Texts, Texts]:
@@ -65,7 +50,7 @@ def test_removed_rows_are_those_of_the_local_engine(
     reference, texts = halves(corpus)
     frame = frame_of(spark, texts, seed=2)
     found = sp.against(frame, frame_of(spark, reference, partitions=3, seed=3), **asked)
-    removed = expected(reference, texts, asked)
+    removed = expected_against(reference, texts, asked)
     assert listed(found.removed.toArrow()) == removed
     gone = {row[0] for row in removed}
     kept = found.kept.toArrow()
@@ -96,7 +81,7 @@ def test_sketches_are_kept_as_parquet(
     frame = frame_of(spark, texts, seed=5)
     more = {} if texts_kept else {"reference_texts": old}
     found = sp.against(frame, table, **asked, **more)
-    assert listed(found.removed.toArrow()) == expected(reference, texts, asked)
+    assert listed(found.removed.toArrow()) == expected_against(reference, texts, asked)
 
 
 def test_other_sketches_are_refused(spark: Any) -> None:
