@@ -79,6 +79,7 @@ def test_every_type(kind: Any, values: Any, descending: bool, examples: int) -> 
     check()
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.text("ab\x00", max_size=3), st.none() | st.integers(0, 3)), max_size=15)
 )
@@ -94,6 +95,7 @@ def test_several_columns(rows: list[tuple[str, int | None]]) -> None:
     assert sorted(range(len(rows)), key=lambda at: keys[at]) == by_value
 
 
+@settings(max_examples=40)
 @given(st.lists(st.none() | st.floats() | st.just(-0.0), max_size=12))
 def test_the_order_is_that_of_the_policies(values: list[float | None]) -> None:
     import numpy as np

@@ -23,7 +23,7 @@ from spark_cases import (
 
 QUESTIONS: list[Any] = [
     {},
-    {"radius": 12},
+    nightly({"radius": 12}),
     nightly({"similarity": 0.6, "recall": 0.9}),
     nightly({"recall": 1.0}),
     nightly({"radius": 0}),
@@ -109,7 +109,9 @@ OTHER = "an entirely different sentence about cooking rice with beans and pepper
     [
         ([(11, B), (12, OTHER)], "reference_texts has no text with the id 10, of which a sketch"),
         nightly([], "reference_texts has no text with the id 1[01], of which a sketch was made"),
-        ([(10, OTHER), (11, B)], "the text with the id 10 in reference_texts is not the one its"),
+        nightly(
+            [(10, OTHER), (11, B)], "the text with the id 10 in reference_texts is not the one"
+        ),
         nightly([(10, OTHER), (10, A), (11, B)], "reference_texts has 2 rows with the id 10; ids"),
         ([(10, A), (10, A), (11, B)], "reference_texts has 2 rows with the id 10; ids must"),
     ],
@@ -132,7 +134,7 @@ def test_ids_of_texts_are_of_the_same_type(spark: Any) -> None:
         sp.against(frame, sp.sketches(frame), reference_texts=texts)
 
 
-@pytest.mark.parametrize("asked", [{}, {"radius": 30}], ids=str)
+@pytest.mark.parametrize("asked", [nightly({}), {"radius": 30}], ids=str)
 def test_ids_that_change_when_they_are_read_again(spark: Any, asked: Question) -> None:
     named = frame_of(spark, [A]).selectExpr("named AS id", "text")
     frame = frame_of(spark, [A, A]).selectExpr("uuid() AS id", "text")
