@@ -55,6 +55,8 @@ def test_the_defaults_on_every_corpus(spark: Any, corpus: str, question: dict[st
 FOX = "the quick brown fox jumps over the lazy dog near the river bank today"
 # Everything is heavy, every group is cut, every table goes through many tasks.
 TIGHT = Limits(task_bytes=4 << 10, bucket_rows=16, group_rows=48, count_keys=2000, few_edges=50)
+# The same of fewer texts.
+SMALL = Limits(task_bytes=4 << 10, bucket_rows=8, group_rows=16, count_keys=700, few_edges=20)
 # Heavy keys, but groups that one task holds.
 HEAVY = Limits(task_bytes=64 << 10, bucket_rows=8)
 
@@ -75,8 +77,8 @@ def test_every_question(spark: Any, question: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("limits", "question", "size", "checks"),
     [
-        (TIGHT, {}, 32, [check_dedup]),
-        (TIGHT, {"radius": 6}, 24, [check_dedup]),
+        (SMALL, {}, 24, [check_dedup, check_pairs]),
+        (SMALL, {"radius": 6}, 24, [check_dedup]),
         (HEAVY, {}, 24, [check_pairs]),
         *(
             nightly(limits, question, 70, [check_dedup, check_pairs])
@@ -252,6 +254,7 @@ def test_wrong_arguments_are_named(spark: Any) -> None:
         (lambda: sp.clusters(frame, linkage=chained), ValueError, "linkage is 'chain'"),
         (lambda: sp.dedup(frame, 1.5), ValueError, "similarity is 1.5"),
         (lambda: sp.dedup(frame, 0.5, radius=3), ValueError, "exclude each other"),
+        (lambda: sp.dedup(frame, text_column=third), TypeError, "a column of df is 3; pass its"),
         (lambda: sp.dedup(frame, order_by=third), TypeError, "order_by is 3"),
         (lambda: Limits(task_bytes=0), ValueError, "task_bytes is 0"),
         (
