@@ -80,9 +80,9 @@ def main(kind: str) -> None:
     assert sp.fingerprint(named).where("fingerprint IS NOT NULL").count() == 40
     assert "reference_texts has no text with the id " in refused(documents)
     rows = [(0, b"one two three four"), (1, b"\xff bad"), (2, b"one two three four")]
-    found = sp.dedup(spark.createDataFrame(rows, "id long, text binary"))
-    assert listed(found.unreadable.toArrow()) == [(1, "not UTF-8")]
-    assert found.counts() == {"rows": 3, "kept": 2, "removed": 1, "unreadable": 1}
+    bad = sp.dedup(spark.createDataFrame(rows, "id long, text binary"))
+    assert listed(bad.unreadable.toArrow()) == [(1, "not UTF-8")]
+    assert bad.counts() == {"rows": 3, "kept": 2, "removed": 1, "unreadable": 1}
     print("all of", kind)
     spark.stop()
 
