@@ -11,6 +11,14 @@ from typing import Any
 
 import neardup as nd
 
+
+def nightly(*values: Any) -> Any:
+    """A case that is left to the long form of the tests."""
+    import pytest
+
+    return pytest.param(*values, marks=pytest.mark.nightly)
+
+
 ROOT = Path(__file__).parent.parent
 Texts = list[str | None]
 Question = dict[str, Any]
@@ -120,6 +128,8 @@ QUESTIONS: list[Question] = [
     {"radius": 12, "linkage": "connected"},
     {"radius": 30},
 ]
+# xxhash64 of a bigint of 0.
+NUMBER_OF_0 = -5252525462095825812
 KEEPS = ("first", "longest", "shortest", "newest:key", "best:key")
 
 
@@ -159,7 +169,9 @@ def check_dedup(frame: Any, texts: Texts, question: Question, **options: Any) ->
 
     local = expected(texts, question)
     found = engine.dedup(frame, **question, **options)
-    assert listed(found.removed.toArrow()) == listed(local.removed)
+    gone = found.removed.toArrow()
+    assert gone.column_names == ["id", "dup_of", "cluster", "distance", "similarity"]
+    assert listed(gone.drop_columns("cluster")) == listed(local.removed)
     kept = found.kept.toArrow()
     assert kept.column_names == frame.columns
     assert sorted(kept["id"].to_pylist()) == local.kept.tolist()
@@ -168,9 +180,20 @@ def check_dedup(frame: Any, texts: Texts, question: Question, **options: Any) ->
         for at, text in zip(kept["id"].to_pylist(), kept["text"].to_pylist(), strict=True)
     )
     sizes = {label: local.clusters.tolist().count(label) for label in set(local.clusters.tolist())}
-    assert listed(found.clusters.toArrow()) == [
+    told = found.clusters.toArrow().select(["id", "representative", "size", "cluster"])
+    assert listed(told.drop_columns("cluster")) == [
         (at, label, sizes[label]) for at, label in enumerate(local.clusters.tolist())
     ]
+    # One number for each representative, the same in both tables, of every engine and run.
+    numbers = dict(
+        zip(told["representative"].to_pylist(), told["cluster"].to_pylist(), strict=True)
+    )
+    assert len(set(numbers.values())) == len(numbers)
+    assert all(numbers[row[1]] == row[3] for row in listed(told))
+    assert set(zip(gone["dup_of"].to_pylist(), gone["cluster"].to_pylist(), strict=True)) <= set(
+        numbers.items()
+    )
+    assert numbers.get(0, NUMBER_OF_0) == NUMBER_OF_0
     none = [(at, "no text") for at, text in enumerate(texts) if text is None]
     assert listed(found.unreadable.toArrow()) == none
 
@@ -182,3 +205,30 @@ def check_pairs(frame: Any, texts: Texts, question: Question, **options: Any) ->
     asked = {name: value for name, value in question.items() if name not in ("linkage", "keep")}
     found = listed(engine.pairs(frame, **asked, **options).toArrow())
     assert found == listed(expected(texts, asked).pairs)
+
+
+def expected_against(reference: Texts, texts: Texts, asked: Question) -> list[tuple[Any, ...]]:
+    """Rows that are near a reference by the local engine: row, row of the reference, distance,
+    similarity."""
+    import numpy as np
+
+    from neardup.dedup import removed_table, strings
+    from neardup.engines import engine
+    from neardup.near.corpus import texts_in_memory
+    from neardup.near.matches import Clusters
+    from neardup.near.question import question
+    from neardup.recipe import as_recipe
+
+    made = as_recipe(None)
+    options = {"similarity": None, "radius": None, "recall": None, **asked}
+    wanted = question(**options, bits=made.bits)
+    corpus = texts_in_memory(strings([*reference, *texts]), made, wanted, threads=1)
+    first = len(reference)
+    matches = engine().match(corpus, wanted, first=first, threads=1)
+    found = matches.nearest(first)
+    labels = np.where(found.match >= 0, found.match, np.arange(len(found.match)))
+    table = removed_table(matches, Clusters(labels, found.similarity, found.distance))
+    return sorted(
+        (row - first, match, distance, similarity)
+        for row, match, distance, similarity in (tuple(row.values()) for row in table.to_pylist())
+    )

@@ -15,6 +15,7 @@ from spark_cases import (
     CORPORA,
     check_dedup,
     check_pairs,
+    expected_against,
     frame_of,
     listed,
     mixed,
@@ -40,6 +41,17 @@ def session(kind: str) -> Any:
     return named.getOrCreate()
 
 
+def refused(documents: Any) -> str:
+    """What is said if texts of a reference are missing."""
+    texts = documents.where("id < 0")
+    edited = documents.selectExpr("id", "concat(text, ' again') AS text")
+    try:
+        sp.against(edited, sp.sketches(documents), 0.5, reference_texts=texts)
+    except ValueError as error:
+        return str(error)
+    return "nothing"
+
+
 def main(kind: str) -> None:
     spark = session(kind)
     tight = Limits(task_bytes=64 << 10, bucket_rows=32, group_rows=96, few_edges=200)
@@ -62,8 +74,15 @@ def main(kind: str) -> None:
     print("templates", flush=True)
     documents = frame_of(spark, sample())
     found = sp.against(documents, sp.sketches(documents, texts=True))
-    removed = listed(found.removed.toArrow())
-    assert removed == [(at, at, removed[at][2], 1.0) for at in range(len(sample()))]
+    assert listed(found.removed.toArrow()) == expected_against(sample(), sample(), {})
+    print("sketches", flush=True)
+    named = documents.withColumnRenamed("key", "a.key")
+    assert sp.fingerprint(named).where("fingerprint IS NOT NULL").count() == 40
+    assert "reference_texts has no text with the id " in refused(documents)
+    rows = [(0, b"one two three four"), (1, b"\xff bad"), (2, b"one two three four")]
+    bad = sp.dedup(spark.createDataFrame(rows, "id long, text binary"))
+    assert listed(bad.unreadable.toArrow()) == [(1, "not UTF-8")]
+    assert bad.counts() == {"rows": 3, "kept": 2, "removed": 1, "unreadable": 1}
     print("all of", kind)
     spark.stop()
 

@@ -18,6 +18,7 @@ from neardup.engines.spark.components import (
     small_star,
 )
 from neardup.engines.spark.storage import Storage
+from spark_cases import nightly
 
 Edges = list[tuple[int, int]]
 
@@ -73,15 +74,38 @@ def found(table: Any) -> dict[int, int]:
     return {row["node"]: row["root"] for row in rows}
 
 
-@pytest.mark.parametrize("graph", GRAPHS)
+def side_by_side() -> Edges:
+    """All graphs as one of many components."""
+    return [
+        (left + 1000 * at, right + 1000 * at)
+        for at, name in enumerate(GRAPHS)
+        for left, right in GRAPHS[name]
+    ]
+
+
+@pytest.mark.parametrize("graph", ["nothing", "all", *map(nightly, list(GRAPHS)[1:])])
 def test_one_task_or_many(spark: Any, graph: str) -> None:
-    edges = GRAPHS[graph]
-    for few in (1 << 20, 25):
+    edges = side_by_side() if graph == "all" else GRAPHS[graph]
+    for few in (1 << 20, 100 if graph == "all" else 25):
         table = components(frame(spark, edges), Storage(), Limits(few_edges=few))
         assert found(table) == naive(edges)
 
 
-@pytest.mark.parametrize("graph", ["path", "sparse", "turned star", "clique"])
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [(5, 3), (5, 1), (3, 1), (4, 3), (4, 1)],
+        *(nightly(some(30, 40, seed)) for seed in range(4)),
+    ],
+    ids=lambda edges: str(len(edges)),
+)
+def test_every_node_is_told_once(spark: Any, edges: Edges) -> None:
+    """Also if several tasks have met it."""
+    told = components(frame(spark, edges), Storage(), Limits(few_edges=1)).toArrow().to_pylist()
+    assert sorted(tuple(row.values()) for row in told) == sorted(naive(edges).items())
+
+
+@pytest.mark.parametrize("graph", ["sparse", *map(nightly, ["path", "turned star", "clique"])])
 def test_rounds_without_contraction(spark: Any, graph: str) -> None:
     """The two rounds alone come to the end as well, and no round joins or parts anything."""
     edges, storage = GRAPHS[graph], Storage()
@@ -101,6 +125,7 @@ def test_rounds_without_contraction(spark: Any, graph: str) -> None:
         ([], True),
         ([(5, 1), (6, 1), (7, 2)], True),
         ([(5, 1), (5, 2)], False),
+        ([(5, 1), (6, 1), (5, 1)], False),
         ([(5, 1), (6, 5)], False),
         ([(1, 5)], False),
         ([(1, 1)], False),

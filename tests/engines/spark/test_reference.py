@@ -5,44 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from neardup.dedup import removed_table, strings
-from neardup.engines import engine
 from neardup.engines import spark as sp
-from neardup.near.corpus import texts_in_memory
-from neardup.near.matches import Clusters
-from neardup.near.question import question
 from neardup.recipe import Recipe, as_recipe
-from spark_cases import EDGES, Question, Texts, frame_of, listed, mixed, templates
+from spark_cases import (
+    EDGES,
+    Question,
+    Texts,
+    expected_against,
+    frame_of,
+    listed,
+    mixed,
+    nightly,
+    templates,
+)
 
-QUESTIONS: list[Question] = [
+QUESTIONS: list[Any] = [
     {},
-    {"similarity": 0.6, "recall": 0.9},
-    {"recall": 1.0},
-    {"radius": 0},
-    {"radius": 12},
+    nightly({"radius": 12}),
+    nightly({"similarity": 0.6, "recall": 0.9}),
+    nightly({"recall": 1.0}),
+    nightly({"radius": 0}),
 ]
-
-
-def expected(
-    reference: Texts, texts: Texts, asked: Question, recipe: str | None = None
-) -> list[tuple[Any, ...]]:
-    """The removed rows of the local engine: row, row of the reference, distance, similarity."""
-    made = as_recipe(recipe)
-    options = {"similarity": None, "radius": None, "recall": None, **asked}
-    wanted = question(**options, bits=made.bits)
-    corpus = texts_in_memory(strings([*reference, *texts]), made, wanted, threads=1)
-    first = len(reference)
-    matches = engine().match(corpus, wanted, first=first, threads=1)
-    found = matches.nearest(first)
-    labels = np.where(found.match >= 0, found.match, np.arange(len(found.match)))
-    table = removed_table(matches, Clusters(labels, found.similarity, found.distance))
-    return sorted(
-        (row - first, match, distance, similarity)
-        for row, match, distance, similarity in (tuple(row.values()) for row in table.to_pylist())
-    )
 
 
 def halves(texts: Texts) -> tuple[Texts, Texts]:
@@ -54,8 +39,8 @@ def halves(texts: Texts) -> tuple[Texts, Texts]:
     "corpus",
     [
         EDGES + EDGES[::-1] + mixed(11, 20),
-        pytest.param(mixed(13, 60), marks=pytest.mark.nightly),
-        pytest.param(templates(150), marks=pytest.mark.nightly),
+        nightly(mixed(13, 60)),
+        nightly(templates(150)),
     ],
     ids=["mixed", "more", "templates"],
 )
@@ -65,7 +50,7 @@ def test_removed_rows_are_those_of_the_local_engine(
     reference, texts = halves(corpus)
     frame = frame_of(spark, texts, seed=2)
     found = sp.against(frame, frame_of(spark, reference, partitions=3, seed=3), **asked)
-    removed = expected(reference, texts, asked)
+    removed = expected_against(reference, texts, asked)
     assert listed(found.removed.toArrow()) == removed
     gone = {row[0] for row in removed}
     kept = found.kept.toArrow()
@@ -75,8 +60,16 @@ def test_removed_rows_are_those_of_the_local_engine(
     assert found.counts() == counts
 
 
-@pytest.mark.parametrize("asked", [{}, {"radius": 3}], ids=str)
-@pytest.mark.parametrize("texts_kept", [True, False])
+@pytest.mark.parametrize(
+    ("texts_kept", "asked"),
+    [
+        (True, {"radius": 3}),
+        (False, {}),
+        nightly(True, {}),
+        nightly(False, {"radius": 3}),
+    ],
+    ids=str,
+)
 def test_sketches_are_kept_as_parquet(
     spark: Any, tmp_path: Path, asked: Question, texts_kept: bool
 ) -> None:
@@ -88,7 +81,7 @@ def test_sketches_are_kept_as_parquet(
     frame = frame_of(spark, texts, seed=5)
     more = {} if texts_kept else {"reference_texts": old}
     found = sp.against(frame, table, **asked, **more)
-    assert listed(found.removed.toArrow()) == expected(reference, texts, asked)
+    assert listed(found.removed.toArrow()) == expected_against(reference, texts, asked)
 
 
 def test_other_sketches_are_refused(spark: Any) -> None:
@@ -104,6 +97,49 @@ def test_other_sketches_are_refused(spark: Any) -> None:
         TypeError, match=r"of type bigint and those of the reference of type string"
     ):
         sp.against(frame, named)
+
+
+A = "the quick brown fox jumps over the lazy dog near the river bank today"
+B = f"{A} again"
+OTHER = "an entirely different sentence about cooking rice with beans and pepper"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([(11, B), (12, OTHER)], "reference_texts has no text with the id 10, of which a sketch"),
+        nightly([], "reference_texts has no text with the id 1[01], of which a sketch was made"),
+        nightly(
+            [(10, OTHER), (11, B)], "the text with the id 10 in reference_texts is not the one"
+        ),
+        nightly([(10, OTHER), (10, A), (11, B)], "reference_texts has 2 rows with the id 10; ids"),
+        ([(10, A), (10, A), (11, B)], "reference_texts has 2 rows with the id 10; ids must"),
+    ],
+    ids=["missing", "empty", "changed", "repeated", "twice"],
+)
+def test_texts_that_are_not_those_of_the_sketches(spark: Any, given: Any, message: str) -> None:
+    schema = "id long, text string"
+    old = spark.createDataFrame([(10, A), (11, f"{B} then later"), (12, OTHER)], schema)
+    given = [(at, f"{B} then later" if at == 11 else text) for at, text in given]
+    texts = spark.createDataFrame(given, schema)
+    frame = spark.createDataFrame([(1, B)], schema)
+    with pytest.raises(ValueError, match=message):
+        sp.against(frame, sp.sketches(old), 0.8, reference_texts=texts)
+
+
+def test_ids_of_texts_are_of_the_same_type(spark: Any) -> None:
+    frame = frame_of(spark, [A, B])
+    texts = frame.selectExpr("string(id) AS id", "text")
+    with pytest.raises(TypeError, match=r"reference_texts are of type string.*type bigint"):
+        sp.against(frame, sp.sketches(frame), reference_texts=texts)
+
+
+@pytest.mark.parametrize("asked", [nightly({}), {"radius": 30}], ids=str)
+def test_ids_that_change_when_they_are_read_again(spark: Any, asked: Question) -> None:
+    named = frame_of(spark, [A]).selectExpr("named AS id", "text")
+    frame = frame_of(spark, [A, A]).selectExpr("uuid() AS id", "text")
+    with pytest.raises(ValueError, match="df has no text with the id '"):
+        sp.against(frame, named, **asked)
 
 
 def test_nothing_to_compare_with(spark: Any) -> None:

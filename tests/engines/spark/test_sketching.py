@@ -50,6 +50,18 @@ def test_a_column_of_that_name(spark: Any) -> None:
     assert sp.fingerprint(frame, column="code").columns[-1] == "code"
 
 
+def test_any_name_of_a_column(spark: Any) -> None:
+    names = ["a.b", "the `text`", "c0"]
+    frame = spark.createDataFrame([(5, "one two three", "x")], "a long, b string, c string")
+    found = sp.fingerprint(frame.toDF(*names), names[1], column="code.s").toArrow()
+    assert found.column_names == [*names, "code.s"]
+    value = nd.fingerprint("one two three")
+    assert value is not None
+    assert [column.to_pylist()[0] for column in found.columns] == [
+        *(5, "one two three", "x", value.to_bytes(16))
+    ]
+
+
 def test_bad_bytes_have_no_fingerprint(spark: Any) -> None:
     rows = [(0, b"one two three"), (1, b"\xff one"), (2, None)]
     frame = spark.createDataFrame(rows, "id long, text binary")

@@ -16,7 +16,7 @@ from neardup.engines.spark.texts import Source, Texts
 from neardup.fingerprint import RecipeLike
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 
 # A name that no column of a user has.
@@ -28,9 +28,10 @@ class Deduplicated:
     """Which rows of a DataFrame to keep. Tables are computed when they are asked for.
 
     kept        the rows to keep, as they were
-    removed     id, dup_of (the id of the row kept in its place), distance (null without a
+    removed     id, dup_of (the id of the row kept in its place), cluster, distance (null without a
                 fingerprint), similarity (exact cosine with the row kept)
-    clusters    id, representative (the id of the row kept; of a row alone its own), size
+    clusters    id, cluster (a number made of the representative's id), size, representative (the id
+                of the row kept; of a row alone its own)
     unreadable  id, reason: rows without a text, or whose text is not UTF-8; they are kept
     """
 
@@ -119,10 +120,11 @@ def clusters(
     work: str | None = None,
     limits: Limits | None = None,
 ) -> DataFrame:
-    """For each row id, representative (the id of the first of its cluster), size of the cluster.
+    """For each row id, cluster, size of the cluster, representative (the id of its first row).
 
-    A cluster is named by its representative: numbers from 0 would take a sort of all. A row that
-    is alone is a cluster of one. Arguments as for `dedup`.
+    A cluster is its representative. Its number is `xxhash64` of that id, the same in every run;
+    numbers from 0 would take a sort of all. Of a thousand million clusters two may share a number
+    (1 chance in 37). A row that is alone is a cluster of one. Arguments as for `dedup`.
     """
     asked = asked_of(
         df,
@@ -149,7 +151,7 @@ def _named_clusters(labels: DataFrame) -> DataFrame:
     return (
         labels.select("id", "label")
         .join(firsts.join(sizes, "label"), "label")
-        .select("id", "representative", "size")
+        .select("id", _number("representative"), "size", "representative")
     )
 
 
@@ -234,4 +236,11 @@ def _named_removed(rows: Rows, labels: DataFrame, sources: Texts) -> DataFrame:
 
     names = rows.table.select(F.col("row").alias("label"), F.col("id").alias("dup_of"))
     found = removed(rows, labels, sources).join(names, "label")
-    return found.select("id", "dup_of", "distance", "similarity")
+    return found.select("id", "dup_of", _number("dup_of"), "distance", "similarity")
+
+
+def _number(representative: str) -> Column:
+    """The number of a cluster. Numbers of rows would do, but they change with the partitions."""
+    from pyspark.sql import functions as F
+
+    return F.xxhash64(representative).alias("cluster")

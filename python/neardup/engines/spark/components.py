@@ -5,7 +5,7 @@ components in MapReduce and beyond", 2014): in one round every node's larger nei
 under its least neighbour, in the other its smaller ones; neither ever joins or parts components.
 O(log² n) rounds; in practice a handful, since each task first contracts the edges that it has.
 
-It stops at a star forest: every child has one parent, a smaller number, and no parent is a child.
+It stops at a star forest: every child is there once, under a smaller number that is no child.
 That is not only a fixed point of both rounds, it is the answer itself: a star is connected, two
 stars share no edge, and as no round changes components, stars are components. So the stop is
 proven by looking at the edges, whatever happened before.
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-EDGE_BYTES = 16
 # log² of any number of nodes is far below.
 MOST_ROUNDS = 200
+STARS = "node bigint, root bigint"
 
 
 def contract(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -48,7 +48,7 @@ def contract(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def components(
     edges: DataFrame, storage: Storage, limits: Limits, *, count: int | None = None
 ) -> DataFrame:
-    """For each node that is not the least of its component: node, root (the least).
+    """For each node that is not the least of its component, once: node, root (the least).
 
     edges  two columns of numbers; the order in them, repeats and loops do not matter
     count  how many there are, if that is known
@@ -70,8 +70,10 @@ def components(
 
 
 def _contracted(edges: DataFrame, tasks: int) -> DataFrame:
-    edges = edges.repartition(1) if tasks == 1 else edges.repartition(tasks, "node")
-    return edges.mapInArrow(contract, "node bigint, root bigint")
+    if tasks == 1:
+        return edges.repartition(1).mapInArrow(contract, STARS)
+    # A node that several tasks have met may come from each of them, under the same root.
+    return edges.repartition(tasks, "node").mapInArrow(contract, STARS).distinct()
 
 
 def large_star(edges: DataFrame) -> DataFrame:
@@ -99,11 +101,13 @@ def small_star(edges: DataFrame) -> DataFrame:
 
 
 def is_star_forest(edges: DataFrame) -> bool:
-    """Whether each node has one root, smaller than itself, that is no node."""
+    """Whether each node is there once, with a root smaller than itself that is no node."""
     from pyspark.sql import functions as F
 
-    parents = edges.groupBy("node").agg(F.min("root").alias("least"), F.max("root").alias("most"))
-    wrong = parents.where("least < most OR most >= node").select("node")
+    parents = edges.groupBy("node").agg(
+        F.count(F.lit(1)).alias("times"), F.max("root").alias("most")
+    )
+    wrong = parents.where("times > 1 OR most >= node").select("node")
     inner = edges.select(F.col("root").alias("node")).join(
         edges.select("node"), "node", "left_semi"
     )

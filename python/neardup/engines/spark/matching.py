@@ -14,7 +14,7 @@ from neardup.engines.spark.batches import gathered, rows_of_bytes
 from neardup.engines.spark.buckets import fallen, words_of
 from neardup.engines.spark.components import components
 from neardup.engines.spark.groups import near_in_groups
-from neardup.engines.spark.rows import Rows, first_row
+from neardup.engines.spark.rows import REFERENCE, Rows, first_row
 from neardup.engines.spark.texts import VERDICTS, Texts, judged, strings, texts_of, verdict_batch
 from neardup.fingerprint import Fingerprints
 from neardup.near.corpus import texts_in_memory
@@ -53,7 +53,9 @@ def near(rows: Rows, sources: Texts, *, forest: bool = False) -> Near:
     wanted = found.members.select("row")
     for side in ("left", "right"):
         wanted = wanted.union(found.pairs.select(F.col(side).alias("row")))
-    texts = texts_of(rows, wanted, sources)
+    # Twins are known without their texts, but those that are removed are named by their ids.
+    twins = rows.table.where(F.col("side") != REFERENCE).where("row <> first")
+    texts = texts_of(rows, wanted, sources, present=twins)
     verdicts = judged(rows, found.pairs.select("left", "right"), found.pair_count, texts)
     pairs = rows.storage.pin(verdicts.where(F.col("similarity") >= F.lit(similarity)))
     if found.member_count:

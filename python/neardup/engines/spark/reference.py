@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # What a table of sketches has at least.
 OF_SKETCHES = (
-    *("id", "order", "bytes", "signal", "digest", "registers", "fingerprint"),
+    *("id", "order", "bytes", "checksum", "signal", "digest", "registers", "fingerprint"),
     "recipe",
 )
 
@@ -65,7 +65,7 @@ def sketches(
     texts: bool = False,
 ) -> DataFrame:
     """What `against` needs of these rows, to be written as Parquet and compared with later: id,
-    order, bytes, signal, digest, registers, fingerprint, recipe (its identity).
+    order, bytes, checksum, signal, digest, registers, fingerprint, recipe (its identity).
 
     texts  keep the texts as well: candidates are judged by them. Without them `against` has to be
            given the texts of the reference again
@@ -123,7 +123,7 @@ def against(
     storage = Storage(work)
     theirs, source = _sketches_of(reference, reference_texts, asked)
     ours = sketched(df, asked)
-    own, other = (frame.schema["id"].dataType.simpleString() for frame in (ours, theirs))
+    own, other = _id_type(ours, "id"), _id_type(theirs, "id")
     if own != other:
         raise TypeError(
             f"ids of df are of type {own} and those of the reference of type {other}; both go into "
@@ -148,7 +148,7 @@ def _sided(frame: DataFrame, asked: Asked, side: int) -> DataFrame:
     from pyspark.sql import functions as F
 
     compared = "registers" if asked.question.similarity is not None else "fingerprint"
-    names = ("id", "order", "bytes", "signal", "digest", "reason", compared)
+    names = ("id", "order", "bytes", "checksum", "signal", "digest", "reason", compared)
     return frame.select(*names, F.lit(side).alias("side"))
 
 
@@ -162,20 +162,30 @@ def _sketches_of(
     if not is_sketches(reference):
         check_columns(reference, "reference", asked.text_column, asked.id_column, *asked.order_by)
         check_text(reference, "reference", asked.text_column)
-        return sketched(reference, asked), (Source(REFERENCE, reference, *where),)
+        return sketched(reference, asked), (Source(REFERENCE, reference, *where, "reference"),)
     check_identity(reference, asked)
     made = reference.withColumn("reason", F.lit(None).cast("string"))
     if texts is not None:
         check_frame("reference_texts", texts)
         check_columns(texts, "reference_texts", *where)
         check_text(texts, "reference_texts", asked.text_column)
-        return made, (Source(REFERENCE, texts, *where),)
+        own, other = (_id_type(*each) for each in ((texts, asked.id_column), (made, "id")))
+        if own != other:
+            raise TypeError(
+                f"ids of reference_texts are of type {own} and those of the reference of type "
+                f"{other}; they name the same rows, so cast one of them"
+            )
+        return made, (Source(REFERENCE, texts, *where, "reference_texts"),)
     if "text" in reference.columns:
-        return made, (Source(REFERENCE, reference, "id", "text"),)
+        return made, (Source(REFERENCE, reference, "id", "text", "reference"),)
     raise ValueError(
         "the reference is a table of sketches without texts, and what is found by sketches or bits "
         "is judged by texts; pass them as reference_texts=, or keep them: sketches(df, texts=True)"
     )
+
+
+def _id_type(frame: DataFrame, column: str) -> str:
+    return str(frame.schema[column].dataType.simpleString())
 
 
 def check_identity(table: DataFrame, asked: Asked) -> None:
@@ -229,7 +239,8 @@ def _nearest(rows: Rows, sources: Texts) -> DataFrame:
         unknown = matched.where("similarity IS NULL")
         pairs = unknown.select(F.col("row").alias("left"), F.col("label").alias("right"))
         wanted = pairs.select(F.col("left").alias("row")).union(pairs.select("right"))
-        verdicts = judged(rows, pairs, pairs.count(), texts_of(rows, wanted, sources))
+        texts = texts_of(rows, wanted, sources, present=matched.select("row"))
+        verdicts = judged(rows, pairs, pairs.count(), texts)
         known = verdicts.select(F.col("left").alias("row"), F.col("similarity").alias("judged"))
         matched = matched.join(known, "row", "left").withColumn(
             "similarity", F.coalesce("similarity", "judged")

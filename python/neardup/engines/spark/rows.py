@@ -21,7 +21,7 @@ class Rows:
 
     across  whether rows are compared with a reference, and not with each other
     table   row (a number), id, order, side, first (the row that stands for it), signal, bytes,
-            reason; registers or fingerprint
+            checksum, reason; registers or fingerprint
     units   how many rows stand for themselves and have a signal; and their bytes in all
     """
 
@@ -91,7 +91,7 @@ def rows_of(sketched: DataFrame, asked: Asked, storage: Storage, *, across: bool
     joined = rows.join(firsts, ["same", "signal"], "left").withColumn(
         "first", F.coalesce("first", "row")
     )
-    names = ["row", "id", "order", "side", "first", "signal", "bytes", "reason"]
+    names = ["row", "id", "order", "side", "first", "signal", "bytes", "checksum", "reason"]
     names.append("registers" if asked.question.similarity is not None else "fingerprint")
     table = storage.pin(joined.select(*names))
     compared = F.expr("first = row AND signal")

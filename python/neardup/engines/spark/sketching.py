@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
 from neardup.columns import chunks
 from neardup.engines.spark.asked import Asked, check_columns, check_frame, check_text
-from neardup.engines.spark.batches import as_batch, binaries, booleans, one
-from neardup.engines.spark.order import By, check_sortable, sort_keys
+from neardup.engines.spark.batches import as_batch, binaries, booleans, longs, one
+from neardup.engines.spark.order import By, sort_keys, without_order
 from neardup.fingerprint import RecipeLike, fingerprints
 from neardup.keep import number_type, stripped
 from neardup.recipe import Recipe, as_recipe
@@ -47,17 +49,20 @@ def fingerprint(
         raise ValueError(f"df has a column {column!r} already; name another with column=")
     from pyspark.sql.types import BinaryType, StructType
 
-    schema = StructType([*df.schema.fields]).add(column, BinaryType())
     place = df.columns.index(text_column)
+    # Under names of our own: not every engine takes a name with a dot here.
+    names = [*df.columns, column]
+    own = [f"c{at}" for at in range(len(names))]
+    plain = df.toDF(*own[:-1])
+    schema = StructType([*plain.schema.fields]).add(own[-1], BinaryType())
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             values, signal = codes(readable(batch.column(place))[0], made)
             found = binaries(values[:, ::-1], ~signal)
-            names = [*batch.schema.names, column]
-            yield as_batch(dict(zip(names, [*batch.columns, found], strict=True)))
+            yield as_batch(dict(zip(own, [*batch.columns, found], strict=True)))
 
-    return df.mapInArrow(work, schema)
+    return plain.mapInArrow(work, schema).toDF(*names)
 
 
 def readable(column: Any) -> tuple[Any, Any]:
@@ -88,6 +93,23 @@ def _decoded(value: bytes | None) -> str | None:
         return None
 
 
+def checksums(texts: Any) -> NDArray[np.int64]:
+    """Of each text a number that another text hardly has; 0 where there is none."""
+    import numpy as np
+
+    _, offsets, data = texts.buffers()
+    found = np.zeros(len(texts), dtype=np.int64)
+    if data is None:
+        return found
+    ends = np.frombuffer(offsets, dtype=np.int64)[texts.offset :][: len(texts) + 1].tolist()
+    there, view = texts.is_valid().to_pylist(), memoryview(data)
+    for at, (start, end) in enumerate(itertools.pairwise(ends)):
+        if there[at]:
+            digest = blake2b(view[start:end], digest_size=8).digest()
+            found[at] = int.from_bytes(digest, "little", signed=True)
+    return found
+
+
 def codes(texts: Any, recipe: Recipe) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Fingerprints as rows of bytes, the lowest first, and which of them there are."""
     import numpy as np
@@ -101,7 +123,8 @@ def codes(texts: Any, recipe: Recipe) -> tuple[NDArray[np.uint8], NDArray[np.boo
 
 @dataclass(frozen=True)
 class Making:
-    """What a task makes of rows: id, order, length, signal, digest, registers, fingerprint.
+    """What a task makes of rows: id, order, length, checksum, signal, digest, registers,
+    fingerprint.
 
     keys   the type that keys for keep, where they are strings, all can be cast to; or None
     """
@@ -132,6 +155,7 @@ class Making:
             "id": columns["id"],
             "order": sort_keys(self._by(columns, lengths)),
             "bytes": lengths,
+            "checksum": longs(checksums(texts)),
             "signal": booleans(signal),
             "digest": binaries(sketches[:, REGISTERS:], (sketches[:, REGISTERS:] == 0).all(axis=1)),
             "reason": why,
@@ -170,9 +194,10 @@ def sketched(
     fingerprint: bool = False,
     text: bool = False,
 ) -> DataFrame:
-    """For each row id, order (bytes that sort as rows do), bytes (of the text), signal, digest
-    (null if nothing can be like it), reason (null, or why the text could not be read); registers
-    where a similarity is asked for, fingerprint where a radius is, or on request."""
+    """For each row id, order (bytes that sort as rows do), bytes (of the text), checksum (of the
+    text), signal, digest (null if nothing can be like it), reason (null, or why the text could not
+    be read); registers where a similarity is asked for, fingerprint where a radius is, or on
+    request."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import StructType
 
@@ -196,6 +221,7 @@ def sketched(
     for name, kind in (
         ("order", "binary"),
         ("bytes", "long"),
+        ("checksum", "long"),
         ("signal", "boolean"),
         ("digest", "binary"),
         ("reason", "string"),
@@ -214,11 +240,9 @@ def quoted(name: str) -> str:
 
 def _check_order(frame: DataFrame, own: str, name: str) -> None:
     """Refuses columns that have no order before a task does."""
-    import pyarrow as pa
-
     kind = frame.schema[own].dataType.simpleString()
     if kind.startswith(("array", "map", "struct", "variant", "interval", "void")):
-        check_sortable(name, pa.list_(pa.int64()))
+        raise without_order(name, kind)
 
 
 def _key_type(frame: DataFrame) -> str | None:

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import atexit
 import itertools
+import os
 import shutil
 import tempfile
+import threading
 import uuid
+import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,7 +29,8 @@ class Storage:
 
     folder  where all executors can write and read: s3a://…, hdfs://…, a shared disk. Tables stay
             there until somebody deletes them: what a run returns reads them.
-            [default: the executors themselves, or where they cannot, a temporary folder]
+            [default: the executors themselves, or where they cannot, a temporary folder that goes
+            with the session, or at exit]
     """
 
     def __init__(self, folder: str | None = None) -> None:
@@ -38,7 +42,7 @@ class Storage:
             held = _checkpointed(frame)
             if held is not None:
                 return held
-            self.folder = _temporary()
+            self.folder = f"{_temporary.of(frame.sparkSession)}/{uuid.uuid4().hex}"
         path = f"{self.folder}/{next(_numbers)}"
         frame.write.parquet(path)
         # By its own schema: of an empty table there may be no file to tell it.
@@ -60,7 +64,34 @@ def _has_none(error: Any) -> bool:
     return "checkpoint" in str(error) and "not configured" in str(error)
 
 
-def _temporary() -> str:
-    folder = tempfile.mkdtemp(prefix="neardup-spark-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+class Temporary:
+    """One folder of this process, made when it is needed, with one in it for each session. A
+    session's goes when nobody holds that session any more; all go at exit."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process = 0
+        self._parent = ""
+        self._folders: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+
+    def of(self, session: Any) -> str:
+        """The folder of a session."""
+        with self._lock:
+            if self._process != os.getpid() or not os.path.isdir(self._parent):
+                self._process, self._folders = os.getpid(), weakref.WeakKeyDictionary()
+                self._parent = tempfile.mkdtemp(prefix="neardup-spark-")
+                atexit.register(_remove, self._parent, self._process)
+            folder = self._folders.get(session)
+            if folder is None:
+                folder = self._folders[session] = tempfile.mkdtemp(dir=self._parent)
+                weakref.finalize(session, _remove, folder, self._process)
+            return folder
+
+
+def _remove(folder: str, process: int) -> None:
+    # A process that was forked has no say about its parent's tables.
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_temporary = Temporary()
