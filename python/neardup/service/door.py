@@ -49,9 +49,13 @@ class Door:
         for thread in self._threads:
             thread.start()
 
+    @property
+    def is_full(self) -> bool:
+        return self.inside >= self.most
+
     async def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """What the function returns or raises; raises `Busy` if the queue is full."""
-        if self.inside >= self.most:
+        if self.is_full:
             raise Busy
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
