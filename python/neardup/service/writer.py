@@ -143,7 +143,7 @@ def _size(row: tuple[str, str, dict[str, Any]]) -> int:
     """Bytes a row takes, more or less."""
     try:
         return sys.getsizeof(row[1]) + (len(msgspec.json.encode(row[2])) if row[2] else 0)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         # No metadata that could be stored: this is told by whoever stores it.
         return sys.getsizeof(row[1])
 
