@@ -17,13 +17,17 @@ LOCALES = {"en": "en-GB", "zh": "zh-CN"}
 LOOKS = [("en", "light"), ("zh", "dark")]
 ALL_LOOKS = [(language, colours) for language in ("en", "zh") for colours in ("light", "dark")]
 
+# A name that is this machine for the browser, and nobody for others.
+NAME = "search.test"
+ARGUMENTS = ["--no-sandbox", f"--host-resolver-rules=MAP {NAME} 127.0.0.1"]
+
 
 @contextmanager
 def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as started:
-        found = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        found = started.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
         try:
             yield found
         finally:

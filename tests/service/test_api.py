@@ -256,6 +256,14 @@ def test_a_body_that_cannot_be_read_is_refused(
     problem(answer, status)
 
 
+@pytest.mark.parametrize(
+    ("body", "at"), [(b'{"text":"\xff"}', 9), (b'{"text":"\xc3\xa9\xff"}', 11), (b"\xff", 0)]
+)
+def test_the_byte_that_is_not_utf8_is_told(client: httpx.Client, body: bytes, at: int) -> None:
+    answer = client.post("/v1/check", content=body, headers={"Content-Type": "application/json"})
+    assert answer.json()["errors"] == [f"byte {at} is not UTF-8"]
+
+
 @pytest.mark.parametrize(("depth", "status"), [(50, 200), (200, 422), (100_000, 400)])
 def test_deep_metadata_is_refused(served: str, depth: int, status: int) -> None:
     inner = b"[" * depth + b"]" * depth
@@ -299,6 +307,7 @@ def test_methods_paths_and_types(client: httpx.Client) -> None:
     assert refused.headers["allow"] == "GET, HEAD, POST"
     problem(client.get("/v1/nothing"), 404)
     problem(client.get("/v1"), 404)
+    problem(client.get("/v1/stats/"), 404)
     problem(client.post("/v1/check", content=b"text=x"), 415)
     problem(client.post("/v1/check", json={"text": "x"}, headers={"Accept": "text/html"}), 406)
     problem(client.get("/v1/stats?n=1"), 422, "no options")

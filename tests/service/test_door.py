@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 
 import pytest
 
@@ -70,6 +71,31 @@ def test_what_has_not_begun_is_left_out_when_nobody_waits_for_it() -> None:
 
     asyncio.run(main())
     assert begun == [2]
+    door.close()
+
+
+def test_what_nobody_waits_for_keeps_no_texts() -> None:
+    door, gate = Door(1, 3), threading.Event()
+
+    class Text(str):
+        pass
+
+    async def main() -> None:
+        first = asyncio.ensure_future(door.run(gate.wait))
+        text = Text("a long text")
+        second = asyncio.ensure_future(door.run(len, text))
+        seen = weakref.ref(text)
+        del text
+        await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.wait([second])
+        del second
+        assert seen() is None
+        assert door.inside == 2
+        gate.set()
+        await first
+
+    asyncio.run(main())
     door.close()
 
 

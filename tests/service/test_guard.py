@@ -51,7 +51,20 @@ def bearer(token: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:80", "localhost.evil.example", "", "127.0.0.1.nip.io"]
+    "host",
+    [
+        "evil.example",
+        "evil.example:80",
+        "localhost.evil.example",
+        "",
+        "127.0.0.1.nip.io",
+        "fe80::1%evil.example",
+        "[fe80::1%evil.example]",
+        "[127.0.0.1",
+        "[127.0.0.1]",
+        "127.0.0.1]",
+        "::1",
+    ],
 )
 def test_a_name_that_is_not_ours_is_refused(served: str, host: str) -> None:
     for path in ROUTES:
@@ -124,7 +137,7 @@ def test_every_answer_is_guarded(served: str) -> None:
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
         assert "access-control-allow-origin" not in headers
         assert headers["server"] == "neardup"
     refused = httpx.get(served, headers={"Host": "evil.example"})
@@ -188,11 +201,33 @@ def test_tokens_change_without_a_restart(
     # One that cannot be used changes nothing.
     token_file.write_text("nonsense", encoding="utf-8")
     assert httpx.get(url, headers=bearer(NEW)).status_code == 200
-    token_file.unlink()
+
+
+@pytest.mark.parametrize("text", ["", "# nobody\n", None])
+def test_without_a_token_in_the_file_nobody_is_let_in(
+    serve: Callable[..., str],
+    token_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    text: str | None,
+) -> None:
+    monkeypatch.setattr(tokens, "PATIENCE", 0.0)
+    url = f"{serve(token_file=token_file)}/v1/stats"
+    assert httpx.get(url, headers=bearer(READ)).status_code == 200
+    if text is None:
+        token_file.unlink()
+    else:
+        token_file.write_text(text, encoding="utf-8")
+    for _ in range(3):
+        assert httpx.get(url, headers=bearer(READ)).status_code == 401
+    assert caplog.text.count("nobody is let in") == 1
+    token_file.write_text(f"read {NEW}\n", encoding="utf-8")
+    token_file.chmod(0o600)
     assert httpx.get(url, headers=bearer(NEW)).status_code == 200
+    assert httpx.get(url, headers=bearer(READ)).status_code == 401
 
 
-def test_guessing_is_slowed_down_and_does_not_lock_the_others_out(
+def test_wrong_tokens_are_told_to_wait_and_lock_nobody_out(
     serve: Callable[..., str], token_file: Path
 ) -> None:
     url = f"{serve(token_file=token_file)}/v1/stats"

@@ -124,6 +124,25 @@ def test_no_more_documents_wait_than_allowed(collection: nd.Collection) -> None:
     assert len(collection) == 40 * (10 - len(refused))
 
 
+def test_no_more_bytes_wait_than_allowed(collection: nd.Collection) -> None:
+    writer = Writer(collection, 10_000, 100_000)
+
+    async def main() -> list[Any]:
+        wishes = [writer.add([row(f"t{n}", "x" * 40_000)]) for n in range(5)]
+        wishes += [writer.add([row(f"m{n}", metadata={"x": ["y"] * 10_000})]) for n in range(5)]
+        return await asyncio.gather(*wishes, return_exceptions=True)
+
+    found = asyncio.run(main())
+    # Larger than all that may wait, but nothing else does.
+    alone = asyncio.run(writer.add([row("alone", "x " * 100_000)]))
+    writer.close()
+    refused = [one for one in found if isinstance(one, Busy)]
+    assert 0 < len(refused) < 10
+    assert alone[0].status == "added"
+    assert len(collection) == 11 - len(refused)
+    assert writer.waiting_bytes == 0
+
+
 def test_what_was_wished_is_stored_even_if_nobody_waits(collection: nd.Collection) -> None:
     writer = Writer(collection, 100)
 

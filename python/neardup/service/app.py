@@ -54,7 +54,7 @@ def make_app(service: Service) -> Starlette:
         Route(path, Endpoint(service, [*operations]))
         for path, operations in groupby(sorted(OPERATIONS, key=by_path), by_path)
     ]
-    return Starlette(
+    app = Starlette(
         routes=[
             *api,
             *watching(service, metrics),
@@ -67,6 +67,9 @@ def make_app(service: Service) -> Starlette:
             **dict.fromkeys((Refusal, *ASKING), _told),
         },
     )
+    # A path with a slash too many is another path, and is told so.
+    app.router.redirect_slashes = False
+    return app
 
 
 async def _refused(service: Service, request: Request, error: Exception) -> Response:

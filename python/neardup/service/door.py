@@ -14,7 +14,8 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-Job = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
+# The call is in a list of its own, so that it can be taken away.
+Job = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", list[Callable[[], Any]]]
 
 
 # How long an answer that nobody waits for any more may hold up the end.
@@ -49,16 +50,25 @@ class Door:
         for thread in self._threads:
             thread.start()
 
+    @property
+    def is_full(self) -> bool:
+        return self.inside >= self.most
+
     async def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """What the function returns or raises; raises `Busy` if the queue is full."""
-        if self.inside >= self.most:
+        if self.is_full:
             raise Busy
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         # Counted in the loop's thread only.
         self.inside += 1
-        self._jobs.put((loop, future, partial(function, *args, **kwargs)))
-        return await future
+        call: list[Callable[[], T]] = [partial(function, *args, **kwargs)]
+        self._jobs.put((loop, future, call))
+        try:
+            return await future
+        finally:
+            # What nobody waits for any more must not keep its texts while it is in the queue.
+            call.clear()
 
     def close(self) -> None:
         """Ends the threads when they have done what is waiting; one that takes too long is left to
@@ -75,7 +85,7 @@ class Door:
             value, error = None, None
             if not future.cancelled():
                 try:
-                    value = call()
+                    value = call.pop()()
                 except BaseException as raised:
                     error = raised
             self._done.append((future, value, error))

@@ -19,7 +19,9 @@ from neardup.service.requests import (
     JSON,
     LINES,
     NDJSON,
+    SHARE,
     Gone,
+    Unread,
     accepts,
     decoded,
     media_type,
@@ -62,9 +64,11 @@ class Endpoint:
             if operation.reply is not None and media_type(scope) in LINES:
                 if not accepts(scope, NDJSON):
                     raise _unaccepted(NDJSON)
-                await self.replies[operation.name](asked, receive, send)
+                await self.replies[operation.name](asked, scope.get(SHARE), receive, send)
                 return
             response = await self._answer(operation, asked, scope, receive)
+        except Unread:
+            raise
         except Gone:
             # Most likely nobody is there any more; but the body may as well have been malformed.
             response = problem(400, "the body broke off", headers={"Connection": "close"})

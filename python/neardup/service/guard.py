@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import time
@@ -13,10 +14,11 @@ from urllib.parse import urlencode, urlsplit
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from neardup.service.budget import Budget, Share
 from neardup.service.metrics import Metrics
 from neardup.service.problems import Refusal
 from neardup.service.rate import Rate
-from neardup.service.requests import bounded, header
+from neardup.service.requests import SHARE, Unread, bounded, header
 from neardup.service.rights import KEY, Rights
 from neardup.service.settings import LOCAL_NAMES, Settings
 
@@ -36,7 +38,9 @@ FOREIGN = ("cross-site", "same-site")
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    # Nothing to other sites. Our own forms need it: without, their Origin would be "null", and
+    # where there is no TLS a browser says in no other way whose they are.
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"x-frame-options", b"DENY"),
@@ -45,6 +49,8 @@ HEADERS = (
 )
 # Unless an answer says otherwise: documents change, and are nobody else's.
 UNCACHED = (b"cache-control", b"no-store")
+# Bytes of an answer that are sent at once, where it is sent by and by.
+PIECE = 64 << 10
 
 
 class Guard:
@@ -60,6 +66,7 @@ class Guard:
         self.rights = rights
         self.rate = Rate(settings.rate, settings.burst) if settings.rate > 0 else None
         self.metrics = metrics
+        self.bodies = Budget(settings.max_bodies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -69,13 +76,17 @@ class Guard:
         began = time.perf_counter()
         peer = (scope.get("client") or ("unknown",))[0]
         status = 0
+        share = scope[SHARE] = Share(self.bodies)
 
         async def sending(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 _add_headers(message)
-            await send(message)
+            if message.get("more_body"):
+                await self._stream(message["body"], send)
+            else:
+                await send(message)
 
         try:
             try:
@@ -87,6 +98,9 @@ class Guard:
             except Refusal as refusal:
                 answer = signing_in(scope) if refusal.status == 401 else None
                 await (answer or refusal.response())(scope, receive, sending)
+            except Unread:
+                log.info("an answer was not read in time, and is broken off")
+                raise
             except Exception as error:
                 # Without its message, which may hold a text.
                 frames = "".join(traceback.format_tb(error.__traceback__))
@@ -95,9 +109,20 @@ class Guard:
                     failure = Refusal(500, "something went wrong here; see the log of the service")
                     await failure.response()(scope, receive, sending)
         finally:
+            share.keep(0)
             token = scope.get(KEY)
             name = None if token is None else token.name
             self.metrics.answered(scope, status, time.perf_counter() - began, peer, name)
+
+    async def _stream(self, body: bytes, send: Send) -> None:
+        """Sends a part of an answer in pieces, each of which has to be taken in time."""
+        for start in range(0, len(body), PIECE):
+            piece = body[start : start + PIECE]
+            try:
+                async with asyncio.timeout(self.settings.send_seconds):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+            except TimeoutError:
+                raise Unread from None
 
     def check(self, scope: Scope, peer: str) -> None:
         """Raises what is wrong with the head of a request."""
@@ -123,7 +148,7 @@ class Guard:
         if scope["method"] not in SAFE_METHODS:
             origin = header(scope, b"origin")
             site = header(scope, b"sec-fetch-site")
-            # A form of a page without a referrer has no origin; the browser says whose page it is.
+            # A browser that tells no page where it came from; but it says whose page it is.
             ours = origin == "null" and site == "same-origin"
             if site in FOREIGN or (origin is not None and not ours and not _same(origin, host)):
                 raise Refusal(403, "a page of another site may not ask for this")
@@ -159,8 +184,11 @@ def _without_port(host: str) -> str:
 
 
 def _is_address(name: str) -> bool:
+    """Whether a name is a number: of four parts, or in brackets, and of no zone."""
     try:
-        ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+        if name.startswith("[") and name.endswith("]"):
+            return ipaddress.IPv6Address(name[1:-1]).scope_id is None
+        ipaddress.IPv4Address(name)
     except ValueError:
         return False
     return True

@@ -10,7 +10,9 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from neardup.service import answers, models
+from neardup.service.budget import Share
 from neardup.service.door import Busy
+from neardup.service.pace import Pace
 from neardup.service.problems import Refusal, title_of
 from neardup.service.refusals import refusal_of
 from neardup.service.requests import NDJSON, Gone, decoded
@@ -30,28 +32,51 @@ class TooLong(Exception):
     """A line is longer than is allowed; what comes after it cannot be told apart."""
 
 
-async def batches(receive: Receive, settings: Settings) -> AsyncIterator[Batch]:
-    """The lines of a body with their numbers, as they come; empty ones are left out.
+async def batches(
+    receive: Receive, settings: Settings, share: Share | None = None
+) -> AsyncIterator[Batch]:
+    """The lines of a body with their numbers, as they come; empty ones are left out. Takes time
+    linear in the body, however small the parts it comes in.
 
-    A client that sends nothing for too long is given up.
+    A client that sends nothing for too long, or next to nothing, is given up.
     """
-    rest = b""
+    rest = bytearray()
     number = 0
     more = True
+    pace = Pace(settings.body_seconds, settings.slowest)
     while more:
-        async with asyncio.timeout(settings.body_seconds):
-            message = await receive()
+        message = await pace.wait(receive())
         if message["type"] == "http.disconnect":
             raise Gone
+        body: bytes = message.get("body", b"")
+        pace.moved(len(body))
+        if share is not None:
+            await _taken(share, len(body), settings)
         more = message.get("more_body", False)
-        lines = (rest + message.get("body", b"")).split(b"\n")
-        rest = lines.pop() if more else b""
+        head, *lines = body.split(b"\n")
+        rest += head
         if len(rest) > settings.max_line or any(len(x) > settings.max_line for x in lines):
             raise TooLong
+        if more and not lines:
+            continue
+        lines.insert(0, bytes(rest))
+        rest = bytearray(lines.pop() if more else b"")
         found = [(number + at, line) for at, line in enumerate(lines, 1) if line.strip()]
         number += len(lines)
         for start in range(0, len(found), settings.max_batch):
             yield found[start : start + settings.max_batch]
+        if share is not None:
+            share.keep(len(rest))
+
+
+async def _taken(share: Share, size: int, settings: Settings) -> None:
+    """Waits until there is room, so that the client waits too."""
+    async with asyncio.timeout(settings.answer_seconds):
+        while True:
+            try:
+                return share.take(size)
+            except Busy:
+                await asyncio.sleep(PAUSE)
 
 
 class Replies:
@@ -65,19 +90,21 @@ class Replies:
         self.decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kind)
         self.reply = reply
 
-    async def __call__(self, options: Any, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self, options: Any, share: Share | None, receive: Receive, send: Send
+    ) -> None:
         settings = self.service.settings
         await _begin(send)
         number = 0
         try:
-            async for batch in batches(receive, settings):
+            async for batch in batches(receive, settings, share):
                 found = await self._answers(options, batch)
                 number = batch[-1][0]
                 await _send(send, b"".join(models.encoder.encode(x) + b"\n" for x in found))
         except Gone:
             return
         except TimeoutError:
-            await _end(send, number + 1, Refusal(408, "nothing came for too long"))
+            await _end(send, number + 1, Refusal(408, "nothing came for too long, or too slowly"))
         except TooLong:
             refusal = Refusal(413, f"a line has more than {settings.max_line} bytes")
             await _end(send, number + 1, refusal)
@@ -125,17 +152,20 @@ async def listed(
     """All documents from a place on, as lines. Each page is read when the one before is sent."""
     await _begin(send)
     gone = asyncio.ensure_future(_gone(receive))
+    count = 0
     try:
         left, after, step = options.limit, options.after, FIRST
         while not gone.done():
-            page = await service.run(
-                answers.documents,
-                service,
-                limit=step if left is None else min(left, step),
-                after=after,
-                newest=options.newest,
-                texts=options.texts,
+            asked = msgspec.structs.replace(
+                options, limit=step if left is None else min(left, step), after=after
             )
+            try:
+                page = await _page(service, asked)
+            except Exception as error:
+                # What has been sent is not all: that must not look like the end.
+                await _end(send, count + 1, refusal_of(error))
+                return
+            count += len(page.documents)
             data = b"".join(models.encoder.encode(x) + b"\n" for x in page.documents)
             await _send(send, data)
             step = max(1, min(MOST, step * BYTES // max(1, len(data)), 2 * step))
@@ -147,6 +177,17 @@ async def listed(
         await send({"type": "http.response.body", "body": b""})
     finally:
         gone.cancel()
+
+
+async def _page(service: Service, options: models.ListOptions) -> models.Page:
+    """A page, as soon as there is room in the queue."""
+    async with asyncio.timeout(service.settings.answer_seconds):
+        while True:
+            try:
+                asked = msgspec.structs.asdict(options)
+                return await service.run(answers.documents, service, **asked)
+            except Busy:
+                await asyncio.sleep(PAUSE)
 
 
 async def _gone(receive: Receive) -> None:

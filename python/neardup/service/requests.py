@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from starlette.types import Message, Receive, Scope
 
+from neardup.service.budget import Share
 from neardup.service.problems import Refusal
 from neardup.service.settings import Settings
 
@@ -18,6 +19,8 @@ JSON = "application/json"
 NDJSON = "application/x-ndjson"
 # Names by which clients call the same.
 LINES = (NDJSON, "application/ndjson", "application/jsonl", "application/jsonlines")
+# Where a request has its share of what all may hold.
+SHARE = "neardup.share"
 # Fields of a query: more than all options together.
 MOST_FIELDS = 64
 
@@ -75,6 +78,7 @@ async def read(scope: Scope, receive: Receive, settings: Settings) -> bytes:
     length = header(scope, b"content-length")
     if length is not None and length.isdecimal() and int(length) > settings.max_body:
         raise too_large(settings)
+    share: Share | None = scope.get(SHARE)
     parts: list[bytes] = []
     size = 0
     try:
@@ -87,6 +91,8 @@ async def read(scope: Scope, receive: Receive, settings: Settings) -> bytes:
                     size += len(body)
                     if size > settings.max_body:
                         raise too_large(settings)
+                    if share is not None:
+                        share.take(len(body))
                     parts.append(body)
                 if not message.get("more_body", False):
                     return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -125,6 +131,10 @@ class Gone(Exception):
     """The client has gone; nobody waits for an answer."""
 
 
+class Unread(Exception):
+    """The client does not read what it asked for; the rest of the answer is not sent."""
+
+
 def options(scope: Scope, kind: type[T]) -> T:
     """The query as options of this type."""
     query = scope["query_string"]
@@ -158,13 +168,21 @@ def decoded(data: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
     except msgspec.ValidationError as error:
         raise Refusal(422, "the body is not what it must be", errors=[_told(error)]) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Refusal(400, "the body is not JSON", errors=[_told(error)]) from None
+        told = _not_utf8(data) or _told(error)
+        raise Refusal(400, "the body is not JSON", errors=[told]) from None
     except RecursionError:
         raise Refusal(400, "the body is nested too deeply") from None
 
 
 def _told(error: Exception) -> str:
     """What is wrong, without what was sent."""
-    if isinstance(error, UnicodeDecodeError):
+    return "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+
+
+def _not_utf8(data: bytes) -> str | None:
+    """Where the body is no UTF-8: the parser counts from the beginning of a string."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
         return f"byte {error.start} is not UTF-8"
-    return str(error)
+    return None

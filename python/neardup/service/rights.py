@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from urllib.parse import unquote
 
 from starlette.types import Scope
 
@@ -23,7 +24,9 @@ COOKIE = "neardup-token"
 # Without these nobody could sign in. They hold nothing of the collection.
 SIGN_IN = "/sign-in"
 OPEN = ("/static/", "/shared/")
-# Wrong tokens of one address: so many at once, then one a second.
+# Wrong tokens of one address that are told so; then one a second, and the others are told to wait.
+# A right one is always let in: otherwise one who guesses could lock out all who share his address,
+# as behind a proxy. What keeps tokens from being guessed is their length.
 GUESSES = 20
 
 
@@ -57,7 +60,7 @@ class Rights:
         return token
 
     def find(self, given: str, peer: str) -> Token | None:
-        """The token that was given; whoever guesses too often is refused."""
+        """The token that was given; whoever is wrong too often is told to wait."""
         assert self.tokens is not None  # noqa: S101
         token = self.tokens.find(given)
         if token is None and (seconds := self.guesses.wait(peer)):
@@ -85,7 +88,7 @@ def _kept(scope: Scope) -> str | None:
     for field in (header(scope, b"cookie") or "").split(";"):
         name, _, value = field.strip().partition("=")
         if name == COOKIE and value:
-            return value
+            return unquote(value)
     return None
 
 

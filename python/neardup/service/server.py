@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
+import stat
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -102,6 +104,7 @@ class Running:
         serving = asyncio.ensure_future(self._server.serve())
         try:
             await self._until_it_listens(serving)
+            limit_unread(self._server.bind_port, self.service.settings.send_seconds)
             ready(self.url)
             stopped = asyncio.ensure_future(self._stopping.wait())
             await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
@@ -129,6 +132,29 @@ class Running:
                 return
             await asyncio.sleep(0.005)
         await serving
+
+
+def limit_unread(port: int, seconds: float) -> None:
+    """Lets the system end connections of this process on a port whose clients take nothing of what
+    was sent to them for so long.
+
+    Granian has no limit for it, and hands out no socket; but those it accepts have the options of
+    the one that listens. Only Linux has this one.
+    """
+    if not hasattr(socket, "TCP_USER_TIMEOUT") or not os.path.isdir("/proc/self/fd"):
+        return
+    for number in map(int, os.listdir("/proc/self/fd")):
+        with suppress(OSError):
+            # Closing the copy of a file would end the locks on it; that of a socket ends nothing.
+            if stat.S_ISSOCK(os.fstat(number).st_mode):
+                with socket.socket(fileno=os.dup(number)) as found:
+                    _limit(found, port, int(seconds * 1000))
+
+
+def _limit(found: socket.socket, port: int, milliseconds: int) -> None:
+    listens = found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+    if listens and found.getsockname()[1:2] == (port,):
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, milliseconds))
 
 
 def serve(service: Service, ready: Callable[[str], None] = lambda url: None) -> None:

@@ -19,6 +19,9 @@ __all__ = ["Busy", "Service"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# Who may wait for /readyz and /metrics at once.
+WATCHERS = 16
+
 
 class Service:
     """A collection, its limits, and the doors to it. All work that takes longer than a moment goes
@@ -34,7 +37,9 @@ class Service:
         self.clusterings: dict[tuple[tuple[int, int], float], Clustering] = {}
         self.clustering_lock = threading.Lock()
         self.door = Door(self.settings.workers, self.settings.queue)
-        self.writer = Writer(collection, self.settings.write_queue)
+        # A door of their own for those who watch: they neither wait for others nor take a place.
+        self.watch = Door(1, WATCHERS)
+        self.writer = Writer(collection, self.settings.write_queue, self.settings.write_bytes)
         # False from the moment it is told to stop.
         self.ready = True
         # Set at the same moment, for threads that wait.
@@ -68,3 +73,4 @@ class Service:
         self.closing.set()
         self.writer.close()
         self.door.close()
+        self.watch.close()

@@ -38,14 +38,20 @@ class Token(NamedTuple):
     name: str
 
 
+class NoTokens(TokenFileError):
+    """A file without a token in it."""
+
+
 class Tokens:
-    """The tokens of a file. A change counts within a second; one that cannot be used is told in
-    the log, and the tokens of before stay."""
+    """The tokens of a file. A change counts within a second. Without the file, or with an empty
+    one, nobody is let in; one that cannot be used is told in the log, and the tokens of before
+    stay."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
         self._looked = time.monotonic()
+        self._stamp: tuple[int, int, int] | None
         self._stamp, self._tokens = _read(path)
 
     def find(self, given: str) -> Token | None:
@@ -65,6 +71,11 @@ class Tokens:
                 if _stamp(self.path) != self._stamp:
                     self._stamp, self._tokens = _read(self.path)
                     log.info("%d tokens read from %s", len(self._tokens), self.path)
+            except (FileNotFoundError, NoTokens) as error:
+                # Whoever takes the tokens away wants them to be of no use any more.
+                if self._tokens:
+                    log.warning("nobody is let in: %s", error)
+                self._stamp, self._tokens = None, []
             except (OSError, ValueError) as error:
                 # A file in the middle of being replaced: it is looked at again.
                 log.warning("the tokens of before stay: %s", error)
@@ -106,7 +117,7 @@ def _read(path: Path) -> tuple[tuple[int, int, int], list[Token]]:
             )
         tokens.append(Token(_hash(parts[1]), scope, f"line {number}"))
     if not tokens:
-        raise TokenFileError(f"{path}: there is no token in it; {FORM}")
+        raise NoTokens(f"{path}: there is no token in it; {FORM}")
     if len({token.hash for token in tokens}) != len(tokens):
         raise TokenFileError(f"{path}: a token is there twice; which of its lines is meant?")
     return stamp, tokens

@@ -3,20 +3,32 @@ description of its API."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from neardup.service import metrics, models, openapi
 from neardup.service.api import OPERATIONS
+from neardup.service.door import Busy
 from neardup.service.problems import Refusal
 from neardup.service.requests import JSON
 from neardup.service.state import Service
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def watching(service: Service, numbers: metrics.Metrics) -> list[BaseRoute]:
     described = openapi.document(OPERATIONS)
     well = models.encoder.encode(models.Health(status="ok"))
+
+    async def watched(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        async with asyncio.timeout(service.settings.answer_seconds):
+            return await service.watch.run(function, *args, **kwargs)
 
     async def healthz(request: Request) -> Response:
         """The process answers."""
@@ -26,11 +38,13 @@ def watching(service: Service, numbers: metrics.Metrics) -> list[BaseRoute]:
         """Questions are answered: the collection can be read, and the queue is not full."""
         if not service.ready:
             raise Refusal(503, "the service is stopping", headers={"Retry-After": "5"})
-        await service.run(len, service.collection)
+        if service.door.is_full:
+            raise Busy
+        await watched(len, service.collection)
         return Response(well, media_type=JSON)
 
     async def numbers_of(request: Request) -> Response:
-        return Response(await service.run(numbers.text), media_type=metrics.MEDIA_TYPE)
+        return Response(await watched(numbers.text), media_type=metrics.MEDIA_TYPE)
 
     async def description(request: Request) -> Response:
         return Response(described, media_type=JSON)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from neardup.collection import Collection, Outcome
 from neardup.service.door import Busy
@@ -22,6 +25,7 @@ class Wish:
     """What one request wants to be written. `options` is None: its ids are to be removed."""
 
     ids: list[str]
+    size: int
     rows: Rows
     options: tuple[tuple[str, Any], ...] | None
     loop: asyncio.AbstractEventLoop
@@ -34,10 +38,12 @@ class Writer:
     Wishes that follow each other and want the same go into one batch, as far as no id comes twice.
     """
 
-    def __init__(self, collection: Collection, waiting: int) -> None:
+    def __init__(self, collection: Collection, waiting: int, most_bytes: int = 1 << 28) -> None:
         self.collection = collection
         self.most = waiting
+        self.most_bytes = most_bytes
         self.waiting = 0
+        self.waiting_bytes = 0
         self.batches = 0
         self._wishes: deque[Wish] = deque()
         self._closed = False
@@ -60,12 +66,15 @@ class Writer:
     async def _wish(
         self, ids: list[str], rows: Rows, options: tuple[tuple[str, Any], ...] | None
     ) -> Any:
-        if self._closed or (self.waiting and self.waiting + len(ids) > self.most):
+        size = sum(map(sys.getsizeof, ids)) + sum(map(_size, rows))
+        full = self.waiting + len(ids) > self.most or self.waiting_bytes + size > self.most_bytes
+        if self._closed or (self.waiting and full):
             raise Busy
         loop = asyncio.get_running_loop()
-        wish = Wish(ids, rows, options, loop, loop.create_future())
+        wish = Wish(ids, size, rows, options, loop, loop.create_future())
         with self._changed:
             self.waiting += len(ids)
+            self.waiting_bytes += size
             self._wishes.append(wish)
             self._changed.notify()
         # What is asked to be stored is stored, whether or not somebody still waits for it.
@@ -83,6 +92,7 @@ class Writer:
             answers = self._fulfilled(wishes)
             with self._changed:
                 self.waiting -= sum(len(wish.ids) for wish in wishes)
+                self.waiting_bytes -= sum(wish.size for wish in wishes)
             for wish, answer in zip(wishes, answers, strict=True):
                 _tell(wish, answer)
 
@@ -127,6 +137,15 @@ class Writer:
         known = {id_ for wish in wishes for id_ in wish.ids if id_ in self.collection}
         self.collection.remove(known)
         return [[id_ in known for id_ in wish.ids] for wish in wishes]
+
+
+def _size(row: tuple[str, str, dict[str, Any]]) -> int:
+    """Bytes a row takes, more or less."""
+    try:
+        return sys.getsizeof(row[1]) + (len(msgspec.json.encode(row[2])) if row[2] else 0)
+    except (TypeError, ValueError, RecursionError):
+        # No metadata that could be stored: this is told by whoever stores it.
+        return sys.getsizeof(row[1])
 
 
 def _tell(wish: Wish, answer: Any) -> None:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from browser import needs_browser
-from visits import LOOKS, Visit, browser, until, visiting
+from visits import LOOKS, NAME, Visit, browser, until, visiting
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -290,6 +290,27 @@ def test_someone_signs_in(chromium: Browser, serve: Callable[..., str], tmp_path
     visit.context.close()
     # The browser notes the one answer that was a refusal.
     assert [each for each in visit.wrong if "401" not in each] == []
+
+
+def test_forms_work_without_tls_under_another_name(
+    chromium: Browser, serve: Callable[..., str], tmp_path: Path
+) -> None:
+    """There a browser says nothing of whose page it is but the Origin."""
+    tokens, name = tmp_path / "tokens", "abc/def+ghiJKLMNOP12345=="
+    tokens.write_text(f"write {name}\n", encoding="utf-8")
+    tokens.chmod(0o600)
+    url = serve(token_file=tokens, names=(NAME,))
+    visit = Visit(chromium, f"http://{NAME}:{url.rpartition(':')[2]}")
+    page = visit.open("/check")
+    page.fill("#token", name)
+    page.click("button.main")
+    page.wait_for_url("**/check")
+    page.goto(f"{visit.url}/pair?id=recipe-lentil&source=recipe-lentil-blog")
+    page.click("button[value=same]")
+    page.wait_for_selector("button[value=same][aria-pressed=true]")
+    page.click("form[action='/sign-out'] button")
+    page.wait_for_url("**/sign-in")
+    visit.context.close()
 
 
 @pytest.mark.parametrize("path", ["/check?id=recipe-lentil", "/compare", "/collection", "/learn"])

@@ -91,6 +91,33 @@ def test_wrong_tokens_are_refused_and_cannot_be_guessed(client: httpx.Client) ->
     assert signed_in(client, READ).status_code == 303
 
 
+@pytest.mark.parametrize("token", ["abc/def+ghiJKLMNOP12345==", "\"quoted\";,%41\\{'here'}"])
+def test_a_token_of_any_characters_is_kept(
+    serve: Callable[..., str], tmp_path: Path, token: str
+) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"read {token}\n", encoding="utf-8")
+    tokens.chmod(0o600)
+    with httpx.Client(base_url=serve(token_file=tokens)) as client:
+        assert signed_in(client, token).status_code == 303
+        # As a browser sends it back: to the letter.
+        kept = client.cookies["neardup-token"]
+        client.cookies.clear()
+        cookie = {"Cookie": f"neardup-token={kept}"}
+        assert client.get("/v1/stats", headers=cookie).status_code == 200
+
+
+def test_the_form_of_a_stranger_is_small(client: httpx.Client) -> None:
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    for body in (b"token=" + b"%41" * 3000, iter([b"token=", *[b"%41" * 100] * 30])):
+        assert client.post("/sign-in", content=body, headers=form).status_code == 413
+    assert client.post("/sign-in", content=b"token=" + b"A" * 8000, headers=form).status_code == 401
+
+
+def test_the_head_alone_can_be_asked_for(client: httpx.Client) -> None:
+    assert client.head("/sign-in").status_code == 200
+
+
 @pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/\\evil", "", "x"])
 def test_nobody_is_led_elsewhere(client: httpx.Client, target: str) -> None:
     assert signed_in(client, READ, target).headers["location"] == "/check"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlencode
 
 from starlette.datastructures import FormData, UploadFile
-from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -21,6 +20,7 @@ from neardup.reports.markup import line
 from neardup.service import answers
 from neardup.service.notes import NotesError
 from neardup.service.pages import shell
+from neardup.service.pages.forms import parsed
 from neardup.service.pages.kept import Given, Kept
 from neardup.service.pages.upload import UnreadableFile, text_from
 from neardup.service.problems import Refusal
@@ -38,7 +38,6 @@ ADDRESS_CHARACTERS = 1_500
 # Longer texts are for the command line.
 MOST_CHARACTERS = 2_000_000
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
-MOST_FIELDS = 32
 
 
 class Unanswerable(Exception):
@@ -146,21 +145,21 @@ def limited(given: Given) -> Given:
 
 
 @asynccontextmanager
-async def form_of(request: Request, service: Service) -> AsyncIterator[FormData]:
-    """The fields of a form, read within the limits of the service; its files are closed at the
-    end."""
+async def form_of(
+    request: Request, service: Service, *, most: int | None = None
+) -> AsyncIterator[FormData]:
+    """The fields of a form, read within the limits of the service, or of so many bytes; its files
+    are closed at the end."""
     if media_type(request.scope) not in FORMS:
         raise Refusal(415, f"the body must be {' or '.join(FORMS)}")
-    most = service.settings.max_body
-    body = await read(request.scope, request.receive, service.settings)
-
-    async def replay() -> dict[str, object]:
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    whole = Request(request.scope, replay)
+    settings = service.settings
+    if most is not None:
+        settings = settings.replace(max_body=min(most, settings.max_body))
+    body = await read(request.scope, request.receive, settings)
     try:
-        form = await whole.form(max_files=2, max_fields=MOST_FIELDS, max_part_size=most + 1)
-    except (HTTPException, MultiPartException, ValueError):
+        # A large one takes a while, in which the loop would stand still.
+        form = await service.run(parsed, request.headers, body)
+    except (MultiPartException, ValueError):
         raise Refusal(400, "the form cannot be read") from None
     try:
         yield form

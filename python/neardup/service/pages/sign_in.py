@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from starlette.responses import RedirectResponse
 from starlette.routing import BaseRoute, Route
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from neardup.service.state import Service
 
+# Of a form that anyone may send.
+MOST_BYTES = 8 << 10
+
 
 def routes(service: Service) -> list[BaseRoute]:
     @asking.told(service, "")
@@ -24,18 +28,19 @@ def routes(service: Service) -> list[BaseRoute]:
         if rights is None:
             # No token is needed.
             return asking.see_other(request, "/check")
-        if request.method == "GET":
+        if request.method in ("GET", "HEAD"):
             return _form(request, service, following(request.query_params.get("next", "")))
-        async with asking.form_of(request, service) as form:
+        async with asking.form_of(request, service, most=MOST_BYTES) as form:
             given = asking.field(form, "token").strip()
             target = following(asking.coded(form, "next"))
         peer = request.client.host if request.client else "unknown"
-        if not given.isascii() or ";" in given or rights.find(given, peer) is None:
+        if not given.isascii() or rights.find(given, peer) is None:
             return _form(request, service, target, wrong=True)
         answer = RedirectResponse(target, 303)
         answer.set_cookie(
             COOKIE,
-            given,
+            # Of a token in base64 a cookie would make something else.
+            quote(given, safe=""),
             path="/",
             httponly=True,
             samesite="strict",

@@ -1,0 +1,132 @@
+"""Lines in and out."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.types import Message
+
+import neardup as nd
+from neardup.service.budget import Budget, Share
+from neardup.service.door import Busy, Door
+from neardup.service.lines import TooLong, batches
+from neardup.service.settings import Settings
+
+LINES = {"Accept": "application/x-ndjson"}
+
+
+def read(
+    parts: list[bytes], settings: Settings | None = None, share: Share | None = None
+) -> list[tuple[int, bytes]]:
+    given = [{"type": "http.request", "body": x, "more_body": True} for x in parts]
+    given.append({"type": "http.request", "body": b"", "more_body": False})
+    left = iter(given)
+
+    async def receive() -> Message:
+        return next(left)
+
+    async def main() -> list[tuple[int, bytes]]:
+        found = batches(receive, settings or Settings(), share)
+        return [line async for batch in found for line in batch]
+
+    return asyncio.run(main())
+
+
+@given(st.binary(max_size=60).map(lambda x: x.replace(b"a", b"\n")), st.lists(st.integers(0, 60)))
+def test_lines_are_the_same_whatever_the_parts(body: bytes, cuts: list[int]) -> None:
+    places = [0, *sorted(cuts), len(body)]
+    parts = [body[a:b] for a, b in pairwise(places)]
+    naive = [(at, line) for at, line in enumerate(body.split(b"\n"), 1) if line.strip()]
+    assert read(parts) == naive
+
+
+def test_small_parts_of_a_long_line_take_linear_time() -> None:
+    long = b"x" * 3_000_000
+
+    def seconds(parts: list[bytes]) -> float:
+        began = time.process_time()
+        assert read(parts) == [(1, b"".join(parts))]
+        return time.process_time() - began
+
+    whole = seconds([b"y" * 5000])
+    # Two thousand copies of the rest would be six gigabytes.
+    assert seconds([long, *[b"y"] * 2000]) < whole + 0.3
+
+
+def test_a_line_that_is_too_long_ends_it_at_once() -> None:
+    settings = Settings(max_line=100)
+    for parts in ([b"x" * 101], [b"x" * 60, b"x" * 60], [b"a\n" + b"x" * 101 + b"\nb"]):
+        with pytest.raises(TooLong):
+            read(parts, settings)
+    assert len(read([b"x" * 50, b"x" * 50, b"\n" + b"y" * 100], settings)) == 2
+
+
+def test_no_more_is_held_than_what_is_being_answered() -> None:
+    budget = Budget(1000)
+    share = Share(budget)
+    read([b"x" * 90 + b"\n"] * 100, share=share)
+    assert budget.used == 0
+    other = Share(budget)
+    other.take(950)
+    with pytest.raises(TimeoutError):
+        read([b"x" * 90 + b"\n"], Settings(answer_seconds=0.1), share)
+
+
+def test_a_moment_of_a_full_queue_does_not_break_a_list(
+    serve: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, calls = Door.run, 0
+
+    async def busy(self: Door, *args: Any, **kwargs: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls in (1, 3, 4):
+            raise Busy
+        return await run(self, *args, **kwargs)
+
+    with nd.Collection.open(tmp_path / "many.neardup") as collection:
+        collection.add([(str(n), f"text number {n}") for n in range(300)])
+        url = serve(collection)
+        monkeypatch.setattr(Door, "run", busy)
+        answer = httpx.get(f"{url}/v1/documents", headers=LINES)
+        assert calls > 4
+        assert [one["id"] for one in map(_json, answer.iter_lines())] == [*map(str, range(300))]
+
+
+def test_a_list_that_cannot_go_on_says_so(
+    serve: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    run, calls = Door.run, 0
+
+    async def busy(self: Door, *args: Any, **kwargs: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > 1:
+            raise Busy
+        return await run(self, *args, **kwargs)
+
+    with nd.Collection.open(tmp_path / "many.neardup") as collection:
+        collection.add([(str(n), f"text number {n}") for n in range(300)])
+        url = serve(collection, answer_seconds=0.3)
+        monkeypatch.setattr(Door, "run", busy)
+        answer = httpx.get(f"{url}/v1/documents", headers=LINES)
+        *documents, last = map(_json, answer.iter_lines())
+        assert 0 < len(documents) < 300
+        assert (last["line"], last["status"]) == (len(documents) + 1, 503)
+        assert "Error" not in caplog.text
+
+
+def _json(line: str) -> Any:
+    return httpx.Response(200, text=line).json()
