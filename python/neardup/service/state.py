@@ -19,6 +19,11 @@ __all__ = ["Busy", "Service"]
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# Files that are read at once, each in a process of its own.
+READERS = 2
+# Requests that wait for clusters, or for a file to be read; one more is refused.
+LONG_WAITING = 8
+
 
 class Service:
     """A collection, its limits, and the doors to it. All work that takes longer than a moment goes
@@ -32,8 +37,10 @@ class Service:
         self.demo = demo
         # Filled by `clustering`: by moment and similarity.
         self.clusterings: dict[tuple[tuple[int, int], float], Clustering] = {}
-        self.clustering_lock = threading.Lock()
         self.door = Door(self.settings.workers, self.settings.queue)
+        # What takes long has threads of its own, so that nobody else waits for it.
+        self.clustering = Door(1, LONG_WAITING)
+        self.reading = Door(READERS, LONG_WAITING)
         self.writer = Writer(collection, self.settings.write_queue)
         # False from the moment it is told to stop.
         self.ready = True
@@ -67,4 +74,5 @@ class Service:
         self.ready = False
         self.closing.set()
         self.writer.close()
-        self.door.close()
+        for door in (self.door, self.clustering, self.reading):
+            door.close()
