@@ -284,9 +284,8 @@ def misbehaving(steps: list[Step]) -> Iterator[tuple[str, list[float]]]:
             body = (
                 (one if "documents" in self.path else b'{"matches": []}') if step == 200 else b"-"
             )
-            if isinstance(step, bytes):
-                step, body = 503, step
-            self.send_response(step)
+            status, body = (503, step) if isinstance(step, bytes) else (step, body)
+            self.send_response(status)
             self.send_header("Retry-After", "1")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
