@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,9 +18,12 @@ import httpx
 import pytest
 
 import neardup as nd
-from neardup.client import patience
+from neardup.client import calls, patience
 from neardup.service.background import serving
 from neardup.service.demo import demo_collection
+from neardup.service.door import Busy
+from neardup.service.models import CheckedLine, LineProblem
+from neardup.service.refusals import refusal_of
 
 SOUP = "wash the lentils and fry the onions, then let both simmer for half an hour"
 ODD_IDS = ["a/b", "..", ".", "ü ?#%2F", "\u2028", "a\nb", "<script>"]
@@ -88,6 +92,114 @@ def test_many_documents_are_added_by_lines(served: tuple[nd.Collection, str]) ->
         assert "ok" in collection
 
 
+def test_each_text_has_its_own_answer_however_long_it_is(
+    served: tuple[nd.Collection, str],
+) -> None:
+    _, url = served
+    with nd.Client(url, timeout=120) as client:
+        short = client.check_all([SOUP])
+        expected = next(short).matches  # type: ignore[union-attr]
+        for long in ("x " * 2_200_000, "y" * 30_000_000):
+            found = [*client.check_all([SOUP, long, SOUP, long, SOUP])]
+            assert [getattr(x, "status", None) for x in found] == [None, 413, None, 413, None]
+            assert [x.line for x in found if isinstance(x, LineProblem)] == [2, 4]
+            assert [x.matches for x in found if isinstance(x, CheckedLine)] == [expected] * 3
+
+
+def test_a_problem_names_its_line_among_all(served: tuple[nd.Collection, str]) -> None:
+    _, url = served
+    given = [(f"d{n}", "a text") for n in range(1, 1301)]
+    for wrong in (1, 500, 501, 601, 1300):
+        given[wrong - 1] = ("", "no id")
+    with nd.Client(url) as client:
+        found = [*client.add_all(given)]
+    assert [x.line for x in found if isinstance(x, LineProblem)] == [1, 500, 501, 601, 1300]
+    assert [n for n, x in enumerate(found, 1) if isinstance(x, LineProblem)] == [
+        *(1, 500, 501, 601, 1300)
+    ]
+    assert len(found) == 1300
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize("unless_duplicate", [False, True])
+def test_a_service_that_takes_shorter_lines_answers_each_too(
+    tmp_path: Path, *, unless_duplicate: bool, is_async: bool
+) -> None:
+    """Where a line is too long the service may end its answers: the rest is sent again."""
+    long = {3, 4, 20, 40}
+    given = [(f"d{n}", f"{n} " * (900 if n in long else n + 5)) for n in range(1, 41)]
+    options: dict[str, Any] = {"unless_duplicate": True, "similarity": 1.0}
+    options = options if unless_duplicate else {}
+
+    async def awaited(url: str) -> list[Any]:
+        async with nd.AsyncClient(url) as client:
+            return [x async for x in client.add_all(given, **options)]
+
+    with nd.Collection.open(tmp_path / "short.neardup") as collection:
+        with serving(collection, max_line=1000) as url, nd.Client(url) as client:
+            found = asyncio.run(awaited(url)) if is_async else [*client.add_all(given, **options)]
+            checked = [*client.check_all(text for _, text in given)]
+        assert [x.status for x in found] == [
+            413 if n in long else "added" for n, _ in enumerate(given, 1)
+        ]
+        assert [x.line for x in found if isinstance(x, LineProblem)] == sorted(long)
+        assert [x.line for x in checked if isinstance(x, LineProblem)] == sorted(long)
+        for (id_, _), one in zip(given, checked, strict=True):
+            if isinstance(one, CheckedLine):
+                assert id_ in [match.id for match in one.matches]
+
+
+@pytest.mark.parametrize(("length", "count"), [(100_000, 150), (300, 250)])
+def test_answers_longer_than_the_texts_do_not_make_both_wait(
+    tmp_path: Path, length: int, count: int
+) -> None:
+    text = "x" * length
+    with nd.Collection.open(tmp_path / "large.neardup", durability="normal") as collection:
+        collection.add([(f"{n}-{'i' * 1000}", text) for n in range(100)])
+        with serving(collection) as url, nd.Client(url, timeout=30, retries=0) as client:
+            found = [*client.check_all(text for _ in range(count))]
+    assert [len(x.matches) for x in found] == [100] * count  # type: ignore[union-attr]
+
+
+def test_a_batch_is_limited_by_lines_and_bytes() -> None:
+    sizes = [1, 70_000, 60_000, 4_000, 4_000, *[10] * 1200]
+    batches = [*calls.check_all("x" * size for size in sizes)]
+    assert [batch.first for batch in batches] == [1, 2, 3, 5, 505, 1005]
+    assert [len(batch.lines) for batch in batches] == [1, 1, 2, 500, 500, 201]
+    sent = b"".join(batch.call.body or b"" for batch in batches).splitlines()
+    assert [len(json.loads(line)["text"]) for line in sent] == sizes
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_an_answer_of_another_length_is_told(count: int) -> None:
+    batch = next(calls.check_all(["a", "b"]))
+    with pytest.raises(nd.ServiceError, match=f"{count} answers to 2 lines"):
+        batch.answered([CheckedLine(id=None, matches=[])] * count)
+
+
+def test_an_add_without_an_answer_in_time_is_not_sent_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = []
+    with nd.Collection.open(tmp_path / "slow.neardup") as collection:
+        add = collection.add
+
+        def slow(rows: Any, **options: Any) -> Any:
+            added.append(rows)
+            time.sleep(1.5)
+            return add(rows, **options)
+
+        monkeypatch.setattr(collection, "add", slow)
+        with (
+            serving(collection, answer_seconds=0.5) as url,
+            nd.Client(url) as client,
+            pytest.raises(nd.ServiceError, match="may have been"),
+        ):
+            client.add([("a", SOUP)], unless_duplicate=True)
+        assert len(added) == 1
+        assert "a" in collection
+
+
 def test_what_is_refused_is_raised(served: tuple[nd.Collection, str]) -> None:
     with nd.Client(served[1]) as client:
         with pytest.raises(nd.ServiceError, match=r"422 Unprocessable .*: an option") as raised:
@@ -149,7 +261,8 @@ def test_the_same_can_be_awaited(served: tuple[nd.Collection, str]) -> None:
 
 # -------------------------------------------------------------------------- services that misbehave
 
-Step = int | None
+# A status, a refusal with this body, or None.
+Step = int | bytes | None
 
 
 @contextmanager
@@ -171,7 +284,8 @@ def misbehaving(steps: list[Step]) -> Iterator[tuple[str, list[float]]]:
             body = (
                 (one if "documents" in self.path else b'{"matches": []}') if step == 200 else b"-"
             )
-            self.send_response(step)
+            status, body = (503, step) if isinstance(step, bytes) else (step, body)
+            self.send_response(status)
             self.send_header("Retry-After", "1")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -210,6 +324,23 @@ def test_a_busy_service_is_asked_again_after_as_long_as_it_says(pauses: list[flo
         assert client.check("x") == []
         assert len(seen) == 4
         assert pauses == [1.0, 1.0, 1.0]
+
+
+def test_what_was_not_taken_is_sent_again_and_what_may_have_been_is_not(
+    pauses: list[float],
+) -> None:
+    refused, late = (bytes(refusal_of(x).response().body) for x in (Busy(), TimeoutError()))
+    with misbehaving([refused, 429, refused]) as (url, seen), nd.Client(url) as client:
+        assert client.add([("a", "x")], unless_duplicate=True)[0].status == "added"
+        assert len(seen) == 4
+    for step in (late, 503, b'{"type": 1}'):
+        with misbehaving([step, step]) as (url, seen), nd.Client(url) as client:
+            with pytest.raises(nd.ServiceError, match="503"):
+                client.add([("a", "x")], unless_duplicate=True)
+            assert len(seen) == 1
+            # An update twice is an update.
+            assert client.add([("a", "x")])[0].status == "added"
+            assert len(seen) == 3
 
 
 def test_patience_ends(pauses: list[float]) -> None:

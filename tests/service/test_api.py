@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
 import neardup as nd
+from neardup.service import answers, models
 from neardup.service.background import serving
 from neardup.service.demo import demo_collection
 
@@ -344,6 +348,45 @@ def test_a_collection_without_texts_says_what_it_cannot(
         ):
             assert str(tmp_path) not in answer.text
             problem(answer, 409, "keeps no texts")
+
+
+def test_a_long_text_is_not_explained(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "word " * (answers.MOST_EXPLAINED // 5)
+    assert client.post("/v1/explain", json={"text": text}).status_code == 200
+    long = client.post("/v1/explain", json={"text": f"{text}x"})
+    problem(long, 413, "100001 characters; at most 100000")
+    # A character that stands for eighteen: what counts is what the text becomes.
+    monkeypatch.setattr(answers, "MOST_FEATURES", 50)
+    words = " ".join(f"word{n}" for n in range(51))
+    problem(client.post("/v1/explain", json={"text": words}), 413, "features; at most 50")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/explain", {"text": "a few words"}),
+        ("/v1/check", ["a few words"]),
+        ("/v1/compare", {"a": "a few words", "b": "some words"}),
+        ("/v1/documents?texts=true", None),
+        ("/v1/documents/short", None),
+    ],
+)
+def test_answers_that_may_be_long_are_encoded_by_threads(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch, path: str, body: Any
+) -> None:
+    threads = []
+
+    class Encoder:
+        def encode(self, value: Any) -> bytes:
+            threads.append(threading.current_thread().name)
+            return msgspec.json.encode(value)
+
+    monkeypatch.setattr(models, "encoder", Encoder())
+    answer = client.get(path) if body is None else client.post(path, json=body)
+    assert answer.status_code == 200
+    assert [re.fullmatch(r"neardup-\d+", name) is not None for name in threads] == [True]
 
 
 def test_too_many_documents_are_not_clustered(serve: Callable[..., str]) -> None:

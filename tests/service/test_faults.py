@@ -288,7 +288,7 @@ def test_a_full_queue_is_told_and_does_not_grow(serve: Callable[..., str]) -> No
     waits: list[Any] = []
 
     def ask() -> None:
-        answer = httpx.post(f"{url}/v1/explain", json={"text": text}, timeout=60)
+        answer = httpx.post(f"{url}/v1/compare", json={"a": text, "b": text}, timeout=60)
         statuses.append(answer.status_code)
         waits.append(answer.headers.get("retry-after"))
 
@@ -322,6 +322,6 @@ def test_a_flood_of_connections_is_waited_out(serve: Callable[..., str]) -> None
 def test_an_answer_that_takes_too_long_is_given_up(serve: Callable[..., str]) -> None:
     url = serve(answer_seconds=0.05)
     text = " ".join(f"w{n}" for n in range(200_000))
-    answer = httpx.post(f"{url}/v1/explain", json={"text": text}, timeout=60)
+    answer = httpx.post(f"{url}/v1/compare", json={"a": text, "b": text}, timeout=60)
     assert answer.status_code == 503
     assert int(answer.headers["retry-after"]) > 0

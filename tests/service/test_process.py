@@ -71,13 +71,13 @@ def test_without_an_argument_a_demo_is_shown_and_leaves_nothing() -> None:
 def test_what_was_accepted_is_finished(tmp_path: Path, number: signal.Signals) -> None:
     path = tmp_path / "seen.neardup"
     nd.Collection.open(path).close()
-    slow = " ".join(f"w{n}" for n in range(60_000))
+    slow = " ".join(f"w{n}" for n in range(500_000))
     answers: list[httpx.Response] = []
     with started(path) as (process, url):
         asked = [
             threading.Thread(
                 target=lambda: answers.append(
-                    httpx.post(f"{url}/v1/explain", json={"text": slow}, timeout=60)
+                    httpx.post(f"{url}/v1/compare", json={"a": slow, "b": slow}, timeout=60)
                 )
             )
             for _ in range(3)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from types import TracebackType
 from typing import Any, Literal, Self, overload
 
 import httpx
 
 from neardup.client import calls
-from neardup.client.calls import Call, Lines, error_of
+from neardup.client.calls import Batch, Call, Lines, error_of
 from neardup.client.connection import connection
 from neardup.client.patience import Patience
 from neardup.service import models
@@ -57,11 +57,20 @@ class AsyncClient:
                 if pause is None:
                     raise
             else:
-                pause = self._patience.after_answer(tries, response)
+                pause = self._patience.after_answer(tries, call, response)
                 if pause is None:
                     return call.answer(response)
             await asyncio.sleep(pause)
             tries += 1
+
+    async def _ask_all(self, batches: Iterator[Batch]) -> AsyncIterator[Any]:
+        """An answer for each line, in order."""
+        for batch in batches:
+            answers, rest = batch.answered(await self._ask(batch.call))
+            for line in answers:
+                yield line
+            async for line in self._ask_all(rest):
+                yield line
 
     # -------------------------------------------------------------------------------- what is asked
 
@@ -102,10 +111,11 @@ class AsyncClient:
     async def check_all(
         self, texts: Iterable[str], similarity: float | None = None, **options: Any
     ) -> AsyncIterator[models.CheckedLine | models.LineProblem]:
-        """The same of any number of texts, as they come: answers in their order."""
-        for call in calls.check_all(texts, similarity=similarity, **options):
-            for line in await self._ask(call):
-                yield line
+        """The same of any number of texts, as they come: one answer for each, in their order. A
+        text that is refused is answered by a `LineProblem`, whose `line` counts texts from 1."""
+        batches = calls.check_all(texts, similarity=similarity, **options)
+        async for line in self._ask_all(batches):
+            yield line
 
     async def add(
         self,
@@ -126,12 +136,12 @@ class AsyncClient:
     async def add_all(
         self, documents: Iterable[Any], *, unless_duplicate: bool = False, **options: Any
     ) -> AsyncIterator[models.Added | models.LineProblem]:
-        """The same of any number of documents, as they come; one that is refused does not stop
-        the others."""
+        """The same of any number of documents, as they come: one answer for each, in their order. A
+        document that is refused is answered by a `LineProblem`, whose `line` counts documents from
+        1; one of status 503 may have been stored."""
         asked = {"unless_duplicate": unless_duplicate or None, **options}
-        for call in calls.add_all(documents, **asked):
-            for line in await self._ask(call):
-                yield line
+        async for line in self._ask_all(calls.add_all(documents, **asked)):
+            yield line
 
     async def get(self, id: str) -> models.Document | None:  # noqa: A002
         """The document of this id, or None."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,8 +17,12 @@ if TYPE_CHECKING:
 
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
-# Lines of one request: so many are sent again if a connection breaks.
-BATCH = 500
+# Lines and bytes of one request. So many are sent again if a connection breaks. The service answers
+# while it reads, but httpx reads only when all is sent: more than the buffers between the two take
+# could make both wait for each other. A longer line goes alone; it is answered when it is read.
+BATCH, BATCH_BYTES = 500, 64 << 10
+# What ends a stream of answers early: a line too long, or too slow. What follows was not looked at.
+ENDS = (413, 408)
 
 Documents = Iterable[Any]
 
@@ -155,24 +158,69 @@ def clusters(**options: Any) -> Call:
     return Call("GET", "v1/clusters", models.Clusters, options)
 
 
-def add_all(documents: Documents, **options: Any) -> Iterator[Call]:
-    """A call for so many at a time, by lines."""
+def add_all(documents: Documents, **options: Any) -> Iterator[Batch]:
+    """So many at a time, by lines."""
     repeats = not options.get("unless_duplicate")
-    for batch in _batches(map(as_document, documents)):
-        yield Call(
-            "POST", "v1/documents", models.Added, options, batch, type=NDJSON, repeats=repeats
+    call = Call("POST", "v1/documents", models.Added, options, type=NDJSON, repeats=repeats)
+    return _batches(call, map(as_document, documents))
+
+
+def check_all(texts: Iterable[str], **options: Any) -> Iterator[Batch]:
+    call = Call("POST", "v1/check", models.CheckedLine, options, type=NDJSON)
+    return _batches(call, ({"text": text} for text in texts))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Lines of one request; `first` is the number of the first of them among all, from 1."""
+
+    of: Call
+    first: int
+    lines: Sequence[bytes]
+
+    @property
+    def call(self) -> Call:
+        return replace(self.of, body=b"".join(self.lines))
+
+    def answered(self, found: Sequence[Any]) -> tuple[list[Any], Iterator[Batch]]:
+        """The answers, one for each line that has one, and what is still to be asked."""
+        found = list(found)
+        left = len(self.lines) - len(found)
+        is_ended = bool(found) and isinstance(found[-1], models.LineProblem)
+        if left < 0 or (left and not (is_ended and found[-1].status in ENDS)):
+            raise ServiceError(
+                200,
+                "an answer that is not understood",
+                f"{len(found)} answers to {len(self.lines)} lines",
+            )
+        if left:
+            # Which line it was is not told: one by one, each has an answer of its own.
+            found.pop()
+        answers = [
+            msgspec.structs.replace(one, line=number)
+            if isinstance(one, models.LineProblem)
+            else one
+            for number, one in enumerate(found, self.first)
+        ]
+        done = len(found)
+        rest = (
+            Batch(self.of, self.first + at, self.lines[at : at + 1])
+            for at in range(done, len(self.lines))
         )
+        return answers, rest
 
 
-def check_all(texts: Iterable[str], **options: Any) -> Iterator[Call]:
-    for batch in _batches({"text": text} for text in texts):
-        yield Call("POST", "v1/check", models.CheckedLine, options, batch, type=NDJSON)
-
-
-def _batches(values: Iterable[Any]) -> Iterator[bytes]:
-    rest = iter(values)
-    while batch := list(islice(rest, BATCH)):
-        yield b"".join(msgspec.json.encode(value) + b"\n" for value in batch)
+def _batches(call: Call, values: Iterable[Any]) -> Iterator[Batch]:
+    first, lines, size = 1, list[bytes](), 0
+    for value in values:
+        line = msgspec.json.encode(value) + b"\n"
+        if lines and (len(lines) >= BATCH or size + len(line) > BATCH_BYTES):
+            yield Batch(call, first, lines)
+            first, lines, size = first + len(lines), [], 0
+        lines.append(line)
+        size += len(line)
+    if lines:
+        yield Batch(call, first, lines)
 
 
 def _text(text: str) -> bytes:

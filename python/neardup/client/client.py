@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, overload
 import httpx
 
 from neardup.client import calls
-from neardup.client.calls import Call, Lines, error_of
+from neardup.client.calls import Batch, Call, Lines, error_of
 from neardup.client.connection import connection
 from neardup.client.patience import Patience
 from neardup.service import models
@@ -21,8 +21,9 @@ class Client:
 
     token    for a service that asks for one
     timeout  seconds to wait for a connection, or for a part of an answer
-    retries  times a request is sent again: if the service is busy (503, 429), after as long as it
-             asks for; if a connection broke, where sending it twice does no harm
+    retries  times a request is sent again: if the service has not taken it (503, 429), after as
+             long as it asks for; if it is not known what became of it (a connection broke, or 503
+             for want of an answer in time), where sending it twice does no harm
 
     What the service refuses is raised as `ServiceError`; errors of the connection are those of
     httpx.
@@ -63,11 +64,18 @@ class Client:
                 if pause is None:
                     raise
             else:
-                pause = self._patience.after_answer(tries, response)
+                pause = self._patience.after_answer(tries, call, response)
                 if pause is None:
                     return call.answer(response)
             time.sleep(pause)
             tries += 1
+
+    def _ask_all(self, batches: Iterator[Batch]) -> Iterator[Any]:
+        """An answer for each line, in order."""
+        for batch in batches:
+            answers, rest = batch.answered(self._ask(batch.call))
+            yield from answers
+            yield from self._ask_all(rest)
 
     # -------------------------------------------------------------------------------- what is asked
 
@@ -108,9 +116,9 @@ class Client:
     def check_all(
         self, texts: Iterable[str], similarity: float | None = None, **options: Any
     ) -> Iterator[models.CheckedLine | models.LineProblem]:
-        """The same of any number of texts, as they come: answers in their order."""
-        for call in calls.check_all(texts, similarity=similarity, **options):
-            yield from self._ask(call)
+        """The same of any number of texts, as they come: one answer for each, in their order. A
+        text that is refused is answered by a `LineProblem`, whose `line` counts texts from 1."""
+        return self._ask_all(calls.check_all(texts, similarity=similarity, **options))
 
     def add(
         self,
@@ -131,11 +139,11 @@ class Client:
     def add_all(
         self, documents: Iterable[Any], *, unless_duplicate: bool = False, **options: Any
     ) -> Iterator[models.Added | models.LineProblem]:
-        """The same of any number of documents, as they come; one that is refused does not stop
-        the others."""
+        """The same of any number of documents, as they come: one answer for each, in their order. A
+        document that is refused is answered by a `LineProblem`, whose `line` counts documents from
+        1; one of status 503 may have been stored."""
         asked = {"unless_duplicate": unless_duplicate or None, **options}
-        for call in calls.add_all(documents, **asked):
-            yield from self._ask(call)
+        return self._ask_all(calls.add_all(documents, **asked))
 
     def get(self, id: str) -> models.Document | None:  # noqa: A002
         """The document of this id, or None."""

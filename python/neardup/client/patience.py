@@ -6,6 +6,10 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from neardup.service import models
+
 if TYPE_CHECKING:
     import httpx
 
@@ -22,9 +26,11 @@ class Patience:
 
     retries: int
 
-    def after_answer(self, tries: int, response: httpx.Response) -> float | None:
+    def after_answer(self, tries: int, call: Call, response: httpx.Response) -> float | None:
         """Seconds to wait before the next try, or None if this is the answer."""
         if response.status_code not in LATER or tries >= self.retries:
+            return None
+        if response.status_code == 503 and not call.repeats and not _is_untouched(response):
             return None
         asked = response.headers.get("Retry-After", "")
         return max(_pause(tries), min(float(asked), LONGEST) if asked.isdecimal() else 0.0)
@@ -37,6 +43,15 @@ class Patience:
             return None
         never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
         return _pause(tries) if call.repeats or never_sent else None
+
+
+def _is_untouched(response: httpx.Response) -> bool:
+    """Whether the service says that it has done nothing."""
+    try:
+        problem = msgspec.json.decode(response.content, type=models.Problem)
+    except msgspec.MsgspecError:
+        return False
+    return problem.type == models.NOT_TAKEN
 
 
 def _pause(tries: int) -> float:

@@ -1,4 +1,5 @@
-"""Answers of the service: plain functions that may block, for the API and the pages alike."""
+"""Answers of the service, for the API and the pages alike: plain functions that may block, but for
+`clusters`."""
 
 from __future__ import annotations
 
@@ -10,11 +11,16 @@ from neardup.collection import Stored
 from neardup.explain import explain as explained
 from neardup.fingerprint import fingerprint
 from neardup.service import models
-from neardup.service.clustering import clustered
+from neardup.service.clustering import Clustering, clustered, kept
 from neardup.service.errors import UnknownDocument
+from neardup.service.problems import Refusal
 from neardup.service.state import Service
 from neardup.similarity import DEFAULT_SIMILARITY
 from neardup.similarity import compare as compared
+
+# A vote is to be looked at. The answer is many times as long as the text.
+MOST_EXPLAINED = 100_000
+MOST_FEATURES = 20_000
 
 
 def check(
@@ -78,10 +84,22 @@ def compare(
 
 def explain(service: Service, text: str, *, bits: int | None = None) -> models.Explained:
     """The vote behind the fingerprint of a text."""
+    if len(text) > MOST_EXPLAINED:
+        raise Refusal(
+            413, f"the text has {len(text)} characters; at most {MOST_EXPLAINED} are explained"
+        )
     recipe = service.collection.recipe
     if bits is not None and bits != recipe.bits:
         recipe = recipe.replace(bits=bits)
-    values = explained(text, recipe).to_dict()
+    found = explained(text, recipe)
+    if len(found.features) > MOST_FEATURES:
+        # A character may become many, and each of them a feature.
+        raise Refusal(
+            413,
+            f"the text has {len(found.features)} features; at most {MOST_FEATURES} are explained; "
+            "send a shorter one",
+        )
+    values = found.to_dict()
     values["features"] = [models.Feature(**feature) for feature in values["features"]]
     return models.Explained(**values)
 
@@ -143,15 +161,24 @@ def documents(
     )
 
 
-def clusters(
+async def clusters(
     service: Service,
     *,
     similarity: float = DEFAULT_SIMILARITY,
     limit: int = 20,
     members: int = 20,
 ) -> models.Clusters:
-    """The largest clusters of the collection. They are kept until a document changes."""
-    found = clustered(service, similarity)
+    """The largest clusters of the collection. They are kept until a document changes.
+
+    They are made one at a time, by a thread of their own: who waits for them holds up nobody.
+    """
+    found = await service.run(kept, service, similarity)
+    if found is None:
+        found = await service.clustering.run(clustered, service, similarity)
+    return await service.run(_largest, found, similarity, limit, members)
+
+
+def _largest(found: Clustering, similarity: float, limit: int, members: int) -> models.Clusters:
     return models.Clusters(
         similarity=similarity,
         documents=found.documents,

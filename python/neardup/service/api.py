@@ -36,6 +36,7 @@ class Operation:
     answer   the type of the answer, None: an answer without a body
     reply    answers many lines of a body at once; `line` is the type of one, `line_answer` of the
              answer to it
+    handler  gives the answer, or the JSON of it
     listed   answers by lines, if the client asks for them
     writes   whether documents change
     errors   what it can be refused by, beside what every request can
@@ -102,12 +103,12 @@ async def check(service: Service, options: Any, body: Any, path: dict[str, str])
     if isinstance(body, list):
         _check_batch(service, body)
         texts = [one if isinstance(one, str) else one.text for one in body]
-        return await service.run(answers.check_many, service, texts, **asked)
+        return await service.run(_encoded, answers.check_many, service, texts, **asked)
     return await service.run(answers.check, service, body.text, **asked)
 
 
 async def compare(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    return await service.run(_compare, service, body, options.similarity)
+    return await service.run(_encoded, _compare, service, body, options.similarity)
 
 
 def _compare(service: Service, pair: models.Pair, similarity: float) -> models.Compared:
@@ -125,7 +126,7 @@ def _text_of(service: Service, one: str | models.Reference) -> str:
 
 
 async def explain(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    return await service.run(answers.explain, service, body.text, bits=options.bits)
+    return await service.run(_encoded, answers.explain, service, body.text, bits=options.bits)
 
 
 async def search(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
@@ -134,11 +135,11 @@ async def search(service: Service, options: Any, body: Any, path: dict[str, str]
 
 async def documents(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
     asked = msgspec.structs.asdict(options) | {"limit": options.limit or DEFAULT_LIMIT}
-    return await service.run(answers.documents, service, **asked)
+    return await service.run(_encoded, answers.documents, service, **asked)
 
 
 async def document(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    return await service.run(answers.document, service, path["id"])
+    return await service.run(_encoded, answers.document, service, path["id"])
 
 
 async def remove(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
@@ -151,7 +152,12 @@ async def stats(service: Service, options: Any, body: Any, path: dict[str, str])
 
 
 async def clusters(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    return await service.run(answers.clusters, service, **msgspec.structs.asdict(options))
+    return await answers.clusters(service, **msgspec.structs.asdict(options))
+
+
+def _encoded(answer: Callable[..., Any], *args: Any, **options: Any) -> bytes:
+    """An answer that may be long, encoded by the thread that made it: the loop is for all."""
+    return models.encoder.encode(answer(*args, **options))
 
 
 def _check_batch(service: Service, many: Sequence[Any]) -> None:

@@ -17,20 +17,24 @@ class Clustering(NamedTuple):
     groups: list[list[str]]
 
 
+def kept(service: Service, similarity: float) -> Clustering | None:
+    """The clusters as of now, if they were made already."""
+    return service.clusterings.get((service.collection.moment, similarity))
+
+
 def clustered(service: Service, similarity: float) -> Clustering:
-    """The clusters as of now. Others who ask for the same wait for the one who makes it."""
-    with service.clustering_lock:
-        key = (service.collection.moment, similarity)
-        found = service.clusterings.get(key)
-        if found is None:
-            found = _made(service, similarity)
-            # Of one moment only: what is older is never asked for again.
-            for old in [other for other in service.clusterings if other[0] != key[0]]:
-                del service.clusterings[old]
-            while len(service.clusterings) >= KEPT:
-                del service.clusterings[next(iter(service.clusterings))]
-            service.clusterings[key] = found
-        return found
+    """The clusters as of now. To be called by the one thread of `service.clustering`."""
+    key = (service.collection.moment, similarity)
+    found = service.clusterings.get(key)
+    if found is None:
+        found = _made(service, similarity)
+        # Of one moment only: what is older is never asked for again.
+        for old in [other for other in service.clusterings if other[0] != key[0]]:
+            del service.clusterings[old]
+        while len(service.clusterings) >= KEPT:
+            del service.clusterings[next(iter(service.clusterings))]
+        service.clusterings[key] = found
+    return found
 
 
 # Answers for so many similarities are kept.

@@ -104,7 +104,8 @@ class Endpoint:
             found = await operation.handler(service, asked, body, scope["path_params"])
         if operation.answer is None:
             return Response(status_code=204)
-        return Response(encoder.encode(found), media_type=JSON)
+        data = found if isinstance(found, bytes) else encoder.encode(found)
+        return Response(data, media_type=JSON)
 
 
 def _unaccepted(kind: str) -> Refusal:

@@ -277,8 +277,14 @@ class Clusters(Model, frozen=True):
     clusters: list[Cluster]
 
 
+# The type of a problem where nothing was done: the request may be sent again, whatever it was.
+NOT_TAKEN = "neardup:not-taken"
+
+
 class Problem(Model, frozen=True, omit_defaults=True):
-    """What is wrong with a request, by RFC 9457."""
+    """What is wrong with a request, by RFC 9457. The type "neardup:not-taken" says that nothing was
+    done, so that it may be sent again; other answers of 503 may come after a document was stored.
+    """
 
     title: str
     status: int

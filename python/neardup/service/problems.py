@@ -22,15 +22,19 @@ class Refusal(Exception):
         *,
         errors: list[str] | None = None,
         headers: Mapping[str, str] | None = None,
+        kind: str = "about:blank",
     ) -> None:
         super().__init__(detail)
+        self.kind = kind
         self.status = status
         self.detail = detail
         self.errors = errors or []
         self.headers = dict(headers or {})
 
     def response(self) -> Response:
-        return problem(self.status, self.detail, errors=self.errors, headers=self.headers)
+        return problem(
+            self.status, self.detail, errors=self.errors, headers=self.headers, kind=self.kind
+        )
 
 
 def problem(
@@ -39,9 +43,12 @@ def problem(
     *,
     errors: list[str] | None = None,
     headers: Mapping[str, str] | None = None,
+    kind: str = "about:blank",
 ) -> Response:
-    """The answer that says what is wrong."""
-    body = Problem(title=title_of(status), status=status, detail=detail, errors=errors or [])
+    """The answer that says what is wrong; `kind` is its type."""
+    body = Problem(
+        title=title_of(status), status=status, type=kind, detail=detail, errors=errors or []
+    )
     return Response(
         encoder.encode(body), status, headers=dict(headers or {}), media_type=MEDIA_TYPE
     )

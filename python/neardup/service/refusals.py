@@ -8,6 +8,7 @@ import traceback
 from neardup.collection import CollectionError, CorruptCollectionError, LockedCollectionError
 from neardup.service.door import Busy
 from neardup.service.errors import TooMany, UnknownDocument
+from neardup.service.models import NOT_TAKEN
 from neardup.service.problems import Refusal
 
 log = logging.getLogger("neardup.service")
@@ -20,17 +21,27 @@ def refusal_of(error: Exception) -> Refusal:
         return error
     if isinstance(error, Busy):
         return Refusal(
-            503, "too much is waiting; try again later", headers={"Retry-After": str(error.after)}
+            503,
+            "too much is waiting; try again later",
+            headers={"Retry-After": str(error.after)},
+            kind=NOT_TAKEN,
         )
     if isinstance(error, TimeoutError):
-        return Refusal(503, "no answer in time; try again later", headers={"Retry-After": "5"})
+        return Refusal(
+            503,
+            "no answer in time; try again later (what was to be stored may have been)",
+            headers={"Retry-After": "5"},
+        )
     if isinstance(error, UnknownDocument):
         return Refusal(404, "there is no document of this id")
     if isinstance(error, TooMany):
         return Refusal(409, str(error))
     if isinstance(error, LockedCollectionError):
         return Refusal(
-            503, "another process writes to the collection", headers={"Retry-After": "5"}
+            503,
+            "another process writes to the collection",
+            headers={"Retry-After": "5"},
+            kind=NOT_TAKEN,
         )
     if isinstance(error, CollectionError) and not isinstance(error, CorruptCollectionError):
         # It names the folder, which is nobody's business.

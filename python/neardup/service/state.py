@@ -21,6 +21,10 @@ T = TypeVar("T")
 
 # Who may wait for /readyz and /metrics at once.
 WATCHERS = 16
+# Files that are read at once, each in a process of its own.
+READERS = 2
+# Requests that wait for clusters, or for a file to be read; one more is refused.
+LONG_WAITING = 8
 
 
 class Service:
@@ -35,10 +39,12 @@ class Service:
         self.demo = demo
         # Filled by `clustering`: by moment and similarity.
         self.clusterings: dict[tuple[tuple[int, int], float], Clustering] = {}
-        self.clustering_lock = threading.Lock()
         self.door = Door(self.settings.workers, self.settings.queue)
         # A door of their own for those who watch: they neither wait for others nor take a place.
         self.watch = Door(1, WATCHERS)
+        # What takes long has threads of its own, so that nobody else waits for it.
+        self.clustering = Door(1, LONG_WAITING)
+        self.reading = Door(READERS, LONG_WAITING)
         self.writer = Writer(collection, self.settings.write_queue, self.settings.write_bytes)
         # False from the moment it is told to stop.
         self.ready = True
@@ -72,5 +78,5 @@ class Service:
         self.ready = False
         self.closing.set()
         self.writer.close()
-        self.door.close()
-        self.watch.close()
+        for door in (self.door, self.watch, self.clustering, self.reading):
+            door.close()

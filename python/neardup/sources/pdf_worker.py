@@ -237,7 +237,7 @@ def serve(parent: int) -> None:
 
     while len(head := questions.read(QUESTION.size)) == QUESTION.size:
         size, most, seconds, memory = QUESTION.unpack(head)
-        _limit(seconds, memory)
+        limit(seconds, memory)
         try:
             try:
                 kind, answer = TEXT, pdf.text_of(_read(questions, size), most).encode()
@@ -265,7 +265,8 @@ def _watch(parent: int) -> None:
     os._exit(0)
 
 
-def _limit(seconds: float, memory: int) -> None:
+def limit(seconds: float, memory: int, written: int | None = None) -> None:
+    """So much more processor time and memory for this process; and bytes of a file it writes."""
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF)
@@ -273,6 +274,8 @@ def _limit(seconds: float, memory: int) -> None:
     # What is there already is mostly libraries. Not every system has such a limit.
     _lower(resource.RLIMIT_AS, _size() + memory)
     _lower(resource.RLIMIT_CORE, 0)
+    if written is not None:
+        _lower(resource.RLIMIT_FSIZE, written)
 
 
 def _lower(which: int, limit: int) -> None:

@@ -78,6 +78,29 @@ def test_a_large_collection_without_runs_is_asked_for_the_nearest_only(
         assert "nearest documents only" in httpx.get(f"{url}/check?text={WORDS}").text
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+def test_all_near_documents_are_counted(
+    serve: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, keeps: bool
+) -> None:
+    with Collection.open(tmp_path / "many.neardup", store_text=keeps) as collection:
+        collection.add([(f"same {n}", WORDS) for n in range(30)])
+        collection.add([(f"other {n}", f"{n} has nothing to do with it") for n in range(5)])
+        url = serve(collection)
+        api = httpx.post(f"{url}/v1/check", json={"text": WORDS}, params={"radius": 3}).json()
+        found = httpx.get(f"{url}/check.json", params={"text": WORDS}, timeout=60).json()
+        assert found["near"] == len(api["matches"]) == 30
+        assert len(found["nearest"]) == checking.NEAREST
+        page = httpx.get(f"{url}/check", params={"text": WORDS}, timeout=60).text
+        assert "30 documents are near it" in page
+        if keeps:
+            # Of a document itself only the others count.
+            itself = httpx.get(f"{url}/check.json", params={"id": "same 7"}, timeout=60).json()
+            assert itself["near"] == 29
+        monkeypatch.setattr(checking, "COUNTED", 20)
+        found = httpx.get(f"{url}/check.json", params={"text": WORDS}, timeout=60).json()
+        assert found["near"] == 20
+
+
 def test_texts_that_are_too_long_are_told(serve: Callable[..., str]) -> None:
     url = serve(max_body=3_000_000)
     long = "a b c d " * 280_000

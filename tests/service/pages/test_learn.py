@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from functools import partial
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,12 +16,15 @@ import pytest
 
 import neardup as nd
 from neardup.presets import PRESETS
+from neardup.service.app import make_app
+from neardup.service.demo import demo_collection
 from neardup.service.learning.asked import BLOCK, COMMON, EXERCISE, PLOT, WORDS
 from neardup.service.learning.examples import EXAMPLES
 from neardup.service.learning.exercise import exercise
 from neardup.service.learning.steps import WIDTHS
 from neardup.service.learning.words import Word, write
 from neardup.service.pages.learn import SAID
+from neardup.service.state import Service
 from page import NASTY
 
 # On a machine with much else to do an answer may take its time.
@@ -345,9 +350,58 @@ def test_a_text_edited_at_random(served: str) -> None:
     ],
 )
 def test_bad_texts_to_edit(served: str, body: bytes, status: int) -> None:
-    answer = post(f"{served}/learn/edits.json", content=body)
+    head = {"Content-Type": "application/json"}
+    answer = post(f"{served}/learn/edits.json", content=body, headers=head)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_text_to_edit_of_another_type_is_refused(served: str) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+        head = {"Content-Type": kind}
+        answer = post(f"{served}/learn/edits.json", content=b'{"text": "a"}', headers=head)
+        assert answer.status_code == 415
+        assert answer.headers["Accept"] == "application/json"
+
+
+# All that read a body without the API's endpoint.
+BODIES = ("/learn/edits.json", "/check", "/compare", "/check/add", "/collection/marks", "/sign-in")
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_a_client_that_leaves_is_no_error(
+    path: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kind = b"application/json" if "json" in path else b"application/x-www-form-urlencoded"
+    head = [(b"host", b"localhost"), (b"content-type", kind), (b"content-length", b"50")]
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": head,
+        "scheme": "http",
+        "http_version": "1.1",
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8765),
+        "root_path": "",
+    }
+    messages = [{"type": "http.request", "body": b"{", "more_body": True}]
+
+    async def receive() -> Any:
+        return messages.pop() if messages else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        pass
+
+    with demo_collection(tmp_path) as collection:
+        service = Service(collection)
+        try:
+            asyncio.run(make_app(service)(scope, receive, send))
+        finally:
+            service.close()
+    assert [each for each in caplog.records if each.levelname == "ERROR"] == []
 
 
 def test_a_foreign_page_may_not_let_texts_be_edited(served: str) -> None:

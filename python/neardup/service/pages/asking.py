@@ -22,10 +22,11 @@ from neardup.service.notes import NotesError
 from neardup.service.pages import shell
 from neardup.service.pages.forms import parsed
 from neardup.service.pages.kept import Given, Kept
-from neardup.service.pages.upload import UnreadableFile, text_from
+from neardup.service.pages.upload import MOST_CHARACTERS, UnreadableFile, text_from
 from neardup.service.problems import Refusal
 from neardup.service.refusals import refusal_of
 from neardup.service.requests import Gone, media_type, read
+from neardup.sources.apart import TooLongError
 
 if TYPE_CHECKING:
     from neardup.reports.catalogue import Words
@@ -35,8 +36,6 @@ log = logging.getLogger("neardup.service")
 
 # A text that takes no more than this in an address stays there: the link says it all.
 ADDRESS_CHARACTERS = 1_500
-# Longer texts are for the command line.
-MOST_CHARACTERS = 2_000_000
 FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
@@ -140,8 +139,12 @@ def pair_link(left: str, right: str) -> str:
 
 def limited(given: Given) -> Given:
     if len(given.text) > MOST_CHARACTERS:
-        raise Unanswerable(413, "problem.long", n=len(given.text), most=MOST_CHARACTERS)
+        raise _long(len(given.text))
     return given
+
+
+def _long(count: int) -> Unanswerable:
+    return Unanswerable(413, "problem.long", n=count, most=MOST_CHARACTERS)
 
 
 @asynccontextmanager
@@ -186,10 +189,12 @@ async def text_of(form: FormData, service: Service, *, text: str, file: str) -> 
         data = await brought.read()
         name = (brought.filename or "").replace("\\", "/").rsplit("/", 1)[-1][:200]
         try:
-            found, encoding = await service.run(text_from, name, data)
+            found, encoding = await service.reading.run(text_from, name, data)
+        except TooLongError as error:
+            raise _long(error.count) from None
         except UnreadableFile as error:
             raise Unanswerable(422, error.phrase, file=name, reason=error.reason) from None
-        return limited(Given(found, name, encoding))
+        return Given(found, name, encoding)
     typed = field(form, text)
     return limited(Given(typed)) if typed.strip() else None
 

@@ -16,7 +16,7 @@ from neardup.service.pages import asking, shell
 from neardup.service.pages.asking import Asked, Unanswerable, document_link
 from neardup.service.pages.checking import Checked, check
 from neardup.service.pages.kept import Given, Kept
-from neardup.service.pages.upload import ACCEPTED
+from neardup.service.pages.upload import ACCEPTED, MOST_CHARACTERS
 from neardup.service.rights import check_write, may_write
 from neardup.similarity import DEFAULT_SIMILARITY
 
@@ -224,7 +224,7 @@ def _view(found: Checked, words: Words) -> CheckView:
     def link(rank: int, n: int, passage: Passage) -> str:
         return pair(finding.sources[rank - 1].id, f"#l{n}")
 
-    view = document_view(finding, words, rows, link, most=asking.MOST_CHARACTERS)
+    view = document_view(finding, words, rows, link, most=MOST_CHARACTERS)
     counted = {"w": found.counted.figures, "c": found.counted.by_characters}
     figures = [
         (label, [(figure, share(getattr(counted[figure.by], name_))) for figure in row])

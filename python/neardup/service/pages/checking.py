@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection as Ids
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 FLOORS = ((5_000, 0.3), (50_000, 0.5))
 HIGHEST_FLOOR = 0.7
 NEAREST = 10
+# As many as the API gives at most.
+COUNTED = 1_000
 # Seconds for a pair of texts: someone waits.
 PATIENCE = 2.0
 # Without postings of runs on disk all texts are read for the first check; of more than these a
@@ -56,7 +59,8 @@ class Near:
 class Checked:
     """What was found.
 
-    nearest   the nearest documents, near or not; `more` of them are near and not listed
+    nearest   the nearest documents, near or not
+    near      how many are near, listed or not; they are counted up to `COUNTED`
     finding   what was copied; None where the collection keeps no texts
     whole     whether passages were looked for in all documents, and not in the nearest only
     off       ids of sources that are left out
@@ -65,13 +69,10 @@ class Checked:
     asked: Asked
     similarity: float
     nearest: list[Near]
+    near: int
     finding: Finding | None
     whole: bool
     off: frozenset[str]
-
-    @property
-    def near(self) -> int:
-        return sum(each.is_near for each in self.nearest)
 
     @property
     def counted(self) -> Finding | None:
@@ -143,15 +144,27 @@ def check(service: Service, asked: Asked, similarity: float, off: Ids[str]) -> C
         )
         for match in matches
     ]
-    return Checked(asked, similarity, nearest, finding, whole, frozenset(off))
+    near = _counted(collection, asked, similarity, nearest)
+    return Checked(asked, similarity, nearest, near, finding, whole, frozenset(off))
+
+
+def _counted(
+    collection: Collection, asked: Asked, similarity: float, nearest: Sequence[Near]
+) -> int:
+    """How many documents are near, as a check of that similarity has it."""
+    listed = {each.id for each in nearest if each.is_near}
+    if len(listed) < NEAREST:
+        return len(listed)
+    found = collection.check(asked.given.text, similarity, n=COUNTED + 1)
+    return min(COUNTED, len(listed.union(match.id for match in found) - {asked.id}))
 
 
 def _by_bits(collection: Collection, asked: Asked, similarity: float) -> Checked:
     """Where no texts are kept only fingerprints can be compared."""
     radius = collection.recipe.bits // BITS_APART
-    found = collection.check(asked.given.text, radius=radius, n=NEAREST)
-    nearest = [Near(match.id, None, match.distance, True, None) for match in found]
-    return Checked(asked, similarity, nearest, None, False, frozenset())
+    found = collection.check(asked.given.text, radius=radius, n=COUNTED)
+    nearest = [Near(match.id, None, match.distance, True, None) for match in found[:NEAREST]]
+    return Checked(asked, similarity, nearest, len(found), None, False, frozenset())
 
 
 def _text(collection: Collection, id_: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.collection import CollectionError
 from neardup.reports.markup import cosine, line
 from neardup.service import answers, models
+from neardup.service.door import Busy
 from neardup.service.errors import TooMany
 from neardup.service.growth import Growth, Period
 from neardup.service.marks import Mark, Marks, Score, score
@@ -66,13 +67,16 @@ class Clusterer:
         there are none."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(
-                self._service.run(answers.clusters, self._service, limit=CLUSTERS, members=MEMBERS)
+                answers.clusters(self._service, limit=CLUSTERS, members=MEMBERS)
             )
         await asyncio.wait([self._task], timeout=patience)
         if not self._task.done():
             return self._shown, "" if self._shown else "groups.running"
         try:
             self._shown = self._task.result()
+        except Busy:
+            # Others wait for clusters too.
+            return self._shown, "" if self._shown else "groups.running"
         except TooMany:
             return None, "groups.too_many"
         except CollectionError:

@@ -22,8 +22,8 @@ from neardup.service.pages.asking import told
 from neardup.service.pages.learn_lessons import LESSONS
 from neardup.service.pages.learn_phrases import PHRASES, REFUSED
 from neardup.service.pages.shell import both, is_twin, language_of, page, twin, words_of
-from neardup.service.problems import problem
-from neardup.service.requests import decoded, read
+from neardup.service.problems import Refusal, problem
+from neardup.service.requests import JSON, decoded, media_type, read
 
 if TYPE_CHECKING:
     from neardup.reports.catalogue import Words
@@ -71,6 +71,7 @@ def routes(service: Service) -> list[BaseRoute]:
         # A page of many cells takes a moment to write.
         return await service.run(_written, request, service, found)
 
+    @told(service, "learn")
     async def drawn(request: Request) -> Response:
         words = words_of(request, SAID)
         try:
@@ -88,8 +89,11 @@ def routes(service: Service) -> list[BaseRoute]:
             }
         )
 
+    @told(service, "learn")
     async def edit(request: Request) -> Response:
         words = words_of(request, SAID)
+        if media_type(request.scope) != JSON:
+            raise Refusal(415, f"the body must be {JSON}", headers={"Accept": JSON})
         limits = replace(service.settings, max_body=min(service.settings.max_body, MAX_BODY))
         given = decoded(await read(request.scope, request.receive, limits), QUESTION)
         try:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from neardup.sources import charsets
-from neardup.sources.batch import Reading, Task
-from neardup.sources.document import GZIP, ZSTD, Unreadable
+from neardup.sources import apart, charsets
+from neardup.sources.apart import TooLongError
+from neardup.sources.document import GZIP, ZSTD
 from neardup.sources.formats import ENDINGS, content_of
-from neardup.sources.whole_files import KINDS, whole_text
+from neardup.sources.prose import NotReadError
+from neardup.sources.whole_files import KINDS
 
+# Longer texts are for the command line.
+MOST_CHARACTERS = 2_000_000
 # Endings the page offers; others are taken for plain text if they are one.
 ACCEPTED = (".txt", ".md", *(ending for _, endings in KINDS.values() for ending in endings))
 
@@ -24,16 +26,21 @@ class UnreadableFile(ValueError):
         self.reason = reason
 
 
-def text_from(name: str, data: bytes) -> tuple[str, str]:
-    """The text of a file and the encoding it was read as, if that is not UTF-8.
+def text_from(name: str, data: bytes, most: int = MOST_CHARACTERS) -> tuple[str, str]:
+    """The text of a file and the encoding it was read as, if that is not UTF-8; raises
+    `UnreadableFile`, or `TooLongError`.
 
     name  as the browser has it: its ending tells the kind, and nothing else is done with it
+    most  characters that the text may have
     """
     kind = ENDINGS.get(PurePosixPath(name.replace("\\", "/")).suffix.lower(), "")
     kind = content_of(data[:4096]) or kind
     if kind in KINDS:
-        return _document(kind, data), ""
-    return _plain(data)
+        return _document(kind, data, most), ""
+    text, encoding = _plain(data)
+    if len(text) > most:
+        raise TooLongError(len(text))
+    return text, encoding
 
 
 def _plain(data: bytes) -> tuple[str, str]:
@@ -56,14 +63,10 @@ def _plain(data: bytes) -> tuple[str, str]:
     return text, "" if encoding == charsets.UTF8 else encoding
 
 
-def _document(kind: str, data: bytes) -> str:
-    problems: list[Unreadable] = []
-    # The readers take files, some in a process of their own. The name is ours, not the stranger's.
-    with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
-        path = Path(folder) / f"file{KINDS[kind][1][0]}"
-        path.write_bytes(data)
-        text = whole_text(kind, Task(str(path), Reading(), problems.append, lambda _: None))
-    if text is None:
-        hint = f"; {problems[0].hint}" if problems[0].hint else ""
-        raise UnreadableFile("file.unreadable", f"{problems[0].reason}{hint}")
-    return text
+def _document(kind: str, data: bytes, most: int) -> str:
+    try:
+        return apart.text_of(kind, data, most)
+    except NotReadError as why:
+        raise UnreadableFile(
+            "file.unreadable", f"{why}{f'; {why.hint}' if why.hint else ''}"
+        ) from None
