@@ -22,7 +22,7 @@ from neardup.client import calls, patience
 from neardup.service.background import serving
 from neardup.service.demo import demo_collection
 from neardup.service.door import Busy
-from neardup.service.models import CheckedLine, LineProblem
+from neardup.service.models import CheckedLine, Document, LineProblem
 from neardup.service.refusals import refusal_of
 
 SOUP = "wash the lentils and fry the onions, then let both simmer for half an hour"
@@ -391,3 +391,14 @@ def test_both_clients_have_the_same_methods() -> None:
         return {name for name in vars(kind) if not name.startswith("_")} - {"close", "aclose"}
 
     assert methods(nd.Client) == methods(nd.AsyncClient)
+
+
+def test_a_list_that_cannot_go_on_is_an_error() -> None:
+    """What came before is not all: nobody is to take it for that."""
+    lines = calls.Lines(Document)
+    first = b'{"id":"a","text":"one","metadata":{}}\n{"id":"b","te'
+    assert [document.id for document in lines.take_whole(first)] == ["a"]
+    rest = lines.take_whole(b'xt":"two","metadata":{}}\n{"line":3,"title":"Busy","status":503}\n')
+    assert next(rest).id == "b"
+    with pytest.raises(nd.ServiceError, match="503 Busy"):
+        next(rest)

@@ -177,7 +177,7 @@ class AsyncClient:
                 raise error_of(response.status_code, await response.aread())
             lines = Lines(call.kind)
             async for part in response.aiter_bytes():
-                for line in lines.take(part):
+                for line in lines.take_whole(part):
                     yield line
 
     async def compare(

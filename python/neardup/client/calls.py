@@ -251,6 +251,14 @@ class Lines:
         *lines, self._rest = (self._rest + part).split(b"\n")
         return (decoded_line(line, self.kind) for line in lines if line)
 
+    def take_whole(self, part: bytes) -> Iterator[Any]:
+        """The same of a list. One that cannot go on ends with a line that says why: it is raised,
+        since what came before is not all."""
+        for found in self.take(part):
+            if isinstance(found, models.LineProblem):
+                raise ServiceError(found.status, found.title, found.detail, tuple(found.errors))
+            yield found
+
 
 def as_document(one: Any) -> dict[str, Any]:
     """A document as `Collection.add` takes it: a tuple, or a dict whose other values are its

@@ -177,7 +177,7 @@ class Client:
                 raise error_of(response.status_code, response.read())
             lines = Lines(call.kind)
             for part in response.iter_bytes():
-                yield from lines.take(part)
+                yield from lines.take_whole(part)
 
     def compare(
         self,
