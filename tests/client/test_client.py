@@ -396,9 +396,11 @@ def test_both_clients_have_the_same_methods() -> None:
 def test_a_list_that_cannot_go_on_is_an_error() -> None:
     """What came before is not all: nobody is to take it for that."""
     lines = calls.Lines(Document)
-    first = b'{"id":"a","text":"one","metadata":{}}\n{"id":"b","te'
+    first = b'{"id":"a","text":"one","metadata":{},"fingerprint":null}\n{"id":"b","te'
     assert [document.id for document in lines.take_whole(first)] == ["a"]
-    rest = lines.take_whole(b'xt":"two","metadata":{}}\n{"line":3,"title":"Busy","status":503}\n')
+    rest = lines.take_whole(
+        b'xt":"two","metadata":{},"fingerprint":null}\n{"line":3,"title":"Busy","status":503}\n'
+    )
     assert next(rest).id == "b"
     with pytest.raises(nd.ServiceError, match="503 Busy"):
         next(rest)
