@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
+import spark_client
 from neardup.http.labels import Labels
 
 ROOT = Path(__file__).parents[1]
@@ -58,6 +59,8 @@ def test_python_blocks(page: Path, folder: Path) -> None:
         if block.language != "python":
             continue
         place = f"{page.name}:{block.line}"
+        if "pyspark" in block.source:
+            spark_client.load()
         if ">>>" not in block.source:
             assert "assert " in block.source, f"{place}: a block without any outcome"
             exec(compile(block.source, place, "exec"), names)  # noqa: S102

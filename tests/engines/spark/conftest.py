@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+import spark_client
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
@@ -15,6 +17,7 @@ def spark() -> Iterator[Any]:
     from pysail.spark import SparkConnectServer
     from pyspark.sql import SparkSession
 
+    spark_client.load()
     server = SparkConnectServer(port=0)
     server.start(background=True)
     _, port = server.listening_address

@@ -1,0 +1,10 @@
+"""The client of Spark Connect, where pytest has several processes."""
+
+from neardup.engines.spark.session import _named_main
+
+
+def load() -> None:
+    """Without a main module that has a name the client takes itself to be under its own tests, asks
+    for a whole Spark and ends the process. Once loaded it does not ask again."""
+    with _named_main():
+        import pyspark.sql.connect.session  # noqa: F401
