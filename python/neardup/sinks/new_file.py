@@ -6,6 +6,7 @@ import errno
 import gzip
 import io
 import os
+import secrets
 import stat
 import sys
 import tempfile
@@ -197,11 +198,18 @@ def _temporary(folder: Path) -> tuple[int, str]:
     """A new file, locked: see `neardup.jobs.work_folder.tidy`."""
     import fcntl
 
-    # In the same folder, so that renaming is one step.
-    handle, name = tempfile.mkstemp(prefix=PREFIX, dir=folder)
-    # Some file systems know no locks; there nothing is tidied up.
-    with suppress(OSError):
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    # In the same folder, so that renaming is one step. The name is known before there is a file: a
+    # signal that comes while it is made must not leave it behind.
+    name = str(folder / f"{PREFIX}{secrets.token_hex(8)}")
+    try:
+        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        # Some file systems know no locks; there nothing is tidied up.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except KeyboardInterrupt:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
     return handle, name
 
 
