@@ -2,7 +2,8 @@
 
 A key is a table of the plan and the registers there, or a block of a fingerprint and its bits, as
 the local engine has them. The core tells a pair under its first common key only, so that nothing
-has to be made distinct. A row costs one record of 64 bytes for each table, 22 at the defaults.
+has to be made distinct. A row costs one record of 72 bytes for each table, 22 at the defaults.
+Where a shuffle lies in memory, some tables are done after others.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from neardup.engines.spark.asked import Asked
 from neardup.engines.spark.batches import ROWS, as_batch, binaries, gathered, longs, rows_of_bytes
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
 from neardup.engines.spark.sketching import REGISTERS
+from neardup.engines.spark.storage import is_sail
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,11 +119,13 @@ class Keying:
     """Rows under each of their keys.
 
     members  only the rows of keys that are not told, as row and unit, without what is compared
+    tables   whose keys; none: of all
     """
 
     asked: Asked
     heavy: Heavy = field(default_factory=Heavy)
     members: bool = False
+    tables: range | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -134,6 +138,8 @@ class Keying:
         row, side = values_of(batch.column(0)), values_of(batch.column(1))
         compared = rows_of_bytes(batch.column(2), _width(self.asked))
         keys = keys_of(self.asked, compared)
+        if self.tables is not None:
+            keys = np.ascontiguousarray(keys[:, self.tables.start : self.tables.stop])
         at = np.repeat(np.arange(len(row)), keys.shape[1])
         key = keys.reshape(-1)
         is_whole = np.isin(key, np.array(sorted(self.heavy.whole), dtype=np.uint64))
@@ -319,15 +325,19 @@ def fallen(rows: Rows, *, forest: bool = False) -> Found:
     units = rows.compared.select("row", "side", F.col(compared).alias("compared"))
     tables = _tables(asked)
     heavy = _heavy(units, rows, tables)
-    placed = units.mapInArrow(Keying(asked, heavy), PLACED)
     # Each row of a key that is cut meets every block.
     cut = sum(blocks * blocks for blocks in heavy.cut.values()) * limits.bucket_rows
-    records = rows.units * tables + cut
-    tasks = limits.tasks(records * (BESIDE + _width(asked)))
-    met = placed.repartition(tasks, "key", "part").mapInArrow(
-        Falling(asked, forest), "left bigint, right bigint, unit bigint, distance bigint"
-    )
-    found = rows.storage.pin(met)
+    table_bytes = (rows.units + cut / tables) * (BESIDE + _width(asked))
+    found = None
+    # A pair is told under its first common key, so it does not matter which keys come together.
+    for some in limits.rounds(tables, table_bytes, in_memory=is_sail(units.sparkSession)):
+        placed = units.mapInArrow(Keying(asked, heavy, tables=some), PLACED)
+        met = placed.repartition(limits.tasks(table_bytes * len(some)), "key", "part").mapInArrow(
+            Falling(asked, forest), "left bigint, right bigint, unit bigint, distance bigint"
+        )
+        held = rows.storage.pin(met)
+        found = held if found is None else found.union(held)
+    assert found is not None  # noqa: S101
     members = found.where("right < 0").select(F.col("left").alias("row"), "unit")
     if heavy.whole:
         more = units.mapInArrow(Keying(asked, heavy, members=True), "row bigint, unit bigint")
