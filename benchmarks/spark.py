@@ -27,7 +27,7 @@ JOB, MINHASH = HERE / "spark_job.py", HERE / "spark_minhash.py"
 JVM = HERE.parent / ".venv-spark" / "bin" / "python"
 COUNTS, QUICK_COUNTS, LARGE = (10**5, 10**6), (10**4, 5 * 10**4), 10**7
 GROWS = 1.5
-# Records for MinHashLSH: ten times as many, until it takes longer than this many seconds.
+# Records for MinHashLSH: more and more, until it takes longer than this many seconds.
 LEAST, PATIENCE = 10**3, 300.0
 
 
@@ -40,7 +40,7 @@ class Measured:
     core_seconds: float
     peak: int
     shuffled: int | None
-    summary: dict[str, Any]
+    kept: int
 
     @property
     def each(self) -> float:
@@ -62,14 +62,46 @@ def rows(records: Records, *, large: bool) -> Iterator[Row]:
         local = _local(path, records.folder / "local.jsonl")
         for name, (python, master) in engines.items():
             out = records.folder / f"{name}.jsonl"
-            found = _spark(python, master, path, out, count)
+            what = f"dedup --engine spark, {name}"
+            found = _spark(python, master, "job", path, out, count)
             same = out.read_bytes() == (records.folder / "local.jsonl").read_bytes()
-            yield from _rows(name, found, local, before.get(name), same=same, last=count == LARGE)
-            before[name] = found
+            yield from _rows(what, found, local, before.get(what), same=same, last=count == LARGE)
+            before[what] = found
             out.unlink()
+            what = f"DataFrames, {name}"
+            table = _table(path)
+            found = _spark(python, master, "frames", table, out, count)
+            same = _same_kept(out, records.folder / "local.jsonl")
+            yield from _rows(what, found, local, before.get(what), same=same, last=count == LARGE)
+            before[what] = found
+            shutil.rmtree(out)
+            table.unlink()
         path.unlink()
     if "JVM" in engines:
         yield from _minhash(records)
+
+
+def _table(path: Path) -> Path:
+    """The same records as a table of Parquet; its rows are in the order of `line`."""
+    import pyarrow as pa
+    import pyarrow.json
+    import pyarrow.parquet as pq
+
+    table = pyarrow.json.read_json(path)
+    found = path.with_suffix(".parquet")
+    table = table.append_column("line", pa.array(range(table.num_rows), pa.int64()))
+    pq.write_table(table, found, row_group_size=1 << 17)
+    return found
+
+
+def _same_kept(folder: Path, local: Path) -> bool:
+    """Whether DataFrames have kept the records that the local engine has."""
+    import pyarrow.dataset as ds
+
+    kept = ds.dataset(folder / "kept", format="parquet").to_table(columns=["id", "line"])
+    with local.open("rb") as lines:
+        wanted = [json.loads(line)["id"] for line in lines]
+    return bool(kept.sort_by("line")["id"].to_pylist() == wanted)
 
 
 def _rows(
@@ -81,7 +113,7 @@ def _rows(
     same: bool,
     last: bool,
 ) -> Iterator[Row]:
-    what = f"dedup --engine spark, {name}, {found.count:,} records of a dozen words"
+    what = f"{name}, {found.count:,} records of a dozen words"
     yield Row(
         what,
         f"{found.seconds:.3g} s, {found.core_seconds:.3g} core-seconds",
@@ -114,9 +146,9 @@ def _local(path: Path, out: Path) -> Run:
     return launch([NEARDUP, "dedup", path, "--out", out, "--json", "--quiet"])
 
 
-def _spark(python: Path, master: str, path: Path, out: Path, count: int) -> Measured:
-    note(f"neardup dedup {path.name} --engine spark --master {master}")
-    return Measured(count, **_told([python, "-W", "ignore", JOB, master, path, out]))
+def _spark(python: Path, master: str, what: str, path: Path, out: Path, count: int) -> Measured:
+    note(f"{what}, {path.name}, --master {master}")
+    return Measured(count, **_told([python, "-W", "ignore", JOB, master, what, path, out]))
 
 
 def _told(command: list[Any]) -> dict[str, Any]:
@@ -155,7 +187,7 @@ def _minhash(records: Records) -> Iterator[Row]:
         found = json.loads(told)
         with out.open(encoding="utf-8", newline="") as file:
             seen = {frozenset(row) for row in csv.reader(file)}
-        job = _spark(JVM, "local[2]", path, records.folder / "kept.jsonl", count)
+        job = _spark(JVM, "local[2]", "job", path, records.folder / "kept.jsonl", count)
         share = len(wanted & seen) / max(1, len(wanted))
         yield Row(
             f"dedup --engine spark, JVM, {count:,} records of a dozen words",
@@ -166,4 +198,5 @@ def _minhash(records: Records) -> Iterator[Row]:
         path.unlink()
         if found["seconds"] > PATIENCE or (records.quick and count >= 10 * LEAST):
             return
-        count *= 10
+        # In small steps where it takes long: the last one is the largest it can do.
+        count *= 10 if found["seconds"] < PATIENCE / 15 else 2

@@ -55,8 +55,15 @@ def test_the_defaults_on_every_corpus(spark: Any, corpus: str, question: dict[st
 FOX = "the quick brown fox jumps over the lazy dog near the river bank today"
 # Everything is heavy, every group is cut, every table goes through many tasks.
 TIGHT = Limits(task_bytes=4 << 10, bucket_rows=16, group_rows=48, count_keys=2000, few_edges=50)
-# The same of fewer texts.
-SMALL = Limits(task_bytes=4 << 10, bucket_rows=8, group_rows=16, count_keys=700, few_edges=20)
+# The same of fewer texts, and tables one after the other in three rounds.
+SMALL = Limits(
+    task_bytes=4 << 10,
+    bucket_rows=8,
+    group_rows=16,
+    count_keys=700,
+    few_edges=20,
+    moved_bytes=40 << 10,
+)
 # Heavy keys, but groups that one task holds.
 HEAVY = Limits(task_bytes=64 << 10, bucket_rows=8)
 
@@ -257,6 +264,7 @@ def test_wrong_arguments_are_named(spark: Any) -> None:
         (lambda: sp.dedup(frame, text_column=third), TypeError, "a column of df is 3; pass its"),
         (lambda: sp.dedup(frame, order_by=third), TypeError, "order_by is 3"),
         (lambda: Limits(task_bytes=0), ValueError, "task_bytes is 0"),
+        (lambda: Limits(moved_bytes=0), ValueError, "moved_bytes is 0"),
         (
             lambda: sp.dedup(frame.selectExpr("array(id) AS id", "text")),
             TypeError,

@@ -3,6 +3,7 @@ task may be."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,9 @@ from neardup.recipe import Recipe, as_recipe
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+# Bytes of keys at once where a shuffle lies in memory.
+IN_MEMORY = 1 << 30
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -27,6 +31,9 @@ class Limits:
     group_rows   rows of heavy keys whose texts come to one task; more are cut into blocks
     count_keys   keys that are counted to find heavy ones: those of all rows, or of a sample
     few_edges    so many edges are contracted by one task
+    moved_bytes  bytes of keys that lie in a shuffle at once, about; where there are more, some
+                 tables of the plan are done after others
+                 [default: 1 GiB on pysail, which holds them in memory; elsewhere all]
     """
 
     task_bytes: int = 32 << 20
@@ -34,14 +41,28 @@ class Limits:
     group_rows: int = 1 << 16
     count_keys: int = 1 << 22
     few_edges: int = 1 << 21
+    moved_bytes: int | None = None
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            whole(each.name, getattr(self, each.name), 1, 2**40)
+            if getattr(self, each.name) is not None or each.name != "moved_bytes":
+                whole(each.name, getattr(self, each.name), 1, 2**40)
 
     def tasks(self, count: float) -> int:
         """Tasks for so many bytes."""
         return max(1, min(100_000, -int(-count // self.task_bytes)))
+
+    def rounds(self, tables: int, each: float, *, in_memory: bool) -> list[range]:
+        """Which tables are done at once, if the keys of one have so many bytes.
+
+        in_memory  whether what is moved lies in memory
+        """
+        most = self.moved_bytes or (IN_MEMORY if in_memory else None)
+        if most is None:
+            return [range(tables)]
+        count = min(tables, max(1, -int(-tables * each // most)))
+        ends = [tables * at // count for at in range(count + 1)]
+        return [range(*between) for between in itertools.pairwise(ends)]
 
 
 @dataclass(frozen=True)

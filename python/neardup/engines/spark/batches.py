@@ -50,23 +50,27 @@ def one(column: Any) -> Any:
 
 def rows_of_bytes(column: Any, width: int) -> NDArray[np.uint8]:
     """A binary column without nulls, each value of so many bytes, as the rows of an array."""
+    found = bytes_of(column)
+    if len(found) != len(column) * width:
+        raise ValueError(
+            f"{len(column)} values of {len(found)} bytes in all; each must be of {width} bytes"
+        )
+    return found.reshape(-1, width)
+
+
+def bytes_of(column: Any) -> NDArray[np.uint8]:
+    """All bytes of a binary column without nulls, value after value."""
     import numpy as np
     import pyarrow as pa
 
     array = one(column)
-    if isinstance(array, pa.ChunkedArray):  # of no chunks
-        return np.zeros((0, width), dtype=np.uint8)
+    if not len(array):  # maybe of no chunks
+        return np.zeros(0, dtype=np.uint8)
     wide = pa.types.is_large_binary(array.type)
     _, offsets, data = array.buffers()
-    if not len(array):
-        return np.zeros((0, width), dtype=np.uint8)
     ends = np.frombuffer(offsets, dtype=np.int64 if wide else np.int32)
     start, end = ends[array.offset], ends[array.offset + len(array)]
-    if end - start != len(array) * width:
-        raise ValueError(
-            f"{len(array)} values of {end - start} bytes in all; each must be of {width} bytes"
-        )
-    return np.frombuffer(data, dtype=np.uint8)[start:end].reshape(-1, width)
+    return np.frombuffer(data or b"", dtype=np.uint8)[start:end]
 
 
 def binaries(rows: NDArray[np.uint8], missing: NDArray[np.bool_] | None = None) -> pa.Array:

@@ -2,7 +2,8 @@
 
 A key is a table of the plan and the registers there, or a block of a fingerprint and its bits, as
 the local engine has them. The core tells a pair under its first common key only, so that nothing
-has to be made distinct. A row costs one record of 64 bytes for each table, 22 at the defaults.
+has to be made distinct. A row costs one record of 69 bytes for each table, 22 at the defaults.
+Where a shuffle lies in memory, some tables are done after others.
 """
 
 from __future__ import annotations
@@ -14,9 +15,18 @@ from typing import TYPE_CHECKING, Any
 from neardup import _core
 from neardup.columns import values_of
 from neardup.engines.spark.asked import Asked
-from neardup.engines.spark.batches import ROWS, as_batch, binaries, gathered, longs, rows_of_bytes
+from neardup.engines.spark.batches import ROWS, as_batch, gathered, longs, rows_of_bytes
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
 from neardup.engines.spark.sketching import REGISTERS
+from neardup.engines.spark.slices import (
+    BESIDE,
+    SLICED,
+    Placed,
+    Slicing,
+    slices_for,
+    unpacked,
+)
+from neardup.engines.spark.storage import is_sail
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,13 +34,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
-# Bytes of a record beside what is compared: key, part, side, row.
-BESIDE = 24
 # Bits of a unit that name the part of a bucket, and blocks whose parts they can name.
 PART_BITS, MOST_BLOCKS = 20, 1000
 # Of so many rows of a heavy key it is seen whether this share of its pairs agrees.
 FEW, ALIKE = 64, 0.1
-PLACED = "key bigint, part int, side int, row bigint, compared binary"
 
 
 def words_of(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:
@@ -90,13 +97,14 @@ class Weighing:
         table = gathered(batches)
         if table is None:
             return
-        key = values_of(table["key"])
+        records = unpacked(table, _width(self.asked))
+        key = records.key.view("i8")
         sort = np.argsort(key, kind="stable")
         found, starts, counts = np.unique(key[sort], return_index=True, return_counts=True)
         many = np.flatnonzero(counts > self.least)
         alike = np.zeros(len(many), dtype=bool)
         if self.asked.question.similarity is not None:
-            compared = rows_of_bytes(table["compared"], REGISTERS)
+            compared = records.compared
             least = _core.near_plan(*self.asked.sketch)["least"]
             for at, each in enumerate(many.tolist()):
                 some = compared[sort[starts[each] : starts[each] + min(counts[each], FEW)]]
@@ -114,37 +122,36 @@ class Weighing:
 
 @dataclass(frozen=True)
 class Keying:
-    """Rows under each of their keys.
+    """Rows under each of their keys, in slices.
 
-    members  only the rows of keys that are not told, as row and unit, without what is compared
+    tables  whose keys; none: of all
     """
 
     asked: Asked
+    slices: int
     heavy: Heavy = field(default_factory=Heavy)
-    members: bool = False
+    tables: range | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for start in range(0, batch.num_rows, ROWS):
-                yield from self._keyed(batch.slice(start, ROWS))
+        yield from Slicing(self.slices)(
+            placed
+            for batch in batches
+            for start in range(0, batch.num_rows, ROWS)
+            for placed in self._keyed(batch.slice(start, ROWS))
+        )
 
-    def _keyed(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    def _keyed(self, batch: pa.RecordBatch) -> Iterator[Placed]:
         import numpy as np
 
-        row, side = values_of(batch.column(0)), values_of(batch.column(1))
-        compared = rows_of_bytes(batch.column(2), _width(self.asked))
-        keys = keys_of(self.asked, compared)
+        row, side, compared, keys = _rows_and_keys(self.asked, batch)
+        if self.tables is not None:
+            keys = keys[:, self.tables.start : self.tables.stop]
         at = np.repeat(np.arange(len(row)), keys.shape[1])
-        key = keys.reshape(-1)
-        is_whole = np.isin(key, np.array(sorted(self.heavy.whole), dtype=np.uint64))
-        if self.members:
-            unit = unit_of(key[is_whole].view("i8"), 0)
-            yield as_batch({"row": longs(row[at[is_whole]]), "unit": longs(unit)})
-            return
+        key = np.ascontiguousarray(keys).reshape(-1)
         is_cut = np.isin(key, np.array(sorted(self.heavy.cut), dtype=np.uint64))
-        light = ~(is_whole | is_cut)
-        none = np.zeros(int(light.sum()), dtype=np.int32)
-        yield self._placed(key[light], none, side[at[light]], at[light], row, compared)
+        light = np.flatnonzero(~(is_cut | _is_whole(self.heavy, key)))
+        none, where = np.zeros(len(light), dtype=np.uint32), at[light]
+        yield Placed(key[light], none, side[where], where, row, compared)
         if is_cut.any():
             yield from self._cut(key[is_cut], at[is_cut], row, side, compared)
 
@@ -153,42 +160,53 @@ class Keying:
         key: NDArray[np.uint64],
         at: NDArray[np.int64],
         row: NDArray[np.int64],
-        side: NDArray[np.integer],
+        side: NDArray[np.uint8],
         compared: NDArray[np.uint8],
-    ) -> Iterator[pa.RecordBatch]:
+    ) -> Iterator[Placed]:
         """Rows of heavy keys, once for each two blocks of which one is their own."""
         import numpy as np
 
         blocks = np.array([self.heavy.cut[each] for each in key.tolist()], dtype=np.int64)
         for part, sides, chosen in block_pairs(row[at], side[at], blocks):
-            where = at[chosen]
-            yield self._placed(key[chosen], part.astype(np.int32), sides, where, row, compared)
+            narrow = part.astype(np.uint32), sides.astype(np.uint8)
+            yield Placed(key[chosen], *narrow, at[chosen], row, compared)
 
-    def _placed(
-        self,
-        key: NDArray[np.uint64],
-        part: NDArray[np.int32],
-        side: NDArray[np.integer],
-        at: NDArray[np.int64],
-        row: NDArray[np.int64],
-        compared: NDArray[np.uint8],
-    ) -> pa.RecordBatch:
-        from neardup.columns import numbers
 
-        return as_batch(
-            {
-                "key": longs(key.view("i8")),
-                "part": numbers(part),
-                "side": numbers(side.astype("i4")),
-                "row": longs(row[at]),
-                "compared": binaries(compared[at]),
-            }
-        )
+@dataclass(frozen=True)
+class Belonging:
+    """The rows of keys that are not told: row, unit."""
+
+    asked: Asked
+    heavy: Heavy
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import numpy as np
+
+        for batch in batches:
+            row, _, _, keys = _rows_and_keys(self.asked, batch)
+            at, table = np.nonzero(_is_whole(self.heavy, keys))
+            unit = unit_of(keys[at, table].view("i8"), 0)
+            yield as_batch({"row": longs(row[at]), "unit": longs(unit)})
+
+
+def _rows_and_keys(
+    asked: Asked, batch: pa.RecordBatch
+) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint64]]:
+    """row, side, what is compared, and all keys of each."""
+    row, side = values_of(batch.column(0)), values_of(batch.column(1)).astype("u1")
+    compared = rows_of_bytes(batch.column(2), _width(asked))
+    return row, side, compared, keys_of(asked, compared)
+
+
+def _is_whole(heavy: Heavy, keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    import numpy as np
+
+    return np.isin(keys, np.array(sorted(heavy.whole), dtype=np.uint64))
 
 
 def block_pairs(
-    row: NDArray[np.int64], side: NDArray[np.integer], blocks: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+    row: NDArray[np.int64], side: NDArray[np.integer[Any]], blocks: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.integer[Any]], NDArray[np.int64]]]:
     """Rows of a bucket that is cut into so many blocks: parts, sides and numbers of rows. Every two
     rows meet in one part. With a reference its blocks meet those of the others; else a block meets
     itself, too."""
@@ -262,10 +280,9 @@ class Falling:
         table = gathered(batches)
         if table is None:
             return
-        key, part, side, row = (values_of(table[name]) for name in ("key", "part", "side", "row"))
-        compared = np.ascontiguousarray(rows_of_bytes(table["compared"], _width(self.asked)))
+        key, part, side, row, compared = unpacked(table, _width(self.asked))
         del table
-        places = key.view("u8"), part.astype("u4"), side.astype("u1"), row
+        places = key, part, side, row
         question = self.asked.question
         dense: NDArray[Any] = np.zeros(0, dtype=np.int64)
         if question.similarity is not None:
@@ -286,7 +303,9 @@ class Falling:
             none = np.full(len(later[some]), -1, dtype=np.int64)
             yield _found(row[earlier[some]], row[later[some]], none, distance[some])
         none = np.full(len(dense), -1, dtype=np.int64)
-        yield _found(row[dense], none, unit_of(key[dense], part[dense].astype("i8")), none)
+        yield _found(
+            row[dense], none, unit_of(key[dense].view("i8"), part[dense].astype("i8")), none
+        )
 
 
 def _found(*columns: NDArray[Any]) -> pa.RecordBatch:
@@ -319,18 +338,23 @@ def fallen(rows: Rows, *, forest: bool = False) -> Found:
     units = rows.compared.select("row", "side", F.col(compared).alias("compared"))
     tables = _tables(asked)
     heavy = _heavy(units, rows, tables)
-    placed = units.mapInArrow(Keying(asked, heavy), PLACED)
     # Each row of a key that is cut meets every block.
     cut = sum(blocks * blocks for blocks in heavy.cut.values()) * limits.bucket_rows
-    records = rows.units * tables + cut
-    tasks = limits.tasks(records * (BESIDE + _width(asked)))
-    met = placed.repartition(tasks, "key", "part").mapInArrow(
-        Falling(asked, forest), "left bigint, right bigint, unit bigint, distance bigint"
-    )
-    found = rows.storage.pin(met)
+    table_bytes = (rows.units + cut / tables) * (BESIDE + _width(asked))
+    found = None
+    # A pair is told under its first common key, so it does not matter which keys come together.
+    for some in limits.rounds(tables, table_bytes, in_memory=is_sail(units.sparkSession)):
+        tasks = limits.tasks(table_bytes * len(some))
+        placed = units.mapInArrow(Keying(asked, slices_for(tasks), heavy, some), SLICED)
+        met = placed.repartition(tasks, "slice").mapInArrow(
+            Falling(asked, forest), "left bigint, right bigint, unit bigint, distance bigint"
+        )
+        held = rows.storage.pin(met)
+        found = held if found is None else found.union(held)
+    assert found is not None  # noqa: S101
     members = found.where("right < 0").select(F.col("left").alias("row"), "unit")
     if heavy.whole:
-        more = units.mapInArrow(Keying(asked, heavy, members=True), "row bigint, unit bigint")
+        more = units.mapInArrow(Belonging(asked, heavy), "row bigint, unit bigint")
         members = rows.storage.pin(members.union(more))
     pairs = found.where("right >= 0").select("left", "right", "distance")
     return Found(pairs, members, heavy, pairs.count(), members.count())
@@ -348,9 +372,10 @@ def _heavy(units: DataFrame, rows: Rows, tables: int) -> Heavy:
     step = max(1, min(rows.units * tables // limits.count_keys, limits.bucket_rows // 8))
     sample = units if step == 1 else units.where(F.pmod(F.xxhash64("row"), F.lit(step)) == 0)
     tasks = limits.tasks(rows.units * tables / step * (BESIDE + _width(rows.asked)))
-    placed = sample.mapInArrow(Keying(rows.asked), PLACED).repartition(tasks, "key")
+    placed = sample.mapInArrow(Keying(rows.asked, slices_for(tasks)), SLICED)
     weighing = Weighing(rows.asked, max(1, limits.bucket_rows // step))
-    found = placed.mapInArrow(weighing, "key bigint, rows bigint, alike bigint").toArrow()
+    dealt = placed.repartition(tasks, "slice")
+    found = dealt.mapInArrow(weighing, "key bigint, rows bigint, alike bigint").toArrow()
     whole = frozenset(each["key"] for each in found.to_pylist() if each["alike"])
     cut = {
         each["key"]: min(MOST_BLOCKS, max(2, -(-each["rows"] * step // limits.bucket_rows)))

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.clusters import Linkage, clusters
-from neardup.columns import values_of
-from neardup.engines.local import Local
-from neardup.engines.spark.asked import Asked
-from neardup.engines.spark.batches import gathered, rows_of_bytes
-from neardup.engines.spark.buckets import fallen, words_of
+from neardup.clusters import Linkage
+from neardup.engines.spark.buckets import fallen
 from neardup.engines.spark.components import components
 from neardup.engines.spark.groups import near_in_groups
 from neardup.engines.spark.rows import REFERENCE, Rows, first_row
-from neardup.engines.spark.texts import VERDICTS, Texts, judged, strings, texts_of, verdict_batch
-from neardup.fingerprint import Fingerprints
-from neardup.near.corpus import texts_in_memory
+from neardup.engines.spark.stars import by_codes, by_pairs, by_texts
+from neardup.engines.spark.texts import Texts, judged, texts_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 
@@ -28,15 +21,23 @@ if TYPE_CHECKING:
 class Near:
     """Near pairs of rows that are nobody's twin, each once.
 
-    pairs  left, right, distance, similarity (null by radius)
-    texts  row, text of all that are in a pair, by similarity; None by radius
-    count  candidates, and rows of heavy or dense keys
+    told        left, right, distance, similarity (null by radius): all but those of dense keys
+    dense       those of dense keys in the same way, or a forest that connects them; None: there are
+                no such keys
+    members     row: the rows of dense keys, maybe more than once
+    texts       row, text of all that are in a pair, by similarity; None by radius
+    candidates  how many pairs were looked at, but for dense keys
     """
 
-    pairs: DataFrame
+    told: DataFrame
+    dense: DataFrame | None
+    members: DataFrame
     texts: DataFrame | None
     candidates: int
-    members: int
+
+    @property
+    def pairs(self) -> DataFrame:
+        return self.told if self.dense is None else self.told.union(self.dense)
 
 
 def near(rows: Rows, sources: Texts, *, forest: bool = False) -> Near:
@@ -49,7 +50,7 @@ def near(rows: Rows, sources: Texts, *, forest: bool = False) -> Near:
     if similarity is None:
         unknown = F.lit(None).cast("double").alias("similarity")
         pairs = found.pairs.select("left", "right", "distance", unknown)
-        return Near(pairs, None, found.pair_count, 0)
+        return Near(pairs, None, found.members.select("row"), None, found.pair_count)
     wanted = found.members.select("row")
     for side in ("left", "right"):
         wanted = wanted.union(found.pairs.select(F.col(side).alias("row")))
@@ -58,9 +59,8 @@ def near(rows: Rows, sources: Texts, *, forest: bool = False) -> Near:
     texts = texts_of(rows, wanted, sources, present=twins)
     verdicts = judged(rows, found.pairs.select("left", "right"), found.pair_count, texts)
     pairs = rows.storage.pin(verdicts.where(F.col("similarity") >= F.lit(similarity)))
-    if found.member_count:
-        pairs = pairs.union(near_in_groups(rows, found, texts, forest=forest))
-    return Near(pairs, texts, found.pair_count, found.member_count)
+    dense = near_in_groups(rows, found, texts, forest=forest) if found.member_count else None
+    return Near(pairs, dense, found.members.select("row"), texts, found.pair_count)
 
 
 def linked(rows: Rows, sources: Texts, linkage: Linkage) -> DataFrame:
@@ -74,7 +74,7 @@ def linked(rows: Rows, sources: Texts, linkage: Linkage) -> DataFrame:
     roots = stars.select(F.col("root").alias("row"), F.col("root")).distinct()
     members = stars.select(F.col("node").alias("row"), "root").union(roots)
     if linkage == "star":
-        return storage.pin(_stars(rows, members, found.texts))
+        return storage.pin(_stars(rows, members, found))
     ordered = members.join(rows.table.select("row", "side", "order"), "row")
     firsts = ordered.groupBy("root").agg(first_row().alias("label"))
     labels = members.join(firsts, "root")
@@ -90,58 +90,18 @@ def linked(rows: Rows, sources: Texts, linkage: Linkage) -> DataFrame:
 UNKNOWN = (("distance", "bigint"), ("similarity", "double"))
 
 
-@dataclass(frozen=True)
-class Linking:
-    """Whole components → for each row that has joined another left, right (the one it has joined),
-    distance, similarity. Stars never cross a component, and rows of different ones are not near:
-    all that came to a task are linked at once, by the local engine, in order."""
-
-    asked: Asked
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import numpy as np
-        import pyarrow.compute as pc
-
-        table = gathered(batches)
-        if table is None:
-            return
-        table = table.take(pc.sort_indices(table, sort_keys=[("order", "ascending")]))
-        row, question = values_of(table["row"]), self.asked.question
-        if question.radius is not None:
-            values = words_of(rows_of_bytes(table["made"], self.asked.code_bytes))
-            all_of = Fingerprints(values, np.ones(len(row), dtype=bool), self.asked.recipe)
-            labels = clusters(all_of, question.radius, linkage="star", threads=1)
-            joined = np.flatnonzero(labels != np.arange(len(row)))
-            apart = np.bitwise_count(values[joined] ^ values[labels[joined]]).sum(axis=1)
-            unknown = np.full(len(joined), np.nan)
-            yield verdict_batch(row[joined], row[labels[joined]], apart, unknown)
-            return
-        corpus = texts_in_memory(strings(table["made"]), self.asked.recipe, question, threads=1)
-        found = Local().match(corpus, question, threads=1).clusters("star")
-        joined = np.flatnonzero(found.labels != np.arange(len(row)))
-        # Every link of a star was judged.
-        verdicts = found.distance[joined], found.similarity[joined]
-        yield verdict_batch(row[joined], row[found.labels[joined]], *verdicts)
-
-
-def _stars(rows: Rows, members: DataFrame, texts: DataFrame | None) -> DataFrame:
-    """Components to tasks, with what it takes to link them."""
-    from pyspark.sql import functions as F
-
-    of_rows = rows.table.select("row", "order", "bytes", *(() if texts else ("fingerprint",)))
-    placed = members.join(of_rows, "row")
-    if texts is None:
-        placed = placed.withColumnRenamed("fingerprint", "made")
-        total = rows.units * (rows.asked.code_bytes + 32)
-    else:
-        total = placed.agg(F.sum("bytes")).toArrow().column(0)[0].as_py() or 0
-        placed = placed.join(texts.withColumnRenamed("text", "made"), "row")
-    return (
-        placed.select("row", "root", "order", "made")
-        .repartition(rows.asked.limits.tasks(total), "root")
-        .mapInArrow(Linking(rows.asked), VERDICTS)
-        .toDF("row", "label", "distance", "similarity")
-    )
+def _stars(rows: Rows, members: DataFrame, found: Near) -> DataFrame:
+    """Stars never cross a component. All pairs of one without dense keys are known; the others are
+    linked by their texts."""
+    if found.texts is None:
+        return by_codes(rows, members)
+    if found.dense is None:
+        return by_pairs(rows, members, found.told, found.candidates)
+    of_groups = members.join(found.members.distinct(), "row").select("root").distinct()
+    of_groups = rows.storage.pin(of_groups)
+    plain = members.join(of_groups, "root", "left_anti")
+    linked = by_pairs(rows, plain, found.told, found.candidates)
+    return linked.union(by_texts(rows, members.join(of_groups, "root", "left_semi"), found.texts))
 
 
 def labelled(rows: Rows, links: DataFrame) -> DataFrame:

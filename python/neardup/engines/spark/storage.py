@@ -64,6 +64,11 @@ def _has_none(error: Any) -> bool:
     return "checkpoint" in str(error) and "not configured" in str(error)
 
 
+def is_sail(session: Any) -> bool:
+    """Whether a session is of pysail, whose shuffles lie in memory: it has no master."""
+    return session.conf.get("spark.master", None) is None
+
+
 class Temporary:
     """One folder of this process, made when it is needed, with one in it for each session. A
     session's goes when nobody holds that session any more; all go at exit."""
