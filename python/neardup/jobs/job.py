@@ -94,6 +94,8 @@ class Job:
             if reference.is_collection(name) and reference.can_be_asked(name, self.recipe)
         ]
         self.against = [name for name in names if name not in self.collections]
+        for name in self.against:
+            reference.check_sketches(name, self.recipe)
         # Complains before any work is done.
         asked_for = options.similarity, options.radius, options.recall
         self.question = question(*asked_for, bits=self.recipe.bits)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 # How a recipe for responses cuts.
 HTTP = "http"
+PARQUET = ".parquet"
+# Columns that tell a table of sketches.
+SKETCHED = {"id", "digest", "registers", "fingerprint", "checksum", "recipe"}
 # Texts looked up at a time.
 ROWS = 1 << 12
 
@@ -57,6 +60,35 @@ def can_be_asked(path: str, recipe: Recipe) -> bool:
             "made of"
         )
     return own.identity == recipe.identity
+
+
+def check_sketches(path: str, recipe: Recipe) -> None:
+    """Refuses a table of sketches, as `neardup.engines.spark.sketches` makes them, if it is of
+    another recipe or has no texts to judge by. Any other file passes."""
+    if not path.endswith(PARQUET) or not os.path.isfile(path):
+        return
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    try:
+        names = pq.read_schema(path).names
+        if not set(names) >= SKETCHED:
+            return
+        made = pc.unique(pq.read_table(path, columns=["recipe"], read_dictionary=["recipe"])[0])
+    except (OSError, pa.ArrowException):
+        return  # whoever reads it says what is wrong
+    others = sorted(str(each) for each in set(made.to_pylist()) - {recipe.identity})
+    if others:
+        raise ValueError(
+            f"{path}: are sketches made with another recipe: {others[0]}, and here it is "
+            f"{recipe.identity}; ask with that recipe, or make the sketches anew"
+        )
+    if "text" not in names:
+        raise ValueError(
+            f"{path}: are sketches without texts, which a job has to compare; make them with "
+            "sketches(df, texts=True), or name the documents themselves"
+        )
 
 
 def check_kind(path: str, own: Recipe, *, of_responses: bool) -> None:

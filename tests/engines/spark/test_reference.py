@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from neardup import jobs
 from neardup.engines import spark as sp
 from neardup.recipe import Recipe, as_recipe
 from spark_cases import (
@@ -18,6 +21,7 @@ from spark_cases import (
     listed,
     mixed,
     nightly,
+    sample,
     templates,
 )
 
@@ -146,3 +150,28 @@ def test_nothing_to_compare_with(spark: Any) -> None:
     frame = frame_of(spark, ["one two three four", "one two three four"])
     found = sp.against(frame, frame.limit(0))
     assert found.counts() == {"kept": 2, "removed": 0, "unreadable": 0}
+
+
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_a_job_against_a_table_of_sketches(spark: Any, tmp_path: Path, engine: Any) -> None:
+    old, kept = tmp_path / "sketches", tmp_path / "kept.jsonl"
+    documents = frame_of(spark, sample())
+    sp.sketches(documents, texts=True).write.parquet(str(old))
+    lines = [{"id": "new", "text": "words that nobody has ever put together in this order"}]
+    lines += [{"id": "old", "text": str(sample()[0]).upper()}]
+    given = tmp_path / "in.jsonl"
+    given.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+
+    def run(**more: Any) -> jobs.Summary:
+        asked = jobs.Options(against=(str(old),), engine=engine, **more)
+        return jobs.dedup([str(given)], kept, asked)
+
+    assert (run().kept, run().removed) == (1, 1)
+    assert json.loads(kept.read_text(encoding="utf-8"))["id"] == "new"
+    expected = r"\.parquet: are sketches made with another recipe: neardup2.*; ask with that rec"
+    with pytest.raises(ValueError, match=expected):
+        run(recipe="simhash")
+    shutil.rmtree(old)
+    sp.sketches(documents).write.parquet(str(old))
+    with pytest.raises(ValueError, match=r"are sketches without texts, which a job has to comp"):
+        run()
