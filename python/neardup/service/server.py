@@ -20,6 +20,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
+from neardup.service import heap
 from neardup.service.app import make_app
 from neardup.service.settings import Settings
 from neardup.service.state import Service
@@ -158,8 +159,10 @@ def _limit(found: socket.socket, port: int, milliseconds: int) -> None:
 
 
 def serve(service: Service, ready: Callable[[str], None] = lambda url: None) -> None:
-    """Serves until SIGTERM, SIGINT or SIGHUP; a second one does not wait for anything any more."""
+    """Serves until SIGTERM, SIGINT or SIGHUP; a second one does not wait for anything any more.
+    For a process of its own."""
     host, port = address(service.settings)
+    heap.keep_small()
 
     async def main() -> None:
         running = Running(service, host, port)
@@ -177,7 +180,11 @@ def serve(service: Service, ready: Callable[[str], None] = lambda url: None) -> 
             if signal.getsignal(number) is not signal.SIG_IGN:
                 loop.add_signal_handler(number, stop)
         with suppress(asyncio.CancelledError):
-            await running.serve(ready)
+            await running.serve(begun)
+
+    def begun(url: str) -> None:
+        heap.settle()
+        ready(url)
 
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(main())
