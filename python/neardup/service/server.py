@@ -22,6 +22,7 @@ from granian.server.embed import Server
 
 from neardup.service import heap
 from neardup.service.app import make_app
+from neardup.service.connections import Connections
 from neardup.service.settings import Settings
 from neardup.service.state import Service
 
@@ -106,18 +107,22 @@ class Running:
         try:
             await self._until_it_listens(serving)
             limit_unread(self._server.bind_port, self.service.settings.send_seconds)
-            ready(self.url)
-            stopped = asyncio.ensure_future(self._stopping.wait())
-            await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
-            stopped.cancel()
-            self.service.ready = False
-            self._server.stop()  # type: ignore[no-untyped-call]
-            try:
-                await asyncio.wait_for(serving, self.service.settings.shutdown_seconds)
-            except TimeoutError:
-                log.warning("some requests were not finished in time")
+            with Connections(self.service, self._server.bind_port).watched():
+                ready(self.url)
+                await self._until_it_stops(serving)
         finally:
             sys.setswitchinterval(before)
+
+    async def _until_it_stops(self, serving: asyncio.Future[None]) -> None:
+        stopped = asyncio.ensure_future(self._stopping.wait())
+        await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        self.service.ready = False
+        self._server.stop()  # type: ignore[no-untyped-call]
+        try:
+            await asyncio.wait_for(serving, self.service.settings.shutdown_seconds)
+        except TimeoutError:
+            log.warning("some requests were not finished in time")
 
     def stop(self) -> None:
         """Called in the loop: takes no more requests, and lets `serve` return."""
