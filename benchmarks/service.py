@@ -169,7 +169,8 @@ def _failed(found: dict[str, Any]) -> str:
 
 
 def _rate(found: dict[str, Any]) -> float:
-    return found["requests"] / found["seconds"]
+    rate: float = found["requests"] / found["seconds"]
+    return rate
 
 
 @contextmanager

@@ -67,9 +67,12 @@ def test_a_refusal_is_told_by_its_status_and_its_title() -> None:
 
 
 def test_a_connection_that_is_lost_costs_its_request_and_no_other() -> None:
+    def ending(data: bytes) -> Script:
+        return lambda n: (data if n == 9 else WELL, n == 9)
+
     for data, kind in ((b"", LOST), (WELL[:-1], BROKEN), (WELL[:9], BROKEN)):
         for rate in (0, 200):
-            found = loaded(lambda n, data=data: (data if n == 9 else WELL, n == 9), rate=rate)
+            found = loaded(ending(data), rate=rate)
             assert (found["kinds"], found["errors"], found["reopened"]) == ({kind: 1}, 1, 1)
             assert found["requests"] >= 99
 
