@@ -109,7 +109,11 @@ def command(
         http://127.0.0.1:8765/v1/check
     """
     _check_extra()
+    from neardup.service import heap
     from neardup.service.settings import Settings
+
+    # Before there are threads, which would have heaps of their own by then.
+    heap.keep_small()
 
     settings = Settings(
         host=host,

@@ -167,7 +167,6 @@ def serve(service: Service, ready: Callable[[str], None] = lambda url: None) -> 
     """Serves until SIGTERM, SIGINT or SIGHUP; a second one does not wait for anything any more.
     For a process of its own."""
     host, port = address(service.settings)
-    heap.keep_small()
 
     async def main() -> None:
         running = Running(service, host, port)
