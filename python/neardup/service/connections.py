@@ -99,7 +99,11 @@ class Connections:
             with suppress(OSError), socket.socket(fileno=os.dup(number)) as found:
                 if not self._is_ours(found):
                     continue
-                known = seen[inode] = self._known.get(inode) or self._new(found)
+                known = self._known.get(inode)
+                if known is None or known.taken > _taken(found):
+                    # One that was not seen before; a number may come again, after long.
+                    known = self._new(found)
+                seen[inode] = known
                 if self._is_slow(found, known, passed):
                     self._end(found, "does not take its answer")
                 else:
