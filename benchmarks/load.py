@@ -5,7 +5,11 @@
 A line of FILE is a method, a path and, behind a tab each, what goes into the body; {n} in it is
 replaced by a number that is never used twice. RATE is requests a second, due at even times, whose
 latency counts from when they were due; 0: each connection sends the next when it has its answer.
-Prints {"requests", "errors", "seconds", "median", "p99", "most"} as JSON, latencies in seconds.
+Prints {"requests", "errors", "kinds", "reopened", "seconds", "median", "p99", "most"} as JSON,
+latencies in seconds; "kinds" has the errors by what they were, such as "503 Service Unavailable".
+
+A connection that the service ends while nothing is asked over it is opened anew, as every client
+does; "reopened" counts these. One that ends while an answer is due is an error.
 """
 
 from __future__ import annotations
@@ -15,14 +19,18 @@ import json
 import os
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from itertools import count, cycle
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 END = b"\r\n\r\n"
 LENGTH = b"content-length: "
+LOST = "connection lost before the answer"
+BROKEN = "connection lost within the answer"
+BAD = "not an answer of HTTP"
 
 
 class Connection(asyncio.Protocol):
@@ -33,7 +41,7 @@ class Connection(asyncio.Protocol):
         self.received = b""
         self.due = 0.0
         self.is_free = False
-        self.lost = asyncio.get_running_loop().create_future()
+        self.is_lost = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -50,18 +58,25 @@ class Connection(asyncio.Protocol):
         head = self.received.find(END)
         if head < 0:
             return
-        at = self.received.find(LENGTH, 0, head) + len(LENGTH)
-        length = int(self.received[at : self.received.index(b"\r\n", at)])
+        try:
+            length = _length(self.received[:head])
+        except ValueError:
+            self.load.failed(self, BAD)
+            self.transport.abort()
+            return
         if len(self.received) < head + len(END) + length:
             return
-        well = self.received[9:12] == b"200"
+        kind = None
+        if self.received[9:12] != b"200":
+            kind = _kind(self.received[:head], self.received[head + len(END) :])
         self.received = b""
         self.is_free = True
-        self.load.answered(self, time.perf_counter() - self.due, well)
+        self.load.answered(self, time.perf_counter() - self.due, kind)
 
     def connection_lost(self, error: Exception | None) -> None:
-        if not self.lost.done():
-            self.lost.set_result(None)
+        self.is_lost = True
+        if not self.is_free:
+            self.load.failed(self, BROKEN if self.received else LOST)
 
 
 class Load:
@@ -72,65 +87,111 @@ class Load:
         self.seconds = seconds
         self.rate = rate
         self.times: list[float] = []
-        self.errors = 0
+        self.kinds: Counter[str] = Counter()
+        self.reopened = 0
         self.waiting: deque[float] = deque()
-        self.free: list[Connection] = []
+        # The one that was free first is used first, so that none falls silent for long.
+        self.free: deque[Connection] = deque()
+        self.open: set[Connection] = set()
+        self.opening: set[asyncio.Task[None]] = set()
         self.end = 0.0
 
-    async def run(self, url: str, connections: int) -> dict[str, float]:
-        place, loop = urlsplit(url), asyncio.get_running_loop()
-        host, port = place.hostname or "", place.port or 80
-        made = [
-            (await loop.create_connection(lambda: Connection(self), host, port))[1]
-            for _ in range(connections)
-        ]
+    async def run(self, url: str, connections: int) -> dict[str, Any]:
+        place = urlsplit(url)
+        self.place = place.hostname or "", place.port or 80
+        for _ in range(connections):
+            await self._open()
         began = time.perf_counter()
         self.end = began + self.seconds
         if self.rate:
-            self.free = [*made]
             await self._paced(began)
         else:
-            for one in made:
-                one.send(next(self.requests), began)
+            while self.free:
+                self.free.popleft().send(next(self.requests), began)
             await asyncio.sleep(self.seconds)
-        while not all(one.is_free or one.lost.done() for one in made):
+        while self.opening or not all(one.is_free for one in self.open):
             await asyncio.sleep(0.01)
         took = time.perf_counter() - began
-        self.errors += sum(one.lost.done() for one in made)
-        for one in made:
+        for one in self.open:
             one.transport.close()
-        times = sorted(self.times)
+        times = sorted(self.times) or [0.0]
         return {
-            "requests": len(times),
-            "errors": self.errors,
+            "requests": len(self.times),
+            "errors": self.kinds.total(),
+            "kinds": dict(self.kinds.most_common()),
+            "reopened": self.reopened,
             "seconds": took,
             "median": times[len(times) // 2],
             "p99": times[int(0.99 * len(times))],
             "most": times[-1],
         }
 
+    async def _open(self) -> None:
+        loop = asyncio.get_running_loop()
+        _, made = await loop.create_connection(lambda: Connection(self), *self.place)
+        self.open.add(made)
+        self._next(made)
+
+    def _reopen(self, lost: Connection) -> None:
+        self.open.discard(lost)
+        self.reopened += 1
+        task = asyncio.ensure_future(self._open())
+        self.opening.add(task)
+        task.add_done_callback(self._opened)
+
+    def _opened(self, task: asyncio.Task[None]) -> None:
+        self.opening.discard(task)
+        if error := task.exception():
+            self.kinds[f"no connection: {type(error).__name__}"] += 1
+
     async def _paced(self, began: float) -> None:
         for number in range(int(self.rate * self.seconds)):
             due = began + number / self.rate
             if (left := due - time.perf_counter()) > 0:
                 await asyncio.sleep(left)
+            while self.free and self.free[0].is_lost:
+                self._reopen(self.free.popleft())
             if self.free:
-                self.free.pop().send(next(self.requests), due)
+                self.free.popleft().send(next(self.requests), due)
             else:
                 self.waiting.append(due)
-        while self.waiting:
+        while self.waiting and (self.opening or self.open):
             await asyncio.sleep(0.01)
 
-    def answered(self, connection: Connection, took: float, well: bool) -> None:
+    def answered(self, connection: Connection, took: float, kind: str | None) -> None:
         self.times.append(took)
-        self.errors += not well
-        if self.rate:
-            if self.waiting:
-                connection.send(next(self.requests), self.waiting.popleft())
-            else:
-                self.free.append(connection)
+        if kind is not None:
+            self.kinds[kind] += 1
+        self._next(connection)
+
+    def failed(self, connection: Connection, kind: str) -> None:
+        """A request whose answer will not come, or cannot be read; its connection is no use."""
+        if connection in self.open:
+            self.kinds[kind] += 1
+            self._reopen(connection)
+
+    def _next(self, connection: Connection) -> None:
+        if self.waiting:
+            connection.send(next(self.requests), self.waiting.popleft())
+        elif self.rate or not self.end:
+            self.free.append(connection)
         elif (now := time.perf_counter()) < self.end:
             connection.send(next(self.requests), now)
+
+
+def _length(head: bytes) -> int:
+    at = head.index(LENGTH) + len(LENGTH)
+    return int(head[at:].partition(b"\r\n")[0])
+
+
+def _kind(head: bytes, body: bytes) -> str:
+    """The status of an answer that is no success, with the title of its problem."""
+    status = head[9:12].decode("latin-1")
+    try:
+        told = json.loads(body)
+        return f"{status} {told['title']}: {told['detail']}"
+    except (ValueError, KeyError, TypeError):
+        return f"{status} without problem details"
 
 
 def requests_of(path: Path, host: str) -> Iterator[bytes]:

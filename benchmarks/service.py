@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import neardup as nd
 from collection import BATCH, _by, _documents
@@ -74,7 +74,7 @@ def _rows(
     most, rate = _rate(ceiling), _rate(checks)
     yield Row(
         f"{what}: single checks over {CONNECTIONS} connections",
-        f"{rate:,.0f} a second",
+        f"{rate:,.0f} a second{_failed(checks)}",
         f"a constant: {most:,.0f} a second",
         rate / most,
         "≥ 1,500",
@@ -85,7 +85,7 @@ def _rows(
     in_batches = _rate(found) * AT_ONCE
     yield Row(
         f"{what}: checks in batches of {AT_ONCE}",
-        f"{in_batches:,.0f} a second",
+        f"{in_batches:,.0f} a second{_failed(found)}",
         f"a constant: {most:,.0f} requests a second",
         _rate(found) / most,
         "≥ 20,000",
@@ -112,8 +112,8 @@ def _beside(
         rate = _rate(found)
         yield Row(
             f"{named}: {kind}",
-            f"{rate:,.0f} a second, {found['errors']:g} errors, "
-            f"99th percentile {found['p99'] * 1e3:.3g} ms",
+            f"{rate:,.0f} a second, {found['errors']} errors{_failed(found)}, "
+            f"99th percentile {found['p99'] * 1e3:.3g} ms, longest {found['most'] * 1e3:.3g} ms",
             target="no error",
             met=not found["errors"] and rate >= 0.98 * wanted,
         )
@@ -143,7 +143,7 @@ def _written(path: Path, lines: Sequence[str]) -> Path:
     return path
 
 
-def _load(url: str, file: Path, connections: int, seconds: float) -> dict[str, float]:
+def _load(url: str, file: Path, connections: int, seconds: float) -> dict[str, Any]:
     return _end(_start(url, file, connections, seconds, 0))
 
 
@@ -156,14 +156,21 @@ def _start(
     )
 
 
-def _end(load: subprocess.Popen[str]) -> dict[str, float]:
+def _end(load: subprocess.Popen[str]) -> dict[str, Any]:
     output, _ = load.communicate()
-    found: dict[str, float] = json.loads(output)
+    found: dict[str, Any] = json.loads(output)
     return found
 
 
-def _rate(found: dict[str, float]) -> float:
-    return found["requests"] / found["seconds"]
+def _failed(found: dict[str, Any]) -> str:
+    """What went wrong, by kind; nothing where all is well."""
+    kinds = "; ".join(f"{count:,} × {kind}" for kind, count in found["kinds"].items())
+    return f" ({kinds})" if kinds else ""
+
+
+def _rate(found: dict[str, Any]) -> float:
+    rate: float = found["requests"] / found["seconds"]
+    return rate
 
 
 @contextmanager

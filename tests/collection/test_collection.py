@@ -508,3 +508,17 @@ def test_pages_show_each_document_once_whatever_changes_meanwhile(path: Path, ne
             collection.page(0)
         with pytest.raises(ValueError, match="after is -1"):
             collection.page(after=-1)
+
+
+def test_only_batches_of_many_take_memory_for_pages(path: Path) -> None:
+    with nd.Collection.open(path) as collection:
+        connection = collection._session.store.connection
+
+        def kilobytes() -> int:
+            found: int = connection.execute("PRAGMA cache_size").fetchone()[0]
+            return -found
+
+        collection.add([(f"a{n}", f"{CAT} {n}") for n in range(2000)])
+        assert kilobytes() == 4096
+        collection.add([(f"b{n}", f"{CAT} {n}") for n in range(2001)])
+        assert kilobytes() == 16384

@@ -185,6 +185,42 @@ def test_a_connection_that_is_half_or_wholly_closed_harms_nobody(served: str) ->
     assert is_well(served)
 
 
+def test_who_closes_his_half_before_the_answer_gets_none_and_leaves_nothing_behind(
+    served: str,
+) -> None:
+    """As hyper does unless it is told otherwise, and Granian has no setting to tell it. What was
+    asked may be done all the same."""
+    body = b'{"id": "half", "text": "closed"}'
+    post = POST.replace(b"check", b"documents") + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    before = _sockets()
+    for sent in (HEAD + b"\r\n", HEAD.replace(b"healthz", b"v1/stats") + b"\r\n", post) * 5:
+        with connected(served) as made:
+            made.sendall(sent)
+            made.shutdown(socket.SHUT_WR)
+            began = time.monotonic()
+            answer = received(made)
+            assert time.monotonic() - began < 5
+            # None, or all of it if it was quicker.
+            assert answer == b"" or answer.startswith(b"HTTP/1.1 200")
+    end = time.monotonic() + 10
+    while _sockets() > before and time.monotonic() < end:
+        time.sleep(0.05)
+    assert _sockets() <= before
+    assert is_well(served)
+
+
+def _sockets() -> int:
+    """Connections that this process has, as a server or as a client."""
+    folder = Path("/proc/self/fd")
+    if not folder.is_dir():
+        return 0
+    found = 0
+    for path in folder.iterdir():
+        with suppress(OSError):
+            found += path.readlink().name.startswith("socket:")
+    return found
+
+
 def test_a_reader_that_does_not_read_takes_no_memory(
     serve: Callable[..., str], tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from neardup.service import tokens
+from neardup.service import rights, tokens
 from neardup.service.demo import demo_collection
 from neardup.service.guard import Guard
 from neardup.service.metrics import Metrics
@@ -228,8 +228,9 @@ def test_without_a_token_in_the_file_nobody_is_let_in(
 
 
 def test_wrong_tokens_are_told_to_wait_and_lock_nobody_out(
-    serve: Callable[..., str], token_file: Path
+    serve: Callable[..., str], token_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(rights, "SLOWED", 0.01)
     url = f"{serve(token_file=token_file)}/v1/stats"
     with httpx.Client() as client:
         statuses = [
@@ -240,6 +241,33 @@ def test_wrong_tokens_are_told_to_wait_and_lock_nobody_out(
         refused = client.get(url, headers=bearer("another-guess-here"))
         assert int(refused.headers["retry-after"]) >= 1
         assert client.get(url, headers=bearer(READ)).status_code == 200
+
+
+def test_who_guesses_learns_nothing_sooner_from_a_right_token(
+    serve: Callable[..., str], token_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Right and wrong ones take as long; but who was let in before goes on as before."""
+    monkeypatch.setattr(rights, "SLOWED", 0.5)
+    base = serve(token_file=token_file)
+    with httpx.Client(base_url=base) as client:
+
+        def asked(token: str) -> tuple[int, float]:
+            began = time.monotonic()
+            status = client.get("/healthz", headers=bearer(token)).status_code
+            return status, time.monotonic() - began
+
+        assert asked(READ)[0] == 200
+        assert [asked(f"guess-{n:020}")[0] for n in range(20)] == [401] * 20
+        status, seconds = asked("guess-that-is-one-too-many")
+        assert (status, seconds >= 0.5) == (429, True)
+        status, seconds = asked(READ)
+        assert (status, seconds < 0.4) == (200, True)
+        for expected in (0.5, 0.0):
+            status, seconds = asked(WRITE)
+            assert (status, expected <= seconds < expected + 0.4) == (200, True)
+        numbers = client.get("/metrics", headers=bearer(READ)).text.splitlines()
+    assert "neardup_wrong_tokens 21.0" in numbers
+    assert "neardup_slowed_tokens 2.0" in numbers
 
 
 def test_more_than_the_rate_is_refused_until_later(serve: Callable[..., str]) -> None:

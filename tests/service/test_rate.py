@@ -28,3 +28,13 @@ def test_no_more_clients_are_remembered_than_allowed() -> None:
     for number in range(rate.MOST_CLIENTS + 100):
         limit.wait(str(number))
     assert len(limit._buckets) == rate.MOST_CLIENTS
+
+
+def test_what_is_left_can_be_asked_without_taking_it() -> None:
+    now = 0.0
+    limit = Rate(2.0, 2, lambda: now)
+    assert [limit.left("a") for _ in range(5)] == [0] * 5
+    assert (limit.wait("a"), limit.left("a"), limit.wait("a"), limit.left("a")) == (0, 0, 0, 1)
+    assert limit.left("b") == 0
+    now = 0.5
+    assert (limit.left("a"), limit.wait("a"), limit.left("a")) == (0, 0, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -160,3 +161,31 @@ def test_what_was_wished_is_stored_even_if_nobody_waits(collection: nd.Collectio
             await writer.add([row("b")])
 
     asyncio.run(late())
+
+
+def test_requests_that_come_one_after_the_other_gather(
+    collection: nd.Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few at a time, as from clients that wait for their answers: as many again may join."""
+    monkeypatch.setattr("neardup.service.writer.APART", 0.1)
+    writer = Writer(collection, 10_000)
+
+    async def client(name: str, count: int, pause: float = 0.0) -> None:
+        for n in range(count):
+            await asyncio.sleep(pause)
+            await writer.add([row(f"{name}-{n}")])
+
+    async def main() -> float:
+        await asyncio.gather(writer.add([row("a")]), writer.add([row("b")]), writer.add([row("c")]))
+        before = writer.batches
+        await asyncio.gather(*(client(f"client {n}", 4, 0.015 * n) for n in range(5)))
+        assert writer.batches - before <= 6
+        await asyncio.sleep(0.2)
+        began = time.monotonic()
+        await client("alone", 10)
+        return time.monotonic() - began
+
+    # One that writes alone is not held up but once.
+    assert asyncio.run(main()) < 1.0
+    writer.close()
+    assert len(collection) == 33

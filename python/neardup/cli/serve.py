@@ -83,6 +83,16 @@ def command(
             min=1, max=100_000, metavar="N", help="Requests that may wait; more are answered 503."
         ),
     ] = 256,
+    connections_each: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=100_000,
+            metavar="N",
+            help="Connections of one address at once; more are ended. 0: no limit. This machine is "
+            "not limited.",
+        ),
+    ] = 100,
     quiet: options.QuietOption = False,
 ) -> int:
     """Answer over HTTP whether a text was seen before, and show a page to try it.
@@ -99,7 +109,11 @@ def command(
         http://127.0.0.1:8765/v1/check
     """
     _check_extra()
+    from neardup.service import heap
     from neardup.service.settings import Settings
+
+    # Before there are threads, which would have heaps of their own by then.
+    heap.keep_small()
 
     settings = Settings(
         host=host,
@@ -111,6 +125,7 @@ def command(
         max_batch=max_batch,
         workers=workers,
         queue=queue,
+        connections_each=connections_each,
     )
     if not settings.is_local and token_file is None:
         raise typer.BadParameter(

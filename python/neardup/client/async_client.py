@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, overload
 import httpx
 
 from neardup.client import calls
-from neardup.client.calls import Batch, Call, Lines, error_of
+from neardup.client.calls import Batch, Call, Lines, T, error_of
 from neardup.client.connection import connection
 from neardup.client.patience import Patience
 from neardup.service import models
@@ -47,7 +47,7 @@ class AsyncClient:
     ) -> None:
         await self.aclose()
 
-    async def _ask(self, call: Call) -> Any:
+    async def _ask(self, call: Call[T]) -> T:
         tries = 0
         while True:
             try:
@@ -104,9 +104,9 @@ class AsyncClient:
         n: int | None = None,
     ) -> list[models.Match] | list[list[models.Match]]:
         """The documents near a text, or near each of many, as `Collection.check`."""
-        options = {"similarity": similarity, "radius": radius, "recall": recall, "n": n}
-        found: list[Any] = await self._ask(calls.check(texts, **options))
-        return found
+        return await self._ask(
+            calls.check(texts, similarity=similarity, radius=radius, recall=recall, n=n)
+        )
 
     async def check_all(
         self, texts: Iterable[str], similarity: float | None = None, **options: Any
@@ -129,9 +129,8 @@ class AsyncClient:
         """Stores documents as `Collection.add`: all of them or none, and on the disk when it
         returns."""
         options = {"similarity": similarity, "radius": radius, "recall": recall}
-        call = calls.add(documents, unless_duplicate=unless_duplicate or None, **options)
-        found: list[models.Added] = await self._ask(call)
-        return found
+        call = calls.add(documents, unless_duplicate=unless_duplicate, **options)
+        return await self._ask(call)
 
     async def add_all(
         self, documents: Iterable[Any], *, unless_duplicate: bool = False, **options: Any
@@ -139,19 +138,17 @@ class AsyncClient:
         """The same of any number of documents, as they come: one answer for each, in their order. A
         document that is refused is answered by a `LineProblem`, whose `line` counts documents from
         1; one of status 503 may have been stored."""
-        asked = {"unless_duplicate": unless_duplicate or None, **options}
-        async for line in self._ask_all(calls.add_all(documents, **asked)):
+        batches = calls.add_all(documents, unless_duplicate=unless_duplicate, **options)
+        async for line in self._ask_all(batches):
             yield line
 
     async def get(self, id: str) -> models.Document | None:  # noqa: A002
         """The document of this id, or None."""
-        found: models.Document | None = await self._ask(calls.get(id))
-        return found
+        return await self._ask(calls.get(id))
 
     async def remove(self, id: str) -> bool:  # noqa: A002
         """Takes a document out; whether it was there."""
-        found: bool = await self._ask(calls.remove(id))
-        return found
+        return await self._ask(calls.remove(id))
 
     async def page(
         self,
@@ -161,16 +158,15 @@ class AsyncClient:
         newest: bool = False,
         texts: bool = False,
     ) -> models.Page:
-        """Some documents, in the order in which they were added; `next` of it is the next
-        `after`."""
-        options = {"limit": limit, "after": after, "newest": newest, "texts": texts}
-        found: models.Page = await self._ask(calls.page(**options))
-        return found
+        """Some documents, in the order in which they were added; `next` of it is the next `after`.
+        No id comes twice."""
+        return await self._ask(calls.page(limit=limit, after=after, newest=newest, texts=texts))
 
     async def documents(
         self, *, newest: bool = False, texts: bool = True
     ) -> AsyncIterator[models.Document]:
-        """All documents, in one stream of lines."""
+        """All documents, in one stream of lines. One that is changed meanwhile may come again, as
+        it is then."""
         call = calls.documents(newest=newest, texts=texts)
         async with self._http.stream(**call.request()) as response:
             if not response.is_success:
@@ -187,30 +183,24 @@ class AsyncClient:
         similarity: float | None = None,
     ) -> models.Compared:
         """How alike two texts are; instead of a text, {"id": …} names a document."""
-        found: models.Compared = await self._ask(calls.compare(a, b, similarity=similarity))
-        return found
+        return await self._ask(calls.compare(a, b, similarity=similarity))
 
     async def explain(self, text: str, *, bits: int | None = None) -> models.Explained:
         """The vote behind the fingerprint of a text."""
-        found: models.Explained = await self._ask(calls.explain(text, bits=bits))
-        return found
+        return await self._ask(calls.explain(text, bits=bits))
 
     async def search(
         self, text: str, n: int = 6, by: Literal["cosine", "simhash"] = "cosine"
     ) -> list[models.Hit]:
         """The documents that resemble a text most."""
-        found: list[models.Hit] = await self._ask(calls.search(text, n=n, by=by))
-        return found
+        return await self._ask(calls.search(text, n=n, by=by))
 
     async def stats(self) -> models.Stats:
         """Numbers of the collection."""
-        found: models.Stats = await self._ask(calls.stats())
-        return found
+        return await self._ask(calls.stats())
 
     async def clusters(
         self, similarity: float | None = None, *, limit: int = 20, members: int = 20
     ) -> models.Clusters:
         """The largest clusters."""
-        options = {"similarity": similarity, "limit": limit, "members": members}
-        found: models.Clusters = await self._ask(calls.clusters(**options))
-        return found
+        return await self._ask(calls.clusters(similarity=similarity, limit=limit, members=members))

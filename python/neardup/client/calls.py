@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -24,12 +24,14 @@ BATCH, BATCH_BYTES = 500, 64 << 10
 # What ends a stream of answers early: a line too long, or too slow. What follows was not looked at.
 ENDS = (413, 408)
 
+T = TypeVar("T")
+
 Documents = Iterable[Any]
 
 
 @dataclass(frozen=True)
-class Call:
-    """One request.
+class Call(Generic[T]):
+    """One request, whose answer is a T.
 
     kind     the type of the answer; of a line of it where lines are sent
     repeats  whether it may be sent again when it is not known what became of it
@@ -45,7 +47,7 @@ class Call:
     type: str = JSON
     repeats: bool = True
     absent: bool = False
-    then: Callable[[Any], Any] = lambda found: found
+    then: Callable[[Any], T] = lambda found: found
 
     def request(self) -> dict[str, Any]:
         """As httpx takes it."""
@@ -60,7 +62,7 @@ class Call:
             "headers": headers,
         }
 
-    def answer(self, response: httpx.Response) -> Any:
+    def answer(self, response: httpx.Response) -> T:
         """The answer as a value; raises `ServiceError`."""
         if response.status_code == 404 and self.absent:
             return self.then(None)
@@ -69,7 +71,7 @@ class Call:
         if self.kind is None:
             return self.then(True)
         if self.type == NDJSON:
-            return [*Lines(self.kind).take(response.content)]
+            return self.then([*Lines(self.kind).take(response.content)])
         return self.then(_decoded(response.content, self.kind))
 
 
@@ -105,7 +107,7 @@ def _shown(value: Any) -> Any:
 # ----------------------------------------------------------------------------------------- requests
 
 
-def check(texts: str | Iterable[str], **options: Any) -> Call:
+def check(texts: str | Iterable[str], **options: Any) -> Call[list[Any]]:
     if isinstance(texts, str):
         body = msgspec.json.encode({"text": texts})
         return Call("POST", "v1/check", models.Checked, options, body, then=_matches)
@@ -113,60 +115,65 @@ def check(texts: str | Iterable[str], **options: Any) -> Call:
     return Call("POST", "v1/check", list[models.Checked], options, body, then=_matches_of_each)
 
 
-def add(documents: Documents, **options: Any) -> Call:
+def add(
+    documents: Documents, *, unless_duplicate: bool, **options: Any
+) -> Call[list[models.Added]]:
     body = msgspec.json.encode([as_document(one) for one in documents])
-    repeats = not options.get("unless_duplicate")
+    options["unless_duplicate"] = unless_duplicate or None
+    repeats = not unless_duplicate
     return Call("POST", "v1/documents", list[models.Added], options, body, repeats=repeats)
 
 
-def get(id_: str) -> Call:
+def get(id_: str) -> Call[models.Document | None]:
     return Call("GET", f"v1/documents/{_quoted(id_)}", models.Document, absent=True)
 
 
-def remove(id_: str) -> Call:
+def remove(id_: str) -> Call[bool]:
     return Call("DELETE", f"v1/documents/{_quoted(id_)}", None, absent=True, then=bool)
 
 
-def page(**options: Any) -> Call:
+def page(**options: Any) -> Call[models.Page]:
     return Call("GET", "v1/documents", models.Page, options)
 
 
-def documents(**options: Any) -> Call:
+def documents(**options: Any) -> Call[list[models.Document]]:
     """All of them, as lines; for `stream`."""
     return Call("GET", "v1/documents", models.Document, options, type=NDJSON)
 
 
-def compare(a: Any, b: Any, **options: Any) -> Call:
+def compare(a: Any, b: Any, **options: Any) -> Call[models.Compared]:
     return Call(
         "POST", "v1/compare", models.Compared, options, msgspec.json.encode({"a": a, "b": b})
     )
 
 
-def explain(text: str, **options: Any) -> Call:
+def explain(text: str, **options: Any) -> Call[models.Explained]:
     return Call("POST", "v1/explain", models.Explained, options, _text(text))
 
 
-def search(text: str, **options: Any) -> Call:
+def search(text: str, **options: Any) -> Call[list[models.Hit]]:
     return Call("POST", "v1/search", models.Found, options, _text(text), then=_results)
 
 
-def stats() -> Call:
+def stats() -> Call[models.Stats]:
     return Call("GET", "v1/stats", models.Stats)
 
 
-def clusters(**options: Any) -> Call:
+def clusters(**options: Any) -> Call[models.Clusters]:
     return Call("GET", "v1/clusters", models.Clusters, options)
 
 
-def add_all(documents: Documents, **options: Any) -> Iterator[Batch]:
+def add_all(documents: Documents, *, unless_duplicate: bool, **options: Any) -> Iterator[Batch]:
     """So many at a time, by lines."""
-    repeats = not options.get("unless_duplicate")
-    call = Call("POST", "v1/documents", models.Added, options, type=NDJSON, repeats=repeats)
+    options["unless_duplicate"] = unless_duplicate or None
+    call: Call[list[Any]] = Call(
+        "POST", "v1/documents", models.Added, options, type=NDJSON, repeats=not unless_duplicate
+    )
     return _batches(call, map(as_document, documents))
 
 
 def check_all(texts: Iterable[str], **options: Any) -> Iterator[Batch]:
-    call = Call("POST", "v1/check", models.CheckedLine, options, type=NDJSON)
+    call: Call[list[Any]] = Call("POST", "v1/check", models.CheckedLine, options, type=NDJSON)
     return _batches(call, ({"text": text} for text in texts))
 
 
@@ -174,15 +181,15 @@ def check_all(texts: Iterable[str], **options: Any) -> Iterator[Batch]:
 class Batch:
     """Lines of one request; `first` is the number of the first of them among all, from 1."""
 
-    of: Call
+    of: Call[list[Any]]
     first: int
     lines: Sequence[bytes]
 
     @property
-    def call(self) -> Call:
+    def call(self) -> Call[list[Any]]:
         return replace(self.of, body=b"".join(self.lines))
 
-    def answered(self, found: Sequence[Any]) -> tuple[list[Any], Iterator[Batch]]:
+    def answered(self, found: list[Any]) -> tuple[list[Any], Iterator[Batch]]:
         """The answers, one for each line that has one, and what is still to be asked."""
         found = list(found)
         left = len(self.lines) - len(found)
@@ -210,7 +217,7 @@ class Batch:
         return answers, rest
 
 
-def _batches(call: Call, values: Iterable[Any]) -> Iterator[Batch]:
+def _batches(call: Call[list[Any]], values: Iterable[Any]) -> Iterator[Batch]:
     first, lines, size = 1, list[bytes](), 0
     for value in values:
         line = msgspec.json.encode(value) + b"\n"

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, overload
 import httpx
 
 from neardup.client import calls
-from neardup.client.calls import Batch, Call, Lines, error_of
+from neardup.client.calls import Batch, Call, Lines, T, error_of
 from neardup.client.connection import connection
 from neardup.client.patience import Patience
 from neardup.service import models
@@ -54,7 +54,7 @@ class Client:
     ) -> None:
         self.close()
 
-    def _ask(self, call: Call) -> Any:
+    def _ask(self, call: Call[T]) -> T:
         tries = 0
         while True:
             try:
@@ -109,9 +109,9 @@ class Client:
         n: int | None = None,
     ) -> list[models.Match] | list[list[models.Match]]:
         """The documents near a text, or near each of many, as `Collection.check`."""
-        options = {"similarity": similarity, "radius": radius, "recall": recall, "n": n}
-        found: list[Any] = self._ask(calls.check(texts, **options))
-        return found
+        return self._ask(
+            calls.check(texts, similarity=similarity, radius=radius, recall=recall, n=n)
+        )
 
     def check_all(
         self, texts: Iterable[str], similarity: float | None = None, **options: Any
@@ -132,9 +132,8 @@ class Client:
         """Stores documents as `Collection.add`: all of them or none, and on the disk when it
         returns."""
         options = {"similarity": similarity, "radius": radius, "recall": recall}
-        call = calls.add(documents, unless_duplicate=unless_duplicate or None, **options)
-        found: list[models.Added] = self._ask(call)
-        return found
+        call = calls.add(documents, unless_duplicate=unless_duplicate, **options)
+        return self._ask(call)
 
     def add_all(
         self, documents: Iterable[Any], *, unless_duplicate: bool = False, **options: Any
@@ -142,18 +141,16 @@ class Client:
         """The same of any number of documents, as they come: one answer for each, in their order. A
         document that is refused is answered by a `LineProblem`, whose `line` counts documents from
         1; one of status 503 may have been stored."""
-        asked = {"unless_duplicate": unless_duplicate or None, **options}
-        return self._ask_all(calls.add_all(documents, **asked))
+        batches = calls.add_all(documents, unless_duplicate=unless_duplicate, **options)
+        return self._ask_all(batches)
 
     def get(self, id: str) -> models.Document | None:  # noqa: A002
         """The document of this id, or None."""
-        found: models.Document | None = self._ask(calls.get(id))
-        return found
+        return self._ask(calls.get(id))
 
     def remove(self, id: str) -> bool:  # noqa: A002
         """Takes a document out; whether it was there."""
-        found: bool = self._ask(calls.remove(id))
-        return found
+        return self._ask(calls.remove(id))
 
     def page(
         self,
@@ -163,14 +160,13 @@ class Client:
         newest: bool = False,
         texts: bool = False,
     ) -> models.Page:
-        """Some documents, in the order in which they were added; `next` of it is the next
-        `after`."""
-        options = {"limit": limit, "after": after, "newest": newest, "texts": texts}
-        found: models.Page = self._ask(calls.page(**options))
-        return found
+        """Some documents, in the order in which they were added; `next` of it is the next `after`.
+        No id comes twice."""
+        return self._ask(calls.page(limit=limit, after=after, newest=newest, texts=texts))
 
     def documents(self, *, newest: bool = False, texts: bool = True) -> Iterator[models.Document]:
-        """All documents, in one stream of lines."""
+        """All documents, in one stream of lines. One that is changed meanwhile may come again, as
+        it is then."""
         call = calls.documents(newest=newest, texts=texts)
         with self._http.stream(**call.request()) as response:
             if not response.is_success:
@@ -186,30 +182,24 @@ class Client:
         similarity: float | None = None,
     ) -> models.Compared:
         """How alike two texts are; instead of a text, {"id": …} names a document."""
-        found: models.Compared = self._ask(calls.compare(a, b, similarity=similarity))
-        return found
+        return self._ask(calls.compare(a, b, similarity=similarity))
 
     def explain(self, text: str, *, bits: int | None = None) -> models.Explained:
         """The vote behind the fingerprint of a text."""
-        found: models.Explained = self._ask(calls.explain(text, bits=bits))
-        return found
+        return self._ask(calls.explain(text, bits=bits))
 
     def search(
         self, text: str, n: int = 6, by: Literal["cosine", "simhash"] = "cosine"
     ) -> list[models.Hit]:
         """The documents that resemble a text most."""
-        found: list[models.Hit] = self._ask(calls.search(text, n=n, by=by))
-        return found
+        return self._ask(calls.search(text, n=n, by=by))
 
     def stats(self) -> models.Stats:
         """Numbers of the collection."""
-        found: models.Stats = self._ask(calls.stats())
-        return found
+        return self._ask(calls.stats())
 
     def clusters(
         self, similarity: float | None = None, *, limit: int = 20, members: int = 20
     ) -> models.Clusters:
         """The largest clusters."""
-        options = {"similarity": similarity, "limit": limit, "members": members}
-        found: models.Clusters = self._ask(calls.clusters(**options))
-        return found
+        return self._ask(calls.clusters(similarity=similarity, limit=limit, members=members))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,7 +26,7 @@ class Patience:
 
     retries: int
 
-    def after_answer(self, tries: int, call: Call, response: httpx.Response) -> float | None:
+    def after_answer(self, tries: int, call: Call[Any], response: httpx.Response) -> float | None:
         """Seconds to wait before the next try, or None if this is the answer."""
         if response.status_code not in LATER or tries >= self.retries:
             return None
@@ -35,7 +35,7 @@ class Patience:
         asked = response.headers.get("Retry-After", "")
         return max(_pause(tries), min(float(asked), LONGEST) if asked.isdecimal() else 0.0)
 
-    def after_error(self, tries: int, call: Call, error: Exception) -> float | None:
+    def after_error(self, tries: int, call: Call[Any], error: Exception) -> float | None:
         """The same where a connection broke. One that was never made can be made again."""
         import httpx
 

@@ -455,19 +455,32 @@ class Collection(Searchable):
         return (self._as_stored(row) for row in self._scan(whole=True))
 
     def page(
-        self, n: int = 100, *, after: int | None = None, newest: bool = False
+        self,
+        n: int = 100,
+        *,
+        after: int | None = None,
+        newest: bool = False,
+        until: int | None = None,
     ) -> tuple[list[Stored], int | None]:
         """At most `n` documents, in the order in which they were last added, and where the next
         page begins: what to pass as `after`, or None if these are the last.
 
         newest  the other way round, the newest first
+        until   leave out what was added or changed after this place: `last_place`, as it was
+                before the first page
 
-        A document that is added or removed between two pages moves no other one.
+        A document that is added or removed between two pages moves no other one. One that is
+        changed gets a new place, behind all others: without `until` it may come again. With it,
+        no id comes twice, and no document is missed that stays as it is; one that is changed or
+        removed comes if its page was read before, and else does not.
         """
         most = whole("n", n, 1, MOST)
         place = None if after is None else whole("after", after, 0, 2**63 - 1)
+        bound = None if until is None else whole("until", until, 0, 2**63 - 1)
         with self._session.reading() as store:
             last = store.counts().next_key - 1
+            if bound is not None:
+                last = min(last, bound)
             if newest:
                 last = last if place is None else min(last, place - 1)
                 first = 1
@@ -477,6 +490,13 @@ class Collection(Searchable):
             rows = [*store.scan(first, last, most + 1, newest=newest)]
             found = [self._as_stored(row) for row in rows[:most]]
         return found, rows[most - 1].key if len(rows) > most else None
+
+    @property
+    def last_place(self) -> int:
+        """The highest place a document was ever given; what is added or changed later gets a
+        higher one. For `page`."""
+        with self._session.current() as (view, _):
+            return view.counts.next_key - 1
 
     def _scan(self, *, whole: bool) -> Iterator[Row]:
         self._session.check_open()

@@ -19,9 +19,11 @@ Durability = Literal["full", "normal"]
 PATIENCE = 10_000
 WAL_BYTES = 64 << 20
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-# Ids come in any order, and each has its place among all of them. Those who only read look up a
-# few rows, and there may be many of them.
-CACHE_KILOBYTES, READER_KILOBYTES = 16 << 10, 2 << 10
+# Ids come in any order, and each has its place among all of them: a batch of many touches as many
+# pages, which are to be in memory until it is stored. A few at a time need no more than the system
+# keeps anyway; nor do those who only read, of which there may be many.
+MANY, MANY_KILOBYTES = 2000, 16 << 10
+CACHE_KILOBYTES, READER_KILOBYTES = 4 << 10, 2 << 10
 
 
 def connect(path: Path, *, read_only: bool, durability: Durability) -> sqlite3.Connection:
@@ -36,6 +38,11 @@ def connect(path: Path, *, read_only: bool, durability: Durability) -> sqlite3.C
     cache = READER_KILOBYTES if read_only else CACHE_KILOBYTES
     connection.execute(f"PRAGMA cache_size = {-cache}")
     return connection
+
+
+def widen(connection: sqlite3.Connection) -> None:
+    """Makes room for a batch of many."""
+    connection.execute(f"PRAGMA cache_size = {-MANY_KILOBYTES}")
 
 
 def _opened(path: Path, options: str) -> sqlite3.Connection:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from neardup.collection.connection import PATIENCE, Durability, connect
+from neardup.collection.connection import MANY, PATIENCE, Durability, connect, widen
 from neardup.collection.errors import (
     CollectionError,
     CorruptCollectionError,
@@ -58,6 +58,7 @@ class Store:
         self.seen = UNSEEN
         # Called now and then while much is read or written.
         self.breathe: Callable[[], None] = _go_on
+        self._is_wide = False
         with told(folder):
             self.connection = connect(self.path, read_only=read_only, durability=durability)
             self._execute = self.connection.execute
@@ -208,6 +209,9 @@ class Store:
         import sqlite3
 
         count, width = len(columns[0]), len(columns)
+        if count > MANY and not self._is_wide:
+            widen(self.connection)
+            self._is_wide = True
         values = [None] * (count * width)
         for at, column in enumerate(columns):
             values[at::width] = column

@@ -152,13 +152,33 @@ def documents(
     newest: bool = False,
     texts: bool = False,
 ) -> models.Page:
-    """A page of documents, in the order in which they were added."""
-    place = None if after is None else int(after)
-    found, following = service.collection.page(limit, after=place, newest=newest)
+    """A page of documents, in the order in which they were added.
+
+    `next` names the last place there was before the first page: what is changed meanwhile has a
+    place behind it, and would come again.
+    """
+    collection = service.collection
+    place, until = (None, collection.last_place) if after is None else _places(after)
+    found, following = collection.page(limit, after=place, newest=newest, until=until)
     return models.Page(
         documents=[as_document(service, one, text=texts) for one in found],
-        next=None if following is None else str(following),
+        next=None if following is None else _written(following, until),
     )
+
+
+def _places(after: str) -> tuple[int, int | None]:
+    """Where a page begins, and where the last one ends, if it does."""
+    place, _, until = after.partition("-")
+    return int(place), int(until) if until else None
+
+
+def _written(place: int, until: int | None) -> str:
+    return str(place) if until is None else f"{place}-{until}"
+
+
+def open_ended(after: str) -> str:
+    """The same beginning of a page, without an end."""
+    return after.partition("-")[0]
 
 
 async def clusters(

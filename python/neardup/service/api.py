@@ -213,7 +213,7 @@ OPERATIONS = (
         answer=models.Page,
         listed=listed,
         line_answer=models.Document,
-        answer_example={"page": {"documents": [STORED | {"text": None}], "next": "41"}},
+        answer_example={"page": {"documents": [STORED | {"text": None}], "next": "41-300"}},
     ),
     Operation(
         "GET",

@@ -48,7 +48,7 @@ def make_app(service: Service) -> Starlette:
     """Everything the service answers. Closing the service is left to the caller."""
     # Before anything is served: Starlette makes its middlewares when the first request comes.
     rights = Rights(service.settings)
-    metrics = Metrics(service)
+    metrics = Metrics(service, rights)
     by_path = attrgetter("path")
     api: list[BaseRoute] = [
         Route(path, Endpoint(service, [*operations]))

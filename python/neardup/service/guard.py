@@ -90,7 +90,7 @@ class Guard:
 
         try:
             try:
-                self.check(scope, peer)
+                await self.check(scope, peer)
                 if scope["method"] not in SAFE_METHODS and not scope["path"].startswith(API):
                     # The API reads bodies by itself, some of them without an end.
                     receive = bounded(scope, receive, self.settings)
@@ -124,7 +124,7 @@ class Guard:
             except TimeoutError:
                 raise Unread from None
 
-    def check(self, scope: Scope, peer: str) -> None:
+    async def check(self, scope: Scope, peer: str) -> None:
         """Raises what is wrong with the head of a request."""
         seen = [key for key, _ in scope["headers"] if key in SINGLE]
         if len(seen) != len({*seen}):
@@ -136,7 +136,7 @@ class Guard:
                 "the Host of the request is not a name of this service; "
                 "start it with --name to allow another one",
             )
-        token = self.rights.check(scope, peer)
+        token = await self.rights.check(scope, peer)
         if self.rate is not None:
             seconds = self.rate.wait(peer if token is None else token.name)
             if seconds:

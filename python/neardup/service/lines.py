@@ -149,12 +149,17 @@ class Replies:
 async def listed(
     service: Service, options: models.ListOptions, receive: Receive, send: Send
 ) -> None:
-    """All documents from a place on, as lines. Each page is read when the one before is sent."""
+    """All documents from a place on, as lines. Each page is read when the one before is sent.
+
+    Unless the place names an end, the list goes on to what was added or changed meanwhile: so
+    nothing is missed, and a document that was changed may come again, as it is then.
+    """
     await _begin(send)
     gone = asyncio.ensure_future(_gone(receive))
     count = 0
     try:
         left, after, step = options.limit, options.after, FIRST
+        ends = after is not None and after != answers.open_ended(after)
         while not gone.done():
             asked = msgspec.structs.replace(
                 options, limit=step if left is None else min(left, step), after=after
@@ -174,6 +179,8 @@ async def listed(
             after = page.next
             if after is None or left == 0:
                 break
+            if not ends:
+                after = answers.open_ended(after)
         await send({"type": "http.response.body", "body": b""})
     finally:
         gone.cancel()

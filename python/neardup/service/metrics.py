@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.types import Scope
 
+from neardup.service.rights import Rights
 from neardup.service.state import Service
 
 log = logging.getLogger("neardup.access")
@@ -21,7 +23,7 @@ class Metrics:
     """Counts requests. Children of each label are kept, as looking them up takes longer than
     counting."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, rights: Rights | None = None) -> None:
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "neardup_requests",
@@ -37,12 +39,20 @@ class Metrics:
             registry=self.registry,
         )
         self._children: dict[tuple[str, str, int], tuple[Any, Any]] = {}
-        for name, text, value in (
+        watched: list[tuple[str, str, Callable[[], float]]] = [
             ("queue", "Questions that are waiting or being answered.", lambda: service.door.inside),
             ("writes_waiting", "Documents to be written.", lambda: service.writer.waiting),
             ("write_batches", "Batches written since the start.", lambda: service.writer.batches),
+            ("connections", "Connections there are.", lambda: service.connections),
+            ("cut_connections", "Ended: too many, too slow.", lambda: service.cut_connections),
             ("documents", "Documents in the collection.", lambda: len(service.collection)),
-        ):
+        ]
+        if rights is not None:
+            watched += [
+                ("wrong_tokens", "Wrong tokens that were given.", lambda: rights.wrong),
+                ("slowed_tokens", "Tokens that had to wait.", lambda: rights.slowed),
+            ]
+        for name, text, value in watched:
             gauge = Gauge(f"neardup_{name}", text, registry=self.registry)
             gauge.set_function(value)
 

@@ -115,8 +115,12 @@ class ListOptions(Given, frozen=True):
         Meta(description="At most so many documents [default: 100; of lines: all]."),
     ] = None
     after: Annotated[
-        Annotated[str, Meta(pattern="^[0-9]{1,18}$")] | None,
-        Meta(description="`next` of the page before."),
+        Annotated[str, Meta(pattern="^[0-9]{1,18}(-[0-9]{1,18})?$")] | None,
+        Meta(
+            description="`next` of the page before. No id comes twice in pages that follow each "
+            "other, and no document is missed that stays as it is. One that is changed meanwhile "
+            "comes as it was, or not at all; one that is added meanwhile does not come."
+        ),
     ] = None
     newest: Annotated[bool, Meta(description="The newest first.")] = False
     texts: Annotated[bool, Meta(description="With their texts.")] = False

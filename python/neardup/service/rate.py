@@ -23,11 +23,20 @@ class Rate:
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
+    def left(self, client: str) -> int:
+        """As `wait`, and nothing is taken out."""
+        level, _ = self._level(client)
+        return 0 if level >= 1.0 else math.ceil((1.0 - level) / self.rate)
+
+    def _level(self, client: str) -> tuple[float, float]:
+        now = self._clock()
+        level, before = self._buckets.get(client, (self.burst, now))
+        return min(self.burst, level + (now - before) * self.rate), now
+
     def wait(self, client: str, cost: float = 1.0) -> int:
         """0 if the client may ask now; else the seconds after which it may."""
-        now = self._clock()
-        level, before = self._buckets.pop(client, (self.burst, now))
-        level = min(self.burst, level + (now - before) * self.rate)
+        level, now = self._level(client)
+        self._buckets.pop(client, None)
         allowed = level >= cost
         self._buckets[client] = (level - cost if allowed else level, now)
         if len(self._buckets) > MOST_CLIENTS:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
+from collections import OrderedDict
 from urllib.parse import unquote
 
 from starlette.types import Scope
@@ -26,8 +28,13 @@ SIGN_IN = "/sign-in"
 OPEN = ("/static/", "/shared/")
 # Wrong tokens of one address that are told so; then one a second, and the others are told to wait.
 # A right one is always let in: otherwise one who guesses could lock out all who share his address,
-# as behind a proxy. What keeps tokens from being guessed is their length.
+# as behind a proxy.
 GUESSES = 20
+# Seconds that a token then waits for its answer, right or wrong: if right ones were quicker, nobody
+# who guesses would wait for the others. Those who were let in before from there do not wait.
+SLOWED = 1.0
+# Addresses and their tokens that are remembered; those not seen for longest are forgotten.
+MOST_KNOWN = 10_000
 
 
 class Rights:
@@ -36,8 +43,11 @@ class Rights:
     def __init__(self, settings: Settings) -> None:
         self.tokens = None if settings.token_file is None else Tokens(settings.token_file)
         self.guesses = Rate(1.0, GUESSES)
+        self.wrong = 0
+        self.slowed = 0
+        self._known: OrderedDict[tuple[str, bytes], None] = OrderedDict()
 
-    def check(self, scope: Scope, peer: str) -> Token | None:
+    async def check(self, scope: Scope, peer: str) -> Token | None:
         """The token of a request, which is noted in its scope; None where none is needed."""
         if self.tokens is None:
             return None
@@ -47,7 +57,7 @@ class Rights:
         given = _given(header(scope, b"authorization"))
         if given is None:
             given = _kept(scope)
-        token = None if given is None else self.find(given, peer)
+        token = None if given is None else await self.find(given, peer)
         if token is None:
             raise Refusal(
                 401,
@@ -59,13 +69,26 @@ class Rights:
         scope[KEY] = token
         return token
 
-    def find(self, given: str, peer: str) -> Token | None:
+    async def find(self, given: str, peer: str) -> Token | None:
         """The token that was given; whoever is wrong too often is told to wait."""
         assert self.tokens is not None  # noqa: S101
         token = self.tokens.find(given)
-        if token is None and (seconds := self.guesses.wait(peer)):
+        if token is not None and (peer, token.hash) in self._known:
+            self._known.move_to_end((peer, token.hash))
+            return token
+        if seconds := self.guesses.left(peer):
+            self.slowed += 1
+            await asyncio.sleep(SLOWED)
+        if token is not None:
+            self._known[peer, token.hash] = None
+            if len(self._known) > MOST_KNOWN:
+                self._known.popitem(last=False)
+            return token
+        self.wrong += 1
+        if seconds:
             raise Refusal(429, "too many wrong tokens", headers={"Retry-After": str(seconds)})
-        return token
+        self.guesses.wait(peer)
+        return None
 
 
 def may_write(scope: Scope, settings: Settings) -> bool:

@@ -20,7 +20,9 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.embed import Server
 
+from neardup.service import heap
 from neardup.service.app import make_app
+from neardup.service.connections import Connections
 from neardup.service.settings import Settings
 from neardup.service.state import Service
 
@@ -105,18 +107,22 @@ class Running:
         try:
             await self._until_it_listens(serving)
             limit_unread(self._server.bind_port, self.service.settings.send_seconds)
-            ready(self.url)
-            stopped = asyncio.ensure_future(self._stopping.wait())
-            await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
-            stopped.cancel()
-            self.service.ready = False
-            self._server.stop()  # type: ignore[no-untyped-call]
-            try:
-                await asyncio.wait_for(serving, self.service.settings.shutdown_seconds)
-            except TimeoutError:
-                log.warning("some requests were not finished in time")
+            with Connections(self.service, self._server.bind_port).watched():
+                ready(self.url)
+                await self._until_it_stops(serving)
         finally:
             sys.setswitchinterval(before)
+
+    async def _until_it_stops(self, serving: asyncio.Future[None]) -> None:
+        stopped = asyncio.ensure_future(self._stopping.wait())
+        await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        self.service.ready = False
+        self._server.stop()  # type: ignore[no-untyped-call]
+        try:
+            await asyncio.wait_for(serving, self.service.settings.shutdown_seconds)
+        except TimeoutError:
+            log.warning("some requests were not finished in time")
 
     def stop(self) -> None:
         """Called in the loop: takes no more requests, and lets `serve` return."""
@@ -158,7 +164,8 @@ def _limit(found: socket.socket, port: int, milliseconds: int) -> None:
 
 
 def serve(service: Service, ready: Callable[[str], None] = lambda url: None) -> None:
-    """Serves until SIGTERM, SIGINT or SIGHUP; a second one does not wait for anything any more."""
+    """Serves until SIGTERM, SIGINT or SIGHUP; a second one does not wait for anything any more.
+    For a process of its own."""
     host, port = address(service.settings)
 
     async def main() -> None:
@@ -177,7 +184,11 @@ def serve(service: Service, ready: Callable[[str], None] = lambda url: None) -> 
             if signal.getsignal(number) is not signal.SIG_IGN:
                 loop.add_signal_handler(number, stop)
         with suppress(asyncio.CancelledError):
-            await running.serve(ready)
+            await running.serve(begun)
+
+    def begun(url: str) -> None:
+        heap.settle()
+        ready(url)
 
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(main())

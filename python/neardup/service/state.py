@@ -46,6 +46,9 @@ class Service:
         self.clustering = Door(1, LONG_WAITING)
         self.reading = Door(READERS, LONG_WAITING)
         self.writer = Writer(collection, self.settings.write_queue, self.settings.write_bytes)
+        # Counted by `connections`: those there are, and those that were ended.
+        self.connections = 0
+        self.cut_connections = 0
         # False from the moment it is told to stop.
         self.ready = True
         # Set at the same moment, for threads that wait.

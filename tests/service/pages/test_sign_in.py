@@ -9,6 +9,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from neardup.service import rights
+
 READ, WRITE = "r" * 24, "w" * 24
 HTML = {"Accept": "text/html,*/*;q=0.8"}
 MARK = {"left": "recipe-lentil", "right": "recipe-lentil-blog", "verdict": "same"}
@@ -80,7 +82,10 @@ def test_a_cookie_is_no_use_to_other_sites(client: httpx.Client) -> None:
         assert client.post("/v1/documents", json=new, headers=headers).status_code == 403
 
 
-def test_wrong_tokens_are_refused_and_cannot_be_guessed(client: httpx.Client) -> None:
+def test_wrong_tokens_are_refused_and_cannot_be_guessed(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rights, "SLOWED", 0.01)
     for wrong in ("", "x", READ[:-1], f"{READ}; path=/", "ü" * 20, "\r\nSet-Cookie: a=b"):
         answer = signed_in(client, wrong)
         assert answer.status_code == 401

@@ -34,7 +34,7 @@ def routes(service: Service) -> list[BaseRoute]:
             given = asking.field(form, "token").strip()
             target = following(asking.coded(form, "next"))
         peer = request.client.host if request.client else "unknown"
-        if not given.isascii() or rights.find(given, peer) is None:
+        if not given.isascii() or await rights.find(given, peer) is None:
             return _form(request, service, target, wrong=True)
         answer = RedirectResponse(target, 303)
         answer.set_cookie(

@@ -148,18 +148,13 @@ class Surveyor:
         Many keys may be those of documents that are gone, and are drawn in vain."""
         if survey.documents <= self._sample:
             return [0]
-        last = _last_key(self._service.collection)
+        last = max(1, self._service.collection.last_place)
         tries = min(-(-2 * survey.wanted * last // survey.documents), MOST_TRIES * survey.wanted)
         return self._random.sample(range(1, last + 1), min(tries, last))
 
 
 def _moment(collection: Collection) -> tuple[int, int]:
     return collection.moment
-
-
-def _last_key(collection: Collection) -> int:
-    _, following = collection.page(1, newest=True)
-    return following or 1
 
 
 def turn(collection: Collection, survey: Survey, places: list[int]) -> None:
