@@ -318,3 +318,57 @@ def test_a_jvm_stopped_by_ctrl_c(large: Path) -> None:
     while any(spark_jvm.command_of(pid) for pid in below) and time.monotonic() < end:
         time.sleep(0.2)
     assert not [pid for pid in below if spark_jvm.command_of(pid)]
+
+
+ENDLESS = """
+    import sys
+    from neardup.cli import main
+    from neardup.engines.spark import trial
+
+    trial.LIMIT = float(sys.argv[1])
+    sys.argv = ["neardup", "dedup", "in", "-o", "out.jsonl"]
+    sys.argv += ["--engine", "spark", "--master", "local[2]"]
+    main()
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("worker", "expected"),
+    [
+        ("memory", "spark.executor.pyspark.memory is 1m, and a worker needs at least 640m"),
+        ("absent", 'Spark: the workers cannot run their Python, "/no/python"; set PYSPARK_PYTHON'),
+        ("exit 1", "Spark: the Python of the workers ends as soon as it begins; set PYSPARK_PYTHO"),
+        ("exec sleep 60", "a worker has begun and has not loaded neardup in 5 seconds; see that"),
+        ("other", "Spark: the workers have no neardup; install it there, or ship its wheel"),
+    ],
+)
+def test_workers_that_can_never_begin(
+    worker: str, expected: str, large: Path, tmp_path_factory: Any
+) -> None:
+    beside: Path = tmp_path_factory.mktemp("beside")
+    # What this process has on its path the workers are not to have.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if worker == "memory":
+        settings = beside / "spark-defaults.conf"
+        settings.write_text("spark.executor.pyspark.memory 1m\n", encoding="utf-8")
+        environment["SPARK_CONF_DIR"] = str(beside)
+    elif worker == "absent":
+        environment["PYSPARK_PYTHON"] = "/no/python"
+    else:
+        python = beside / "python"
+        # One without any package of ours: its own folder of packages is left out.
+        line = f'exec {spark_jvm.python()} -S "$@"' if worker == "other" else worker
+        python.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        python.chmod(0o700)
+        environment["PYSPARK_PYTHON"] = str(python)
+    found = subprocess.run(
+        [spark_jvm.python(), "-c", textwrap.dedent(ENDLESS), "5" if "sleep" in worker else "120"],
+        cwd=large,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert found.returncode == 1
+    stopped(large, found.stderr, expected)
