@@ -79,8 +79,8 @@ def test_no_server_of_spark_connect(kind: str) -> None:
     with made[kind]() as port:
         expected = re.escape(
             f"--master sc://127.0.0.1:{port}: what listens at 127.0.0.1 port {port} is not a "
-            "server of Spark Connect (no greeting of gRPC in 1.5 seconds); its port is 15002 unless "
-            "set otherwise; behind TLS write sc://HOST:PORT/;use_ssl=true"
+            "server of Spark Connect (no greeting of gRPC in 1.5 seconds); its port is 15002 "
+            "unless set otherwise; behind TLS write sc://HOST:PORT/;use_ssl=true"
         )
         with (
             pytest.raises(SparkFailedError, match=f"^{expected}$"),

@@ -44,8 +44,8 @@ KNOWN = (
     ),
     (
         r"No space left on device|StorageFull|os error 28",
-        "a disk of Spark is full (no space left on device); free some, or set spark.local.dir to a "
-        "larger one",
+        "a disk of Spark is full (no space left on device); free some, or set spark.local.dir, and "
+        "for DataFrames work=, to a larger one",
     ),
     (
         r"ExecutorLostFailure|Executor \S+ (?:has been )?lost|executor lost",
