@@ -7,8 +7,8 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -69,7 +69,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["silence", "pages", "tls", "words"])
 def test_no_server_of_spark_connect(kind: str) -> None:
-    made = {
+    made: dict[str, Callable[[], AbstractContextManager[int]]] = {
         "silence": lambda: listening(None),
         "pages": pages,
         "tls": lambda: listening(ALERT),

@@ -61,7 +61,12 @@ def test_the_wait_for_a_machine_has_no_limit(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(trial, "LIMIT", 0.2)
     monkeypatch.setattr(errors, "STEP", 0.05)
     watch = trial.Watch(Tracker(runs=False))
-    assert waited(lambda: time.sleep(1) or 7, watch) == 7
+
+    def slow() -> int:
+        time.sleep(1)
+        return 7
+
+    assert waited(slow, watch) == 7
 
 
 def test_what_the_task_does() -> None:

@@ -80,10 +80,10 @@ class Packet:
         import numpy as np
 
         self.start, self.stop = start, stop
-        rows, places = np.unique(
+        rows, found = np.unique(
             np.concatenate((left[start:stop], right[start:stop])), return_inverse=True
         )
-        places = places.astype("<u4")
+        places: Rows = found.astype("<u4")
         self.left, self.right = places[: stop - start], places[stop - start :]
         self.texts = [corpus.texts.get(row) for row in rows.tolist()]
         self.bytes = sum(len(text.encode()) for text in self.texts) + len(places) * 4
