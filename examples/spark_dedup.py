@@ -1,11 +1,11 @@
 """Near-duplicates of a table on a cluster: the program that spark-submit runs.
 
-    spark-submit … examples/spark_dedup.py IN OUT [--similarity 0.85] [--against SKETCHES]
+    spark-submit … examples/spark_dedup.py IN OUT [--similarity 0.85] [--against SKETCHES…]
 
 IN and OUT are folders of Parquet with the columns id and text, wherever Spark reads and writes:
 s3a://, hdfs://, a shared disk. OUT/kept has the records that stay, OUT/removed which were removed
-and for which, OUT/sketches what tomorrow's records are compared with (--against).
-docs/scale.md has the whole command line, and what its settings are for.
+and for which, of earlier days too, OUT/sketches what later days are compared with (--against, with
+those of all days before). docs/scale.md has the whole command line, and what its settings are for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def main() -> int:
     parser.add_argument("input", metavar="IN")
     parser.add_argument("output", metavar="OUT")
     parser.add_argument("--similarity", type=float, default=0.85)
-    parser.add_argument("--against", metavar="SKETCHES", help="OUT/sketches of an earlier run")
+    parser.add_argument(
+        "--against", metavar="SKETCHES", nargs="+", help="OUT/sketches of earlier runs"
+    )
     options = parser.parse_args()
 
     from pyspark.sql import SparkSession
@@ -31,16 +33,19 @@ def main() -> int:
     try:
         with explained():
             documents = spark.read.parquet(options.input)
+            known = None
             if options.against is not None:
-                # Only what is near a record of yesterday is removed.
-                known = spark.read.parquet(options.against)
-                compared = near.against(documents, known, options.similarity)
-                documents = compared.kept
+                sketches = spark.read.parquet(*options.against)
+                compared = near.against(documents, sketches, options.similarity)
+                documents, known = compared.kept, compared.removed
             found = near.dedup(documents, options.similarity)
+            gone = found.removed.drop("cluster")
+            gone = gone if known is None else gone.unionByName(known)
             found.kept.write.parquet(f"{options.output}/kept")
-            found.removed.write.parquet(f"{options.output}/removed")
+            gone.write.parquet(f"{options.output}/removed")
             near.sketches(found.kept, texts=True).write.parquet(f"{options.output}/sketches")
-            print(found.counts())
+            counts = found.counts()
+            print({**counts, "known": 0 if known is None else known.count()})
     except OSError as error:
         print(f"spark_dedup: {error}", file=sys.stderr)
         return 1

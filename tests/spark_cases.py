@@ -219,8 +219,8 @@ def expected_against(reference: Texts, texts: Texts, asked: Question) -> list[tu
     from neardup.near.question import question
     from neardup.recipe import as_recipe
 
-    made = as_recipe(None)
     options = {"similarity": None, "radius": None, "recall": None, **asked}
+    made = as_recipe(options.pop("recipe", None))
     wanted = question(**options, bits=made.bits)
     corpus = texts_in_memory(strings([*reference, *texts]), made, wanted, threads=1)
     first = len(reference)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -37,32 +39,44 @@ def start(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # All that it begins can be ended with it.
+        start_new_session=True,
     )
 
 
-def children(pid: int) -> list[int]:
-    """All processes that a process has begun, and those that they have."""
-    of: dict[int, list[int]] = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                text = Path("/proc", entry, "stat").read_text(encoding="utf-8", errors="replace")
-            except OSError:
-                continue
-            of.setdefault(int(text.rpartition(")")[2].split()[1]), []).append(int(entry))
-    found: list[int] = []
-    waiting = [pid]
-    while waiting:
-        some = of.get(waiting.pop(), [])
-        found += some
-        waiting += some
-    return found
-
-
-def command_of(pid: int) -> str:
+def ended(process: subprocess.Popen[str], seconds: float) -> tuple[str, str]:
+    """What it has said, once it has ended; if it does not, it and all it has begun are killed."""
     try:
-        return (
-            Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        )
-    except OSError:
-        return ""
+        return process.communicate(timeout=seconds)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+
+
+def run(script: str, *arguments: object, seconds: float = 1800) -> str:
+    """What a script of tests/ says beside a JVM."""
+    paths = os.pathsep.join([str(ROOT / "python"), str(ROOT / "tests")])
+    process = subprocess.Popen(
+        [python(), "-W", "ignore", str(ROOT / "tests" / script), *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    out, err = ended(process, seconds)
+    assert process.returncode == 0, out + err[-3000:]
+    return out
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[Path]:
+    """A folder on a disk of its own, of so many bytes; skips a test where none can be mounted."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk cannot be mounted here: it takes root")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=False)

@@ -18,6 +18,7 @@ import pytest
 
 import job_corpora as corpora
 import spark_jvm
+from children import children, command_of
 from job_faults import JOBS, names
 from neardup import jobs
 from neardup.engines.spark import judging
@@ -218,16 +219,13 @@ def test_a_jvm_gives_the_same(command: str, large: Path) -> None:
     suffix = "jsonl" if command == "dedup" else "csv"
     given = [command, "in", "-o", f"jvm.{suffix}", "--engine", "spark", "--master", "local[2]"]
     process = spark_jvm.start([*given, "-q"], large)
-    out, err = process.communicate(timeout=900)
+    out, err = spark_jvm.ended(process, 900)
     assert (process.returncode, out, err) == (3, "", "")
     job = {"dedup": jobs.dedup, "pairs": jobs.pairs, "cluster": jobs.cluster}[command]
     os.chdir(large)
     job(["in"], f"local.{suffix}")
     one, two = ((large / f"{x}.{suffix}").read_bytes() for x in ("local", "jvm"))
-    if command == "pairs":
-        assert sorted(one.splitlines()) == sorted(two.splitlines())
-    else:
-        assert one == two
+    assert one == two
 
 
 @pytest.fixture(autouse=True)
@@ -241,17 +239,16 @@ def test_an_executor_that_is_killed_does_not_stop_the_job(large: Path) -> None:
     process = spark_jvm.start([*given, "local-cluster[2,1,1024]", "-q"], large)
     killed, end = 0, time.monotonic() + 600
     while not killed and process.poll() is None and time.monotonic() < end:
-        for pid in spark_jvm.children(process.pid):
+        # Its work folder is there when it begins to read.
+        for pid in children(process.pid) if len(names(large)) > 2 else ():
             # One that has begun to work has a Python beside it.
-            is_executor = "CoarseGrainedExecutorBackend" in spark_jvm.command_of(pid)
-            if is_executor and any(
-                "pyspark" in spark_jvm.command_of(each) for each in spark_jvm.children(pid)
-            ):
+            is_executor = "CoarseGrainedExecutorBackend" in command_of(pid)
+            if is_executor and any("pyspark" in command_of(each) for each in children(pid)):
                 os.kill(pid, signal.SIGKILL)
                 killed = pid
                 break
         time.sleep(0.05)
-    out, err = process.communicate(timeout=900)
+    out, err = spark_jvm.ended(process, 900)
     assert killed
     assert (process.returncode, out, err) == (3, "", "")
     os.chdir(large)
@@ -268,53 +265,90 @@ def stopped(large: Path, err: str, expected: str) -> None:
 
 @pytest.mark.nightly
 def test_a_full_disk_under_the_shuffle(large: Path, tmp_path_factory: Any) -> None:
-    small: Path = tmp_path_factory.mktemp("small")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)],
-        capture_output=True,
-        check=False,
-    )
-    if mounted.returncode:
-        pytest.skip("a small disk cannot be mounted here: it takes root")
-    try:
-        given = [
-            "dedup",
-            "in",
-            "-o",
-            "out.jsonl",
-            "--engine",
-            "spark",
-            "--master",
-            "local[2]",
-            "-q",
-        ]
+    given = ["dedup", "in", "-o", "out.jsonl", "--engine", "spark", "--master", "local[2]", "-q"]
+    with spark_jvm.small_disk(tmp_path_factory.mktemp("small"), "1m") as small:
         process = spark_jvm.start(given, large, environment={"SPARK_LOCAL_DIRS": str(small)})
-        _, err = process.communicate(timeout=900)
-    finally:
-        subprocess.run(["umount", str(small)], check=False)
+        _, err = spark_jvm.ended(process, 900)
     assert process.returncode == 1
     stopped(large, err, "a disk of Spark is full (no space left on device)")
 
 
 @pytest.mark.nightly
-def test_a_jvm_stopped_by_ctrl_c(large: Path) -> None:
+@pytest.mark.parametrize("moment", ["the first task", "reading"])
+def test_a_jvm_stopped_by_ctrl_c(moment: str, large: Path) -> None:
     given = ["dedup", "in", "-o", "out.jsonl", "--engine", "spark", "--master", "local[2]"]
     process = spark_jvm.start(given, large)
+
+    def has_begun() -> bool:
+        if moment == "reading":
+            # Its work folder is there.
+            return len(names(large)) > 2
+        below = map(command_of, children(process.pid))
+        return any("pyspark.daemon" in command for command in below)
+
     end = time.monotonic() + 300
-    started: list[int] = []
-    while not started and time.monotonic() < end:
-        time.sleep(0.2)
-        started = [
-            pid
-            for pid in spark_jvm.children(process.pid)
-            if "pyspark.daemon" in spark_jvm.command_of(pid)
-        ]
-    below = spark_jvm.children(process.pid)
+    while not has_begun() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.05)
+    below = children(process.pid)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
+    _, err = spark_jvm.ended(process, 120)
     assert process.returncode == 130
     stopped(large, err, "neardup: interrupted; nothing was written")
     end = time.monotonic() + 30
-    while any(spark_jvm.command_of(pid) for pid in below) and time.monotonic() < end:
+    while any(command_of(pid) for pid in below) and time.monotonic() < end:
         time.sleep(0.2)
-    assert not [pid for pid in below if spark_jvm.command_of(pid)]
+    assert not [pid for pid in below if command_of(pid)]
+
+
+ENDLESS = """
+    import sys
+    from neardup.cli import main
+    from neardup.engines.spark import trial
+
+    trial.LIMIT = float(sys.argv[1])
+    sys.argv = ["neardup", "dedup", "in", "-o", "out.jsonl"]
+    sys.argv += ["--engine", "spark", "--master", "local[2]"]
+    main()
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("worker", "expected"),
+    [
+        ("memory", "spark.executor.pyspark.memory is 1m, and a worker needs at least 640m"),
+        ("absent", 'Spark: the workers cannot run their Python, "/no/python"; set PYSPARK_PYTHON'),
+        ("exit 1", "Spark: the Python of the workers ends as soon as it begins; set PYSPARK_PYTHO"),
+        ("exec sleep 60", "a worker has begun and has not loaded neardup in 5 seconds; see that"),
+        ("other", "Spark: the workers have no neardup; install it there, or ship its wheel"),
+    ],
+)
+def test_workers_that_can_never_begin(
+    worker: str, expected: str, large: Path, tmp_path_factory: Any
+) -> None:
+    beside: Path = tmp_path_factory.mktemp("beside")
+    # What this process has on its path the workers are not to have.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if worker == "memory":
+        settings = beside / "spark-defaults.conf"
+        settings.write_text("spark.executor.pyspark.memory 1m\n", encoding="utf-8")
+        environment["SPARK_CONF_DIR"] = str(beside)
+    elif worker == "absent":
+        environment["PYSPARK_PYTHON"] = "/no/python"
+    else:
+        python = beside / "python"
+        # One without any package of ours: its own folder of packages is left out.
+        line = f'exec {spark_jvm.python()} -S "$@"' if worker == "other" else worker
+        python.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        python.chmod(0o700)
+        environment["PYSPARK_PYTHON"] = str(python)
+    found = subprocess.run(
+        [spark_jvm.python(), "-c", textwrap.dedent(ENDLESS), "5" if "sleep" in worker else "120"],
+        cwd=large,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert found.returncode == 1
+    stopped(large, found.stderr, expected)

@@ -55,7 +55,7 @@ def command(
     """List near-duplicate pairs.
 
     Writes a row for every pair: the ids left and right, the distance in bits, and the similarity
-    (exact cosine). The rows are in no order.
+    (exact cosine). Pairs of records that say the same come first, then the others by their places.
 
     Texts that say the same are pairs as well, each with each: 20,000 copies of a line are
     199,990,000 pairs. With --equal first each copy is paired with the first of its kind only,

@@ -11,6 +11,7 @@ from neardup.columns import numbers
 from neardup.jobs.copies import count_copied_pairs
 from neardup.jobs.job import Job
 from neardup.jobs.options import Options, asked
+from neardup.jobs.sorter import Sorter
 from neardup.jobs.summary import Summary
 from neardup.near.matches import Matches, Pairs
 from neardup.pairs import check_equal
@@ -34,7 +35,10 @@ BATCH = 1 << 18
 
 
 def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None) -> Summary:
-    """Writes a row for each pair: the ids, the distance in bits, the exact cosine; in no order.
+    """Writes a row for each pair: the ids, the distance in bits, the exact cosine.
+
+    First come pairs of texts that say the same, then the others by the places of the left record
+    and of the right.
 
     inputs   files, folders, patterns, URLs, or "-" for standard input
     out      the table: .jsonl, .csv, .tsv or .parquet; "-" is standard output, in JSON lines, and
@@ -52,7 +56,8 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
         stack.enter_context(job.opened())
         if "-" in job.inputs:
             stack.enter_context(sources.spooled_stdin())
-        corpus = job.read(stack.enter_context(job.work()))
+        folder = stack.enter_context(job.work())
+        corpus = job.read(folder)
         matches = job.match(corpus)
         groups = _Groups(matches.twins)
         first_only = job.options.equal == "first"
@@ -73,9 +78,13 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
                 count = _counted(count, found)
                 write(_table(corpus, found, schema))
                 progress.advance(len(found.left))
+            sorter = Sorter(folder, len(corpus))
             for found in _near_pairs(matches, groups, first_only=first_only):
                 count = _counted(count, found)
-                write(_table(corpus, found, schema))
+                sorter.add(found)
+            for found in sorter.pairs():
+                for start in range(0, len(found.left), BATCH):
+                    write(_table(corpus, _part(found, start), schema))
             job.matched(matches)
             summary = job.summary
             summary.pairs = count
@@ -88,6 +97,12 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
 
                 write_report(job, corpus, matches, None)
         return job.finish()
+
+
+def _part(found: Pairs, start: int) -> Pairs:
+    part = slice(start, start + BATCH)
+    similarity = None if found.similarity is None else found.similarity[part]
+    return Pairs(found.left[part], found.right[part], found.distance[part], similarity)
 
 
 def _schema() -> pa.Schema:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from neardup.jobs.sorter import PAIRS
 from neardup.jobs.spool import FILES
 from neardup.sinks.new_file import PREFIX
 
@@ -20,7 +21,7 @@ LOCK = "lock"
 # What `neardup.engines.spark.shipping` hands over by a file.
 SHIPPED = "shipped.parquet"
 # What a work folder holds, and nothing else.
-OWN = (*FILES, STATE, LOCK, SHIPPED)
+OWN = (*FILES, STATE, LOCK, SHIPPED, PAIRS)
 # Times a new folder is tried that another job has taken for one left behind.
 TRIES = 10
 # Seconds after which half a file that nobody holds is taken for one left behind.

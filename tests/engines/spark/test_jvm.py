@@ -1,34 +1,38 @@
-"""The same answers on Spark with its JVM: classic, and behind Spark Connect."""
+"""The same answers on Spark with its JVM: classic, behind Spark Connect, and when something goes
+wrong."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent.parent
-PYTHON = ROOT / ".venv-spark" / "bin" / "python"
+import spark_jvm
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["classic", "connect"])
 def test_the_same_answers(kind: str) -> None:
-    if shutil.which("java") is None:
-        pytest.skip("Spark with its JVM is not tried: there is no java; install Java 17 or newer")
-    if not PYTHON.exists():
-        pytest.skip("Spark with its JVM is not tried: make .venv-spark/made sets it up")
-    found = subprocess.run(
-        [PYTHON, "-W", "ignore", ROOT / "tests" / "spark_on_jvm.py", kind],
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(ROOT / "tests")]),
-        },
-        capture_output=True,
-        text=True,
-        timeout=1800,
-    )
-    assert found.returncode == 0, found.stderr[-3000:]
-    assert found.stdout.splitlines()[-1] == f"all of {kind}"
+    told = spark_jvm.run("spark_on_jvm.py", kind)
+    assert told.splitlines()[-1] == f"all of {kind}"
+
+
+@pytest.mark.nightly
+def test_the_same_answers_if_an_executor_is_killed(tmp_path: Path) -> None:
+    told = spark_jvm.run("spark_faults_on_jvm.py", "killed", tmp_path)
+    assert told.splitlines()[-1] == "all of killed"
+
+
+@pytest.mark.nightly
+def test_tasks_that_fail_records_of_poison_and_a_full_disk(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with spark_jvm.small_disk(tmp_path_factory.mktemp("small"), "256k") as small:
+        told = spark_jvm.run("spark_faults_on_jvm.py", "failing", tmp_path, small)
+    assert told.splitlines() == [
+        "a task that fails once",
+        "a task that always fails",
+        "a poison record",
+        "a full disk",
+        "all of failing",
+    ]

@@ -107,7 +107,7 @@ def test_a_host_that_speaks_something_else(monkeypatch: pytest.MonkeyPatch) -> N
 
             raise PySparkException("not a server of Spark")
 
-    monkeypatch.setattr(sessions, "_reach", lambda _: "here")
+    monkeypatch.setattr(sessions, "reach", lambda _: "here")
     monkeypatch.setattr(sessions, "_connected", lambda _: Refusing())
     expected = "--master sc://here: no session could be opened: not a server of Spark"
     with pytest.raises(SparkFailedError, match=expected), session("sc://here"):
@@ -242,6 +242,22 @@ def test_yarn_without_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             "[PYTHON_VERSION_MISMATCH] Python in worker",
             "another Python than this one; set PYSPARK_PY",
+        ),
+        (
+            'java.io.IOException: Cannot run program "/no/python": error=2, No such file',
+            'the workers cannot run their Python, "/no/python"; set PYSPARK_PYTHON to one with',
+        ),
+        (
+            "EOFException occurred while reading the port number from pyspark.daemon's stdout",
+            "the Python of the workers ends as soon as it begins; set PYSPARK_PYTHON",
+        ),
+        (
+            "ImportError: libarrow.so: failed to map segment from shared object",
+            "a worker had too little memory to load its packages; give it more",
+        ),
+        (
+            "SparkException: Python worker exited unexpectedly (crashed). Consider setting",
+            "a Python worker died, maybe for want of memory",
         ),
         ("java.io.IOException: No space left on device", "a disk of Spark is full (no space left"),
         (

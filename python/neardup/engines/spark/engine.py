@@ -204,7 +204,7 @@ class SparkSketchJoin(SketchJoin):
         return join.put(later.astype(np.uint32), earlier.astype(np.uint32), found, self.threads)
 
     def _verdicts(self, later: NDArray[np.uint32], earlier: NDArray[np.uint32]) -> Verdicts:
-        return verdicts(self.session, self.corpus, later, earlier, self.judge.tick)
+        return verdicts(self.session, self.corpus, later, earlier, self.judge.tick, self.threads)
 
 
 class SparkRadiusJoin(RadiusJoin):

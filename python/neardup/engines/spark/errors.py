@@ -28,9 +28,24 @@ KNOWN = (
         "the workers run another Python than this one; set PYSPARK_PYTHON to the same version",
     ),
     (
+        r"Cannot run program (?P<name>\"[^\"]*\")",
+        "the workers cannot run their Python, {name}; set PYSPARK_PYTHON to one with neardup that "
+        "every machine has",
+    ),
+    (
+        r"reading the port number from pyspark.daemon|Bad data in pyspark.daemon",
+        "the Python of the workers ends as soon as it begins; set PYSPARK_PYTHON to one with "
+        "neardup, and see what it says in the log of an executor",
+    ),
+    (
+        r"failed to map segment from shared object|Cannot allocate memory",
+        "a worker had too little memory to load its packages; give it more (set "
+        "spark.executor.pyspark.memory to 640m or more, or leave it out)",
+    ),
+    (
         r"No space left on device|StorageFull|os error 28",
-        "a disk of Spark is full (no space left on device); free some, or set spark.local.dir to a "
-        "larger one",
+        "a disk of Spark is full (no space left on device); free some, or set spark.local.dir, and "
+        "for DataFrames work=, to a larger one",
     ),
     (
         r"ExecutorLostFailure|Executor \S+ (?:has been )?lost|executor lost",
@@ -39,6 +54,11 @@ KNOWN = (
     (
         r"OutOfMemoryError|Java heap space|ResourcesExhausted|MemoryError",
         "Spark ran out of memory; give it more (spark.executor.memory, spark.driver.memory)",
+    ),
+    (
+        r"Python worker exited unexpectedly",
+        "a Python worker died, maybe for want of memory; see the log of its executor, give it more "
+        "(spark.executor.memoryOverhead)",
     ),
     (
         r"RESOURCE_EXHAUSTED|message larger than max|exceeds max size",
@@ -53,6 +73,10 @@ KNOWN = (
 # The last line of a trace of Python: a name of an error and what it says.
 RAISED = re.compile(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception|Interrupt|Exit)): (.+)$", re.MULTILINE)
 FIRST = re.compile(r"most recent failure: (.+)")
+
+
+class NoSparkError(ValueError):
+    """There is no Spark to be had as it was asked for, and what to do."""
 
 
 class SparkFailedError(OSError):
@@ -95,9 +119,12 @@ def is_of_spark(error: BaseException) -> bool:
     )
 
 
-def waited(call: Callable[[], T]) -> T:
+def waited(call: Callable[[], T], look: Callable[[], object] | None = None) -> T:
     """What a call to Spark gives, made on another thread: at Ctrl-C clients ask the server to stop,
-    and wait until it does. What it raises is a SparkFailedError of one line."""
+    and wait until it does. What it raises is a SparkFailedError of one line.
+
+    look  called now and then meanwhile; what it raises ends the wait
+    """
     found: list[T] = []
     raised: list[BaseException] = []
     done = threading.Event()
@@ -115,7 +142,8 @@ def waited(call: Callable[[], T]) -> T:
         thread.start()
         # In steps: a wait without an end would not hear of signals on all systems.
         while not done.wait(STEP):
-            pass
+            if look is not None:
+                look()
         if raised:
             raise raised[0]
     return found[0]

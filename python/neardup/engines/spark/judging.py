@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 # Pairs of a packet, and about the bytes of its texts.
 PAIRS = 1 << 12
 BYTES = 2 << 20
-# Bytes sent at a time: messages of servers are limited, and so is memory.
+# Bytes sent at a time: messages of servers are limited, to 128 MB by default, and so is memory.
 ROUND = 32 << 20
+# A packet of more, of a few long texts, is judged here, where they are.
+MOST_SENT = 32 << 20
 
 PACKETS = "packet long, left binary, right binary, texts array<string>"
 VERDICTS = "packet long, similarity binary, distance binary"
@@ -48,11 +50,8 @@ class Judging:
 
         for batch in batches:
             for packet in batch.to_pylist():
-                texts = pa.chunked_array([pa.array(packet["texts"], pa.large_string())])
-                signal = np.ones(len(packet["texts"]), dtype=np.bool_)
-                judge = Judge(judged_only(texts, self.recipe, signal), threads=1)
                 left, right = (np.frombuffer(packet[x], dtype="<u4") for x in ("left", "right"))
-                found = judge.verdicts(left, right)
+                found = _judged(self.recipe, packet["texts"], left, right, threads=1)
                 yield as_batch(
                     {
                         "packet": pa.array([packet["packet"]], pa.int64()),
@@ -62,6 +61,18 @@ class Judging:
                 )
 
 
+def _judged(
+    recipe: Recipe, texts: list[str], left: Rows, right: Rows, *, threads: int | None
+) -> Verdicts:
+    """The verdicts on pairs of these texts, by their places."""
+    import numpy as np
+    import pyarrow as pa
+
+    column = pa.chunked_array([pa.array(texts, pa.large_string())])
+    signal = np.ones(len(texts), dtype=np.bool_)
+    return Judge(judged_only(column, recipe, signal), threads=threads).verdicts(left, right)
+
+
 class Packet:
     """Some pairs, from `start` to `stop`, and the texts in them."""
 
@@ -69,13 +80,13 @@ class Packet:
         import numpy as np
 
         self.start, self.stop = start, stop
-        rows, places = np.unique(
+        rows, found = np.unique(
             np.concatenate((left[start:stop], right[start:stop])), return_inverse=True
         )
-        places = places.astype("<u4")
-        self.left, self.right = places[: stop - start].tobytes(), places[stop - start :].tobytes()
+        places: Rows = found.astype("<u4")
+        self.left, self.right = places[: stop - start], places[stop - start :]
         self.texts = [corpus.texts.get(row) for row in rows.tolist()]
-        self.bytes = sum(map(len, self.texts)) + len(places) * 4
+        self.bytes = sum(len(text.encode()) for text in self.texts) + len(places) * 4
 
 
 def verdicts(
@@ -84,6 +95,7 @@ def verdicts(
     left: Rows,
     right: Rows,
     tick: Callable[[int], object],
+    threads: int | None = None,
 ) -> Verdicts:
     """As `Judge.verdicts`, found by workers."""
     import numpy as np
@@ -100,7 +112,13 @@ def verdicts(
         waiting.clear()
 
     for start, stop in _cuts(corpus, left, right):
-        waiting.append(Packet(start, stop, left, right, corpus))
+        packet = Packet(start, stop, left, right, corpus)
+        if packet.bytes > MOST_SENT:
+            found = _judged(corpus.recipe, packet.texts, packet.left, packet.right, threads=threads)
+            similarity[start:stop], distance[start:stop] = found.similarity, found.distance
+            tick(stop - start)
+            continue
+        waiting.append(packet)
         if sum(packet.bytes for packet in waiting) >= ROUND:
             judged()
     judged()
@@ -139,8 +157,8 @@ def _sent(session: Session, recipe: Recipe, packets: list[Packet]) -> list[Any]:
     table = pa.table(
         {
             "packet": pa.array(range(len(packets)), pa.int64()),
-            "left": pa.array([packet.left for packet in packets], pa.binary()),
-            "right": pa.array([packet.right for packet in packets], pa.binary()),
+            "left": pa.array([packet.left.tobytes() for packet in packets], pa.binary()),
+            "right": pa.array([packet.right.tobytes() for packet in packets], pa.binary()),
             "texts": pa.array([packet.texts for packet in packets], pa.list_(pa.string())),
         }
     )

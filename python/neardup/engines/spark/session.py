@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,28 +22,25 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from neardup.engines.spark.errors import SparkFailedError, explained, is_of_spark, sentence_of
+from neardup.engines.spark.errors import (
+    NoSparkError,
+    SparkFailedError,
+    explained,
+    is_of_spark,
+    sentence_of,
+)
+from neardup.engines.spark.masters import SAIL, check_master, reach
+from neardup.engines.spark.trial import check_memory, check_workers
 
-SAIL = "sail"
 INSTALL = "pip install 'neardup[spark]'"
 CLASSIC = "pip install 'pyspark>=4,<5'"
-# Ports that are meant where none is given.
-PORTS = {"sc": 15002, "spark": 7077, "k8s": 443}
-# Seconds to wait for a server to answer at all.
-PATIENCE = 10.0
 # Seconds that a session has to end.
 AT_THE_END = 5.0
 LEAST_JAVA = 17
 HERE = ("localhost", "127.0.0.1", "::1")
-MASTERS = re.compile(r"local(?:\[[^\]]*\])?|local-cluster\[[^\]]*\]|yarn|(?:spark|k8s|sc)://\S+")
 # What a JVM of our own says goes nowhere: a job says in one line why it failed.
 LOG_LEVEL = "rootLogger.level = off\n"
-
-
-class NoSparkError(ValueError):
-    """There is no Spark to be had as it was asked for, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +56,6 @@ class Session:
     kind: str
     is_local: bool
     cores: int
-
-
-def check_master(master: str | None) -> None:
-    """Refuses what no Spark can be reached by, before anything is imported."""
-    if master in (None, SAIL) or MASTERS.fullmatch(str(master)):
-        return
-    raise ValueError(
-        f"master is {master!r}; use sc://HOST:PORT (Spark Connect), local[*], spark://HOST:PORT, "
-        f"yarn, k8s://HOST:PORT, or {SAIL} for a server in this process"
-    )
 
 
 @contextmanager
@@ -117,6 +103,21 @@ def _tried(call: Callable[[], object]) -> None:
     thread = threading.Thread(target=work, name="neardup-spark-end", daemon=True)
     thread.start()
     thread.join(AT_THE_END)
+
+
+def _abandon(spark: Any) -> None:
+    """Ends a session whose workers do not answer, with its JVM: that may wait for them too."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    _tried(spark.sparkContext.cancelAllJobs)
+    _tried(spark.stop)
+    process = getattr(gateway, "proc", None)
+    if process is not None and SparkContext._active_spark_context is not None:
+        process.kill()
+        process.wait()
+        _tried(spark.stop)
+        SparkContext._gateway = SparkContext._jvm = None
 
 
 def _opened(master: str) -> Session:
@@ -234,20 +235,27 @@ def _stop_server() -> None:
 
 def _connect(master: str) -> Session:
     _check_client()
-    host = _reach(master)
+    _loaded()
     with _told(master):
+        host = reach(master)
         spark = _connected(master)
         _check_version(spark.version)
+        check_memory(spark)
     return Session(spark, "connect", host in HERE, os.cpu_count() or 1)
 
 
 def _connected(url: str) -> Any:
+    return _loaded().builder.remote(url).create()
+
+
+def _loaded() -> Any:
+    """The client of Spark Connect."""
     try:
         with _named_main():
             from pyspark.sql.connect.session import SparkSession
     except ImportError as error:
         raise NoSparkError(f"Spark Connect cannot be loaded ({error}): {INSTALL}") from error
-    return SparkSession.builder.remote(url).create()
+    return SparkSession
 
 
 @contextmanager
@@ -284,7 +292,7 @@ def _classic(master: str, scheme: str) -> Session:
         )
     java_version()
     if scheme:
-        _reach(master)
+        reach(master)
     if master == "yarn" and not any(
         os.environ.get(x) for x in ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
     ):
@@ -305,6 +313,12 @@ def _classic(master: str, scheme: str) -> Session:
         # Spark has its own answer to Ctrl-C; ours tidies up, and cancels its jobs too.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)
+    try:
+        check_memory(spark)
+        check_workers(spark)
+    except BaseException:
+        _abandon(spark)
+        raise
     return Session(
         spark, "classic", master.startswith("local"), spark.sparkContext.defaultParallelism
     )
@@ -376,30 +390,6 @@ def java_version() -> int:
             "a newer one"
         )
     return version
-
-
-def _reach(master: str) -> str:
-    """The host of a URL, if something listens there: Spark itself would try for minutes."""
-    url = urlsplit(master.removeprefix("k8s://") if master.startswith("k8s://https://") else master)
-    scheme = master.partition("://")[0]
-    try:
-        # A master may have several addresses, one of which leads.
-        host, port = url.hostname, None if "," in url.netloc else url.port
-    except ValueError as error:
-        raise NoSparkError(f"--master {master}: {error}") from error
-    if "," in url.netloc:
-        return ""
-    if not host:
-        raise NoSparkError(f"--master {master} names no host; write {scheme}://HOST:PORT")
-    port = port or PORTS[scheme]
-    try:
-        socket.create_connection((host, port), PATIENCE).close()
-    except OSError as error:
-        raise SparkFailedError(
-            f"--master {master}: nothing answers at {host} port {port} "
-            f"({error.strerror or error}); is Spark running there?"
-        ) from error
-    return host
 
 
 @contextmanager

@@ -1,0 +1,74 @@
+"""Workers that can never begin end a job with one sentence; a wait for a machine does not."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from neardup.engines.spark import errors, trial
+from neardup.engines.spark.errors import SparkFailedError, waited
+
+
+class Settings:
+    def __init__(self, memory: str | None) -> None:
+        self.conf = self
+        self._memory = memory
+
+    def get(self, name: str, default: str | None) -> str | None:
+        assert name == "spark.executor.pyspark.memory"
+        return default if self._memory is None else self._memory
+
+
+@pytest.mark.parametrize("memory", ["1m", "1", "512m", "639M", "600mb", "500000k", "1048576b"])
+def test_too_little_memory_is_refused(memory: str) -> None:
+    expected = f"^spark.executor.pyspark.memory is {memory}, and a worker needs at least 640m to"
+    with pytest.raises(SparkFailedError, match=expected):
+        trial.check_memory(Settings(memory))
+
+
+@pytest.mark.parametrize("memory", [None, "", "0", "640m", "640", "1g", "2t", "odd"])
+def test_enough_memory_and_no_limit(memory: str | None) -> None:
+    trial.check_memory(Settings(memory))
+
+
+class Tracker:
+    """Tells of one stage, which has a task from some moment on."""
+
+    def __init__(self, *, runs: bool) -> None:
+        self.runs = runs
+
+    def getActiveStageIds(self) -> list[int]:
+        return [0, 1]
+
+    def getStageInfo(self, number: int) -> Any:
+        return SimpleNamespace(numActiveTasks=int(self.runs)) if number else None
+
+
+def test_a_task_that_runs_and_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "LIMIT", 0.2)
+    monkeypatch.setattr(errors, "STEP", 0.05)
+    watch = trial.Watch(Tracker(runs=True))
+    expected = r"^Spark: a worker has begun and has not loaded neardup in 0\.2 seconds; see that"
+    with pytest.raises(SparkFailedError, match=expected):
+        waited(lambda: time.sleep(3), watch)
+
+
+def test_the_wait_for_a_machine_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "LIMIT", 0.2)
+    monkeypatch.setattr(errors, "STEP", 0.05)
+    watch = trial.Watch(Tracker(runs=False))
+
+    def slow() -> int:
+        time.sleep(1)
+        return 7
+
+    assert waited(slow, watch) == 7
+
+
+def test_what_the_task_does() -> None:
+    batch = pa.RecordBatch.from_pydict({"id": [1, 2]})
+    assert list(trial.loaded(iter([batch]))) == [batch]
