@@ -28,7 +28,7 @@ JVM = HERE.parent / ".venv-spark" / "bin" / "python"
 COUNTS, QUICK_COUNTS, LARGE = (10**5, 10**6), (10**4, 5 * 10**4), 10**7
 GROWS = 1.5
 # Records for MinHashLSH: more and more, until it takes longer than this many seconds.
-LEAST, PATIENCE = 10**3, 300.0
+LEAST, PATIENCE = 10**3, 120.0
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ def rows(records: Records, *, large: bool) -> Iterator[Row]:
             yield from _rows(what, found, local, before.get(what), same=same, last=count == LARGE)
             before[what] = found
             out.unlink()
+            if count == LARGE:
+                continue
             what = f"DataFrames, {name}"
             table = _table(path)
             found = _spark(python, master, "frames", table, out, count)

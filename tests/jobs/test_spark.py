@@ -264,12 +264,48 @@ def test_rounds_and_what_only_the_driver_can_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spread, "ROUND", 4000)
-    monkeypatch.setattr(spread, "MOST_WHOLE", 2000)
+    monkeypatch.setattr(spread, "MOST_WHOLE", 2000 * spread.WITH_TEXTS)
     monkeypatch.setattr("neardup.jobs.units.PIECE", 500)
     paths = [*files(tmp_path, "csv"), tmp_path / "small.csv"]
     corpora.write(paths[-1], records(5, 6), "csv")
     assert max(path.stat().st_size for path in paths) > 2000 > paths[-1].stat().st_size
     both(jobs.dedup, paths, tmp_path, ".csv", removed="removed.csv")
+
+
+@pytest.mark.parametrize("words", [3, 4000])
+def test_what_comes_back_at_once(
+    words: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of short records more bytes come back than they have, of long ones few: places and sketches.
+    The driver holds about as many at a time in any case."""
+    monkeypatch.setattr(spread, "PART", 2000)
+    monkeypatch.setattr(spread, "ROUND", 20_000)
+    rounds: list[tuple[int, int]] = []
+    real = spread.Spread._run
+
+    def noted(self: Any, units: Any, task: Any) -> list[Any]:
+        found = real(self, units, task)
+        came = sum(len(row["payload"]) for row in found if row["kind"] == "batch")
+        if came:
+            rounds.append((len(units), came))
+        return found
+
+    monkeypatch.setattr(spread.Spread, "_run", noted)
+    chance = random.Random(5)
+    path = tmp_path / "in.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(1200 if words == 3 else 60):
+            text = " ".join(chance.choices(corpora.WORDS, k=words))
+            file.write(json.dumps({"id": number, "text": text}) + "\n")
+    options = jobs.Options(engine="spark")
+    assert jobs.cluster([str(path)], tmp_path / "out.csv", options).read in (1200, 60)
+    # The first is a guess.
+    assert max(came for _, came in rounds[1:]) <= 2 * 20_000
+    if words == 3:
+        assert len(rounds) > 5
+        assert rounds[0][1] <= 8 * 20_000
+    else:
+        assert max(units for units, _ in rounds) > 2 * rounds[0][0]
 
 
 def test_files_of_spark_by_url(tmp_path: Path) -> None:

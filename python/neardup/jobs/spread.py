@@ -12,10 +12,10 @@ import itertools
 import json
 import os
 import stat
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from neardup.engines.spark import files
@@ -32,16 +32,18 @@ if TYPE_CHECKING:
     from neardup.sources import Batch, Note, Report
 
 # Bytes of one unit of a file that can be cut.
-PART = 32 << 20
-# A file that cannot be cut is read by the driver if it has more bytes: its texts would come back
-# all at once.
-MOST_WHOLE = 128 << 20
-# About the bytes that come back in a round, and units of one.
-ROUND = 256 << 20
+PART = 8 << 20
+# A file that cannot be cut is read by the driver if more bytes of it would come back at once.
+MOST_WHOLE = 256 << 20
+# About the bytes that come back in a round, and units of one. A JVM has a gigabyte unless it was
+# given more, and holds them more than once.
+ROUND = 128 << 20
 MOST_UNITS = 4096
-# What comes back of a file, beside its bytes: places and sketches of what stays in its file, or
-# texts that were packed.
-IN_PLACE, PACKED = 0.25, 4
+# Bytes that come back for each of a file, before any has come: ids, places and sketches of what
+# stays in its file; these and texts; the same of texts that were packed.
+IN_PLACE, WITH_TEXTS, PACKED = 1.5, 2.5, 6.0
+# What is not known takes so much of a round.
+UNKNOWN = 1 / 8
 # Kinds of URL that Spark does not read itself.
 NOT_OF_SPARK = ("http", "https", "hf", "sftp", "ftp", "github")
 
@@ -80,13 +82,18 @@ def opened_by_spark(session: Session) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Unit:
-    """A file, or part of one; `stop` is -1 for a whole file."""
+    """A file, or part of one.
+
+    stop   -1 for a whole file
+    size   in bytes; 0 where it is not known
+    grows  by how much of it comes back, as far as one can tell beforehand
+    """
 
     path: str
     start: int
     stop: int
     in_place: bool
-    weight: float
+    grows: float
     size: int
 
 
@@ -110,7 +117,7 @@ class Spread:
         self._files = [[] if skip(path) else self._cut(path) for path in files]
         in_place = [units for units in self._files if units and units[0].in_place]
         for units in in_place[most_in_place:]:
-            units[:] = [_with_texts(unit) for unit in units]
+            units[:] = [replace(unit, in_place=False, grows=WITH_TEXTS) for unit in units]
         # Units get numbers in the order of files.
         self._starts = [0]
         for units in self._files:
@@ -118,6 +125,8 @@ class Spread:
         self._units = [unit for units in self._files for unit in units]
         self._lines = self._count_lines()
         self._next = 0
+        # By how much units of each kind have grown in the rounds before.
+        self._growth: dict[float, float] = {}
         self._read: dict[int, deque[Any]] = {}
 
     def has(self, number: int) -> bool:
@@ -127,7 +136,7 @@ class Spread:
     def _cut(self, path: str) -> list[Unit]:
         """The units of a file; none if the driver has to read it itself."""
         if is_url(path):
-            return [Unit(path, 0, -1, False, ROUND / 8, 0)] if is_of_spark(path) else []
+            return [Unit(path, 0, -1, False, WITH_TEXTS, 0)] if is_of_spark(path) else []
         if path == STDIN:
             return []
         with suppress(OSError):
@@ -139,19 +148,12 @@ class Spread:
                 cuts = [*range(0, max(size, 1), PART), size]
                 whole = len(cuts) == 2
                 return [
-                    Unit(
-                        path,
-                        start,
-                        -1 if whole else stop,
-                        True,
-                        (stop - start) * IN_PLACE,
-                        stop - start,
-                    )
+                    Unit(path, start, -1 if whole else stop, True, IN_PLACE, stop - start)
                     for start, stop in itertools.pairwise(cuts)
                 ]
-            if size <= MOST_WHOLE:
-                weight = size * (PACKED if packing(path) else 1)
-                return [Unit(path, 0, -1, False, weight, size)]
+            grows = PACKED if packing(path) else WITH_TEXTS
+            if size * grows <= MOST_WHOLE:
+                return [Unit(path, 0, -1, False, grows, size)]
         return []
 
     def _is_plain_jsonl(self, path: str) -> bool:
@@ -216,12 +218,18 @@ class Spread:
 
         return waited(read)
 
+    def _weight(self, unit: Unit) -> float:
+        """Bytes that come back of a unit, about."""
+        if not unit.size:
+            return ROUND * UNKNOWN
+        return unit.size * self._growth.get(unit.grows, unit.grows)
+
     def _read_on(self) -> None:
         """The next round."""
         units: list[int] = []
         weight = 0.0
         while self._next < len(self._units) and len(units) < MOST_UNITS:
-            weight += self._units[self._next].weight
+            weight += self._weight(self._units[self._next])
             if units and weight > ROUND:
                 break
             units.append(self._next)
@@ -235,6 +243,20 @@ class Spread:
             *self._run_contents(of_spark),
         ]:
             self._read[row["unit"]].append(row)
+        self._learn(units)
+
+    def _learn(self, units: Sequence[int]) -> None:
+        """From what came back of a round, how much the next one may hold."""
+        sent: Counter[float] = Counter()
+        came: Counter[float] = Counter()
+        for at in units:
+            unit = self._units[at]
+            if unit.size:
+                sent[unit.grows] += unit.size
+                came[unit.grows] += sum(len(row["payload"]) for row in self._read[at])
+        for kind, size in sent.items():
+            # Units differ: a round may turn out twice as large.
+            self._growth[kind] = max(came[kind] / size, kind / 50)
 
     def batches(
         self, number: int, report: Report, note: Note, progress: Callable[[int], object]
@@ -261,10 +283,6 @@ class Spread:
             progress(self._units[unit].size)
         if places is not None:
             places.tell()
-
-
-def _with_texts(unit: Unit) -> Unit:
-    return Unit(unit.path, unit.start, unit.stop, False, unit.weight / IN_PLACE, unit.size)
 
 
 def _sorted(rows: list[Any]) -> list[Any]:

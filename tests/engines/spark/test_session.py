@@ -265,6 +265,10 @@ def test_yarn_without_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
             "Spark lost a worker as often as it tries again",
         ),
         ("java.lang.OutOfMemoryError: Java heap space", "Spark ran out of memory; give it more"),
+        (
+            "py4j.protocol.Py4JNetworkError: Answer from Java side is empty",
+            "the JVM of Spark is out of memory, or was ended by somebody else; give it more",
+        ),
         ("RESOURCE_EXHAUSTED: message larger than max", "more than it takes; use DataFrames"),
         ("StatusCode.UNAVAILABLE: Connection refused", "the Spark server is gone"),
         (
@@ -322,3 +326,34 @@ def test_workers_take_this_python(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OSError, match=r"no JVM"), session("local[3]"):
         pass
     assert seen == [("local[3]", sys.executable, sessions.LOG_LEVEL)]
+
+
+@pytest.mark.parametrize(
+    ("environment", "defaults", "expected"),
+    [
+        ({}, None, True),
+        ({}, "# spark.driver.memory 2g\nspark.driver.memoryOverhead 1g\n", True),
+        ({}, "spark.executor.cores 2\n  spark.driver.memory=2g\n", False),
+        ({}, "spark.driver.memory 2g", False),
+        ({"SPARK_DRIVER_MEMORY": "3g"}, None, False),
+        ({"PYSPARK_SUBMIT_ARGS": "--driver-memory 3g pyspark-shell"}, None, False),
+    ],
+)
+def test_the_memory_of_a_jvm_is_said_only_where_nobody_has(
+    environment: dict[str, str],
+    defaults: str | None,
+    expected: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("SPARK_DRIVER_MEMORY", "PYSPARK_SUBMIT_ARGS", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    if defaults is not None:
+        (tmp_path / "spark-defaults.conf").write_text(defaults, encoding="utf-8")
+    found = sessions._memory()
+    assert (found is not None) == expected
+    if found is not None:
+        assert 1024 <= int(found.removesuffix("m")) <= sessions.MOST_MEMORY

@@ -85,6 +85,7 @@ class Spark:
         return found
 
 
+@contextmanager
 def _fallen(
     session: sessions.Session,
     corpus: Corpus,
@@ -93,8 +94,9 @@ def _fallen(
     first: int,
     *,
     forest: bool = False,
-) -> Found:
-    """What shares a key among these registers or fingerprints, which go by their places."""
+) -> Iterator[Found]:
+    """What shares a key among these registers or fingerprints, which go by their places. It is held
+    as long as the `with` statement."""
     import numpy as np
     import pyarrow as pa
 
@@ -116,16 +118,20 @@ def _fallen(
     asked = Asked(corpus.recipe, question, "", "", (), limits=Limits())
     folder = Path(getattr(corpus, "folder", None) or tempfile.gettempdir())
     frame = ship(session, table, TABLE.format(name), folder)
+    storage = Storage()
     rows = Rows(
         asked=asked,
         across=bool(first),
         table=frame,
-        storage=Storage(),
+        storage=storage,
         count=count,
         units=count,
         unit_bytes=0,
     )
-    return fallen(rows, forest=forest)
+    try:
+        yield fallen(rows, forest=forest)
+    finally:
+        storage.release()
 
 
 def _columns(frame: Any, *names: str) -> list[NDArray[Any]]:
@@ -191,9 +197,10 @@ class SparkSketchJoin(SketchJoin):
         registers = sketches[rows][:, :REGISTERS]
 
         def find() -> list[NDArray[Any]]:
-            found = _fallen(self.session, self.corpus, self.question, registers, join.first)
-            pairs, members = found.pairs, found.members
-            return [*_columns(pairs, "left", "right"), *_columns(members, "row", "unit")]
+            asked = self.session, self.corpus, self.question
+            with _fallen(*asked, registers, join.first) as found:
+                pairs, members = found.pairs, found.members
+                return [*_columns(pairs, "left", "right"), *_columns(members, "row", "unit")]
 
         earlier, later, member, unit = waited(find)
         dense = _dense(member, unit >> PART_BITS)
@@ -235,8 +242,8 @@ class SparkRadiusJoin(RadiusJoin):
 
         def find() -> list[NDArray[Any]]:
             asked = self.session, self.corpus, self.question
-            found = _fallen(*asked, codes, first, forest=forest)
-            return _columns(found.pairs, "left", "right", "distance")
+            with _fallen(*asked, codes, first, forest=forest) as found:
+                return _columns(found.pairs, "left", "right", "distance")
 
         left, right, distance = waited(find)
         self.plan = {"method": "spark", "rows": len(places), "radius": self.question.radius}

@@ -56,6 +56,11 @@ KNOWN = (
         "Spark ran out of memory; give it more (spark.executor.memory, spark.driver.memory)",
     ),
     (
+        r"TaskResultLost|Py4JNetworkError|Answer from Java side is empty",
+        "the JVM of Spark is out of memory, or was ended by somebody else; give it more "
+        "(SPARK_DRIVER_MEMORY=8g, or spark.driver.memory)",
+    ),
+    (
         r"Python worker exited unexpectedly",
         "a Python worker died, maybe for want of memory; see the log of its executor, give it more "
         "(spark.executor.memoryOverhead)",

@@ -38,6 +38,8 @@ CLASSIC = "pip install 'pyspark>=4,<5'"
 # Seconds that a session has to end.
 AT_THE_END = 5.0
 LEAST_JAVA = 17
+# Megabytes for the JVM of a local master, at most.
+MOST_MEMORY = 8192
 HERE = ("localhost", "127.0.0.1", "::1")
 # What a JVM of our own says goes nowhere: a job says in one line why it failed.
 LOG_LEVEL = "rootLogger.level = off\n"
@@ -332,17 +334,44 @@ def _jvm(master: str, log: Path) -> Any:
         ("spark.ui.showConsoleProgress", "false"),
         ("spark.driver.maxResultSize", "0"),
         ("spark.sql.execution.arrow.pyspark.enabled", "true"),
-        ("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{log}"),
+        # Of a row twenty times its bytes are made: tasks of more would write them to disk twice.
+        ("spark.sql.files.maxPartitionBytes", "16m"),
+        # A JVM without memory may wait for ever; one that ends is told of.
+        (
+            "spark.driver.extraJavaOptions",
+            f"-XX:+ExitOnOutOfMemoryError -Dlog4j2.configurationFile=file:{log}",
+        ),
     ):
         builder = builder.config(name, value)
     if master.startswith("local"):
         builder = builder.config("spark.ui.enabled", os.environ.get("NEARDUP_SPARK_UI", "false"))
+        if (memory := _memory()) is not None:
+            builder = builder.config("spark.driver.memory", memory)
         builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
         builder = builder.config("spark.driver.host", "127.0.0.1")
     with _standard_error_closed():
         spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     return spark
+
+
+def _memory() -> str | None:
+    """What the JVM of a local master may have: a quarter of the memory, as other programs on the
+    JVM. Spark's own default, a gigabyte, is too little for ten million records, and one that is
+    full may wait for ever. None where somebody has said how much."""
+    if os.environ.get("SPARK_DRIVER_MEMORY") or "--driver-memory" in os.environ.get(
+        "PYSPARK_SUBMIT_ARGS", ""
+    ):
+        return None
+    home = os.environ.get("SPARK_HOME")
+    folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
+    if folder is not None:
+        with suppress(OSError):
+            told = Path(folder, "spark-defaults.conf").read_text("utf-8", errors="replace")
+            if re.search(r"^\s*spark\.driver\.memory[\s=:]", told, re.MULTILINE):
+                return None
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{max(1024, min(whole >> 22, MOST_MEMORY))}m"
 
 
 @contextmanager

@@ -16,6 +16,7 @@ import tempfile
 import threading
 import uuid
 import weakref
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,18 +36,30 @@ class Storage:
 
     def __init__(self, folder: str | None = None) -> None:
         self.folder = None if folder is None else f"{str(folder).rstrip('/')}/{uuid.uuid4().hex}"
+        self._held: list[DataFrame] = []
 
     def pin(self, frame: DataFrame) -> DataFrame:
         """The same table, computed now and once."""
         if self.folder is None:
             held = _checkpointed(frame)
             if held is not None:
+                self._held.append(held)
                 return held
             self.folder = f"{_temporary.of(frame.sparkSession)}/{uuid.uuid4().hex}"
         path = f"{self.folder}/{next(_numbers)}"
         frame.write.parquet(path)
         # By its own schema: of an empty table there may be no file to tell it.
         return frame.sparkSession.read.schema(frame.schema).parquet(path)
+
+    def release(self) -> None:
+        """Lets go of what executors hold; nothing that was pinned can be read any more. Nobody else
+        would: a table that was read once stays in their memory as long as the session."""
+        for frame in self._held:
+            # Of Spark Connect the client tells the server when a DataFrame is gone.
+            if hasattr(frame, "_jdf"):
+                with suppress(Exception):
+                    frame._jdf.queryExecution().analyzed().rdd().unpersist(False)
+        self._held.clear()
 
 
 def _checkpointed(frame: DataFrame) -> DataFrame | None:
