@@ -16,7 +16,8 @@ HOUR = 3600.0
 class Figures:
     """Measured, on two cores.
 
-    core_us         processor time a record of a dozen words, whole job, Spark with its JVM
+    core_us         processor time a record of a dozen words, DataFrames, Spark with its JVM: what
+                    each cost beyond the first hundred thousand, so that the start does not count
     sail_core_us    the same on pysail
     text_core_ns    processor time a byte of text: reading, cutting into words, sketching
     keys            join keys a record, at similarity 0.85 and recall 0.99
@@ -58,12 +59,12 @@ class Cluster:
 
 
 FIGURES = Figures(
-    core_us=73.6,
-    sail_core_us=25.2,
+    core_us=81.6,
+    sail_core_us=17.1,
     text_core_ns=12.3,
     keys=22,
-    record_bytes=72,
-    shuffled=1345.0,
+    record_bytes=69,
+    shuffled=1988.0,
     comparison_ns=1.0,
     strangers=(1.8e-5, 2.4e-4),
     candidates=0.13,

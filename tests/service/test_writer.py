@@ -167,7 +167,7 @@ def test_requests_that_come_one_after_the_other_gather(
     collection: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A few at a time, as from clients that wait for their answers: as many again may join."""
-    monkeypatch.setattr("neardup.service.writer.APART", 0.1)
+    monkeypatch.setattr("neardup.service.writer.APART", 0.5)
     writer = Writer(collection, 10_000)
 
     async def client(name: str, count: int, pause: float = 0.0) -> None:
@@ -180,12 +180,12 @@ def test_requests_that_come_one_after_the_other_gather(
         before = writer.batches
         await asyncio.gather(*(client(f"client {n}", 4, 0.015 * n) for n in range(5)))
         assert writer.batches - before <= 6
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.6)
         began = time.monotonic()
         await client("alone", 10)
         return time.monotonic() - began
 
-    # One that writes alone is not held up but once.
-    assert asyncio.run(main()) < 1.0
+    # One that writes alone is not held up each time.
+    assert asyncio.run(main()) < 10 * 0.5
     writer.close()
     assert len(collection) == 33

@@ -7,6 +7,7 @@ are merged range by range, each so wide that its pairs fit into memory again.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,7 +87,8 @@ class Sorter:
         for stop in self._stops():
             parts = []
             for number, run in enumerate(runs):
-                end = int(np.searchsorted(run["left"], stop))
+                # Not by NumPy, which would make a copy of the whole column.
+                end = bisect_left(run["left"], stop, places[number])
                 parts.append(run[places[number] : end])
                 places[number] = end
             yield self._given(self._sorted(parts))

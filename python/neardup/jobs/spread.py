@@ -255,8 +255,9 @@ class Spread:
                 sent[unit.grows] += unit.size
                 came[unit.grows] += sum(len(row["payload"]) for row in self._read[at])
         for kind, size in sent.items():
-            # Units differ: a round may turn out twice as large.
-            self._growth[kind] = max(came[kind] / size, kind / 50)
+            # What comes next may be of another kind: short records after long ones. Then a round is
+            # a few times as large as it should be, and not more.
+            self._growth[kind] = max(came[kind] / size, kind / 4)
 
     def batches(
         self, number: int, report: Report, note: Note, progress: Callable[[int], object]

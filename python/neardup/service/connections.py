@@ -9,7 +9,6 @@ on Linux nothing is watched.
 from __future__ import annotations
 
 import fcntl
-import ipaddress
 import logging
 import os
 import socket
@@ -22,8 +21,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from neardup.service.addresses import client_of, is_here
 from neardup.service.pace import Pace
 
 if TYPE_CHECKING:
@@ -38,17 +39,21 @@ EVERY = 1.0
 TAKEN = struct.Struct("=120xQ")
 # Bytes of an answer that have to be taken in `send_seconds`.
 LEAST = 64 << 10
-# Those of one network of IPv6 are most likely of one client.
-NETWORK = 64
 
 
 @dataclass(eq=False)
 class Known:
-    """A connection that was seen before: since which look, and how it takes its answers."""
+    """A connection that was seen before: since which look, and how it takes its answers.
+
+    sent   bytes of answers by the look before; all of them may be taken by now
+    ended  it is closed when the server has seen it
+    """
 
     since: int
     taken: int
     pace: Pace
+    sent: int = 0
+    ended: bool = False
 
 
 class Connections:
@@ -84,8 +89,10 @@ class Connections:
         while not self._stopped.wait(EVERY):
             try:
                 self.look()
-            except OSError as error:
-                log.warning("connections cannot be looked at: %s", error.strerror)
+            except (OSError, struct.error) as error:
+                # As it is now, so it will be at the next look.
+                log.warning("connections are not limited, as they cannot be looked at: %s", error)
+                return
 
     def look(self) -> None:
         """Ends those that take too little of their answers, and the newest of an address that has
@@ -94,8 +101,8 @@ class Connections:
         passed, self._looked = now - self._looked, now
         self._looks += 1
         seen: dict[int, Known] = {}
-        by_address: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for number, inode in list(_sockets()):
+        by_address: dict[str, list[tuple[int, int, Known]]] = defaultdict(list)
+        for number, inode in _sockets():
             with suppress(OSError), socket.socket(fileno=os.dup(number)) as found:
                 if not self._is_ours(found):
                     continue
@@ -104,15 +111,18 @@ class Connections:
                     # One that was not seen before; a number may come again, after long.
                     known = self._new(found)
                 seen[inode] = known
+                if known.ended:
+                    continue
+                host, own = found.getpeername()[0], found.getsockname()[0]
                 if self._is_slow(found, known, passed):
-                    self._end(found, "does not take its answer")
-                else:
-                    by_address[address_of(found)].append((known.since, number))
+                    self._end(found, known, "does not take its answer")
+                elif not is_here(host, own):
+                    by_address[client_of(host)].append((known.since, number, known))
         self._known = seen
         self.service.connections = len(seen)
-        for address, ours in by_address.items():
-            if self.each and len(ours) > self.each and not is_local(address):
-                self._end_newest(sorted(ours)[self.each :])
+        for ours in by_address.values():
+            if self.each and len(ours) > self.each:
+                self._end_newest(sorted(ours, key=itemgetter(0, 1))[self.each :])
 
     def _is_ours(self, found: socket.socket) -> bool:
         if found.family not in (socket.AF_INET, socket.AF_INET6):
@@ -124,24 +134,26 @@ class Connections:
         return Known(self._looks, _taken(found), Pace(self.seconds, LEAST / self.seconds))
 
     def _is_slow(self, found: socket.socket, known: Known, passed: float) -> bool:
-        taken = _taken(found)
-        if not _waiting(found):
+        taken, waiting = _taken(found), _waiting(found)
+        if not waiting or taken >= known.sent:
+            # What waited at the look before is taken: on a long way something always waits.
             known.pace.left = known.pace.most
         elif known.since < self._looks:
             known.pace.left -= passed
             known.pace.moved(taken - known.taken)
-        known.taken = taken
+        known.taken, known.sent = taken, taken + waiting
         return known.pace.left <= 0
 
-    def _end_newest(self, ours: list[tuple[int, int]]) -> None:
-        for _, number in ours:
+    def _end_newest(self, ours: list[tuple[int, int, Known]]) -> None:
+        for _, number, known in ours:
             with suppress(OSError), socket.socket(fileno=os.dup(number)) as found:
                 # Meanwhile the number may be that of another file.
                 if self._is_ours(found):
-                    self._end(found, "is one too many of its address")
+                    self._end(found, known, "is one too many of its address")
 
-    def _end(self, found: socket.socket, why: str) -> None:
+    def _end(self, found: socket.socket, known: Known, why: str) -> None:
         """What waits to be sent is thrown away: it might wait for long."""
+        known.ended = True
         found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         found.shutdown(socket.SHUT_RDWR)
         self.service.cut_connections += 1
@@ -167,19 +179,3 @@ def _waiting(found: socket.socket) -> int:
     """Bytes that were sent, and not acknowledged."""
     (size,) = struct.unpack("i", fcntl.ioctl(found, termios.TIOCOUTQ, b"\0" * 4))
     return int(size)
-
-
-def address_of(found: socket.socket) -> str:
-    """Who is at the other end: an address, or a network of IPv6."""
-    given = ipaddress.ip_address(str(found.getpeername()[0]).partition("%")[0])
-    if isinstance(given, ipaddress.IPv6Address):
-        if given.ipv4_mapped is not None:
-            return str(given.ipv4_mapped)
-        if not given.is_loopback:
-            return str(ipaddress.ip_network((given, NETWORK), strict=False))
-    return str(given)
-
-
-def is_local(address: str) -> bool:
-    """Whether it is one of this machine."""
-    return ipaddress.ip_network(address).is_loopback

@@ -158,7 +158,9 @@ async def listed(
     gone = asyncio.ensure_future(_gone(receive))
     count = 0
     try:
-        left, after, step = options.limit, options.after, FIRST
+        # A first page that ends where the collection ended before could miss what has just moved.
+        first = None if options.newest else "0"
+        left, after, step = options.limit, options.after or first, FIRST
         ends = after is not None and after != answers.open_ended(after)
         while not gone.done():
             asked = msgspec.structs.replace(

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from starlette.types import Scope
 
+from neardup.service.addresses import client_of
 from neardup.service.problems import Refusal
 from neardup.service.rate import Rate
 from neardup.service.requests import header
@@ -30,6 +31,8 @@ OPEN = ("/static/", "/shared/")
 # A right one is always let in: otherwise one who guesses could lock out all who share his address,
 # as behind a proxy.
 GUESSES = 20
+# Wrong tokens a second that are forgotten.
+FORGIVEN = 1.0
 # Seconds that a token then waits for its answer, right or wrong: if right ones were quicker, nobody
 # who guesses would wait for the others. Those who were let in before from there do not wait.
 SLOWED = 1.0
@@ -42,7 +45,7 @@ class Rights:
 
     def __init__(self, settings: Settings) -> None:
         self.tokens = None if settings.token_file is None else Tokens(settings.token_file)
-        self.guesses = Rate(1.0, GUESSES)
+        self.guesses = Rate(FORGIVEN, GUESSES)
         self.wrong = 0
         self.slowed = 0
         self._known: OrderedDict[tuple[str, bytes], None] = OrderedDict()
@@ -72,7 +75,7 @@ class Rights:
     async def find(self, given: str, peer: str) -> Token | None:
         """The token that was given; whoever is wrong too often is told to wait."""
         assert self.tokens is not None  # noqa: S101
-        token = self.tokens.find(given)
+        peer, token = client_of(peer), self.tokens.find(given)
         if token is not None and (peer, token.hash) in self._known:
             self._known.move_to_end((peer, token.hash))
             return token
@@ -80,7 +83,10 @@ class Rights:
             self.slowed += 1
             await asyncio.sleep(SLOWED)
         if token is not None:
-            self._known[peer, token.hash] = None
+            if not seconds:
+                # Not while somebody guesses: who did not wait for the answer could ask again, and
+                # would know by how soon it comes.
+                self._known[peer, token.hash] = None
             if len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
             return token

@@ -4,31 +4,50 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.engines import spark as sp
-from neardup.engines.spark import Limits
-from neardup.engines.spark.asked import IN_MEMORY
+from neardup.engines.spark import Limits, buckets
+from neardup.engines.spark.asked import IN_MEMORY, Asked
+from neardup.engines.spark.buckets import Heavy
+from neardup.engines.spark.rows import Rows
+from neardup.near.question import question
+from neardup.recipe import as_recipe
 from spark_cases import frame_of, sample
 
 
-@given(st.integers(1, 60), st.integers(1, 10**6), st.integers(1, 10**7))
-def test_tables_in_rounds(tables: int, each: int, most: int) -> None:
-    rounds = Limits(moved_bytes=most).rounds(tables, each, in_memory=False)
-    assert [table for some in rounds for table in some] == list(range(tables))
-    assert all(len(some) == 1 or len(some) * each <= most + each for some in rounds)
-    # Not more of them than it takes.
-    assert len(rounds) == min(tables, max(1, -(-tables * each // most)))
+@given(st.lists(st.integers(1, 10**6), min_size=1, max_size=60), st.integers(1, 10**7))
+def test_tables_in_rounds(sizes: list[int], most: int) -> None:
+    rounds = Limits(moved_bytes=most).rounds(sizes, in_memory=False)
+    assert [table for some in rounds for table in some] == list(range(len(sizes)))
+    moved = [sum(sizes[table] for table in some) for some in rounds]
+    assert all(size <= most or len(some) == 1 for some, size in zip(rounds, moved, strict=True))
+    # No two that could be one.
+    assert all(one + sizes[some.start] > most for one, some in zip(moved, rounds[1:], strict=False))
 
 
 def test_rounds_by_default() -> None:
     """Where a shuffle is on disks all keys are moved at once."""
-    large = IN_MEMORY / 2
-    assert Limits().rounds(22, large, in_memory=False) == [range(22)]
-    assert len(Limits().rounds(22, large, in_memory=True)) == 11
-    assert len(Limits().rounds(22, 1000, in_memory=True)) == 1
+    large = [IN_MEMORY / 2] * 22
+    assert Limits().rounds(large, in_memory=False) == [range(22)]
+    assert len(Limits().rounds(large, in_memory=True)) == 11
+    assert len(Limits().rounds([1000] * 22, in_memory=True)) == 1
+
+
+def test_a_heavy_key_counts_in_its_own_table() -> None:
+    recipe = as_recipe(None)
+    asked = Asked(recipe, question(None, None, None, bits=recipe.bits), "", "", ())
+    rows = Rows(asked, False, None, None, 10, 10, 0)  # type: ignore[arg-type]
+    heavy = Heavy({5 << buckets.TABLE_BITS | 77: 3})
+    sizes = buckets._table_bytes(rows, heavy, 22)
+    assert sizes[5] == (10 + 9 * asked.limits.bucket_rows) * 69
+    assert {*sizes[:5], *sizes[6:]} == {690.0}
+    registers = np.zeros((1, 48), dtype=np.uint8)
+    keys = buckets.keys_of(asked, registers)[0].tolist()
+    assert [key >> buckets.TABLE_BITS for key in keys] == list(range(22))
 
 
 def test_pysail_moves_some_at_once(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,17 +52,20 @@ class Limits:
         """Tasks for so many bytes."""
         return max(1, min(100_000, -int(-count // self.task_bytes)))
 
-    def rounds(self, tables: int, each: float, *, in_memory: bool) -> list[range]:
-        """Which tables are done at once, if the keys of one have so many bytes.
+    def rounds(self, sizes: Sequence[float], *, in_memory: bool) -> list[range]:
+        """Which tables are done at once, if the keys of each have so many bytes: as many as fit, at
+        least one.
 
         in_memory  whether what is moved lies in memory
         """
         most = self.moved_bytes or (IN_MEMORY if in_memory else None)
-        if most is None:
-            return [range(tables)]
-        count = min(tables, max(1, -int(-tables * each // most)))
-        ends = [tables * at // count for at in range(count + 1)]
-        return [range(*between) for between in itertools.pairwise(ends)]
+        ends, held = [0], 0.0
+        for at, size in enumerate(sizes):
+            if most is not None and held and held + size > most:
+                ends.append(at)
+                held = 0.0
+            held += size
+        return [range(*between) for between in itertools.pairwise([*ends, len(sizes)])]
 
 
 @dataclass(frozen=True)

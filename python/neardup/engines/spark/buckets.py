@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
+# Bits of a key below the number of its table.
+TABLE_BITS = 32
 # Bits of a unit that name the part of a bucket, and blocks whose parts they can name.
 PART_BITS, MOST_BLOCKS = 20, 1000
 # Of so many rows of a heavy key it is seen whether this share of its pairs agrees.
@@ -169,7 +171,9 @@ class Keying:
         blocks = np.array([self.heavy.cut[each] for each in key.tolist()], dtype=np.int64)
         for part, sides, chosen in block_pairs(row[at], side[at], blocks):
             narrow = part.astype(np.uint32), sides.astype(np.uint8)
-            yield Placed(key[chosen], *narrow, at[chosen], row, compared)
+            # Only these rows: there may be many blocks, and all of them wait to be packed.
+            where, own = np.unique(at[chosen], return_inverse=True)
+            yield Placed(key[chosen], *narrow, own, row[where], compared[where])
 
 
 @dataclass(frozen=True)
@@ -338,13 +342,11 @@ def fallen(rows: Rows, *, forest: bool = False) -> Found:
     units = rows.compared.select("row", "side", F.col(compared).alias("compared"))
     tables = _tables(asked)
     heavy = _heavy(units, rows, tables)
-    # Each row of a key that is cut meets every block.
-    cut = sum(blocks * blocks for blocks in heavy.cut.values()) * limits.bucket_rows
-    table_bytes = (rows.units + cut / tables) * (BESIDE + _width(asked))
     found = None
+    sizes = _table_bytes(rows, heavy, tables)
     # A pair is told under its first common key, so it does not matter which keys come together.
-    for some in limits.rounds(tables, table_bytes, in_memory=is_sail(units.sparkSession)):
-        tasks = limits.tasks(table_bytes * len(some))
+    for some in limits.rounds(sizes, in_memory=is_sail(units.sparkSession)):
+        tasks = limits.tasks(sum(sizes[some.start : some.stop]))
         placed = units.mapInArrow(Keying(asked, slices_for(tasks), heavy, some), SLICED)
         met = placed.repartition(tasks, "slice").mapInArrow(
             Falling(asked, forest), "left bigint, right bigint, unit bigint, distance bigint"
@@ -358,6 +360,14 @@ def fallen(rows: Rows, *, forest: bool = False) -> Found:
         members = rows.storage.pin(members.union(more))
     pairs = found.where("right >= 0").select("left", "right", "distance")
     return Found(pairs, members, heavy, pairs.count(), members.count())
+
+
+def _table_bytes(rows: Rows, heavy: Heavy, tables: int) -> list[float]:
+    """Bytes of the records of each table. A row of a key that is cut meets every block of it."""
+    found = [float(rows.units)] * tables
+    for key, blocks in heavy.cut.items():
+        found[(key >> TABLE_BITS) % tables] += blocks * blocks * rows.asked.limits.bucket_rows
+    return [records * (BESIDE + _width(rows.asked)) for records in found]
 
 
 def _heavy(units: DataFrame, rows: Rows, tables: int) -> Heavy:

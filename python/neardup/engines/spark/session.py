@@ -40,6 +40,10 @@ AT_THE_END = 5.0
 LEAST_JAVA = 17
 # Megabytes for the JVM of a local master, at most.
 MOST_MEMORY = 8192
+# Where a container says how much memory it has.
+CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+# Bytes of a file that a task reads.
+SPLIT = "spark.sql.files.maxPartitionBytes"
 HERE = ("localhost", "127.0.0.1", "::1")
 # What a JVM of our own says goes nowhere: a job says in one line why it failed.
 LOG_LEVEL = "rootLogger.level = off\n"
@@ -334,8 +338,6 @@ def _jvm(master: str, log: Path) -> Any:
         ("spark.ui.showConsoleProgress", "false"),
         ("spark.driver.maxResultSize", "0"),
         ("spark.sql.execution.arrow.pyspark.enabled", "true"),
-        # Of a row twenty times its bytes are made: tasks of more would write them to disk twice.
-        ("spark.sql.files.maxPartitionBytes", "16m"),
         # A JVM without memory may wait for ever; one that ends is told of.
         (
             "spark.driver.extraJavaOptions",
@@ -343,6 +345,9 @@ def _jvm(master: str, log: Path) -> Any:
         ),
     ):
         builder = builder.config(name, value)
+    if not _is_default(SPLIT):
+        # Of a row twenty times its bytes are made: tasks of more would write them to disk twice.
+        builder = builder.config(SPLIT, "16m")
     if master.startswith("local"):
         builder = builder.config("spark.ui.enabled", os.environ.get("NEARDUP_SPARK_UI", "false"))
         if (memory := _memory()) is not None:
@@ -359,19 +364,28 @@ def _memory() -> str | None:
     """What the JVM of a local master may have: a quarter of the memory, as other programs on the
     JVM. Spark's own default, a gigabyte, is too little for ten million records, and one that is
     full may wait for ever. None where somebody has said how much."""
-    if os.environ.get("SPARK_DRIVER_MEMORY") or "--driver-memory" in os.environ.get(
-        "PYSPARK_SUBMIT_ARGS", ""
-    ):
+    said = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
+    if os.environ.get("SPARK_DRIVER_MEMORY") or "--driver-memory" in said:
         return None
+    if _is_default("spark.driver.memory"):
+        return None
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in CONTAINER:
+        # A container may have less than the machine; "max" is no limit.
+        with suppress(OSError, ValueError):
+            there = min(there, int(Path(path).read_text("ascii")))
+    return f"{max(1024, min(there >> 22, MOST_MEMORY))}m"
+
+
+def _is_default(name: str) -> bool:
+    """Whether a setting is in the file of the user's defaults."""
     home = os.environ.get("SPARK_HOME")
     folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
     if folder is not None:
         with suppress(OSError):
             told = Path(folder, "spark-defaults.conf").read_text("utf-8", errors="replace")
-            if re.search(r"^\s*spark\.driver\.memory[\s=:]", told, re.MULTILINE):
-                return None
-    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{max(1024, min(whole >> 22, MOST_MEMORY))}m"
+            return re.search(rf"^\s*{re.escape(name)}[\s=:]", told, re.MULTILINE) is not None
+    return False
 
 
 @contextmanager
