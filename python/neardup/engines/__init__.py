@@ -27,8 +27,11 @@ class Engine(Protocol):
     @property
     def session(self) -> Session | None: ...
 
-    def opened(self) -> AbstractContextManager[None]:
-        """In here the engine can be asked."""
+    def opened(self, note: Callable[[str], object] | None = None) -> AbstractContextManager[None]:
+        """In here the engine can be asked.
+
+        note  is told why it takes long to open it
+        """
 
     def match(
         self,

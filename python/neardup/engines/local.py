@@ -23,7 +23,7 @@ class Local:
 
     session = None
 
-    def opened(self) -> AbstractContextManager[None]:
+    def opened(self, note: Callable[[str], object] | None = None) -> AbstractContextManager[None]:
         return nullcontext()
 
     def match(

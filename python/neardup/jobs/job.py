@@ -188,7 +188,7 @@ class Job:
     @contextmanager
     def opened(self) -> Iterator[None]:
         """In here the engine is open. What Spark reads itself is expanded by it."""
-        with self.engine.opened():
+        with self.engine.opened(self.note):
             if self.engine.session is None:
                 yield
                 return

@@ -60,13 +60,17 @@ def test_a_task_that_runs_and_does_not_end(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_wait_for_a_machine_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "LIMIT", 0.2)
     monkeypatch.setattr(errors, "STEP", 0.05)
-    watch = trial.Watch(Tracker(runs=False))
+    monkeypatch.setattr(trial, "LONG", 0.2)
+    told: list[str] = []
+    watch = trial.Watch(Tracker(runs=False), told.append)
 
     def slow() -> int:
         time.sleep(1)
         return 7
 
     assert waited(slow, watch) == 7
+    # Once.
+    assert [note[:48] for note in told] == ["Spark has had no machine for this job for 0.2 se"]
 
 
 def test_what_the_task_does() -> None:

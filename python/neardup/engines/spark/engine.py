@@ -56,8 +56,8 @@ class Spark:
         self.session: sessions.Session | None = None
 
     @contextmanager
-    def opened(self) -> Iterator[None]:
-        with sessions.session(self.master) as opened:
+    def opened(self, note: Callable[[str], object] | None = None) -> Iterator[None]:
+        with sessions.session(self.master, note) as opened:
             self.session = opened
             try:
                 yield

@@ -65,18 +65,21 @@ class Session:
 
 
 @contextmanager
-def session(master: str | None = None) -> Iterator[Session]:
+def session(
+    master: str | None = None, note: Callable[[str], object] | None = None
+) -> Iterator[Session]:
     """A session, closed afterwards.
 
     master  sc://HOST[:PORT], local[N], local-cluster[…], spark://HOST:PORT, yarn, k8s://…, or
             "sail"; none: the session that is active in this process, if there is one, else sail
+    note    is told if a cluster has no machine for it
     """
     check_master(master)
     with _quietly():
         if master is None and (active := _active()) is not None:
             yield active
             return
-        opened = _opened(master or SAIL)
+        opened = _opened(master or SAIL, note)
         try:
             yield opened
         except KeyboardInterrupt:
@@ -126,13 +129,13 @@ def _abandon(spark: Any) -> None:
         SparkContext._gateway = SparkContext._jvm = None
 
 
-def _opened(master: str) -> Session:
+def _opened(master: str, note: Callable[[str], object] | None) -> Session:
     if master == SAIL:
         return _sail()
     scheme = master.partition("://")[0] if "://" in master else ""
     if scheme == "sc":
         return _connect(master)
-    return _classic(master, scheme)
+    return _classic(master, scheme, note)
 
 
 @contextmanager
@@ -289,7 +292,7 @@ def _check_version(theirs: str) -> None:
         )
 
 
-def _classic(master: str, scheme: str) -> Session:
+def _classic(master: str, scheme: str, note: Callable[[str], object] | None = None) -> Session:
     _check_packages()
     if not _has("pyspark") or not _has("py4j"):
         raise NoSparkError(
@@ -321,7 +324,7 @@ def _classic(master: str, scheme: str) -> Session:
             signal.signal(signal.SIGINT, before)
     try:
         check_memory(spark)
-        check_workers(spark)
+        check_workers(spark, note)
     except BaseException:
         _abandon(spark)
         raise

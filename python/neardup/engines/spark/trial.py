@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from neardup.engines.spark.errors import SparkFailedError, waited
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Seconds that the task may run: Spark unpacks an environment that was shipped in it.
 LIMIT = 180.0
+# Seconds after which somebody should know that it waits for a machine.
+LONG = 20.0
 MEMORY = "spark.executor.pyspark.memory"
 # Measured: with 512m Python, NumPy and Arrow cannot be loaded, and with less Python may not even
 # say so but try for ever.
@@ -43,24 +45,35 @@ def check_memory(spark: Any) -> None:
         )
 
 
-def check_workers(spark: Any) -> None:
+def check_workers(spark: Any, note: Callable[[str], object] | None = None) -> None:
     """Runs the task, beside a JVM of our own."""
-    watch = Watch(spark.sparkContext.statusTracker())
+    watch = Watch(spark.sparkContext.statusTracker(), note)
     one = spark.range(0, 1, 1, 1)
     waited(lambda: one.mapInArrow(loaded, "id long").collect(), watch)
 
 
 class Watch:
-    """How long the one task of a session runs already."""
+    """How long the one task of a session runs already, or waits for a machine.
 
-    def __init__(self, tracker: Any) -> None:
+    note  is told once that it waits
+    """
+
+    def __init__(self, tracker: Any, note: Callable[[str], object] | None = None) -> None:
         self._tracker = tracker
         self._since: float | None = None
+        self._note = note
+        self._began = time.monotonic()
 
     def __call__(self) -> None:
         now = time.monotonic()
         if not self._runs():
             self._since = None
+            if self._note is not None and now - self._began > LONG:
+                self._note(
+                    f"Spark has had no machine for this job for {LONG:g} seconds, and it waits; "
+                    "see that the master has workers, with cores and memory to spare"
+                )
+                self._note = None
         elif self._since is None:
             self._since = now
         elif now - self._since > LIMIT:
