@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import socket
@@ -296,6 +297,9 @@ def test_only_what_is_of_spark_is_explained() -> None:
         assert not is_of_spark(error)
     with pytest.raises(SparkFailedError, match=r"^Spark: it failed$"), explained():
         raise PySparkException("it failed")
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(SparkFailedError, match=r"^Spark: a disk of Spark is full"), explained():
+        raise full
 
 
 def test_nothing_of_spark_is_imported_before_a_session_is_opened() -> None:

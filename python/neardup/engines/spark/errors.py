@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -160,8 +161,8 @@ def explained() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(error, OSError | ValueError) and not is_of_spark(error):
-            raise
-        if not is_of_spark(error):
+        # Clients put what they send into files of Spark first, on this machine.
+        is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+        if isinstance(error, SparkFailedError) or not (is_of_spark(error) or is_full):
             raise
         raise SparkFailedError(f"Spark: {sentence_of(error)}") from error

@@ -146,6 +146,8 @@ def _quietly() -> Iterator[None]:
         warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="pyspark|google|grpc")
         warnings.filterwarnings("ignore", category=ResourceWarning)
+        # One that is ended since it does not answer; that is told in a sentence.
+        warnings.filterwarnings("ignore", message="Unable to cleanly shutdown Spark JVM")
         yield
 
 
