@@ -53,15 +53,19 @@ class Limits:
         return max(1, min(100_000, -int(-count // self.task_bytes)))
 
     def rounds(self, sizes: Sequence[float], *, in_memory: bool) -> list[range]:
-        """Which tables are done at once, if the keys of each have so many bytes: as many as fit, at
-        least one.
+        """Which tables are done at once, if the keys of each have so many bytes: no more than fit,
+        at least one, in rounds that are about equal.
 
         in_memory  whether what is moved lies in memory
         """
         most = self.moved_bytes or (IN_MEMORY if in_memory else None)
+        if most is None:
+            return [range(len(sizes))]
+        # What is left of the division must not make a round of its own.
+        share = sum(sizes) / max(1, -int(-sum(sizes) // most)) * (1 + 1e-9)
         ends, held = [0], 0.0
         for at, size in enumerate(sizes):
-            if most is not None and held and held + size > most:
+            if held and held + size > share:
                 ends.append(at)
                 held = 0.0
             held += size
