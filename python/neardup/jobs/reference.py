@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 # How a recipe for responses cuts.
 HTTP = "http"
 PARQUET = ".parquet"
-# Columns that tell a table of sketches.
-SKETCHED = {"id", "digest", "registers", "fingerprint", "checksum", "recipe"}
 # Texts looked up at a time.
 ROWS = 1 << 12
 
@@ -71,9 +69,11 @@ def check_sketches(path: str, recipe: Recipe) -> None:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
+    from neardup.engines.spark.reference import OF_SKETCHES
+
     try:
         names = pq.read_schema(path).names
-        if not set(names) >= SKETCHED:
+        if not set(names) >= set(OF_SKETCHES):
             return
         made = pc.unique(pq.read_table(path, columns=["recipe"], read_dictionary=["recipe"])[0])
     except (OSError, pa.ArrowException):

@@ -3,7 +3,8 @@
 asked       what is asked for, and how large a task may be
 storage     where intermediate tables lie; batches: Arrow in tasks; order: bytes to sort by
 sketching   texts → fingerprints and sketches; rows: numbers, and equal ones collapsed
-buckets     keys as data, pairs of rows that share one; groups: rows of heavy keys
+buckets     keys as data, pairs of rows that share one; slices: many records to a row of Spark
+groups      rows of heavy keys; stars: components linked row by row
 components  edges → connected components; texts: texts brought to pairs, and verdicts
 matching    near pairs, and who is linked with whom; answers: all that by ids
 reference   rows near a reference, and sketches that are kept of one

@@ -19,7 +19,7 @@ from neardup.columns import values_of
 from neardup.engines.spark import session as sessions
 from neardup.engines.spark.asked import Asked, Limits
 from neardup.engines.spark.batches import binaries, longs
-from neardup.engines.spark.buckets import PART_BITS, Found, fallen
+from neardup.engines.spark.buckets import PART_BITS, TABLE_BITS, Found, fallen
 from neardup.engines.spark.errors import waited
 from neardup.engines.spark.judging import verdicts
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from neardup.near.question import Question
 
 TABLE = "row long, side int, first long, signal boolean, {} binary"
-# Bits of a key below the number of its table.
-BELOW = 32
 
 
 class Spark:
@@ -173,7 +171,7 @@ def _untold(
         inside = np.zeros(len(registers), dtype=np.bool_)
         inside[rows] = True
         # Two rows of a key whose first table is that of the key met there.
-        untold &= ~((first == key >> BELOW) & inside[left] & inside[right])
+        untold &= ~((first == key >> TABLE_BITS) & inside[left] & inside[right])
     return untold
 
 
@@ -207,7 +205,7 @@ class SparkSketchJoin(SketchJoin):
         if (unit & ((1 << PART_BITS) - 1)).any():
             untold = _untold(registers, earlier, later, dense, self.question)
             earlier, later = earlier[untold], later[untold]
-        found = [(key >> BELOW, members) for key, members in dense.items()]
+        found = [(key >> TABLE_BITS, members) for key, members in dense.items()]
         return join.put(later.astype(np.uint32), earlier.astype(np.uint32), found, self.threads)
 
     def _verdicts(self, later: NDArray[np.uint32], earlier: NDArray[np.uint32]) -> Verdicts:

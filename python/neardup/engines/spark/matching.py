@@ -10,7 +10,7 @@ from neardup.engines.spark.buckets import fallen
 from neardup.engines.spark.components import components
 from neardup.engines.spark.groups import near_in_groups
 from neardup.engines.spark.rows import REFERENCE, Rows, first_row
-from neardup.engines.spark.stars import by_codes, by_pairs, by_texts
+from neardup.engines.spark.stars import LINKED, VERDICT, by_codes, by_pairs, by_texts
 from neardup.engines.spark.texts import Texts, judged, texts_of
 
 if TYPE_CHECKING:
@@ -80,14 +80,11 @@ def linked(rows: Rows, sources: Texts, linkage: Linkage) -> DataFrame:
     labels = members.join(firsts, "root")
     labels = storage.pin(labels.select("row", "label").where("row <> label"))
     if found.texts is None:
-        nothing = (F.lit(None).cast(kind).alias(name) for name, kind in UNKNOWN)
+        nothing = (F.lit(None).cast(kind).alias(name) for name, kind in VERDICT)
         return labels.select("row", "label", *nothing)
     pairs = labels.toDF("left", "right")
     verdicts = judged(rows, pairs, labels.count(), found.texts)
-    return storage.pin(verdicts.toDF("row", "label", "distance", "similarity"))
-
-
-UNKNOWN = (("distance", "bigint"), ("similarity", "double"))
+    return storage.pin(verdicts.toDF(*LINKED))
 
 
 def _stars(rows: Rows, members: DataFrame, found: Near) -> DataFrame:
@@ -138,6 +135,6 @@ def removed(rows: Rows, labels: DataFrame, sources: Texts) -> DataFrame:
         wanted = pairs.select(F.col("left").alias("row")).union(pairs.select("right"))
         texts = texts_of(rows, wanted, sources)
         verdicts = judged(rows, pairs, gone.count(), texts)
-        gone = gone.join(verdicts.toDF("row", "label", "distance", "similarity"), ["row", "label"])
+        gone = gone.join(verdicts.toDF(*LINKED), ["row", "label"])
     known = F.when(F.col("signal"), F.col("distance")).alias("distance")
     return gone.select("row", "id", "label", known, "similarity")
