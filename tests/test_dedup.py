@@ -190,6 +190,10 @@ def test_strings_that_are_numbers_are_compared_as_numbers() -> None:
     assert nd.dedup(texts, keep="best:n", keys=["9", "10", " "]).kept.tolist() == [1]
     assert nd.dedup(texts, keep="best:n", keys=["9", "10", "x"]).kept.tolist() == [2]
     assert nd.dedup(texts, keep="best:n", keys=[None, "", "-3"]).kept.tolist() == [2]
+    # Two numbers that are the same as doubles.
+    large = ["9007199254740992", "9007199254740993", "7"]
+    assert nd.dedup(texts, keep="best:n", keys=large).kept.tolist() == [1]
+    assert nd.dedup(texts, keep="best:n", keys=["0.5", "0.25", "1e0"]).kept.tolist() == [2]
 
 
 @pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])

@@ -145,6 +145,23 @@ def test_what_a_batch_replaces_is_passed_over(path: Path, limits: dict[str, Any]
         assert (found[49].status, found[49].dup_of) == ("duplicate", "49")
 
 
+def test_short_texts_that_a_batch_replaces_are_passed_over(path: Path) -> None:
+    with nd.Collection.open(path) as collection:
+        collection.add([("a", "ok"), ("b", "ok")])
+        found = collection.add([("a", "no"), ("c", "ok")], unless_duplicate=True)
+        assert found == [Outcome("a", "updated"), Outcome("c", "duplicate", "b", None, 1.0)]
+
+
+def test_of_equally_near_documents_the_stored_one_is_named(path: Path) -> None:
+    stored, fresh, both = "red green black cyan", "red green blue white", "red green blue black"
+    with nd.Collection.open(path) as collection:
+        collection.add([("cat", CAT), ("stored", stored)])
+        found = collection.add([("fresh", fresh), ("x", both)], unless_duplicate=True, radius=29)
+        assert found[0] == Outcome("fresh", "added")
+        assert found[1] == Outcome("x", "duplicate", "stored", 29, None)
+        assert nd.distance(*nd.fingerprints([fresh, both])) == 29
+
+
 @pytest.mark.parametrize("limits", [{}, {"radius": 3}])
 def test_many_equal_updates_do_not_ask_for_each_other(
     path: Path, limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch

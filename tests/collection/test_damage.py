@@ -49,6 +49,18 @@ def test_an_id_changed_in_the_order_of_ids_is_not_said_to_be_absent(
         assert collection.verify()
 
 
+def test_a_changed_id_is_not_returned_as_a_match(many: Path) -> None:
+    connection = sqlite3.connect(many / "collection.sqlite")
+    with connection:
+        connection.execute("UPDATE documents SET id = 'id-031x' WHERE id = 'id-031'")
+    connection.close()
+    with nd.Collection.open(many, read_only=True) as collection:
+        assert collection.check(TEXTS[3][1], 1.0)[0].id == "id-003"
+        for texts in (TEXTS[31][1], [text for _, text in TEXTS]):
+            with pytest.raises(nd.CorruptCollectionError):
+                collection.check(texts, 1.0)
+
+
 def test_an_id_that_is_not_there_is_absent(many: Path) -> None:
     with nd.Collection.open(many, read_only=True) as collection:
         for id_ in ("", "a", "id-0", "id-0300", "id-059!", "zzz", "\U0010ffff"):

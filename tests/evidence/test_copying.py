@@ -12,6 +12,7 @@ import neardup as nd
 import passages_reference
 from neardup import _core
 from neardup.evidence.copying import check
+from neardup.evidence.cover import Words
 from neardup.evidence.runs import Runs
 
 
@@ -68,6 +69,20 @@ def test_characters_are_those_of_words() -> None:
         "去除引用复制比": 15 / 27,
         "单篇最大复制比": 15 / 27,
     }
+
+
+@pytest.mark.parametrize(
+    ("stretches", "expected"),
+    [
+        ([(0, 10)], [True, True, False]),
+        ([(1, 10)], [False, True, False]),
+        ([(6, 9)], [False, False, False]),
+        # Within a word there is no word, and a stretch around it still holds it.
+        ([(0, 10), (1, 3), (7, 8)], [True, True, False]),
+    ],
+)
+def test_words_within_stretches(stretches: list[tuple[int, int]], expected: list[bool]) -> None:
+    assert Words("alpha beta gamma").within(stretches).tolist() == expected
 
 
 def test_edited_passages_count_without_the_changed_words() -> None:
@@ -419,6 +434,14 @@ def test_a_collection_is_a_corpus(tmp_path: Path) -> None:
         assert [x.id for x in only(check([("e", ESSAY, "Ada")], collection)).sources] == ["two"]
         among = check(collection)
         assert [finding.id for finding in among.findings] == ["one", "two", "three"]
+
+
+def test_documents_before_and_behind_a_collection_are_not_confused(tmp_path: Path) -> None:
+    with nd.Collection.open(tmp_path / "c.neardup", runs=True) as collection:
+        collection.add([("three", words("third", 10))])
+        essay = only(check([f"{ESSAY} {words('third', 10)}"], [CORPUS[0], collection, CORPUS[1]]))
+        found = [(x.id, x.words) for x in essay.sources]
+        assert found == [("two", 30), ("one", 20), ("three", 10)]
 
 
 def test_a_corpus_is_read_once_and_lazily() -> None:

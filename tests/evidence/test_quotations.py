@@ -13,7 +13,10 @@ from neardup.evidence.quotations import merged, quotations, references
         ('He said "it is late" and "go home".', ['"it is late"', '"go home"']),
         ("He said “it is late”, and left.", ["“it is late”"]),
         ("Er sagte: „Es ist spät“, und ging.", ["„Es ist spät“"]),
+        ("Powiedział: „Jest późno”, i „idź”.", ["„Jest późno”", "„idź”"]),
         ("Il dit «il est tard».", ["«il est tard»"]),
+        # A quotation within a quoted line does not end it.
+        ('> it is "late" now\nso we went', ['> it is "late" now']),
         ("他说「已经晚了」，又说『走吧』。", ["「已经晚了」", "『走吧』"]),
         ("他说「她说『走吧』就走了」。", ["「她说『走吧』就走了」"]),
         ("他说“已经晚了”。", ["“已经晚了”"]),
@@ -72,3 +75,4 @@ def test_a_megabyte_of_marks_takes_no_time() -> None:
 
 def test_merged() -> None:
     assert merged([(5, 7), (0, 3), (2, 4), (7, 9)]) == [(0, 4), (5, 9)]
+    assert merged([(1, 3), (0, 9), (4, 6)]) == [(0, 9)]

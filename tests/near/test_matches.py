@@ -216,6 +216,16 @@ def test_the_nearest_of_those_before(
             assert math.isnan(found.similarity[row])
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_of_equally_near_rows_the_first_is_the_match(reverse: bool) -> None:
+    before = ["red green black cyan", "red green blue white"][:: -1 if reverse else 1]
+    texts = [*before, "red green blue black"]
+    asked = question(None, 40, None, bits=128)
+    assert {Naive(texts, asked).distance(row, 2) for row in (0, 1)} == {29}
+    found = matched(texts, asked, first=2).nearest(2)
+    assert (found.match[2], found.distance[2]) == (0, 29)
+
+
 @pytest.mark.parametrize("linkage", [None, "star", "connected"])
 def test_counts_at_the_defaults(linkage: Any) -> None:
     lines = SAMPLE.read_text(encoding="utf-8").splitlines()
