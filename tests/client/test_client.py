@@ -177,6 +177,44 @@ def test_an_answer_of_another_length_is_told(count: int) -> None:
         batch.answered([CheckedLine(id=None, matches=[])] * count)
 
 
+@pytest.mark.parametrize("status", [408, 413])
+def test_lines_after_an_early_end_are_sent_one_by_one(status: int) -> None:
+    batch = next(calls.check_all(["a", "b", "c"]))
+    good, end = CheckedLine(id=None, matches=[]), LineProblem(line=2, title="", status=status)
+    answers, rest = batch.answered([good, end])
+    assert answers == [good]
+    assert [(one.first, one.lines) for one in rest] == [(2, batch.lines[1:2]), (3, batch.lines[2:])]
+
+
+@pytest.mark.parametrize("status", [422, 503])
+def test_another_problem_does_not_end_a_batch_early(status: int) -> None:
+    batch = next(calls.check_all(["a", "b"]))
+    with pytest.raises(nd.ServiceError, match="1 answers to 2 lines"):
+        batch.answered([LineProblem(line=1, title="", status=status)])
+
+
+@pytest.mark.parametrize(
+    ("given", "metadata"),
+    [
+        (("a", "x"), {}),
+        (("a", "x", None), {}),
+        (("a", "x", {"n": 1}), {"n": 1}),
+        ({"id": "a", "text": "x"}, {}),
+        ({"id": "a", "text": "x", "n": 1}, {"n": 1}),
+        ({"id": "a", "text": "x", "metadata": {"n": 1}}, {"n": 1}),
+        # One field beside others is a field like them.
+        (
+            {"id": "a", "text": "x", "metadata": {"n": 1}, "url": "y"},
+            {"metadata": {"n": 1}, "url": "y"},
+        ),
+    ],
+)
+def test_all_other_fields_of_a_document_are_its_metadata(
+    given: Any, metadata: dict[str, Any]
+) -> None:
+    assert calls.as_document(given) == {"id": "a", "text": "x", "metadata": metadata}
+
+
 def test_an_add_without_an_answer_in_time_is_not_sent_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -341,6 +379,38 @@ def test_what_was_not_taken_is_sent_again_and_what_may_have_been_is_not(
             # An update twice is an update.
             assert client.add([("a", "x")])[0].status == "added"
             assert len(seen) == 3
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds"),
+    [("7", 7.0), ("86400", 30.0), ("0", 0.1), ("", 0.1), ("-5", 0.1), ("1.5", 0.1), ("soon", 0.1)],
+)
+def test_retry_after_is_a_number_of_seconds_up_to_a_limit(
+    pauses: list[float], asked: str, seconds: float
+) -> None:
+    answer = httpx.Response(503, headers={"Retry-After": asked})
+    waited = patience.Patience(1).after_answer(0, calls.check("x"), answer)
+    assert waited == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("error", "sent"),
+    [
+        (httpx.ConnectError("x"), False),
+        (httpx.ConnectTimeout("x"), False),
+        (httpx.ReadTimeout("x"), True),
+        (httpx.WriteTimeout("x"), True),
+        (httpx.RemoteProtocolError("x"), True),
+    ],
+)
+def test_only_a_request_that_was_never_sent_is_always_sent_again(
+    pauses: list[float], error: Exception, *, sent: bool
+) -> None:
+    wait = patience.Patience(1)
+    once = calls.add([("a", "x")], unless_duplicate=True)
+    assert wait.after_error(0, once, error) == (None if sent else pytest.approx(0.1))
+    assert wait.after_error(0, calls.add([], unless_duplicate=False), error) is not None
+    assert wait.after_error(0, once, ValueError()) is None
 
 
 def test_patience_ends(pauses: list[float]) -> None:

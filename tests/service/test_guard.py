@@ -18,6 +18,7 @@ from neardup.service import rights, tokens
 from neardup.service.demo import demo_collection
 from neardup.service.guard import Guard
 from neardup.service.metrics import Metrics
+from neardup.service.problems import Refusal
 from neardup.service.rights import Rights
 from neardup.service.settings import Settings
 from neardup.service.state import Service
@@ -283,6 +284,65 @@ def test_more_than_the_rate_is_refused_until_later(serve: Callable[..., str]) ->
         assert refused.status_code == 429
         time.sleep(int(refused.headers["retry-after"]))
         assert client.get("/healthz").status_code == 200
+
+
+def statuses(
+    settings: Settings, asked: list[tuple[str, list[tuple[bytes, bytes]]]], method: str = "GET"
+) -> list[int]:
+    """What becomes of requests of these addresses with these headers."""
+    guard = Guard(Response(), settings, Rights(settings), Metrics.__new__(Metrics))
+
+    async def status(peer: str, headers: list[tuple[bytes, bytes]]) -> int:
+        scope = {"type": "http", "method": method, "path": "/v1/stats", "query_string": b""}
+        try:
+            await guard.check({**scope, "headers": [(b"host", b"localhost"), *headers]}, peer)
+        except Refusal as refusal:
+            return refusal.status
+        return 200
+
+    async def main() -> list[int]:
+        return [await status(*one) for one in asked]
+
+    return asyncio.run(main())
+
+
+def test_each_token_or_else_each_network_has_its_own_rate(token_file: Path) -> None:
+    read, write = ([(b"authorization", f"Bearer {x}".encode())] for x in (READ, WRITE))
+    settings = Settings(token_file=token_file, rate=0.001, burst=1)
+    asked = [("192.0.2.1", read), ("192.0.2.1", write), ("192.0.2.2", read)]
+    assert statuses(settings, asked) == [200, 200, 429]
+    peers = ["192.0.2.1", "192.0.2.2", "192.0.2.1", "2001:db8::1", "2001:db8::2", "2001:db9::1"]
+    asked = [(peer, []) for peer in peers]
+    assert statuses(Settings(rate=0.001, burst=1), asked) == [200, 200, 429, 200, 429, 200]
+
+
+def test_guesses_from_one_network_count_together(
+    token_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rights, "SLOWED", 0.0)
+    monkeypatch.setattr(rights, "FORGIVEN", 0.001)
+    wrong = [(b"authorization", b"Bearer guess")]
+    peers = [*(f"2001:db8::{n}" for n in range(rights.GUESSES + 1)), "2001:db9::1"]
+    found = statuses(Settings(token_file=token_file), [(peer, wrong) for peer in peers])
+    assert found == [401] * rights.GUESSES + [429, 401]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (b"authorization", f"Bearer {READ}".encode()),
+        (b"content-encoding", b"identity"),
+        (b"content-length", b"1"),
+        (b"content-type", b"application/json"),
+        (b"host", b"localhost"),
+        (b"origin", b"http://localhost"),
+    ],
+)
+def test_a_header_that_decides_something_comes_once(name: bytes, value: bytes) -> None:
+    others = 0 if name == b"host" else 1
+    for count, status in ((others, 200), (others + 1, 400)):
+        asked = [("192.0.2.1", [(name, value)] * count)]
+        assert statuses(Settings(), asked, "POST") == [status]
 
 
 def test_a_service_that_reads_only_changes_nothing(serve: Callable[..., str]) -> None:

@@ -18,8 +18,9 @@ from starlette.types import Message
 import neardup as nd
 from neardup.service.budget import Budget, Share
 from neardup.service.door import Busy, Door
-from neardup.service.lines import TooLong, batches
+from neardup.service.lines import Replies, TooLong, batches
 from neardup.service.settings import Settings
+from neardup.service.state import Service
 
 LINES = {"Accept": "application/x-ndjson"}
 
@@ -50,17 +51,15 @@ def test_lines_are_the_same_whatever_the_parts(body: bytes, cuts: list[int]) -> 
 
 
 def test_small_parts_of_a_long_line_take_linear_time() -> None:
-    long = b"x" * 3_000_000
-
-    def seconds(parts: list[bytes]) -> float:
+    def seconds(rest: int) -> float:
+        parts = [b"x" * rest, *[b"y"] * 3000]
         # Of this thread: services of other tests may still be at work in theirs.
         began = time.thread_time()
         assert read(parts) == [(1, b"".join(parts))]
         return time.thread_time() - began
 
-    whole = seconds([b"y" * 5000])
-    # Two thousand copies of the rest would be six gigabytes.
-    assert seconds([long, *[b"y"] * 2000]) < whole + 0.3
+    # To copy the rest for each part would be twelve gigabytes; a busy machine is given five tries.
+    assert any(seconds(4_000_000) < 3 * seconds(1) + 0.1 for _ in range(5))
 
 
 def test_a_line_that_is_too_long_ends_it_at_once() -> None:
@@ -80,6 +79,36 @@ def test_no_more_is_held_than_what_is_being_answered() -> None:
     other.take(950)
     with pytest.raises(TimeoutError):
         read([b"x" * 90 + b"\n"], Settings(answer_seconds=0.1), share)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "calls"),
+    # A wrong line is looked for by halves. A failure may have stored some: it is not repeated.
+    [(ValueError("x"), 422, 7), (OSError(5, "x"), 503, 1), (KeyError("x"), 500, 1)],
+)
+def test_only_a_batch_refused_for_one_of_its_lines_is_tried_in_parts(
+    tmp_path: Path, error: Exception, status: int, calls: int
+) -> None:
+    made, sent = [], b""
+
+    async def fail(_: Any, __: Any, given: list[Any]) -> list[Any]:
+        made.append(given)
+        raise error
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"1\n2\n3\n4\n", "more_body": False}
+
+    async def send(message: Message) -> None:
+        nonlocal sent
+        sent += message.get("body", b"")
+
+    with nd.Collection.open(tmp_path / "a.neardup") as collection:
+        service = Service(collection)
+        asyncio.run(Replies(service, int, fail)(None, None, receive, send))
+        service.close()
+    answers = [_json(line) for line in sent.decode().splitlines()]
+    assert [(one["line"], one["status"]) for one in answers] == [(n, status) for n in range(1, 5)]
+    assert len(made) == calls
 
 
 def test_a_moment_of_a_full_queue_does_not_break_a_list(

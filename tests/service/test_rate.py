@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from neardup.service import rate
 from neardup.service.rate import Rate
 
@@ -23,11 +25,12 @@ def test_a_slow_rate_says_how_long_to_wait() -> None:
     assert limit.wait("a") == 10
 
 
-def test_no_more_clients_are_remembered_than_allowed() -> None:
+def test_the_client_not_seen_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate, "MOST_CLIENTS", 2)
     limit = Rate(1.0, 1, lambda: 0.0)
-    for number in range(rate.MOST_CLIENTS + 100):
-        limit.wait(str(number))
-    assert len(limit._buckets) == rate.MOST_CLIENTS
+    assert [limit.wait(client) for client in "abac"] == [0, 0, 1, 0]
+    # b is forgotten, and its bucket full again; a and c are not.
+    assert [limit.left(client) for client in "abc"] == [1, 0, 1]
 
 
 def test_what_is_left_can_be_asked_without_taking_it() -> None:

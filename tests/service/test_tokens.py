@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from neardup.service import tokens as reading
 from neardup.service.tokens import TokenFileError, Tokens
 
 LONG = "0123456789abcdef"
@@ -62,3 +64,16 @@ def test_a_file_that_others_may_read_is_refused(tmp_path: Path, mode: int) -> No
 def test_a_missing_file_is_told_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nothing"):
         Tokens(tmp_path / "nothing")
+
+
+def test_a_change_within_a_second_and_of_the_same_size_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PATIENCE", -1.0)
+    path = written(tmp_path, f"read {LONG}1")
+    os.utime(path, ns=(0, 1_000_000_000))
+    tokens = Tokens(path)
+    path.write_text(f"read {LONG}2", encoding="utf-8")
+    os.utime(path, ns=(0, 1_000_000_001))
+    assert tokens.find(f"{LONG}1") is None
+    assert tokens.find(f"{LONG}2") is not None

@@ -14,6 +14,7 @@ from urllib.parse import urlencode, urlsplit
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from neardup.service.addresses import client_of
 from neardup.service.budget import Budget, Share
 from neardup.service.metrics import Metrics
 from neardup.service.problems import Refusal
@@ -138,7 +139,7 @@ class Guard:
             )
         token = await self.rights.check(scope, peer)
         if self.rate is not None:
-            seconds = self.rate.wait(peer if token is None else token.name)
+            seconds = self.rate.wait(client_of(peer) if token is None else token.name)
             if seconds:
                 raise Refusal(
                     429,

@@ -57,10 +57,19 @@ def test_a_token_is_kept_where_scripts_cannot_read_it(client: httpx.Client) -> N
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
+    assert "secure" not in cookie
     assert client.get("/check", headers=HTML).status_code == 200
     assert client.get("/v1/stats").status_code == 200
     client.post("/sign-out")
     assert client.get("/check", headers=HTML).status_code == 303
+
+
+def test_over_https_the_cookie_never_goes_over_http(client: httpx.Client) -> None:
+    """Where a proxy has the certificate, it says so."""
+    form = {"token": READ, "next": ""}
+    for scheme, count in (("https", 1), ("http", 0)):
+        answer = client.post("/sign-in", data=form, headers={"X-Forwarded-Proto": scheme})
+        assert answer.headers["set-cookie"].count("; Secure") == count
 
 
 def test_a_token_to_read_changes_nothing(client: httpx.Client) -> None:

@@ -44,7 +44,8 @@ def routes(service: Service) -> list[BaseRoute]:
             path="/",
             httponly=True,
             samesite="strict",
-            secure=request.url.scheme == "https",
+            # Behind a proxy the service itself is asked over HTTP.
+            secure="https" in (request.url.scheme, request.headers.get("x-forwarded-proto")),
         )
         return answer
 
