@@ -420,6 +420,31 @@ def test_nothing_is_glued_to_half_a_record(tmp_path: Path) -> None:
     assert bytes(out) == RECORDS[0] + RECORDS[1][:10] + b"\n" + RECORDS[1]
 
 
+def test_a_note_is_on_the_disk_before_anything_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, synced = tmp_path / "seen.neardup", list[bytes]()
+    fsync, add = os.fsync, nd.Collection.add
+
+    def spy(number: int) -> None:
+        fsync(number)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(number), (seen / PENDING).stat()):
+                synced.append((seen / PENDING).read_bytes())
+
+    def adding(*args: Any, **options: Any) -> Any:
+        assert Pending(seen / PENDING).read()
+        assert synced[-1:] == [(seen / PENDING).read_bytes()]
+        return add(*args, **options)
+
+    monkeypatch.setattr(os, "fsync", spy)
+    monkeypatch.setattr(nd.Collection, "add", adding)
+    pieces = iter(RECORDS)
+    with Filter(lambda _: None, collection=seen) as filtering:
+        filtering.run(lambda _: next(pieces, b""))
+    assert synced
+
+
 def test_half_a_note_is_no_note(tmp_path: Path) -> None:
     note = Pending(tmp_path / PENDING)
     assert note.read() == []

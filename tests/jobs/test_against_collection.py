@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,6 +79,24 @@ def test_the_nearest_of_files_and_collections_is_named(tmp_path: Path) -> None:
         (row,) = (json.loads(line) for line in removed.read_text("utf-8").splitlines())
         assert (row["id"], row["dup_of"]) == ("new", nearest)
         assert nearest in report.read_text("utf-8")
+
+
+@pytest.mark.parametrize("asked", [{}, {"radius": 3}], ids=str)
+def test_of_two_collections_as_near_the_first_is_named(
+    tmp_path: Path, asked: dict[str, Any]
+) -> None:
+    new, removed = tmp_path / "new.jsonl", tmp_path / "removed.jsonl"
+    new.write_text(json.dumps({"id": "new", "text": "one text of a few words"}) + "\n", "utf-8")
+    for name in ("first.neardup", "second.neardup"):
+        with nd.Collection.open(tmp_path / name) as collection:
+            collection.add([(name, "One text of a few words!")])
+    paths = [str(tmp_path / name) for name in ("first.neardup", "second.neardup")]
+    for against in (paths, paths[::-1]):
+        options = jobs.Options(against=against, removed=removed, **asked)
+        summary = jobs.dedup([str(new)], tmp_path / "kept.jsonl", options)
+        (row,) = (json.loads(line) for line in removed.read_text("utf-8").splitlines())
+        assert (row["dup_of"], row["dup_source"]) == (Path(against[0]).name, against[0])
+        assert (summary.removed, summary.pairs) == (1, 1)
 
 
 def test_a_collection_and_a_file_together(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:

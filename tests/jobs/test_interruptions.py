@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import captured
 import job_corpora as corpora
 from job_faults import GOOD, JOBS, Stopper, interrupt, line, names, write
 from neardup import jobs
@@ -160,6 +161,11 @@ def stopped(corpus: Path, out: Path, work: Path, **options: Any) -> None:
         ({"keep": "best:n"}, "reading"),
         ({"reading": Reading(("text", "day"))}, "reading"),
         ({"reading": Reading(format="jsonl")}, "lines"),
+        ({"reading": Reading(lines=True)}, "lines"),
+        ({"reading": Reading(encoding="latin-1")}, "encoding"),
+        ({"reading": Reading(max_bytes=10**9)}, "limits"),
+        ({"reading": Reading(max_document=10**6)}, "limits"),
+        ({"radius": 3}, "compared by"),
         ({"against": True}, "against"),
     ],
 )
@@ -181,6 +187,30 @@ def test_resuming_with_other_settings_is_refused(
     jobs.dedup([str(corpus)], out, jobs.Options(work_dir=work, **change))
     assert out.exists()
     assert not work.exists()
+
+
+@pytest.mark.parametrize("change", [{"delimiter": ";"}, {"quoting": "none"}, {"header": False}])
+def test_resuming_with_other_cells_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    out, work = tmp_path / "out.csv", tmp_path / "work"
+    # Columns have the same names with and without a header.
+    source = write(tmp_path / "in.csv", b"1;2,2\n", b'one;two,"three four"\n')
+    stopped(source, out, work, reading=Reading(("2",)))
+    options = jobs.Options(work_dir=work, resume=True, reading=Reading(("2",), **change))
+    with pytest.raises(ValueError, match=r"the earlier run differs in cells: .*without --resume"):
+        jobs.dedup([str(source)], out, options)
+
+
+@pytest.mark.parametrize(("job", "within"), [(jobs.dedup, "host"), (jobs.cluster, None)])
+def test_resuming_with_other_views_is_refused(
+    tmp_path: Path, job: Callable[..., object], within: str | None
+) -> None:
+    """Facts of responses are kept for some jobs only, and groups for what they share."""
+    out, work = tmp_path / "out.jsonl", tmp_path / "work"
+    capture = captured.write(tmp_path / "scan.jsonl", captured.mixed())
+    stopped(capture, out, work, recipe="http")
+    options = jobs.Options(work_dir=work, resume=True, recipe="http", within=within)
+    with pytest.raises(ValueError, match=r"the earlier run differs in views: .*without --resume"):
+        job([str(capture)], out, options)
 
 
 def test_resuming_with_a_changed_input_is_refused(tmp_path: Path, corpus: Path) -> None:

@@ -7,6 +7,7 @@ import random
 from collections import Counter, defaultdict
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from neardup.engines import spark as sp
 from neardup.engines.spark import buckets, groups
 from neardup.engines.spark.asked import Limits
-from neardup.engines.spark.buckets import Heavy
+from neardup.engines.spark.buckets import Heavy, block_pairs, unit_of, units_of_pairs
 from neardup.engines.spark.groups import Placing
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE
 from spark_cases import (
@@ -99,6 +100,28 @@ def test_the_rest_meets_everyone(rows: Members, large: dict[int, tuple[int, int]
         group = rows[one][0]
         if group == rows[two][0] and group in large and (rows[one][2] or rows[two][2]):
             assert met[one, two] >= 1
+
+
+@pytest.mark.parametrize("across", [False, True])
+@settings(max_examples=40)
+@given(rows=st.sets(st.integers(0, 500), min_size=2, max_size=20), blocks=st.integers(2, 5))
+def test_a_pair_is_told_where_its_rows_meet(rows: set[int], blocks: int, across: bool) -> None:
+    """Of a key that is cut and dense, the unit of a pair is one to which both rows go."""
+    row = np.array(sorted(rows))
+    side = np.where(row % 2, REFERENCE, INPUT) if across else np.full(len(row), ALL)
+    key = np.full(len(row), 7)
+    units = {
+        (int(row[at]), int(unit))
+        for part, _, chosen in block_pairs(row, side, np.full(len(row), blocks))
+        for at, unit in zip(chosen, unit_of(key[chosen], part), strict=True)
+    }
+    for (one, ours), (two, theirs) in itertools.combinations(zip(row, side, strict=True), 2):
+        if across and ours == theirs:
+            continue
+        left, right = (two, one) if across and theirs == REFERENCE else (one, two)
+        heavy = Heavy({7: blocks})
+        (unit,) = units_of_pairs(key[:1], left[None], right[None], heavy, across=across)
+        assert {(int(one), int(unit)), (int(two), int(unit))} <= units
 
 
 def test_of_a_template_there_is_no_rest(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

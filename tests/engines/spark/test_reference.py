@@ -64,6 +64,16 @@ def test_removed_rows_are_those_of_the_local_engine(
     assert found.counts() == counts
 
 
+def test_the_first_of_two_rows_as_near_by_radius(spark: Any) -> None:
+    lorem = "the order with this number was sent to you today and will arrive within five days"
+    reference: Texts = [f"{lorem} {at}" for at in range(4)]
+    frame = frame_of(spark, reference, partitions=1, seed=6)
+    found = listed(sp.against(frame_of(spark, [lorem]), frame, radius=30).removed.toArrow())
+    # 0 and 2 are 16 bits away, the others more.
+    assert [row[:3] for row in found] == [(0, 0, 16)]
+    assert found == expected_against(reference, [lorem], {"radius": 30})
+
+
 @pytest.mark.parametrize(
     ("texts_kept", "asked"),
     [
