@@ -22,8 +22,8 @@ import pyarrow as pa
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 import corpora
-import edges
 import neardup as nd
+from helpers import borderline_pairs
 from neardup import _core
 from neardup.near.corpus import texts_in_memory
 from neardup.near.join import SketchJoin
@@ -34,36 +34,38 @@ RECALLS = (0.9, 0.99, 0.999)
 LONGEST = 600
 
 
-def kinds(data: Path | None) -> dict[str, edges.Kind]:
+def kinds(data: Path | None) -> dict[str, borderline_pairs.Kind]:
     posts = [text.lower().split()[:LONGEST] for text in corpora.english(data, 4000)]
     stories = [
         text.lower().split()[:LONGEST] for text in corpora.english(data, 4000, source="reuters")
     ]
     verses = [list(text) for text in corpora.poems(data, 4000) if len(text) >= 12]
     lines = [post[at : at + 15] for post in posts for at in range(0, len(post) - 15, 40)]
-    made_up = [edges.equal_weights(random.Random(seed)) for seed in range(300)]
+    made_up = [borderline_pairs.equal_weights(random.Random(seed)) for seed in range(300)]
     return {
-        "titles of 4–15 words": edges.Kind(
+        "titles of 4–15 words": borderline_pairs.Kind(
             lambda rng: rng.choice(lines)[: rng.randint(4, 15)], lines
         ),
-        "14 equal weights": edges.Kind(edges.equal_weights, made_up),
-        "four words and a function word": edges.Kind(edges.one_function_word, made_up),
-        "Chinese of 10–30 characters": edges.Kind(
+        "14 equal weights": borderline_pairs.Kind(borderline_pairs.equal_weights, made_up),
+        "four words and a function word": borderline_pairs.Kind(
+            borderline_pairs.one_function_word, made_up
+        ),
+        "Chinese of 10–30 characters": borderline_pairs.Kind(
             lambda rng: rng.choice(verses)[: rng.randint(10, 30)], verses, ""
         ),
-        "poems": edges.Kind(lambda rng: rng.choice(verses), verses, ""),
-        "posts": edges.Kind(lambda rng: rng.choice(posts), posts),
-        "stories": edges.Kind(lambda rng: rng.choice(stories), stories),
-        "titles, one word many times": edges.Kind(
-            lambda rng: edges.heavy(rng.choice(lines)[: rng.randint(4, 15)], rng), lines
+        "poems": borderline_pairs.Kind(lambda rng: rng.choice(verses), verses, ""),
+        "posts": borderline_pairs.Kind(lambda rng: rng.choice(posts), posts),
+        "stories": borderline_pairs.Kind(lambda rng: rng.choice(stories), stories),
+        "titles, one word many times": borderline_pairs.Kind(
+            lambda rng: borderline_pairs.heavy(rng.choice(lines)[: rng.randint(4, 15)], rng), lines
         ),
-        "posts, one word many times": edges.Kind(
-            lambda rng: edges.heavy(rng.choice(posts), rng), posts
+        "posts, one word many times": borderline_pairs.Kind(
+            lambda rng: borderline_pairs.heavy(rng.choice(posts), rng), posts
         ),
-        "Chinese, one character many times": edges.Kind(
-            lambda rng: edges.heavy(rng.choice(verses)[:30], rng), verses, ""
+        "Chinese, one character many times": borderline_pairs.Kind(
+            lambda rng: borderline_pairs.heavy(rng.choice(verses)[:30], rng), verses, ""
         ),
-        "templates with other fields": edges.Kind(edges.template, made_up),
+        "templates with other fields": borderline_pairs.Kind(borderline_pairs.template, made_up),
     }
 
 
@@ -102,8 +104,8 @@ def main() -> None:
         cells = []
         for similarity in SIMILARITIES:
             planted: dict[str, list[tuple[str, str]]] = {
-                edit: list(edges.pairs(kind, make, similarity, given.pairs, rng, recipe))
-                for edit, make in edges.EDITS.items()
+                edit: list(borderline_pairs.pairs(kind, make, similarity, given.pairs, rng, recipe))
+                for edit, make in borderline_pairs.EDITS.items()
             }
             if given.agreement:
                 _agreement(name, similarity, planted, recipe)

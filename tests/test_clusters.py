@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from pairs_reference import naive_connected, naive_star, near_codes
+from reference.pairs import naive_connected, naive_star, near_codes
 
 
 @settings(max_examples=120)

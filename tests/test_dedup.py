@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from dedup_reference import labels, near_pairs, order_of
+from reference.dedup import labels, near_pairs, order_of
 
 SAMPLE = Path(__file__).parent.parent / "examples" / "sample.jsonl"
 WORDS = [

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import edges
 import neardup as nd
-from dedup_reference import labels, near_pairs, order_of
+from helpers import borderline_pairs
 from neardup.links import connected, star
+from reference.dedup import labels, near_pairs, order_of
 from test_dedup import corpora, sample
 
 STEPS = [0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1 - 1e-9]
@@ -91,9 +91,12 @@ def test_at_the_default_recall_as_many_are_removed_as_by_a_new_run() -> None:
     """Each misses a few pairs of its own, so answers are compared by how many of the pairs made for
     the purpose they tell."""
     rng = random.Random(12)
-    kind = edges.Kind(lambda rng: [edges.word(rng) for _ in range(rng.randint(8, 30))], [])
+    kind = borderline_pairs.Kind(
+        lambda rng: [borderline_pairs.word(rng) for _ in range(rng.randint(8, 30))], []
+    )
     made = [
-        (text := kind.draw(rng), [*text[: -rng.randint(1, 3)], edges.word(rng)]) for _ in range(600)
+        (text := kind.draw(rng), [*text[: -rng.randint(1, 3)], borderline_pairs.word(rng)])
+        for _ in range(600)
     ]
     texts = [" ".join(words) for pair in made for words in pair]
     found = nd.dedup(texts, 0.7, pairs=True)
@@ -111,12 +114,12 @@ def test_at_the_default_recall_as_many_are_removed_as_by_a_new_run() -> None:
 def test_texts_that_are_nearly_all_alike() -> None:
     """Dense buckets, of which a run without pairs looks only at those that link something."""
     rng = random.Random(3)
-    base = [edges.word(rng) for _ in range(20)]
+    base = [borderline_pairs.word(rng) for _ in range(20)]
     texts = []
     for _ in range(700):
         words = list(base)
         for at in rng.sample(range(20), rng.randint(0, 3)):
-            words[at] = edges.word(rng)
+            words[at] = borderline_pairs.word(rng)
         texts.append(" ".join(words))
     found = nd.dedup(texts, 0.6, recall=1.0, pairs=True)
     assert len(found.pairs) > 100_000

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-import reference
 from neardup.features import Feature, features, token_hash
+from reference import fingerprint as reference
 
 DEFAULT = nd.Recipe()
 

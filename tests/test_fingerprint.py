@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-import reference
+from reference import fingerprint as reference
 
 WIDTHS = [8, 16, 40, 64, 72, 128, 136, 192, 256, 264, 384, 512]
 TEXTS = [

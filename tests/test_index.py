@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import neardup as nd
-import neighbours_reference as naive
-from neighbours_reference import check_answers, clustered, filled, hits, same
+from reference import neighbours as naive
+from reference.neighbours import check_answers, clustered, filled, hits, same
 
 TEXTS = ["the cat sat on the mat", "", "the cat sat on a mat", "ice cream for all of us", "?!"]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import neardup as nd
-from process import run_alone
+from helpers.processes import run_alone
 
 
 def uniform(count: int, seed: int = 1) -> np.ndarray:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import neardup as nd
-import neighbours_reference as naive
-from neighbours_reference import clustered
+from reference import neighbours as naive
+from reference.neighbours import clustered
 
 WINDOW = 256
 # Of a longer file only so many windows are tried: both ends, and places all over it.

@@ -17,8 +17,8 @@ from hypothesis.stateful import (
 )
 
 import neardup as nd
-import neighbours_reference as naive
-from neighbours_reference import as_array, centres, clustered, flip
+from reference import neighbours as naive
+from reference.neighbours import as_array, centres, clustered, flip
 
 WIDTHS = (8, 64, 72, 128, 512)
 # Ids from a small range meet again, added or removed before.

@@ -9,7 +9,7 @@ import pytest
 import xxhash
 
 import neardup as nd
-from neighbours_reference import (
+from reference.neighbours import (
     WIDTHS,
     check_answers,
     clustered,

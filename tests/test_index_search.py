@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import neardup as nd
-import neighbours_reference as naive
-from neighbours_reference import WIDTHS, as_array, check_answers, clustered, filled, hits, same
+from reference import neighbours as naive
+from reference.neighbours import WIDTHS, as_array, check_answers, clustered, filled, hits, same
 
 
 @pytest.mark.parametrize("bits", WIDTHS)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import neardup as nd
-import neighbours_reference as naive
-from neighbours_reference import flip, same
-from process import run_alone
+from helpers.processes import run_alone
+from reference import neighbours as naive
+from reference.neighbours import flip, same
 
 
 def code_of(number: int) -> int:

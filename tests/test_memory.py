@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from process import run_alone
+from helpers.processes import run_alone
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 

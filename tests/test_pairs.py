@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from pairs_reference import Row, as_rows, naive_first, naive_pairs, near_codes
-from process import run_alone
+from helpers.processes import run_alone
+from reference.pairs import Row, as_rows, naive_first, naive_pairs, near_codes
 
 
 def rows(table: pa.Table) -> list[Row]:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-import passages_reference
 from neardup import _core
 from neardup.passages import BRIDGE, MIN_CHARS, MIN_WORDS, Passage, shared, sharing, turned
+from reference import passages as naive
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "then", "it", "went"]
 HAN = "我们今天讨论自然语言处理的历史和未来"
@@ -62,7 +62,7 @@ def rows(found: nd.Shared) -> list[tuple[int, int, int, int, int, bool]]:
 @given(pairs)
 def test_passages_equal_the_naive_ones(texts: tuple[str, str]) -> None:
     found = rows(shared(*texts))
-    assert sorted(found) == passages_reference.shared(
+    assert sorted(found) == naive.shared(
         *texts, min_words=MIN_WORDS, min_chars=MIN_CHARS, bridge=BRIDGE
     )
     assert [row[:4] for row in found] == sorted(row[:4] for row in found)
@@ -73,7 +73,7 @@ def test_other_settings_too(
     texts: tuple[str, str], min_words: int, min_chars: int, bridge: int
 ) -> None:
     settings: dict[str, Any] = {"min_words": min_words, "min_chars": min_chars, "bridge": bridge}
-    assert sorted(rows(shared(*texts, **settings))) == passages_reference.shared(*texts, **settings)
+    assert sorted(rows(shared(*texts, **settings))) == naive.shared(*texts, **settings)
 
 
 @given(pairs)
@@ -85,7 +85,7 @@ def test_figures_follow_from_the_passages(texts: tuple[str, str]) -> None:
         (1, found.coverage_right, found.words_right),
     ):
         places = [(row[1 + 2 * side], row[2 + 2 * side]) for row in equal]
-        units = passages_reference.units(texts[side])
+        units = naive.units(texts[side])
         covered = [any(a <= start and end <= b for a, b in places) for start, end, _ in units]
         assert total == len(units)
         assert coverage == pytest.approx(sum(covered) / max(len(units), 1))
@@ -104,7 +104,7 @@ def test_turned_round_it_is_the_same(texts: tuple[str, str]) -> None:
 
 
 def grams(text: str, minimum: int) -> set[tuple[Any, ...]]:
-    units = [unit for *_, unit in passages_reference.units(text)]
+    units = [unit for *_, unit in naive.units(text)]
     size = min((minimum + 1) // 2, len(units))
     return {tuple(units[at : at + size]) for at in range(len(units) - size + 1)} if units else set()
 

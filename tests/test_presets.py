@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-import reference
+from reference import fingerprint as reference
+from reference import presets
 
 # Characters this Python's Unicode tables do not know yet may be letters to the core already.
 known_chars = st.characters(exclude_categories=("Cn", "Cs"))
@@ -166,7 +167,7 @@ def test_simhash(text: str, bits: int) -> None:
 @given(st.dictionaries(tokens, st.floats(0, 1e6, exclude_min=True), min_size=1))
 def test_simhash_of_features(weighted: dict[str, float]) -> None:
     ours = nd.fingerprint(weighted, "simhash")
-    assert ours == simhash.Simhash(weighted).value == reference.simhash_1e0ng(weighted.items())
+    assert ours == simhash.Simhash(weighted).value == presets.simhash_1e0ng(weighted.items())
 
 
 @pytest.mark.parametrize(
@@ -195,31 +196,31 @@ WEIGHTED: list[Any] = [
 
 def test_weighted_tokens_example() -> None:
     recipe = nd.Recipe.preset("weighted-tokens", bits=128)
-    expected = reference.seed_001(WEIGHTED[0], 128)
+    expected = presets.weighted_tokens(WEIGHTED[0], 128)
     # The third token has no weight, so all four say the same.
     for given_features in WEIGHTED:
         assert nd.fingerprint(given_features, recipe) == expected
-        assert reference.seed_001(given_features, 128) == expected
+        assert presets.weighted_tokens(given_features, 128) == expected
     recipe = nd.Recipe.preset("weighted-tokens", bits=64)
     for text in ("asdfasdf asdfa a", "asdfasdf asdfa b", "the cat sat on the mat"):
-        expected = reference.seed_001(text.split(), 64)
+        expected = presets.weighted_tokens(text.split(), 64)
         assert nd.fingerprint(text, recipe) == nd.fingerprint(text.split(), recipe) == expected
 
 
 @given(st.lists(tokens, min_size=1), st.sampled_from([8, 64, 96, 128]))
 def test_weighted_tokens(plain: list[str], bits: int) -> None:
     recipe = nd.Recipe.preset("weighted-tokens", bits=bits)
-    assert nd.fingerprint(plain, recipe) == reference.seed_001(plain, bits)
+    assert nd.fingerprint(plain, recipe) == presets.weighted_tokens(plain, bits)
     text = " ".join(plain)
     if text.split():
-        assert nd.fingerprint(text, recipe) == reference.seed_001(text.split(), bits)
+        assert nd.fingerprint(text, recipe) == presets.weighted_tokens(text.split(), bits)
 
 
 @given(st.lists(st.tuples(tokens, st.integers(0, 10**9)), min_size=1))
 def test_weighted_tokens_with_weights(pairs: list[tuple[str, int]]) -> None:
     ours = nd.fingerprint(pairs, "weighted-tokens")
     if any(weight for _, weight in pairs):
-        assert ours == reference.seed_001(pairs, 64)
+        assert ours == presets.weighted_tokens(pairs, 64)
     else:
         assert ours is None
     assert (
@@ -236,13 +237,13 @@ def test_weighted_tokens_with_weights(pairs: list[tuple[str, int]]) -> None:
     ids=itertools.count(),
 )
 def test_jieba_tfidf(text: str) -> None:
-    assert digits(nd.fingerprint(text, "jieba-tfidf"), 64) == reference.seed_000(text)
+    assert digits(nd.fingerprint(text, "jieba-tfidf"), 64) == presets.jieba_tfidf(text)
 
 
 @settings(max_examples=200, deadline=None)
 @given(mixtures)
 def test_jieba_tfidf_of_mixtures(text: str) -> None:
-    expected = reference.seed_000(text)
+    expected = presets.jieba_tfidf(text)
     ours = digits(nd.fingerprint(text, "jieba-tfidf"), 64)
     if ours is None:
         # Without a keyword of any weight seed 000 has zeros; neardup has no signal.
@@ -255,7 +256,7 @@ def test_jieba_tfidf_of_mixtures(text: str) -> None:
 def test_jieba_tfidf_with_stop_words(text: str) -> None:
     stopwords = ["首先", "如果", "因此", "PYTHON", "python", "budget", "的", "一个"]
     recipe = nd.Recipe.preset("jieba-tfidf", stopwords=stopwords)
-    assert digits(nd.fingerprint(text, recipe), 64) == reference.seed_000(text, stopwords)
+    assert digits(nd.fingerprint(text, recipe), 64) == presets.jieba_tfidf(text, stopwords)
 
 
 @settings(max_examples=200, deadline=None)
@@ -281,7 +282,7 @@ def test_the_step_by_step_example_of_seed_000() -> None:
 @pytest.mark.parametrize("bits", [8, 64, 128])
 def test_characters_of_the_sentences_of_seed_003(text: str, bits: int) -> None:
     recipe = nd.Recipe.preset("characters", bits=bits)
-    assert digits(nd.fingerprint(text, recipe), bits) == reference.seed_003(text, bits)
+    assert digits(nd.fingerprint(text, recipe), bits) == presets.characters(text, bits)
 
 
 def test_distances_of_the_sentences_of_seed_003() -> None:
@@ -290,13 +291,13 @@ def test_distances_of_the_sentences_of_seed_003() -> None:
         a, b = nd.fingerprint(left, "characters"), nd.fingerprint(right, "characters")
         assert a is not None
         assert b is not None
-        expected = map(str.__ne__, reference.seed_003(left), reference.seed_003(right))
+        expected = map(str.__ne__, presets.characters(left), presets.characters(right))
         assert nd.distance(a, b) == sum(expected)
 
 
 @given(st.text(known_chars, min_size=1, max_size=200))
 def test_characters(text: str) -> None:
-    assert digits(nd.fingerprint(text, "characters"), 64) == reference.seed_003(text)
+    assert digits(nd.fingerprint(text, "characters"), 64) == presets.characters(text)
 
 
 def test_the_step_by_step_example_of_seed_003() -> None:
@@ -328,14 +329,14 @@ def test_lookup3_yanyiwu_known_values() -> None:
 
 @given(st.dictionaries(tokens, st.floats(0, 1e6, exclude_min=True), min_size=1))
 def test_lookup3(weighted: dict[str, float]) -> None:
-    assert nd.fingerprint(weighted, "lookup3") == reference.seed_004(weighted.items())
+    assert nd.fingerprint(weighted, "lookup3") == presets.lookup3(weighted.items())
 
 
 @given(st.dictionaries(tokens, st.floats(0, 1e6, exclude_min=True), min_size=1, max_size=5))
 def test_lookup3_yanyiwu(weighted: dict[str, float]) -> None:
     # The library's keywords come heaviest first, and float sums depend on the order.
     heaviest_first = sorted(weighted.items(), key=lambda feature: -feature[1])
-    assert nd.fingerprint(weighted, "lookup3-yanyiwu") == reference.yanyiwu(heaviest_first)
+    assert nd.fingerprint(weighted, "lookup3-yanyiwu") == presets.lookup3_yanyiwu(heaviest_first)
 
 
 @pytest.mark.parametrize("text", PARAGRAPHS, ids=itertools.count())
@@ -343,4 +344,4 @@ def test_lookup3_yanyiwu_of_text(text: str) -> None:
     recipe = nd.Recipe.preset("lookup3-yanyiwu")
     heaviest = reference.features(text, recipe)
     assert len(heaviest) == 5
-    assert nd.fingerprint(text, recipe) == reference.yanyiwu(heaviest)
+    assert nd.fingerprint(text, recipe) == presets.lookup3_yanyiwu(heaviest)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-import spark_client
+from helpers import spark_client
 from neardup.http.labels import Labels
 
 ROOT = Path(__file__).parents[1]

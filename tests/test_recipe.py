@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfTransformer
 
 import neardup as nd
-import reference
 from neardup.features import features, token_hash
 from neardup.idf import Idf
 from neardup.recipe import as_recipe
+from reference import fingerprint as reference
 
 RESPONSES = (
     "neardup2 normalize=nfkc_casefold tokens=http weights=shares hash=xxh3 bits=128 tie=mask"

@@ -16,7 +16,7 @@ from simhash import Simhash
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import neardup as nd
-import search_reference as naive
+from reference import search as naive
 
 ENGLISH = [
     "the cat sat on the mat",

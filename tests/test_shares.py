@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-import reference
 from neardup.features import features
 from neardup.messages.response import Viewing
 from neardup.shares import MASKS, VIEWS, Shares
+from reference import fingerprint as reference
 
 HTTP = nd.Recipe.preset("http")
 PRESETS = ("http", "http-structure", "http-text", "http-headers")

@@ -16,9 +16,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 import neardup as nd
-import reference
 from neardup.features import features
 from neardup.similarity import DEFAULT_SIMILARITY
+from reference import fingerprint as reference
 
 VOCABULARY = [
     "the",

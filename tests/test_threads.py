@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import neardup as nd
-from process import run_alone
+from helpers.processes import run_alone
 
 TEXTS = [
     f"text {n % 97} the quick brown fox {n} jumps — naïve 我爱自然语言{n % 13}" for n in range(6000)

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-import reference
 from neardup.features import features
+from reference import fingerprint as reference
 
 FORMS = ["nfkc_casefold", "nfkc", "casefold", "lower", "none"]
 # A text no longer than the window is one token: the normalised text itself.

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-import captured
+from helpers import httpx_captures
 
 Run = Callable[..., Any]
 
@@ -23,7 +23,7 @@ Run = Callable[..., Any]
 @pytest.fixture
 def scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    return captured.write(Path("scan.jsonl"), captured.mixed())
+    return httpx_captures.write(Path("scan.jsonl"), httpx_captures.mixed())
 
 
 def har(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -56,7 +56,7 @@ def test_cluster_says_how_many_kinds_there_are(run: Run, scan: Path) -> None:
     assert done.code == 0, done.err
     assert "17 responses of 5 kinds; 1 of them an odd one (alone), unreadable 0" in done.err
     assert "wrote all.csv, kinds.csv" in done.err
-    assert [int(row["size"]) for row in table("kinds.csv")] == captured.KINDS
+    assert [int(row["size"]) for row in table("kinds.csv")] == httpx_captures.KINDS
     rows = table("all.csv")
     assert list(rows[0])[4:] == ["url", "status", "title", "server", "length"]
     assert len(rows) == 17
@@ -71,11 +71,11 @@ def test_the_summary_in_json(run: Run, scan: Path) -> None:
 
 @pytest.mark.parametrize("name", ["site.har", "site.HAR", "site.har.gz"])
 def test_names_of_captures_tell_what_they_are(run: Run, scan: Path, name: str) -> None:
-    har(Path(name), captured.mixed())
+    har(Path(name), httpx_captures.mixed())
     done = run("cluster", name, "-o", "all.csv")
     assert done.code == 0, done.err
     assert f"note: {name} is a capture of HTTP responses, and read as such (--as http)" in done.err
-    assert {int(row["size"]) for row in table("all.csv")} == set(captured.KINDS)
+    assert {int(row["size"]) for row in table("all.csv")} == set(httpx_captures.KINDS)
     assert "note" not in run("cluster", name, "-o", "all.csv", "--as", "http").err
     assert run("cluster", name, "-o", "all.csv", "--quiet").err == ""
 
@@ -83,14 +83,14 @@ def test_names_of_captures_tell_what_they_are(run: Run, scan: Path, name: str) -
 def test_several_captures_are_told_at_once(run: Run, scan: Path) -> None:
     Path("folder").mkdir()
     for name in "ab":
-        har(Path("folder") / f"{name}.har", captured.mixed())
+        har(Path("folder") / f"{name}.har", httpx_captures.mixed())
     done = run("cluster", "folder", "-o", "all.csv")
     assert "folder/a.har and 1 more are captures of HTTP responses" in done.err
     assert len(table("all.csv")) == 34
 
 
 def test_captures_and_texts_are_not_mixed(run: Run, scan: Path) -> None:
-    har(Path("site.har"), captured.mixed())
+    har(Path("site.har"), httpx_captures.mixed())
     done = run("cluster", "site.har", scan, "-o", "all.csv")
     assert done.code == 2
     assert "site.har is a capture of HTTP responses, and scan.jsonl is none by its" in done.err
@@ -98,13 +98,15 @@ def test_captures_and_texts_are_not_mixed(run: Run, scan: Path) -> None:
     done = run("cluster", "site.har", scan, "-o", "all.csv", "--as", "http")
     assert done.code == 0, done.err
     # The same pages from both files are of the same kinds.
-    assert {int(row["size"]) for row in table("all.csv")} == {2 * size for size in captured.KINDS}
+    assert {int(row["size"]) for row in table("all.csv")} == {
+        2 * size for size in httpx_captures.KINDS
+    }
 
 
 def test_a_folder_of_texts_may_have_a_capture_in_it(run: Run, scan: Path) -> None:
     Path("folder").mkdir()
     Path("folder/a.txt").write_text("some text of a folder")
-    har(Path("folder/site.har"), captured.mixed())
+    har(Path("folder/site.har"), httpx_captures.mixed())
     done = run("cluster", "folder", "-o", "all.csv")
     assert done.code == 0, done.err
     assert "folder/: skipped 1 file: 1 .har; --as http reads captures" in done.err
@@ -168,7 +170,7 @@ def test_without_masks_pages_differ(run: Run, scan: Path) -> None:
 def test_pairs(run: Run, scan: Path) -> None:
     done = run("pairs", scan, "--as", "http", "-o", "pairs.csv", "--id-column", "url")
     assert done.code == 0, done.err
-    assert len(table("pairs.csv")) == sum(n * (n - 1) // 2 for n in captured.KINDS)
+    assert len(table("pairs.csv")) == sum(n * (n - 1) // 2 for n in httpx_captures.KINDS)
     assert table("pairs.csv")[0]["left"].startswith("https://")
 
 
@@ -179,7 +181,7 @@ def test_dedup_keeps_lines_byte_for_byte(run: Run, scan: Path) -> None:
     done = run("dedup", scan, "--as", "http", "-o", "kept.jsonl", "--removed", "gone.jsonl")
     assert done.code == 0, done.err
     kept = Path("kept.jsonl").read_bytes().splitlines(keepends=True)
-    assert len(kept) == len(captured.KINDS)
+    assert len(kept) == len(httpx_captures.KINDS)
     assert set(kept) <= set(lines)
     assert kept[0] == lines[0]
     gone = [json.loads(line) for line in Path("gone.jsonl").read_text().splitlines()]
@@ -204,7 +206,7 @@ def test_fingerprint(run: Run, scan: Path) -> None:
 
 
 def test_search_finds_the_same_kind(run: Run, scan: Path) -> None:
-    captured.write(Path("one.jsonl"), [captured.shop(77)])
+    httpx_captures.write(Path("one.jsonl"), [httpx_captures.shop(77)])
     done = run("search", "one.jsonl", "--in", scan, "--as", "http", "-n", 5, "--json")
     assert done.code == 0, done.err
     found = [json.loads(line) for line in done.out.splitlines()]
@@ -216,9 +218,11 @@ def test_search_finds_the_same_kind(run: Run, scan: Path) -> None:
 
 
 def test_check_compares_what_people_read(run: Run, scan: Path) -> None:
-    page = captured.BLOG.replace("<title>Notes on bees</title>", "<title>My bees</title>")
+    page = httpx_captures.BLOG.replace("<title>Notes on bees</title>", "<title>My bees</title>")
     page = page.replace('class="post"', 'class="x y"').replace("<aside>", "<aside><p>Mine</p>")
-    copy = captured.write(Path("copy.jsonl"), [captured.line("https://copy.test/", page)])
+    copy = httpx_captures.write(
+        Path("copy.jsonl"), [httpx_captures.line("https://copy.test/", page)]
+    )
     done = run("check", copy, "--against", scan, "--as", "http", "--json")
     assert done.code == 0, done.err
     (document,) = json.loads(done.out)["findings"]
@@ -240,7 +244,9 @@ def test_a_collection_of_responses(run: Run, scan: Path) -> None:
         "server": "nginx",
     }
     assert first["text"].startswith("status 404\nheader ")
-    captured.write(Path("new.jsonl"), [captured.shop(99), captured.line("https://n.test/", "<p>x")])
+    httpx_captures.write(
+        Path("new.jsonl"), [httpx_captures.shop(99), httpx_captures.line("https://n.test/", "<p>x")]
+    )
     done = run("index", "check", "seen.neardup", "new.jsonl", "--as", "http", "--json")
     found = [json.loads(line) for line in done.out.splitlines()]
     assert {row["query"] for row in found} == {"new.jsonl:1"}
@@ -319,7 +325,7 @@ def test_filter_tells_what_cannot_be_read(run: Run, scan: Path) -> None:
 
 
 def test_filter_tells_that_bodies_are_missing(run: Run, scan: Path) -> None:
-    rows = [captured.blog(), captured.not_found(1)]
+    rows = [httpx_captures.blog(), httpx_captures.not_found(1)]
     for row in rows:
         del row["body"]
     data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
@@ -331,7 +337,7 @@ def test_filter_tells_that_bodies_are_missing(run: Run, scan: Path) -> None:
 @pytest.mark.parametrize("shape", ["stored", "base64", "chain"])
 def test_filter_finds_bodies_wherever_httpx_put_them(run: Run, scan: Path, shape: str) -> None:
     given = b""
-    for row in (captured.blog(), captured.not_found(1), captured.not_found(2)):
+    for row in (httpx_captures.blog(), httpx_captures.not_found(1), httpx_captures.not_found(2)):
         body = row.pop("body")
         message = f"HTTP/1.1 {row['status_code']} OK\r\nServer: nginx\r\n\r\n{body}".encode()
         if shape == "stored":
@@ -351,7 +357,7 @@ def test_filter_finds_bodies_wherever_httpx_put_them(run: Run, scan: Path, shape
 
 
 def test_filter_calls_records_by_their_titles(run: Run, scan: Path) -> None:
-    rows = [captured.blog() | {"body": "<title>Mine</title><p>One two three.</p>"}] * 2
+    rows = [httpx_captures.blog() | {"body": "<title>Mine</title><p>One two three.</p>"}] * 2
     given = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
     run("filter", "--as", "http", "--seen", "gone.jsonl", "--id-column", "title", stdin=given)
     (gone,) = map(json.loads, Path("gone.jsonl").read_text().splitlines())
@@ -395,7 +401,7 @@ def test_filter_wrong_usage(run: Run, scan: Path, arguments: list[str], message:
 
 
 def test_filter_takes_no_whole_capture(run: Run, scan: Path) -> None:
-    har(Path("site.har"), captured.mixed())
+    har(Path("site.har"), httpx_captures.mixed())
     done = run("filter", "site.har", "--as", "http")
     assert done.code == 2
     assert "filter passes on lines; use neardup dedup --as http" in done.err
@@ -471,8 +477,8 @@ def test_preview_by_another_recipe(run: Run, scan: Path) -> None:
 
 def test_preview_of_hostile_pages_is_safe_lines(run: Run, scan: Path) -> None:
     page = "<title>\x1b[31mred</title><p>\u202eevil \x07bell words</p>" + "<p>more</p>" * 100
-    rows = [captured.line("https://a.test/\x1b[2J", page, server="x\x1b]0;y\x07")]
-    captured.write(Path("bad.jsonl"), rows)
+    rows = [httpx_captures.line("https://a.test/\x1b[2J", page, server="x\x1b]0;y\x07")]
+    httpx_captures.write(Path("bad.jsonl"), rows)
     done = run("http", "preview", "bad.jsonl")
     assert done.code == 0, done.err
     assert not {"\x1b", "\x07", "\u202e"} & set(done.out)

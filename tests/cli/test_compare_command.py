@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import neardup as nd
+from helpers.html_page import check_harmless
 from neardup.passages import MOST_BRIDGE, MOST_MINIMUM
-from page import check_harmless
 
 LEFT = "The library on the square opens at nine in the morning and closes at six in the evening."
 RIGHT = LEFT.replace("six", "seven") + " Cards are free."

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-import job_corpora as corpora
 import neardup as nd
+from helpers import corpora
 from neardup import jobs
 from neardup.cli.job import lines_of
 from neardup.jobs import Summary

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import papers
+from helpers import document_files
 
 SOUP = (
     "Rinse the lentils until the water runs clear and chop the onion and the carrots as small as "
@@ -30,14 +30,14 @@ def folder(tmp_path: Path) -> Path:
     lines = [" ".join(words[at : at + 8]) for at in range(0, len(words), 8)]
     files = {
         "a.txt": SOUP.encode(),
-        "b.html": papers.html(f"<h1>Soup</h1><p>{SOUP}</p><script>no()</script>"),
-        "c.docx": papers.docx(papers.word_paragraphs(SOUP)),
-        "d.odt": papers.odt(f"<text:p>{SOUP}</text:p>"),
-        "e.epub": papers.epub({"a.xhtml": f"<p>{SOUP}</p>"}),
-        "f.rtf": papers.rtf(SOUP + r"\par"),
-        "g.pdf": papers.pdf([papers.paragraphs_at([lines])]),
-        "h.docx": papers.docx(papers.word_paragraphs(NOTICE)),
-        "i.pdf": papers.pdf([papers.paragraphs_at([[NOTICE]])]),
+        "b.html": document_files.html(f"<h1>Soup</h1><p>{SOUP}</p><script>no()</script>"),
+        "c.docx": document_files.docx(document_files.word_paragraphs(SOUP)),
+        "d.odt": document_files.odt(f"<text:p>{SOUP}</text:p>"),
+        "e.epub": document_files.epub({"a.xhtml": f"<p>{SOUP}</p>"}),
+        "f.rtf": document_files.rtf(SOUP + r"\par"),
+        "g.pdf": document_files.pdf([document_files.paragraphs_at([lines])]),
+        "h.docx": document_files.docx(document_files.word_paragraphs(NOTICE)),
+        "i.pdf": document_files.pdf([document_files.paragraphs_at([[NOTICE]])]),
     }
     for name, data in files.items():
         (made / name).write_bytes(data)
@@ -129,7 +129,7 @@ def test_filter_says_what_to_use(run: Callable[..., Any], folder: Path) -> None:
 def test_what_cannot_be_read_is_quarantined_and_counted(
     run: Callable[..., Any], folder: Path, tmp_path: Path
 ) -> None:
-    (folder / "scan.pdf").write_bytes(papers.pdf([b""]))
+    (folder / "scan.pdf").write_bytes(document_files.pdf([b""]))
     (folder / "cut.docx").write_bytes((folder / "c.docx").read_bytes()[:200])
     (folder / "old.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100))
     out = tmp_path / "kept.jsonl"
@@ -149,7 +149,7 @@ def test_what_cannot_be_read_is_quarantined_and_counted(
 
 def test_compare_says_why_there_is_no_text(run: Callable[..., Any], tmp_path: Path) -> None:
     scan = tmp_path / "scan.pdf"
-    scan.write_bytes(papers.pdf([b""]))
+    scan.write_bytes(document_files.pdf([b""]))
     ran = run("compare", scan, scan)
     assert ran.code == 1
     assert "scan.pdf: has no text in its 1 page: they are empty, or drawn; recognise" in ran.err

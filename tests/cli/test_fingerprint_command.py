@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from reading import pack
+from helpers.batches import pack
 
 START = "from neardup.cli import main; main()"
 TEXTS = ["the quick brown fox jumps over the lazy dog", "今天天气很好我们去公园散步", "!"]

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from helpers.processes import shell
 from neardup import cli, jobs, sinks
-from process import shell
 
 TEXT = "Harbour Street will be closed to all motor traffic from Monday until Friday"
 LINES = [

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from helpers.batches import pack, unpack
 from neardup import jobs
 from neardup.sources import Reading, blocks
-from reading import pack, unpack
 
 FOX, DOG, HEN = "the quick brown fox jumps", "a lazy dog sleeps all day", "seven hens lay eggs"
 

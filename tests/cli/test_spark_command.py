@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import job_corpora as corpora
-from job_faults import GOOD, write
-from process import run_alone, shell
+from helpers import corpora
+from helpers.job_inputs import GOOD, write
+from helpers.processes import run_alone, shell
 
 from .conftest import Run
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from process import shell
+from helpers.processes import shell
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "sample.jsonl"
 COMMANDS = [

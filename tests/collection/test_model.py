@@ -16,8 +16,8 @@ from hypothesis.stateful import (
 )
 
 import neardup as nd
-from collection_reference import Model
 from neardup.collection import recent, segments
+from reference.collection import Model
 
 # Few words, so that texts meet again, changed a little; some have no signal.
 WORDS = ["red", "green", "blue", "black", "white", "yellow"]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import neardup as nd
+from helpers.search_corpus import batch, files, same
 from neardup import _core
 from neardup.collection import postings, segments, terms
 from neardup.collection.rows import unpacked
-from searched_collection import batch, files, same
 
 
 @pytest.fixture(autouse=True)
@@ -158,7 +158,7 @@ import sys, neardup as nd
 from neardup.collection import postings, segments
 postings.TAIL, segments.TAIL = 20, 30
 sys.path.insert(0, sys.argv[2])
-from searched_collection import batch
+from helpers.search_corpus import batch
 with nd.Collection.open(sys.argv[1]) as collection:
     for line in sys.stdin:
         exec(line)
@@ -203,7 +203,7 @@ import sys, neardup as nd
 from neardup.collection import postings, segments
 postings.TAIL, segments.TAIL = 20, 30
 sys.path.insert(0, sys.argv[2])
-from searched_collection import batch
+from helpers.search_corpus import batch
 with nd.Collection.open(sys.argv[1]) as collection:
     first = len(collection)
     while True:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import neardup as nd
+from helpers.processes import run_alone
 from neardup.collection import lock, opening, segments
 from neardup.collection.store import DATABASE
-from process import run_alone
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
 

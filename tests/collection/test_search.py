@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import neardup as nd
+from helpers.search_corpus import batch, files, same, text
 from neardup.collection import postings, segments
 from neardup.collection.rows import unpacked
-from searched_collection import batch, files, same, text
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import edges
 import neardup as nd
+from helpers import borderline_pairs
 from neardup.collection import files, segments
 from neardup.collection.store import DATABASE
 
@@ -147,12 +147,12 @@ def test_equal_texts_in_many_places(path: Path, monkeypatch: pytest.MonkeyPatch)
 def at_the_edge(count: int) -> list[str]:
     """Short texts, each followed by one that is just near enough, at the default question."""
     rng, recipe = random.Random(3), nd.Recipe()
-    pool = [edges.equal_weights(rng) for _ in range(50)]
+    pool = [borderline_pairs.equal_weights(rng) for _ in range(50)]
     texts: list[str] = []
-    for draw in (edges.equal_weights, edges.template):
-        kind = edges.Kind(draw, pool)
-        for edit in edges.EDITS.values():
-            for pair in edges.pairs(kind, edit, 0.85, count, rng, recipe):
+    for draw in (borderline_pairs.equal_weights, borderline_pairs.template):
+        kind = borderline_pairs.Kind(draw, pool)
+        for edit in borderline_pairs.EDITS.values():
+            for pair in borderline_pairs.pairs(kind, edit, 0.85, count, rng, recipe):
                 texts += pair
     return texts
 

@@ -18,8 +18,8 @@ import simhash as original
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference
 from neardup.compat.simhash import Simhash, SimhashIndex
+from reference import presets
 
 EMPTY = 16825458760271544958
 
@@ -71,7 +71,7 @@ def test_known_values(value: Any, expected: int) -> None:
 @given(texts, st.sampled_from([8, 64, 96, 128]))
 def test_text(text: str, bits: int) -> None:
     ours, theirs = values_of(text, f=bits)
-    assert ours == theirs == reference.simhash_1e0ng_text(text, bits)
+    assert ours == theirs == presets.simhash_1e0ng_text(text, bits)
 
 
 @settings(max_examples=10)
@@ -79,7 +79,7 @@ def test_text(text: str, bits: int) -> None:
 def test_a_window_repeated_beyond_a_byte(char: str, times: int, text: str) -> None:
     """The original raises OverflowError here."""
     repeated = char * times + text
-    assert Simhash(repeated).value == reference.simhash_1e0ng_text(repeated)
+    assert Simhash(repeated).value == presets.simhash_1e0ng_text(repeated)
 
 
 @given(texts)
@@ -117,7 +117,7 @@ def test_own_tokens_by_subclass() -> None:
 @given(st.lists(st.text(max_size=5)))
 def test_plain_tokens(tokens: list[str]) -> None:
     ours, theirs = values_of(tokens)
-    assert ours == theirs == reference.simhash_1e0ng([(token, 1) for token in tokens])
+    assert ours == theirs == presets.simhash_1e0ng([(token, 1) for token in tokens])
 
 
 @given(st.lists(st.tuples(st.text(max_size=5), small_weights | float_weights)))
@@ -135,12 +135,12 @@ def test_many_weighted_tokens(weights: list[float]) -> None:
 
 @given(st.lists(st.tuples(st.text(max_size=5), float_weights)))
 def test_float_weights_by_the_formula(pairs: list[tuple[str, float]]) -> None:
-    assert Simhash(pairs).value == reference.simhash_1e0ng(pairs)
+    assert Simhash(pairs).value == presets.simhash_1e0ng(pairs)
 
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.integers(0, 2**40))))
 def test_integer_weights_of_any_size(pairs: list[tuple[str, int]]) -> None:
-    assert Simhash(pairs).value == reference.simhash_1e0ng(pairs)
+    assert Simhash(pairs).value == presets.simhash_1e0ng(pairs)
 
 
 @given(st.dictionaries(st.text(max_size=5), st.integers(-5, 255) | st.booleans()))

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-import passages_reference
 from neardup import _core
 from neardup.evidence.copying import check
 from neardup.evidence.cover import Words
 from neardup.evidence.runs import Runs
+from reference import passages as naive
 
 
 def words(name: str, count: int) -> str:
@@ -156,7 +156,7 @@ def within(unit: tuple[int, int, Any], stretches: tuple[nd.Ignored, ...]) -> boo
 
 def covered(document: str, sources: list[nd.Source]) -> list[bool]:
     places = [(a, b) for source in sources for a, b, _, _ in source.equal]
-    units = passages_reference.units(document)
+    units = naive.units(document)
     return [any(a <= start and end <= b for a, b in places) for start, end, _ in units]
 
 
@@ -167,7 +167,7 @@ def test_figures_equal_a_naive_count(
 ) -> None:
     found = check(documents, corpus, ignore_quotations=ignore_quotations)
     for finding in found.findings:
-        units = passages_reference.units(finding.text)
+        units = naive.units(finding.text)
         counts = [not within(x, finding.ignored) for x in units]
         unquoted = [not within(x, finding.quoted) for x in units]
         lengths = [end - start for start, end, _ in units]
@@ -298,7 +298,7 @@ def naive_common(documents: list[str], common: int) -> list[tuple[int, int, list
     sources: every document is compared with every other."""
     found = []
     for row, document in enumerate(documents):
-        units = passages_reference.units(document)
+        units = naive.units(document)
         masks = {}
         for place, other in enumerate(documents):
             equal = _core.shared(document, other, (6, 13, 2, None))[1] if place != row else []

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from copying_findings import ONE, TEXT, copying, finding, source
+from helpers.findings import ONE, TEXT, copying, finding, source
 from neardup.evidence.copying import check
 from neardup.evidence.findings import Copying
 from neardup.evidence.names import anonymised

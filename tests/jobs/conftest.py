@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import job_corpora as corpora
+from helpers import corpora
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import job_corpora as corpora
 import neardup as nd
-from dedup_reference import is_near, labels, near_pairs, nearest, order_of, twins
-from job_corpora import Record
+from helpers import corpora
+from helpers.batches import pack, unpack
+from helpers.corpora import Record
 from neardup import jobs
 from neardup.sources import Reading
-from reading import pack, unpack
+from reference.dedup import is_near, labels, near_pairs, nearest, order_of, twins
 
 RECIPE = nd.Recipe()
 KEEPS = ["first", "longest", "shortest", "newest:day", "best:n"]

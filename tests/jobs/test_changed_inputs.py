@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import job_corpora as corpora
-from job_faults import JOBS, Stopper, names
+from helpers import corpora
+from helpers.job_inputs import JOBS, Stopper, names
 from neardup import jobs
 
 

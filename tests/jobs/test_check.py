@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
+from helpers.html_page import check_harmless
 from neardup import jobs
 from neardup.cli.check import lines_of
 from neardup.jobs.check import COLUMNS, PROBLEMS, CheckOptions, rows_of
-from page import check_harmless
 
 SHARED = "the old lighthouse keeper climbed the narrow stairs every evening to light the lamp"
 ESSAYS = {

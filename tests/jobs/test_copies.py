@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import job_corpora as corpora
 import neardup as nd
+from helpers import corpora
 from neardup import jobs
 
 TEXT = "Harbour Street will be closed to all motor traffic from Monday until Friday"

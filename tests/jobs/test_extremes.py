@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import job_corpora as corpora
-from job_faults import GOOD, JOBS, OTHER, TEXT, line, names, write
+from helpers import corpora
+from helpers.job_inputs import GOOD, JOBS, OTHER, TEXT, line, names, write
 from neardup import jobs
 from neardup.jobs import forecast
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import job_corpora as corpora
-from job_faults import names, write
+from helpers import corpora
+from helpers.job_inputs import names, write
 from neardup import cli, jobs
 from neardup.jobs import spool
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import job_corpora as corpora
-from job_faults import JOBS, TEXT, line, write
+from helpers import corpora
+from helpers.job_inputs import JOBS, TEXT, line, write
 from neardup import jobs
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">\u202etxt.exe'

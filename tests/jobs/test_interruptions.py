@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 
-import captured
-import job_corpora as corpora
-from job_faults import GOOD, JOBS, Stopper, interrupt, line, names, write
+from helpers import corpora, httpx_captures
+from helpers.job_inputs import GOOD, JOBS, Stopper, interrupt, line, names, write
 from neardup import jobs
 from neardup.jobs import job as job_module
 from neardup.sources import Reading
@@ -206,7 +205,7 @@ def test_resuming_with_other_views_is_refused(
 ) -> None:
     """Facts of responses are kept for some jobs only, and groups for what they share."""
     out, work = tmp_path / "out.jsonl", tmp_path / "work"
-    capture = captured.write(tmp_path / "scan.jsonl", captured.mixed())
+    capture = httpx_captures.write(tmp_path / "scan.jsonl", httpx_captures.mixed())
     stopped(capture, out, work, recipe="http")
     options = jobs.Options(work_dir=work, resume=True, recipe="http", within=within)
     with pytest.raises(ValueError, match=r"the earlier run differs in views: .*without --resume"):

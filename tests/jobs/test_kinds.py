@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import captured
+from helpers import httpx_captures
+from helpers.processes import run_alone
 from neardup import jobs
 from neardup.jobs.facts import Facts
 from neardup.jobs.kinds import COLUMNS, _hosts
 from neardup.recipe import Recipe
 from neardup.sources import Reading
-from process import run_alone
 
 VIEWING = Recipe.preset("http").viewing()
 
@@ -34,16 +34,16 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    return captured.write(tmp_path / "scan.jsonl", captured.mixed())
+    return httpx_captures.write(tmp_path / "scan.jsonl", httpx_captures.mixed())
 
 
 def test_the_kinds_of_a_capture(tmp_path: Path, capture: Path) -> None:
     out, kinds = tmp_path / "out.jsonl", tmp_path / "kinds.jsonl"
     summary = jobs.cluster([str(capture)], out, options(kinds=kinds))
     rows, found = rows_of(out), rows_of(kinds)
-    assert len(rows) == len(captured.mixed())
+    assert len(rows) == len(httpx_captures.mixed())
     assert [row["id"] for row in rows] == [f"{capture}:{n}" for n in range(1, len(rows) + 1)]
-    assert [row["size"] for row in found] == captured.KINDS
+    assert [row["size"] for row in found] == httpx_captures.KINDS
     assert (summary.kinds, summary.alone) == (5, 1)
     assert summary.files == [str(out), str(kinds)]
     not_found, shop, api, empty, blog = found
@@ -89,7 +89,7 @@ def test_every_form_of_table(tmp_path: Path, capture: Path, ending: str) -> None
     out, kinds = tmp_path / f"out{ending}", tmp_path / f"kinds{ending}"
     jobs.cluster([str(capture)], out, options(kinds=kinds))
     if ending == ".parquet":
-        assert pq.read_table(kinds).column("size").to_pylist() == captured.KINDS
+        assert pq.read_table(kinds).column("size").to_pylist() == httpx_captures.KINDS
         assert pq.read_table(out).column_names[-5:] == [
             "url",
             "status",
@@ -100,15 +100,15 @@ def test_every_form_of_table(tmp_path: Path, capture: Path, ending: str) -> None
     elif ending in (".csv", ".tsv"):
         with kinds.open(newline="") as file:
             found = list(csv.DictReader(file, delimiter="," if ending == ".csv" else "\t"))
-        assert [int(row["size"]) for row in found] == captured.KINDS
+        assert [int(row["size"]) for row in found] == httpx_captures.KINDS
 
 
 def test_cells_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
     page = (
         "<html><head><title>=HYPERLINK(1)</title></head><body><p>A few words here</p></body></html>"
     )
-    rows = [captured.line("https://a.test/", page, server="+cmd")]
-    capture = captured.write(tmp_path / "scan.jsonl", rows)
+    rows = [httpx_captures.line("https://a.test/", page, server="+cmd")]
+    capture = httpx_captures.write(tmp_path / "scan.jsonl", rows)
     for guard, mark in ((True, "'"), (False, "")):
         jobs.cluster(
             [str(capture)],
@@ -132,9 +132,9 @@ def test_within_a_host_nothing_is_joined_across(tmp_path: Path, capture: Path) -
 
 
 def test_within_a_status(tmp_path: Path) -> None:
-    page = captured.NGINX.format("Hello")
-    rows = [captured.line(f"https://a.test/{n}", page, status=200 + n % 2) for n in range(6)]
-    capture = captured.write(tmp_path / "scan.jsonl", rows)
+    page = httpx_captures.NGINX.format("Hello")
+    rows = [httpx_captures.line(f"https://a.test/{n}", page, status=200 + n % 2) for n in range(6)]
+    capture = httpx_captures.write(tmp_path / "scan.jsonl", rows)
     out = tmp_path / "out.jsonl"
     jobs.cluster([str(capture)], out, options(within="status"))
     assert {row["size"] for row in rows_of(out)} == {3}
@@ -142,10 +142,12 @@ def test_within_a_status(tmp_path: Path) -> None:
 
 def test_within_a_column_of_the_capture(tmp_path: Path) -> None:
     rows = [
-        captured.line(f"https://a{n}.test/", captured.BLOG, cdn_name=f"cdn{n % 2}", tech=["Hugo"])
+        httpx_captures.line(
+            f"https://a{n}.test/", httpx_captures.BLOG, cdn_name=f"cdn{n % 2}", tech=["Hugo"]
+        )
         for n in range(4)
     ]
-    capture = captured.write(tmp_path / "scan.jsonl", rows)
+    capture = httpx_captures.write(tmp_path / "scan.jsonl", rows)
     out = tmp_path / "out.jsonl"
     jobs.cluster([str(capture)], out, options(within="cdn_name"))
     assert [row["cluster"] for row in rows_of(out)] == [0, 1, 0, 1]

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import captured
+from helpers import httpx_captures
+from helpers.html_page import check_harmless
 from neardup import jobs
 from neardup.http.labels import Labels
 from neardup.jobs import kinds_report as module
@@ -27,7 +28,6 @@ from neardup.keep import Keep
 from neardup.near.matches import Clusters
 from neardup.recipe import Recipe
 from neardup.sources import Reading
-from page import check_harmless
 
 
 @dataclass(frozen=True)
@@ -228,10 +228,10 @@ def test_which_kinds_are_shown(sizes: list[int], most: int, expected: list[int])
 
 
 def test_the_number_of_kinds_can_be_asked_for(tmp_path: Path) -> None:
-    page, _ = clustered(tmp_path, captured.mixed(), report_clusters=2)
+    page, _ = clustered(tmp_path, httpx_captures.mixed(), report_clusters=2)
     assert page.count('<details class="kind"') == 2
     assert "3 more are left out" in " ".join(check_harmless(page).text().split())
-    page, _ = clustered(tmp_path, captured.mixed(), report_clusters=0)
+    page, _ = clustered(tmp_path, httpx_captures.mixed(), report_clusters=0)
     text = " ".join(check_harmless(page).text().split())
     assert "The page has 0 kinds" in text
     assert "No response was read." not in text
@@ -258,7 +258,7 @@ def test_spread(count: int, most: int) -> None:
 
 def clustered(folder: Path, rows: list[dict[str, Any]], **options: Any) -> tuple[str, Summary]:
     """The page of a capture, and the summary; the tables lie beside it."""
-    capture = captured.write(folder / "scan.jsonl", rows)
+    capture = httpx_captures.write(folder / "scan.jsonl", rows)
     asked = jobs.Options(
         reading=Reading(viewing=Recipe.preset("http").viewing()),
         kinds=folder / "kinds.jsonl",
@@ -275,7 +275,7 @@ def table(path: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_capture_becomes_a_page(tmp_path: Path, lang: str) -> None:
-    page, summary = clustered(tmp_path, captured.mixed(), lang=lang)
+    page, summary = clustered(tmp_path, httpx_captures.mixed(), lang=lang)
     assert str(tmp_path / "kinds.html") in summary.files
     text = check_harmless(page).text()
     found = table(tmp_path / "kinds.jsonl")
@@ -289,7 +289,7 @@ def test_a_capture_becomes_a_page(tmp_path: Path, lang: str) -> None:
 
 
 def test_facets_say_how_many_kinds_have_a_value(tmp_path: Path) -> None:
-    page, _ = clustered(tmp_path, captured.mixed())
+    page, _ = clustered(tmp_path, httpx_captures.mixed())
     rows = table(tmp_path / "rows.jsonl")
     for facet in ("status", "title", "server"):
         kinds_of_value: dict[str, set[int]] = {}
@@ -303,7 +303,7 @@ def test_facets_say_how_many_kinds_have_a_value(tmp_path: Path) -> None:
 
 
 def test_hostile_captures_stay_text(tmp_path: Path) -> None:
-    rows = captured.mixed()
+    rows = httpx_captures.mixed()
     for at, row in enumerate(rows):
         row["url"] = f"https://h{at}.example/</script><img src=x onerror=alert(1)>\u202e{at}"
         server = "Server: </title><script>alert(1)</script>"
@@ -316,7 +316,7 @@ def test_hostile_captures_stay_text(tmp_path: Path) -> None:
 
 
 def test_unreadable_records_are_listed(tmp_path: Path) -> None:
-    path = captured.write(tmp_path / "scan.jsonl", captured.mixed())
+    path = httpx_captures.write(tmp_path / "scan.jsonl", httpx_captures.mixed())
     with path.open("a", encoding="utf-8") as file:
         file.write('{"url": "https://broken.example/", "status_code"\n')
     asked = jobs.Options(
@@ -326,7 +326,7 @@ def test_unreadable_records_are_listed(tmp_path: Path) -> None:
     page = (tmp_path / "k.html").read_text(encoding="utf-8")
     problems = page.split("<h2>Unreadable records</h2>")[1]
     assert "scan.jsonl" in problems
-    assert f"<td>{len(captured.mixed()) + 1}</td>" in problems
+    assert f"<td>{len(httpx_captures.mixed()) + 1}</td>" in problems
 
 
 def test_texts_have_the_report_they_had(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from job_faults import GOOD, JOBS, TEXT, names, write
+from helpers.job_inputs import GOOD, JOBS, TEXT, names, write
 from neardup import cli, jobs
 from neardup.sources import Reading
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from job_faults import GOOD, JOBS, names, write
+from helpers.job_inputs import GOOD, JOBS, names, write
 from neardup import jobs
 from neardup.jobs import job as job_module
 

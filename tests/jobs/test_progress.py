@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from job_faults import GOOD, JOBS, write
+from helpers.job_inputs import GOOD, JOBS, write
 from neardup import jobs
 
 

@@ -12,11 +12,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import job_corpora as corpora
-from job_faults import GOOD, JOBS, OTHER, TEXT, Stopper, interrupt, line, names, quarantined, write
+from helpers import corpora
+from helpers.batches import pack
+from helpers.job_inputs import (
+    GOOD,
+    JOBS,
+    OTHER,
+    TEXT,
+    Stopper,
+    interrupt,
+    line,
+    names,
+    quarantined,
+    write,
+)
 from neardup import cli, jobs
 from neardup.sources import Reading, document, stored
-from reading import pack
 
 BAD_LINES = [
     (b"[1, 2]\n", "not an object but a list"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import neardup as nd
-from job_faults import GOOD, JOBS, OTHER, TEXT, line, write
+from helpers.job_inputs import GOOD, JOBS, OTHER, TEXT, line, write
 from neardup import jobs
 from neardup.jobs import reporting, wider
 from neardup.jobs.reporting import fold_of

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import captured
 import neardup as nd
+from helpers import httpx_captures
 from neardup import jobs
 from neardup.recipe import Recipe
 from neardup.sources import Reading, Unreadable, read_batches
@@ -22,7 +22,7 @@ WORDS = [f"word{number}" for number in range(13)]
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    return captured.write(tmp_path / "scan.jsonl", captured.mixed())
+    return httpx_captures.write(tmp_path / "scan.jsonl", httpx_captures.mixed())
 
 
 def items(count: int) -> str:
@@ -56,8 +56,12 @@ def share(capture: Path, against: str, **rules: Any) -> float:
 def test_passages_of_short_lines_are_found_in_a_collection(
     tmp_path: Path, runs: bool, words: int
 ) -> None:
-    one = captured.write(tmp_path / "a.jsonl", [captured.line("https://a.test/", items(60))])
-    two = captured.write(tmp_path / "b.jsonl", [captured.line("https://b.test/", items(60))])
+    one = httpx_captures.write(
+        tmp_path / "a.jsonl", [httpx_captures.line("https://a.test/", items(60))]
+    )
+    two = httpx_captures.write(
+        tmp_path / "b.jsonl", [httpx_captures.line("https://b.test/", items(60))]
+    )
     seen = collected(tmp_path / "c.neardup", two, runs=runs)
     assert share(one, str(two), min_words=words) == 1
     assert share(one, seen, min_words=words) == 1
@@ -149,7 +153,7 @@ def har(path: Path) -> Path:
                 "content": {"mimeType": row["content_type"], "text": row["body"]},
             },
         }
-        for row in captured.mixed()
+        for row in httpx_captures.mixed()
     ]
     path.write_text(json.dumps({"log": {"entries": entries}}))
     return path
@@ -200,7 +204,7 @@ def test_views_that_were_written_are_texts_for_the_recipe(tmp_path: Path, captur
     summary = jobs.cluster([str(views)], out, asked)
     sizes = {row["cluster"]: row["size"] for row in rows_of(out)}
     assert summary.kinds is None
-    assert sorted(sizes.values(), reverse=True) == captured.KINDS
+    assert sorted(sizes.values(), reverse=True) == httpx_captures.KINDS
 
 
 @pytest.mark.parametrize("job", [jobs.dedup, jobs.cluster, jobs.pairs])

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import job_corpora as corpora
+from helpers import corpora
 from neardup import jobs
 from neardup.jobs import sorter
 from neardup.jobs.sorter import Sorter

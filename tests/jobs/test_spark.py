@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import job_corpora as corpora
 import neardup as nd
+from helpers import corpora
 from neardup import jobs
 from neardup.jobs import spread
 from neardup.sources import Reading

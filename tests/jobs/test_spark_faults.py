@@ -16,10 +16,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import job_corpora as corpora
-import spark_jvm
-from children import children, command_of
-from job_faults import JOBS, names
+from helpers import corpora, spark_jvm
+from helpers.job_inputs import JOBS, names
+from helpers.processes import children, command_of
 from neardup import jobs
 from neardup.engines.spark import judging
 from neardup.engines.spark.errors import SparkFailedError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import job_corpora as corpora
-from job_faults import OTHER, TEXT, line, write
+from helpers import corpora
+from helpers.job_inputs import OTHER, TEXT, line, write
 from neardup import jobs
 
 

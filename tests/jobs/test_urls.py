@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-import job_corpora as corpora
-from job_faults import Stopper, interrupt, names
+from helpers import corpora
+from helpers.batches import unpack
+from helpers.job_inputs import Stopper, interrupt, names
 from neardup import jobs
 from neardup.sources import stored
-from reading import unpack
 
 KINDS = pytest.mark.parametrize("kind", ["jsonl", "csv", "jsonl.gz", "parquet"])
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from job_faults import GOOD, Stopper, interrupt, names, write
+from helpers.job_inputs import GOOD, Stopper, interrupt, names, write
 from neardup import jobs
 from neardup.jobs import work_folder
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no locks")
 def killed(source: Path, out: Path) -> None:
     """A job that ends by SIGKILL when it has read its input."""
     code = (
-        "import os, signal, sys; from neardup import jobs; from job_faults import Stopper\n"
+        "import os, signal, sys; from neardup import jobs; from helpers.job_inputs import Stopper\n"
         "end = lambda: os.kill(os.getpid(), signal.SIGKILL)\n"
         "jobs.dedup([sys.argv[1]], sys.argv[2], jobs.Options(progress=Stopper('comparing', end)))"
     )

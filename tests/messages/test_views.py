@@ -19,7 +19,7 @@ from neardup import Recipe, _core
 from neardup.messages.masks import MASKS, VIEWS
 from neardup.messages.response import Response, Viewing
 from neardup.messages.views import Views, group_of, utf8_body
-from views_reference import view as plain_view
+from reference.views import view as plain_view
 
 ALL = Views(Viewing(tuple(VIEWS), tuple(MASKS)))
 URL = "https://www.example.com/shop/item-12"

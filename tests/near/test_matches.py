@@ -17,7 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from dedup_reference import labels
 from neardup.engines import engine
 from neardup.near import judge
 from neardup.near.corpus import texts_in_memory
@@ -25,6 +24,7 @@ from neardup.near.join import SketchJoin
 from neardup.near.matches import SIDES, SIMILARITY_BINS, Counts, Matches
 from neardup.near.question import Question, question
 from neardup.near.radius import DIGEST, RadiusJoin
+from reference.dedup import labels
 
 RECIPE = nd.Recipe()
 SAMPLE = Path(__file__).parents[2] / "examples" / "sample.jsonl"

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-import edges
 import neardup as nd
+from helpers import borderline_pairs
 from neardup.near.corpus import texts_in_memory
 from neardup.near.join import SketchJoin
 from neardup.near.question import question
 
 RECIPE = nd.Recipe()
-VOCABULARY = [edges.word(random.Random(seed), 2, 9) for seed in range(3000)]
+VOCABULARY = [borderline_pairs.word(random.Random(seed), 2, 9) for seed in range(3000)]
 HAN = [chr(0x4E00 + 7 * at) for at in range(2500)]
 
 
@@ -30,15 +30,17 @@ def pool(words: list[str]) -> list[list[str]]:
 
 
 KINDS = {
-    "titles": edges.Kind(lambda rng: sentence(rng, 4, 15), pool(VOCABULARY)),
-    "equal weights": edges.Kind(edges.equal_weights, pool(VOCABULARY)),
-    "one function word": edges.Kind(edges.one_function_word, pool(VOCABULARY)),
-    "Chinese": edges.Kind(lambda rng: sentence(rng, 10, 30, HAN), pool(HAN), ""),
-    "posts": edges.Kind(lambda rng: sentence(rng, 80, 200), pool(VOCABULARY)),
-    "one word many times": edges.Kind(
-        lambda rng: edges.heavy(sentence(rng, 4, 40), rng), pool(VOCABULARY)
+    "titles": borderline_pairs.Kind(lambda rng: sentence(rng, 4, 15), pool(VOCABULARY)),
+    "equal weights": borderline_pairs.Kind(borderline_pairs.equal_weights, pool(VOCABULARY)),
+    "one function word": borderline_pairs.Kind(
+        borderline_pairs.one_function_word, pool(VOCABULARY)
     ),
-    "templates": edges.Kind(edges.template, pool(VOCABULARY)),
+    "Chinese": borderline_pairs.Kind(lambda rng: sentence(rng, 10, 30, HAN), pool(HAN), ""),
+    "posts": borderline_pairs.Kind(lambda rng: sentence(rng, 80, 200), pool(VOCABULARY)),
+    "one word many times": borderline_pairs.Kind(
+        lambda rng: borderline_pairs.heavy(sentence(rng, 4, 40), rng), pool(VOCABULARY)
+    ),
+    "templates": borderline_pairs.Kind(borderline_pairs.template, pool(VOCABULARY)),
 }
 
 
@@ -65,8 +67,8 @@ def test_the_promise_is_kept(kind: str, similarity: float | None) -> None:
     at = 0.85 if similarity is None else similarity
     pairs = [
         pair
-        for edit in edges.EDITS.values()
-        for pair in edges.pairs(KINDS[kind], edit, at, 40, rng, RECIPE)
+        for edit in borderline_pairs.EDITS.values()
+        for pair in borderline_pairs.pairs(KINDS[kind], edit, at, 40, rng, RECIPE)
     ]
     assert len(pairs) >= 100
     others = [KINDS[kind].joint.join(KINDS[kind].draw(rng)) for _ in range(500)]
@@ -81,15 +83,17 @@ def test_two_of_fourteen_words_replaced() -> None:
     rng = random.Random(5)
     found = 0
     for _ in range(300):
-        words = edges.equal_weights(rng)
-        other = [edges.word(rng), edges.word(rng), *words[2:]]
+        words = borderline_pairs.equal_weights(rng)
+        other = [borderline_pairs.word(rng), borderline_pairs.word(rng), *words[2:]]
         found += len(nd.dedup([" ".join(words), " ".join(other)]).removed)
     assert found >= 290
 
 
 def test_the_summary_says_how_much_was_found() -> None:
     rng = random.Random(6)
-    pairs = list(edges.pairs(KINDS["titles"], edges.edited, 0.85, 300, rng, RECIPE))
+    pairs = list(
+        borderline_pairs.pairs(KINDS["titles"], borderline_pairs.edited, 0.85, 300, rng, RECIPE)
+    )
     found = nd.dedup([text for pair in pairs for text in pair])
     assert found.recall is not None
     assert 0.97 < found.recall <= 1

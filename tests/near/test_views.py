@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import neardup as nd
-import view_edges
+from helpers import borderline_views
 from neardup.near.corpus import texts_in_memory
 from neardup.near.join import SketchJoin
 from neardup.near.question import question
@@ -33,12 +33,12 @@ def told(texts: list[str], recipe: nd.Recipe = RECIPE) -> tuple[set[tuple[int, i
     return found, join.twins.tolist()
 
 
-@pytest.mark.parametrize("kind", view_edges.KINDS)
+@pytest.mark.parametrize("kind", borderline_views.KINDS)
 def test_the_promise_is_kept(kind: str) -> None:
     rng = random.Random(kind)
     recipe = OTHER if kind == "one feature a view" else RECIPE
     count = 25 if kind == "long pages" else 100
-    pairs = list(view_edges.pairs(view_edges.KINDS[kind], 0.85, count, rng, recipe))
+    pairs = list(borderline_views.pairs(borderline_views.KINDS[kind], 0.85, count, rng, recipe))
     assert len(pairs) == count
     found, twins = told([text for pair in pairs for text in pair], recipe)
     ends = [sorted((twins[2 * at], twins[2 * at + 1])) for at in range(len(pairs))]
@@ -50,14 +50,14 @@ def test_the_promise_is_kept(kind: str) -> None:
 def test_the_join_tells_what_the_cosine_tells() -> None:
     """Responses of all kinds at once, and copies of them with other parts: all pairs."""
     rng = random.Random(8)
-    draws = [draw for name, draw in view_edges.KINDS.items() if name != "long pages"]
+    draws = [draw for name, draw in borderline_views.KINDS.items() if name != "long pages"]
     texts: list[str] = []
     for _ in range(150):
         draw = rng.choice(draws)
         parts = draw(rng)
-        texts.append(view_edges.text_of(parts))
+        texts.append(borderline_views.text_of(parts))
         texts += [
-            view_edges.text_of(view_edges.changed(parts, draw(rng), rng))
+            borderline_views.text_of(borderline_views.changed(parts, draw(rng), rng))
             for _ in range(rng.randint(0, 3))
         ]
     texts = [text for text in dict.fromkeys(texts) if nd.fingerprint(text, RECIPE) is not None]
@@ -77,7 +77,7 @@ def test_the_join_tells_what_the_cosine_tells() -> None:
 
 def test_groups_are_never_joined() -> None:
     rng = random.Random(9)
-    texts = [view_edges.text_of(view_edges.page(rng)) for _ in range(20)]
+    texts = [borderline_views.text_of(borderline_views.page(rng)) for _ in range(20)]
     grouped = [f"within {host}\n{text}" for text in texts for host in ("a", "b")]
     assert told(grouped)[0] == set()
     # Equal texts of one group are the same.

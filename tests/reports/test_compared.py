@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from browser import answer, dom, needs_browser
-from copying_findings import passage
+from helpers.chromium import answer, dom, needs_browser
+from helpers.findings import passage
+from helpers.html_page import NASTY, check_harmless
 from neardup.evidence.findings import Ignored
 from neardup.passages import Passage
 from neardup.reports import LANGUAGES, Compared, compared, render_comparison
 from neardup.reports.catalogue import Words
-from page import NASTY, check_harmless
 
 LEFT = "one two three four five six seven eight nine ten"
 RIGHT = "eight nine ten and then one two three four five"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from browser import answer, needs_browser
-from copying_findings import ONE, TEXT, copying, finding, source
+from helpers.chromium import answer, needs_browser
+from helpers.findings import ONE, TEXT, copying, finding, source
+from helpers.html_page import NASTY, Page, check_harmless
 from neardup.evidence.findings import Copying, Finding, Ignored, Source
 from neardup.passages import Passage
 from neardup.reports import LANGUAGES, CopyingReport, network, render_file, render_folder
 from neardup.reports import copying as pages
-from page import NASTY, Page, check_harmless
 
 REPORT = CopyingReport(copying())
 

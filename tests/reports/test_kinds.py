@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from browser import answer, dom, needs_browser
-from kinds_reports import TEMPLATES, facets_of, made_up
+from helpers.chromium import answer, dom, needs_browser
+from helpers.html_page import BIDI, NASTY, Page, check_harmless
+from helpers.kinds_report import TEMPLATES, facets_of, made_up
 from neardup.reports import (
     LANGUAGES,
     KindsReport,
@@ -24,7 +25,6 @@ from neardup.reports import (
 )
 from neardup.reports import kinds as module
 from neardup.reports.facets import Facet, Facets
-from page import BIDI, NASTY, Page, check_harmless
 
 REPORT = made_up()
 

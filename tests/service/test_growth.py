@@ -7,9 +7,9 @@ from pathlib import Path
 
 import httpx
 
+from helpers.browser_session import eventually
 from neardup.service.growth import DAY, HOUR, Growth, Period, periods_of
 from neardup.service.notes import FILE, Notes
-from visits import eventually
 
 NOON = 1_700_000_000 // DAY * DAY + DAY // 2
 

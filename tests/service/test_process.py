@@ -20,7 +20,7 @@ import pytest
 
 import neardup as nd
 
-LOADER = Path(__file__).with_name("loader.py")
+LOADER = Path(__file__).parents[1] / "helpers" / "document_loader.py"
 SERVE = (sys.executable, "-m", "neardup", "serve")
 
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from helpers.batches import pack, unpack
 from neardup import sinks, sources
 from neardup.sources import Reading, Unreadable
-from reading import pack, unpack
 
 
 def keep(

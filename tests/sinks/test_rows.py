@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from helpers.batches import unpack
 from neardup import sinks
-from reading import unpack
 
 ROWS = [
     {"id": "a", "n": 1, "ok": True, "f": None},

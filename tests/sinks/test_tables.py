@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from helpers.batches import unpack
 from neardup import sinks
-from reading import unpack
 
 TABLE = pa.table(
     {

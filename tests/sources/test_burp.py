@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from capture_files import (
+from helpers.capture_files import (
     DTD,
     Answer,
     answer,

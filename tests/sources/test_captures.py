@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from capture_files import VIEWING, WRITERS, Answer, answers, read
+from helpers.capture_files import VIEWING, WRITERS, Answer, answers, read
 from neardup import http
 from neardup.sources import Reading, read_batches
 from neardup.sources.batch import FACTS

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.batches import pack, pairs, pieces, read, texts
 from neardup import sources
 from neardup.sources import Reading, Unreadable, blocks, charsets
 from neardup.sources.stored import Stored
-from reading import pack, pairs, pieces, read, texts
 
 CHINESE = "今天天气很好，我们去公园散步。中文文本的编码检测需要一些字符才能可靠地工作。"
 TAIWAN = "今天天氣很好，我們去公園散步。中文文本的編碼檢測需要一些字元才能可靠地工作。"

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import papers
+from helpers import document_files
+from helpers.document_files import word_paragraphs as paragraphs
 from neardup.sources import docx
 from neardup.sources.prose import NotReadError
-from papers import word_paragraphs as paragraphs
 
 MOST = 1 << 24
 
 
 def seen(body: str, **parts: str) -> str:
-    return docx.text_of(papers.docx(body, **parts), MOST)
+    return docx.text_of(document_files.docx(body, **parts), MOST)
 
 
 def cells(*texts: str) -> str:
@@ -79,7 +79,7 @@ def notes(kind: str, **texts: str) -> str:
         for id_, text in texts.items()
     )
     separator = f'<w:{kind} w:type="separator" w:id="0">{paragraphs("no")}</w:{kind}>'
-    return papers.word_part(separator + made, f"{kind}s", "")
+    return document_files.word_part(separator + made, f"{kind}s", "")
 
 
 def test_footnotes_follow_their_paragraph_and_endnotes_come_last() -> None:
@@ -110,16 +110,16 @@ def test_the_body_may_have_another_name() -> None:
     )
     parts = {
         "_rels/.rels": relations,
-        "word/document2.xml": papers.word_part(paragraphs("here")),
+        "word/document2.xml": document_files.word_part(paragraphs("here")),
     }
-    assert docx.text_of(papers.zipped(parts), MOST) == "here"
+    assert docx.text_of(document_files.zipped(parts), MOST) == "here"
 
 
 def test_the_strict_form() -> None:
-    strict = papers.word_part(paragraphs("a", "b")).replace(
-        papers.WORD, "http://purl.oclc.org/ooxml/wordprocessingml/main"
+    strict = document_files.word_part(paragraphs("a", "b")).replace(
+        document_files.WORD, "http://purl.oclc.org/ooxml/wordprocessingml/main"
     )
-    assert docx.text_of(papers.zipped({"word/document.xml": strict}), MOST) == "a\n\nb"
+    assert docx.text_of(document_files.zipped({"word/document.xml": strict}), MOST) == "a\n\nb"
 
 
 def test_a_table_nested_as_deeply_as_one_likes() -> None:
@@ -139,7 +139,7 @@ def test_paragraphs_come_back(texts: list[str]) -> None:
 @given(st.integers(0, 2000), st.binary(min_size=1, max_size=8))
 @settings(max_examples=150)
 def test_damage_anywhere_is_named_or_harmless(at: int, junk: bytes) -> None:
-    data = papers.docx(paragraphs("one two three", "four"))
+    data = document_files.docx(paragraphs("one two three", "four"))
     at %= len(data)
     with suppress(NotReadError):
         docx.text_of(data[:at] + junk + data[at + len(junk) :], MOST).encode()
@@ -147,16 +147,18 @@ def test_damage_anywhere_is_named_or_harmless(at: int, junk: bytes) -> None:
 
 @pytest.mark.parametrize("kind", ["footnote", "endnote"])
 def test_a_note_is_told_once(kind: str) -> None:
-    inner = f'<w:{kind} w:id="1">{papers.word_paragraphs("a note")}</w:{kind}>'
-    notes = {f"{kind}s": papers.word_part(inner, root=f"{kind}s", inner="")}
+    inner = f'<w:{kind} w:id="1">{document_files.word_paragraphs("a note")}</w:{kind}>'
+    notes = {f"{kind}s": document_files.word_part(inner, root=f"{kind}s", inner="")}
     refers = f'<w:p><w:r><w:t>x</w:t><w:{kind}Reference w:id="1"/></w:r></w:p>' * 3
-    assert docx.text_of(papers.docx(refers, **notes), 1 << 20).count("a note") == 1
+    assert docx.text_of(document_files.docx(refers, **notes), 1 << 20).count("a note") == 1
 
 
 def test_a_document_that_declares_attributes_is_refused() -> None:
     declared = '<!DOCTYPE d [<!ATTLIST x a CDATA "uuuu">]>'
-    body = papers.word_part(papers.word_paragraphs("a")).replace("<w:doc", f"{declared}<w:doc", 1)
-    data = papers.zipped({"word/document.xml": body})
+    body = document_files.word_part(document_files.word_paragraphs("a")).replace(
+        "<w:doc", f"{declared}<w:doc", 1
+    )
+    data = document_files.zipped({"word/document.xml": body})
     with pytest.raises(NotReadError, match=r"declares attributes of the element 'x', which are no"):
         docx.text_of(data, 1 << 20)
 
@@ -164,7 +166,7 @@ def test_a_document_that_declares_attributes_is_refused() -> None:
 @pytest.mark.parametrize("over", [0, 1])
 def test_a_long_namespace_is_refused(over: int) -> None:
     address = "u" * (1024 + over)
-    data = papers.docx(f'<x:t xmlns:x="{address}"/>' + papers.word_paragraphs("a"))
+    data = document_files.docx(f'<x:t xmlns:x="{address}"/>' + document_files.word_paragraphs("a"))
     if not over:
         assert docx.text_of(data, 1 << 20) == "a"
         return

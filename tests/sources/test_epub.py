@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import papers
+from helpers import document_files
 from neardup.sources import epub
 from neardup.sources.prose import NotReadError
 
@@ -14,7 +14,7 @@ MOST = 1 << 24
 
 
 def seen(chapters: dict[str, str], **parts: str) -> str:
-    return epub.text_of(papers.epub(chapters, **parts), MOST)
+    return epub.text_of(document_files.epub(chapters, **parts), MOST)
 
 
 def test_chapters_in_order() -> None:
@@ -27,15 +27,15 @@ def test_chapters_in_order() -> None:
 
 
 def test_names_are_unquoted_and_looked_up_from_the_list() -> None:
-    book = papers.epub({"a b.xhtml": "<p>here</p>"})
+    book = document_files.epub({"a b.xhtml": "<p>here</p>"})
     assert epub.text_of(book, MOST) == "here"
     parts: dict[str, str | bytes] = {
-        "META-INF/container.xml": papers.CONTAINER,
+        "META-INF/container.xml": document_files.CONTAINER,
         "OEBPS/book.opf": '<package><manifest><item id="a" href="../t/a%20b.xhtml"/></manifest>'
         '<spine><itemref idref="a"/><itemref idref="a"/><itemref idref="none"/></spine></package>',
-        "t/a b.xhtml": papers.html("<p>there</p>"),
+        "t/a b.xhtml": document_files.html("<p>there</p>"),
     }
-    assert epub.text_of(papers.zipped(parts), MOST) == "there"
+    assert epub.text_of(document_files.zipped(parts), MOST) == "there"
 
 
 def test_contents_and_pictures_are_no_text() -> None:
@@ -46,12 +46,12 @@ def test_contents_and_pictures_are_no_text() -> None:
         "</package>"
     )
     parts: dict[str, str | bytes] = {
-        "META-INF/container.xml": papers.CONTAINER,
+        "META-INF/container.xml": document_files.CONTAINER,
         "OEBPS/book.opf": package,
-        "OEBPS/nav.xhtml": papers.html("contents"),
-        "OEBPS/c.xhtml": papers.html("chapter"),
+        "OEBPS/nav.xhtml": document_files.html("contents"),
+        "OEBPS/c.xhtml": document_files.html("chapter"),
     }
-    assert epub.text_of(papers.zipped(parts), MOST) == "chapter"
+    assert epub.text_of(document_files.zipped(parts), MOST) == "chapter"
 
 
 def cipher(path: str) -> str:
@@ -77,9 +77,9 @@ def test_names_never_leave_the_book(href: str) -> None:
         f'<package><manifest><item id="a" href="{href}"/></manifest><spine><itemref idref="a"/>'
         "</spine></package>"
     )
-    parts = {"META-INF/container.xml": papers.CONTAINER, "OEBPS/book.opf": package}
+    parts = {"META-INF/container.xml": document_files.CONTAINER, "OEBPS/book.opf": package}
     with pytest.raises(NotReadError, match=r"is damaged \(it has no part"):
-        epub.text_of(papers.zipped(parts), MOST)
+        epub.text_of(document_files.zipped(parts), MOST)
 
 
 def test_parts_with_odd_names_are_only_names() -> None:
@@ -89,17 +89,17 @@ def test_parts_with_odd_names_are_only_names() -> None:
         "</spine></package>"
     )
     parts: dict[str, str | bytes] = {
-        "META-INF/container.xml": papers.CONTAINER.replace("OEBPS/book.opf", "book.opf"),
+        "META-INF/container.xml": document_files.CONTAINER.replace("OEBPS/book.opf", "book.opf"),
         "book.opf": package,
-        trick: papers.html("<p>inside</p>"),
+        trick: document_files.html("<p>inside</p>"),
     }
-    assert epub.text_of(papers.zipped(parts), MOST) == "inside"
+    assert epub.text_of(document_files.zipped(parts), MOST) == "inside"
     assert not Path("/tmp/neardup-was-here.xhtml").exists()  # noqa: S108
 
 
 def test_a_book_without_a_list() -> None:
     with pytest.raises(NotReadError, match=r"it has no part META-INF/container\.xml"):
-        epub.text_of(papers.zipped({"mimetype": papers.EPUB}), MOST)
+        epub.text_of(document_files.zipped({"mimetype": document_files.EPUB}), MOST)
     empty = {"META-INF/container.xml": "<container/>"}
     with pytest.raises(NotReadError, match="names no package"):
-        epub.text_of(papers.zipped(empty), MOST)
+        epub.text_of(document_files.zipped(empty), MOST)

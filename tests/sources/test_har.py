@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from capture_files import answer, answers, har_entry, told, write_har
+from helpers.capture_files import answer, answers, har_entry, told, write_har
 from neardup import http
 from neardup.sources import json_records
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from capture_files import WRITERS, answer, answers, burp_xml, read, told, warc_record
+from helpers.capture_files import WRITERS, answer, answers, burp_xml, read, told, warc_record
 
 PAGE = answer("http://a.example/x", "<title>T</title><p>A page.</p>")
 COLUMNS = (

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
-import papers
+from helpers import document_files
+from helpers.batches import pairs, read, texts
 from neardup.sources import Reading, Unreadable, html_bytes, html_nesting, html_pages, read_batches
 from neardup.sources.prose import NotReadError
-from reading import pairs, read, texts
 
 MOST = 1 << 28
 
 
 def seen(body: str) -> str:
-    return html_pages.text_of(papers.html(body).decode(), MOST)
+    return html_pages.text_of(document_files.html(body).decode(), MOST)
 
 
 @pytest.mark.parametrize(
@@ -256,5 +256,5 @@ def test_junk_is_read_or_refused(data: bytes) -> None:
 def test_a_page_is_a_document_called_by_its_name(tmp_path: Path) -> None:
     for name in ("a.html", "b.HTM", "c.xhtml"):
         path = tmp_path / name
-        path.write_bytes(papers.html("<p>hello</p>"))
+        path.write_bytes(document_files.html("<p>hello</p>"))
         assert pairs(read(path)[0]) == [(str(path), "hello")]

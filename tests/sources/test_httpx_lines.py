@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import neardup as nd
-from capture_files import VIEWING, answer, answers, httpx_line, read, told, write_httpx
+from helpers.capture_files import VIEWING, answer, answers, httpx_line, read, told, write_httpx
 from neardup import http, jobs
 from neardup.messages.response import Response
 from neardup.sinks.kept import open_kept

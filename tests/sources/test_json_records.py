@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.batches import keys, pack, pairs, pieces, read, texts
 from neardup import jobs, sources
 from neardup.sources import Reading, format_of, json_records
 from neardup.sources.json_records import sniff
 from neardup.sources.stored import Stored
-from reading import keys, pack, pairs, pieces, read, texts
 
 RECORDS = [
     {"id": 1, "text": "one"},

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import reading
+from helpers.batches import keys, pairs
+from helpers.batches import read as read_batches
 from neardup import sources
 from neardup.sources import Reading, Unreadable
 
@@ -12,8 +13,8 @@ from neardup.sources import Reading, Unreadable
 def read(
     path: Path, text_column: str = "text", id_column: str | None = None
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    batches, problems = reading.read(path, text_columns=(text_column,), id_column=id_column)
-    return reading.pairs(batches), problems
+    batches, problems = read_batches(path, text_columns=(text_column,), id_column=id_column)
+    return pairs(batches), problems
 
 
 @pytest.fixture
@@ -175,5 +176,5 @@ def test_dotted_columns_that_are_not_there(path: Path) -> None:
 
 def test_dotted_ids_and_keys(path: Path) -> None:
     path.write_text('{"meta": {"key": "k", "date": 3}, "text": "t"}')
-    batches, problems = reading.read(path, id_column="meta.key", key_column="meta.date")
-    assert (reading.pairs(batches), reading.keys(batches), problems) == ([("k", "t")], [3], [])
+    batches, problems = read_batches(path, id_column="meta.key", key_column="meta.date")
+    assert (pairs(batches), keys(batches), problems) == ([("k", "t")], [3], [])

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from helpers.batches import read as read_file
 from neardup.sources import Reading, Unreadable, document, read_batches, separated, text_of
 from neardup.sources import batch as batch_module
 from neardup.sources import blocks as blocks_module
 from neardup.sources import parquet as parquet_module
-from reading import read as read_file
 
 MOST = 64
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import papers
+from helpers import document_files
 from neardup.sources import odt
 from neardup.sources.prose import NotReadError
 
@@ -16,7 +16,7 @@ MOST = 1 << 24
 
 
 def seen(body: str) -> str:
-    return odt.text_of(papers.odt(body), MOST)
+    return odt.text_of(document_files.odt(body), MOST)
 
 
 def p(*texts: str) -> str:
@@ -73,13 +73,13 @@ def test_an_encrypted_one_is_refused() -> None:
         '<manifest><file-entry full-path="content.xml"><encryption-data/></file-entry></manifest>'
     )
     with pytest.raises(NotReadError, match="is encrypted; save it without a password"):
-        odt.text_of(papers.odt(p("x"), manifest), MOST)
+        odt.text_of(document_files.odt(p("x"), manifest), MOST)
 
 
 @given(st.integers(0, 2000), st.binary(min_size=1, max_size=8))
 @settings(max_examples=150)
 def test_damage_anywhere_is_named_or_harmless(at: int, junk: bytes) -> None:
-    data = papers.odt(p("one two three", "four"))
+    data = document_files.odt(p("one two three", "four"))
     at %= len(data)
     with suppress(NotReadError):
         odt.text_of(data[:at] + junk + data[at + len(junk) :], MOST).encode()

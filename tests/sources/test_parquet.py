@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from helpers.batches import keys, pairs, read
 from neardup import sources
 from neardup.sources import Reading, stored
-from reading import keys, pairs, read
 
 TEXTS = ["one two", "三 four\nfive", "", 'six, "seven"\t8', "last"]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import papers
+from helpers import document_files
 from neardup.sources import pdf
 from neardup.sources.prose import NotReadError
 
@@ -20,12 +20,12 @@ HYPHEN = pdf.HYPHEN
 
 
 def seen(*pages: bytes, most: int = MOST) -> str:
-    return pdf.text_of(papers.pdf(pages), most)
+    return pdf.text_of(document_files.pdf(pages), most)
 
 
 def test_lines_become_paragraphs() -> None:
-    heading = papers.lines_at([(72, 720, "A heading")], size=20)
-    text = papers.paragraphs_at(
+    heading = document_files.lines_at([(72, 720, "A heading")], size=20)
+    text = document_files.paragraphs_at(
         [
             ["The first paragraph goes on", "over lines and is bro-", "ken at its end."],
             ["The second", "is short."],
@@ -41,7 +41,7 @@ def test_lines_become_paragraphs() -> None:
 
 
 def test_paragraphs_without_a_gap() -> None:
-    indented = papers.lines_at(
+    indented = document_files.lines_at(
         [
             (96, 700, "The first line of a paragraph is moved in,"),
             (72, 686, "the second is not, and the last ends here, far out."),
@@ -59,11 +59,11 @@ def test_paragraphs_without_a_gap() -> None:
 
 
 def test_a_paragraph_may_go_on_on_the_next_page() -> None:
-    first = papers.paragraphs_at([["It begins on a page and"]])
-    assert seen(first, papers.paragraphs_at([["ends on the next."], ["More."]])) == (
+    first = document_files.paragraphs_at([["It begins on a page and"]])
+    assert seen(first, document_files.paragraphs_at([["ends on the next."], ["More."]])) == (
         "It begins on a page and ends on the next.\n\nMore."
     )
-    assert seen(first, papers.paragraphs_at([["Another."]])).count("\n\n") == 1
+    assert seen(first, document_files.paragraphs_at([["Another."]])).count("\n\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -110,12 +110,12 @@ def test_a_file_without_text_says_so(pages: list[bytes], reason: str) -> None:
 
 def test_an_encrypted_file() -> None:
     lock = "/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{}> /U <{}> >> /ID [<00><00>]"
-    data = papers.pdf([b""], trailer=lock.format("00" * 32, "11" * 32))
+    data = document_files.pdf([b""], trailer=lock.format("00" * 32, "11" * 32))
     with pytest.raises(NotReadError, match="is encrypted; save it without a password"):
         pdf.text_of(data, MOST)
 
 
-ONE = papers.pdf([papers.paragraphs_at([["hello world"]])])
+ONE = document_files.pdf([document_files.paragraphs_at([["hello world"]])])
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ ONE = papers.pdf([papers.paragraphs_at([["hello world"]])])
         b"",
         b"%PDF-1.7\n",
         b"no PDF at all",
-        papers.pdf([]),
+        document_files.pdf([]),
         ONE[: len(ONE) // 2],
         ONE.replace(b"/Kids [6 0 R]", b"/Kids [2 0 R]"),
         ONE.replace(b"/Kids [6 0 R]", b"/Kids [1 0 R]"),
@@ -150,9 +150,9 @@ def test_a_page_of_more_text_than_allowed_is_not_fetched() -> None:
 
 
 def test_text_far_off_the_page_and_blanks_without_end() -> None:
-    far = papers.lines_at([(72, 1e9, "far"), (-1e9, 5, "away"), (72, 700, "here")])
+    far = document_files.lines_at([(72, 1e9, "far"), (-1e9, 5, "away"), (72, 700, "here")])
     assert "here" in seen(far)
-    assert seen(b" " * 50_000_000 + papers.paragraphs_at([["here"]])) == "here"
+    assert seen(b" " * 50_000_000 + document_files.paragraphs_at([["here"]])) == "here"
 
 
 @given(st.integers(0, len(ONE) - 1), st.binary(min_size=1, max_size=8))

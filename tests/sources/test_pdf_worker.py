@@ -12,26 +12,26 @@ from pathlib import Path
 
 import pytest
 
-import papers
+from helpers import document_files
+from helpers.batches import read
 from neardup.sources import pdf_worker
 from neardup.sources.prose import NotReadError
 from neardup.sources.whole_files import text_of
-from reading import read
 
 MOST = 1 << 24
-ONE = papers.pdf([papers.paragraphs_at([["hello world"]])])
+ONE = document_files.pdf([document_files.paragraphs_at([["hello world"]])])
 
 
 def forms(levels: int, width: int = 10) -> bytes:
     """A page that shows a form that shows a form, and so on, each so many times."""
-    page = papers.pdf([b"/X Do " * width])
+    page = document_files.pdf([b"/X Do " * width])
     objects = []
     for level in range(levels):
         shown = b"BT /F1 12 Tf (lol) Tj ET " if level == levels - 1 else b"/X Do " * width
         inner = b"/XObject << /X %d 0 R >> /Font << /F1 3 0 R >>" % (9 + level)
         head = b"<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << %s >> " % inner
         objects.append(head + b"/Length %d >>\nstream\n" % len(shown) + shown + b"\nendstream")
-    page = papers.pdf([b"/X Do " * width], objects=objects)
+    page = document_files.pdf([b"/X Do " * width], objects=objects)
     # The table of places is off by what is added; PDFium makes it anew.
     return page.replace(b"/Font << /F1 3 0 R", b"/XObject << /X 8 0 R >> /Font << /F1 3 0 R", 1)
 
@@ -103,7 +103,7 @@ def test_a_file_that_needs_too_much_memory_is_reported(
     monkeypatch.setattr(pdf_worker, "MEMORY", 64 << 20)
     monkeypatch.setattr(pdf_worker, "SECONDS", 30.0)
     with pytest.raises(NotReadError, match=r"^needs too much memory \(more than 0\.\d GiB\), or"):
-        pdf_worker.text_of(papers.pdf([b" " * 200_000_000]), MOST)
+        pdf_worker.text_of(document_files.pdf([b" " * 200_000_000]), MOST)
     monkeypatch.setattr(pdf_worker, "MEMORY", 1 << 30)
     assert pdf_worker.text_of(ONE, MOST) == "hello world"
 

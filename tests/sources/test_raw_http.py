@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from capture_files import Answer, answer, answers, read, told, write_raw
+from helpers.capture_files import Answer, answer, answers, read, told, write_raw
 from neardup import http
 from neardup.sources import expand, raw_http
 from neardup.sources.batch import Reading
@@ -196,7 +196,7 @@ def test_a_folder_of_them_is_read_whatever_their_names(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     for name in ("a", "b.http", "sub/c.txt", "d.dat"):
         (tmp_path / name).write_bytes(PAGE.message)
-    from capture_files import VIEWING
+    from helpers.capture_files import VIEWING
 
     files = expand([str(tmp_path)], Reading(viewing=VIEWING))
     assert len(files) == 4

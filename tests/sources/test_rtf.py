@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import papers
+from helpers import document_files
 from neardup.sources import rtf
 from neardup.sources.prose import NotReadError
 
@@ -17,7 +17,7 @@ MOST = 1 << 24
 
 
 def seen(body: str) -> str:
-    return rtf.text_of(papers.rtf(body), MOST)
+    return rtf.text_of(document_files.rtf(body), MOST)
 
 
 def escaped(text: str, encoding: str) -> str:
@@ -87,9 +87,9 @@ def test_hidden_text_ends() -> None:
     ],
 )
 def test_encodings(head: str, encoding: str, text: str) -> None:
-    assert rtf.text_of(papers.rtf(escaped(text, encoding), head), MOST) == text
+    assert rtf.text_of(document_files.rtf(escaped(text, encoding), head), MOST) == text
     # The second byte of a character may be written as the letter it is in ASCII.
-    data = papers.rtf("", head)[:-1] + text.encode(encoding) + b"}"
+    data = document_files.rtf("", head)[:-1] + text.encode(encoding) + b"}"
     if b"\\" not in text.encode(encoding):
         assert rtf.text_of(data, MOST) == text
 
@@ -97,15 +97,15 @@ def test_encodings(head: str, encoding: str, text: str) -> None:
 def test_fonts_change_the_encoding_within_a_group() -> None:
     head = r"\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset134 S;}}\f0"
     body = rf"\'e9{{\f1 {escaped('中', 'gbk')}}}\'e9\f1 {escaped('文', 'gbk')}"
-    assert rtf.text_of(papers.rtf(body, head), MOST) == "é中é文"
+    assert rtf.text_of(document_files.rtf(body, head), MOST) == "é中é文"
 
 
 def test_what_is_no_rtf() -> None:
     with pytest.raises(NotReadError, match=r"is no RTF: it does not begin with {\\rtf"):
         rtf.text_of(b"plain", MOST)
     with pytest.raises(NotReadError, match="is cut short: groups are open at its end"):
-        rtf.text_of(papers.rtf("a{b")[:-1], MOST)
-    assert rtf.text_of(papers.rtf("a") + b"\0\0 junk {", MOST) == "a"
+        rtf.text_of(document_files.rtf("a{b")[:-1], MOST)
+    assert rtf.text_of(document_files.rtf("a") + b"\0\0 junk {", MOST) == "a"
 
 
 def test_groups_in_one_another_have_a_limit() -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from helpers.batches import keys, pack, pairs, pieces, read, texts
 from neardup import sources
 from neardup.sources import Reading, Unreadable, blocks, document
-from reading import keys, pack, pairs, pieces, read, texts
 
 PACKINGS = pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
 ENDS = pytest.mark.parametrize("end", ["\n", "\r\n"])

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from helpers.batches import pack, pairs, pieces, read
 from neardup import sources
 from neardup.sources import stored
-from reading import pack, pairs, pieces, read
 
 
 def lines_of(count: int) -> list[bytes]:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from helpers.batches import pairs, read
 from neardup import sources
 from neardup.sources import document
-from reading import pairs, read
 
 UNKNOWN = "name its encoding with --encoding, such as gb18030 or latin-1"
 LONGER = "今天天气很好，我们去公园散步。中文文本的编码检测需要一些字符。"

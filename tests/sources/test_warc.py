@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capture_files import (
+from helpers.capture_files import (
     VIEWING,
     Answer,
     answer,

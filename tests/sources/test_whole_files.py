@@ -13,22 +13,22 @@ from typing import Any
 
 import pytest
 
-import papers
+from helpers import document_files
+from helpers.batches import pack, pairs, read, texts
 from neardup import sources
 from neardup.sources import document, zip_parts
 from neardup.sources.formats import SOURCES
 from neardup.sources.prose import NotReadError
 from neardup.sources.whole_files import KINDS
-from reading import pack, pairs, read, texts
 
 HELLO = "<p>hello world</p>"
 MADE: dict[str, bytes] = {
-    "html": papers.html(HELLO),
-    "docx": papers.docx(papers.word_paragraphs("hello world")),
-    "odt": papers.odt("<text:p>hello world</text:p>"),
-    "epub": papers.epub({"a.xhtml": HELLO}),
-    "rtf": papers.rtf(r"hello world\par"),
-    "pdf": papers.pdf([papers.paragraphs_at([["hello world"]])]),
+    "html": document_files.html(HELLO),
+    "docx": document_files.docx(document_files.word_paragraphs("hello world")),
+    "odt": document_files.odt("<text:p>hello world</text:p>"),
+    "epub": document_files.epub({"a.xhtml": HELLO}),
+    "rtf": document_files.rtf(r"hello world\par"),
+    "pdf": document_files.pdf([document_files.paragraphs_at([["hello world"]])]),
 }
 NEEDS = {
     "html": ("selectolax", "HTML"),
@@ -85,7 +85,9 @@ def test_standard_input(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_zip_that_holds_a_word_document_is_what_its_name_says(tmp_path: Path, kind: str) -> None:
     file = io.BytesIO(MADE[kind].replace(b"mimetype", b"mimetypX"))
     with zipfile.ZipFile(file, "a") as archive:
-        archive.writestr("word/document.xml", papers.word_part(papers.word_paragraphs("no")))
+        archive.writestr(
+            "word/document.xml", document_files.word_part(document_files.word_paragraphs("no"))
+        )
     assert texts(read(put(tmp_path, f"a.{kind}", file.getvalue()))[0]) == ["hello world"]
 
 
@@ -187,7 +189,7 @@ def test_word_documents_that_are_no_zip(tmp_path: Path, inside: str, told: str) 
 def bomb(kind: str, size: int) -> bytes:
     """A document whose main part unpacks to `size` bytes of blanks."""
     name = {"docx": "word/document.xml", "odt": "content.xml", "epub": "META-INF/container.xml"}
-    return papers.zipped({name[kind]: b" " * size})
+    return document_files.zipped({name[kind]: b" " * size})
 
 
 @ZIPPED
@@ -214,7 +216,7 @@ def test_a_bomb_that_lies_about_its_size(tmp_path: Path, kind: str) -> None:
 
 
 def test_what_comes_out_is_counted_whatever_the_list_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = zip_parts.Parts(papers.zipped({"a": b"x" * 1000}), 500)
+    parts = zip_parts.Parts(document_files.zipped({"a": b"x" * 1000}), 500)
 
     class Endless(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
@@ -228,7 +230,7 @@ def test_what_comes_out_is_counted_whatever_the_list_says(monkeypatch: pytest.Mo
 
 
 def test_all_parts_count_together() -> None:
-    parts = zip_parts.Parts(papers.zipped({"a": b"x" * 600, "b": b"y" * 600}), 1000)
+    parts = zip_parts.Parts(document_files.zipped({"a": b"x" * 600, "b": b"y" * 600}), 1000)
     assert len(parts.read("a")) == 600
     with pytest.raises(NotReadError, match=r"holds more than 1,000 bytes .*\(b alone has 600"):
         parts.read("b")
@@ -236,9 +238,9 @@ def test_all_parts_count_together() -> None:
 
 def test_more_parts_than_any_document_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zip_parts, "MOST_PARTS", 3)
-    zip_parts.Parts(papers.zipped(dict.fromkeys("abc", "")), 1000)
+    zip_parts.Parts(document_files.zipped(dict.fromkeys("abc", "")), 1000)
     with pytest.raises(NotReadError, match="a zip of more than 3 parts"):
-        zip_parts.Parts(papers.zipped(dict.fromkeys("abcd", "")), 1000)
+        zip_parts.Parts(document_files.zipped(dict.fromkeys("abcd", "")), 1000)
 
 
 LAUGHS = (
@@ -254,13 +256,13 @@ EXTERNAL = '<?xml version="1.0"?><!DOCTYPE x SYSTEM "file:///etc/passwd"><x/>'
 @pytest.mark.parametrize("trick", [LAUGHS, FILE, PARAMETER])
 def test_entities_are_refused(tmp_path: Path, kind: str, trick: str) -> None:
     name = {"docx": "word/document.xml", "odt": "content.xml", "epub": "META-INF/container.xml"}
-    data = papers.zipped({name[kind]: trick})
+    data = document_files.zipped({name[kind]: trick})
     (problem,) = read(put(tmp_path, f"a.{kind}", data))[1]
     assert problem == f" {name[kind]} declares the entity 'a', which is not expanded"
 
 
 def test_a_declaration_elsewhere_is_not_fetched(tmp_path: Path) -> None:
-    data = papers.zipped({"word/document.xml": EXTERNAL})
+    data = document_files.zipped({"word/document.xml": EXTERNAL})
     assert texts(read(put(tmp_path, "a.docx", data))[0]) == [""]
 
 
@@ -268,16 +270,16 @@ def test_a_declaration_elsewhere_is_not_fetched(tmp_path: Path) -> None:
 def test_xml_as_deep_as_one_likes(tmp_path: Path, kind: str) -> None:
     depth = 200_000
     if kind == "docx":
-        body = "<w:x>" * depth + papers.word_paragraphs("deep") + "</w:x>" * depth
-        data = papers.docx(body)
+        body = "<w:x>" * depth + document_files.word_paragraphs("deep") + "</w:x>" * depth
+        data = document_files.docx(body)
     else:
-        data = papers.odt("<x>" * depth + "<text:p>deep</text:p>" + "</x>" * depth)
+        data = document_files.odt("<x>" * depth + "<text:p>deep</text:p>" + "</x>" * depth)
     assert texts(read(put(tmp_path, f"a.{kind}", data))[0]) == ["deep"]
 
 
 @pytest.mark.parametrize("part", [b"<!--" + b"x" * (20 << 20), b"<x a='" + b"y" * (20 << 20)])
 def test_a_token_that_never_ends(tmp_path: Path, part: bytes) -> None:
-    data = papers.zipped({"word/document.xml": part})
+    data = document_files.zipped({"word/document.xml": part})
     (problem,) = read(put(tmp_path, "a.docx", data))[1]
     assert "is damaged (word/document.xml, line 1: " in problem
 

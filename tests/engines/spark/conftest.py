@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import spark_client
+from helpers import spark_client
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.engines import spark as sp
-from neardup.engines.spark import Limits
-from neardup.engines.spark.sketching import _key_type
-from spark_cases import (
+from helpers.spark_cases import (
     CORPORA,
     KEEPS,
     QUESTIONS,
@@ -29,6 +26,9 @@ from spark_cases import (
     sample,
     templates,
 )
+from neardup.engines import spark as sp
+from neardup.engines.spark import Limits
+from neardup.engines.spark.sketching import _key_type
 
 # These show what others do not; the rest is nightly.
 DAILY_CORPORA = ("nothing", "edges")

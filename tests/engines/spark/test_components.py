@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from helpers.spark_cases import nightly
 from neardup.engines.spark.asked import Limits
 from neardup.engines.spark.components import (
     components,
@@ -18,7 +19,6 @@ from neardup.engines.spark.components import (
     small_star,
 )
 from neardup.engines.spark.storage import Storage
-from spark_cases import nightly
 
 Edges = list[tuple[int, int]]
 

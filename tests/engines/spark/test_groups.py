@@ -13,13 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup.engines import spark as sp
-from neardup.engines.spark import buckets, groups
-from neardup.engines.spark.asked import Limits
-from neardup.engines.spark.buckets import Heavy, block_pairs, unit_of, units_of_pairs
-from neardup.engines.spark.groups import Placing
-from neardup.engines.spark.rows import ALL, INPUT, REFERENCE
-from spark_cases import (
+from helpers.spark_cases import (
     Texts,
     check_dedup,
     check_pairs,
@@ -28,6 +22,12 @@ from spark_cases import (
     listed,
     templates,
 )
+from neardup.engines import spark as sp
+from neardup.engines.spark import buckets, groups
+from neardup.engines.spark.asked import Limits
+from neardup.engines.spark.buckets import Heavy, block_pairs, unit_of, units_of_pairs
+from neardup.engines.spark.groups import Placing
+from neardup.engines.spark.rows import ALL, INPUT, REFERENCE
 
 # row → (group, side, rest)
 Members = dict[int, tuple[int, int, int]]

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-import spark_jvm
+from helpers import spark_jvm
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["classic", "connect"])
 def test_the_same_answers(kind: str) -> None:
-    told = spark_jvm.run("spark_on_jvm.py", kind)
+    told = spark_jvm.run("spark_jvm_answers.py", kind)
     assert told.splitlines()[-1] == f"all of {kind}"
 
 
 @pytest.mark.nightly
 def test_the_same_answers_if_an_executor_is_killed(tmp_path: Path) -> None:
-    told = spark_jvm.run("spark_faults_on_jvm.py", "killed", tmp_path)
+    told = spark_jvm.run("spark_jvm_faults.py", "killed", tmp_path)
     assert told.splitlines()[-1] == "all of killed"
 
 
@@ -28,7 +28,7 @@ def test_tasks_that_fail_records_of_poison_and_a_full_disk(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with spark_jvm.small_disk(tmp_path_factory.mktemp("small"), "256k") as small:
-        told = spark_jvm.run("spark_faults_on_jvm.py", "failing", tmp_path, small)
+        told = spark_jvm.run("spark_jvm_faults.py", "failing", tmp_path, small)
     assert told.splitlines() == [
         "a task that fails once",
         "a task that always fails",

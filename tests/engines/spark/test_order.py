@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.spark_cases import nightly
 from neardup.engines.spark.order import By, sort_keys
 from neardup.keep import Keep
-from spark_cases import nightly
 
 KINDS: list[tuple[Any, Any]] = [
     (pa.int64(), st.integers(-(2**63), 2**63 - 1)),

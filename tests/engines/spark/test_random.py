@@ -16,9 +16,18 @@ import pyarrow as pa
 import pytest
 
 import neardup as nd
+from helpers.spark_cases import (
+    EDGES,
+    Texts,
+    chain,
+    expected_against,
+    key_of,
+    listed,
+    mixed,
+    templates,
+)
 from neardup.engines import spark as sp
 from neardup.engines.spark import Limits
-from spark_cases import EDGES, Texts, chain, expected_against, key_of, listed, mixed, templates
 
 CASES = int(os.environ.get("SPARK_CASES", "200"))
 FROM = int(os.environ.get("SPARK_FROM", "0"))

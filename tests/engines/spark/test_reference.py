@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from neardup import jobs
-from neardup.engines import spark as sp
-from neardup.recipe import Recipe, as_recipe
-from spark_cases import (
+from helpers.spark_cases import (
     EDGES,
     Question,
     Texts,
@@ -24,6 +21,9 @@ from spark_cases import (
     sample,
     templates,
 )
+from neardup import jobs
+from neardup.engines import spark as sp
+from neardup.recipe import Recipe, as_recipe
 
 QUESTIONS: list[Any] = [
     {},

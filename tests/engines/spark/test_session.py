@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from helpers.processes import run_alone
 from neardup.engines.spark import session as sessions
 from neardup.engines.spark.errors import (
     SparkFailedError,
@@ -24,7 +25,6 @@ from neardup.engines.spark.errors import (
     sentence_of,
 )
 from neardup.engines.spark.session import NoSparkError, session
-from process import run_alone
 
 
 def lengths(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

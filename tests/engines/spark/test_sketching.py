@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import neardup as nd
+from helpers.spark_cases import EDGES, frame_of, mixed
 from neardup import _core
 from neardup.engines import spark as sp
 from neardup.engines.spark.storage import Storage
 from neardup.recipe import Recipe, as_recipe
-from spark_cases import EDGES, frame_of, mixed
 
 TEXTS = EDGES + mixed(21, 20)
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.spark_cases import chain, check_dedup, frame_of, mixed, templates
 from neardup.engines.spark import Limits, stars
-from spark_cases import chain, check_dedup, frame_of, mixed, templates
 
 # Rows by their place in order, and pairs of them.
 Pairs = list[tuple[int, int]]

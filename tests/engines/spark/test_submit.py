@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-import spark_jvm
+from helpers import spark_jvm
 
 SAMPLE = spark_jvm.ROOT / "examples" / "sample.jsonl"
 PROGRAM = spark_jvm.ROOT / "examples" / "spark_dedup.py"

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.spark_cases import EDGES
 from neardup.engines.spark.sketching import checksums
 from neardup.engines.spark.texts import _places, read_again
-from spark_cases import EDGES
 
 
 def naive(text: str | None) -> int:

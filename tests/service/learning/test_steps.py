@@ -19,7 +19,7 @@ from neardup.service.learning.steps import (
     steps_of_words,
 )
 from neardup.service.learning.words import Word, parse
-from reference import lookup3
+from reference.fingerprint import lookup3
 
 BY_KEY = {example.key: example.values for example in EXAMPLES}
 

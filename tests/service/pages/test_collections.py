@@ -8,10 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from helpers.service_pages import WORDS, check_harmless
 from neardup.collection import Collection
 from neardup.service.notes import FILE
 from neardup.service.pages import checking
-from served_pages import WORDS, check_harmless
 
 PATHS = ("/check", f"/check?text={WORDS}", "/compare?left=a&right=b", "/collection", "/learn")
 

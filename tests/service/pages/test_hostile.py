@@ -9,9 +9,9 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from helpers.html_page import NASTY
+from helpers.service_pages import NASTY_NAME, WORDS, check_harmless, hostile_collection
 from neardup.service.background import serving
-from page import NASTY
-from served_pages import NASTY_NAME, WORDS, check_harmless, hostile_collection
 
 STORED = NASTY_NAME, f"{NASTY_NAME} 2", "a\r\nb\tc", "=HYPERLINK(1)", "%2e%2e%2f&id=x#y?z"
 

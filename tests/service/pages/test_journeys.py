@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from browser import needs_browser
-from visits import LOOKS, NAME, Visit, browser, until, visiting
+from helpers.browser_session import LOOKS, NAME, Visit, browser, until, visiting
+from helpers.chromium import needs_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

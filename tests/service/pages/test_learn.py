@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 import neardup as nd
+from helpers.html_page import NASTY
 from neardup.presets import PRESETS
 from neardup.service.app import make_app
 from neardup.service.demo import demo_collection
@@ -25,7 +26,6 @@ from neardup.service.learning.steps import WIDTHS
 from neardup.service.learning.words import Word, write
 from neardup.service.pages.learn import SAID
 from neardup.service.state import Service
-from page import NASTY
 
 # On a machine with much else to do an answer may take its time.
 fetch = partial(httpx.get, timeout=60)

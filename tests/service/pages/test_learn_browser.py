@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser import needs_browser
+from helpers.browser_session import LOOKS, Visit, browser
+from helpers.chromium import needs_browser
 from neardup.service.learning.exercise import exercise
 from neardup.service.pages.learn import SAID
-from visits import LOOKS, Visit, browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from served_pages import check_harmless
+from helpers.service_pages import check_harmless
 
 PAGES = (
     "/check",

@@ -1,6 +1,6 @@
 """The cases of tests/engines/spark on Spark with its JVM, in a process of its own:
 
-.venv-spark/bin/python tests/spark_on_jvm.py classic|connect
+.venv-spark/bin/python tests/helpers/spark_jvm_answers.py classic|connect
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ import os
 import sys
 from typing import Any
 
-from neardup.engines import spark as sp
-from neardup.engines.spark import Limits
-from spark_cases import (
+from helpers.spark_cases import (
     CORPORA,
     check_dedup,
     check_pairs,
@@ -22,6 +20,8 @@ from spark_cases import (
     sample,
     templates,
 )
+from neardup.engines import spark as sp
+from neardup.engines.spark import Limits
 
 
 def session(kind: str) -> Any:

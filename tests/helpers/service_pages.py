@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from helpers.html_page import BIDI, NASTY, Page
 from neardup.collection import Collection
-from page import BIDI, NASTY, Page
 
 # As NASTY, but a name that can be stored: it has no half of a character.
 NASTY_NAME = NASTY.replace("\ud800", "")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import job_corpora as corpora
+from helpers import corpora
 from neardup import jobs
 
 TEXT = "Harbour Street will be closed to all motor traffic from Monday until Friday"

@@ -19,7 +19,7 @@ def nightly(*values: Any) -> Any:
     return pytest.param(*values, marks=pytest.mark.nightly)
 
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 Texts = list[str | None]
 Question = dict[str, Any]
 

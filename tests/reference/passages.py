@@ -10,7 +10,7 @@ from functools import cache
 import uniseg.graphemecluster
 import xxhash
 
-import reference
+from reference import fingerprint as reference
 
 Run = tuple[int, int, int]
 Chain = tuple[Run, ...]

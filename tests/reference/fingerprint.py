@@ -1,8 +1,7 @@
-"""Naive twins of the core: slow, plain and meant to be read. Tests hold the fast paths to them.
+"""Naive fingerprints: each `Recipe` field by its definition, whatever the settings.
 
-The first part follows the meaning of each `Recipe` field, whatever the settings. The second part
-writes down what each older library does, straight from its formula and knowing no recipe, so that
-a preset is never compared with itself.
+One file for all steps (normalise, tokenise, weigh, hash, vote), so that a fingerprint can be read
+from top to bottom. Hence its length. The formulas of older libraries are in presets.py.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import jieba
 import jieba.analyse
@@ -527,87 +526,3 @@ def merged(given: Iterable[Any] | Mapping[str, Any]) -> Features:
 
 def fingerprint_features(given: Iterable[Any] | Mapping[str, Any], recipe: Any) -> int | None:
     return vote(limited(merged(given), recipe), recipe)
-
-
-# ---------------------------------------------------------------- the originals, by their formulas
-
-
-@functools.cache
-def _extractor() -> Any:
-    return jieba.analyse.TFIDF()
-
-
-def seed_000(text: str, stopwords: Iterable[str] = ()) -> str:
-    """Top-20 jieba keywords, int(weight * 20), python-style hash: 64 digits, or "00"."""
-    extractor = _extractor()
-    extractor.stop_words = extractor.STOP_WORDS | set(stopwords)
-    keywords = extractor.extract_tags("|".join(jieba.cut(text)), topK=20, withWeight=True)
-    if not keywords:
-        return "00"
-    columns = [0] * 64
-    for word, weight in keywords:
-        digits = f"{python_hash(word, 128):b}".zfill(64)[-64:]
-        for i, digit in enumerate(digits):
-            columns[i] += int(weight * 20) * (1 if digit == "1" else -1)
-    return "".join("1" if total > 0 else "0" for total in columns)
-
-
-def seed_001(tokens: Sequence[Any], bits: int = 128) -> int:
-    """Tokens or (token, weight) with weights as int or str; a tie is a one."""
-    columns = [0] * bits
-    for item in tokens:
-        token, weight = (item, 1) if isinstance(item, str) else (item[0], int(item[1]))
-        value = python_hash(token, bits)
-        for i in range(bits):
-            columns[i] += weight if value >> i & 1 else -weight
-    return sum(1 << i for i in range(bits) if columns[i] >= 0)
-
-
-def seed_003(text: str, bit_len: int = 64) -> str:
-    """Characters by their share of the text; the first digits of md5, most significant first."""
-    counts = Counter(text)
-    columns = [0.0] * bit_len
-    for char, count in counts.items():
-        weight = count / len(text)
-        digits = f"{int(hashlib.md5(char.encode()).hexdigest(), 16):0128b}"[:bit_len]
-        for i, digit in enumerate(digits):
-            columns[i] += weight if digit == "1" else -weight
-    return "".join("1" if total > 0 else "0" for total in columns)
-
-
-def seed_004(features: Iterable[tuple[str, float]]) -> int:
-    """Weighted features, lookup3 with the second word on top."""
-    return _signed_sum([(lookup3(token, 64), weight) for token, weight in features])
-
-
-def yanyiwu(features: Iterable[tuple[str, float]]) -> int:
-    """Weighted features, lookup3 with the first word on top."""
-    return _signed_sum([(lookup3_yanyiwu(token, 64), weight) for token, weight in features])
-
-
-def _signed_sum(hashed: Sequence[tuple[int, float]]) -> int:
-    columns = [0.0] * 64
-    for value, weight in hashed:
-        for i in range(64):
-            columns[i] += weight if value >> i & 1 else -weight
-    return sum(1 << i for i in range(64) if columns[i] > 0)
-
-
-def simhash_1e0ng(features: Iterable[tuple[str, float]], bits: int = 64) -> int:
-    """Weighted features, the last bits of md5; a one needs more than half of all weight."""
-    columns = [0.0] * bits
-    total = 0.0
-    for token, weight in features:
-        value = int(hashlib.md5(token.encode()).hexdigest(), 16)
-        total += weight
-        for i in range(bits):
-            if value >> i & 1:
-                columns[i] += weight
-    return sum(1 << i for i in range(bits) if columns[i] > total / 2)
-
-
-def simhash_1e0ng_text(text: str, bits: int = 64) -> int:
-    """Letters and digits in lower case, windows of four characters, counted."""
-    letters = "".join(re.findall(r"[\w\u4e00-\u9fcc]+", text.lower()))
-    windows = [letters[i : i + 4] for i in range(max(len(letters) - 3, 1))]
-    return simhash_1e0ng(cast(Iterable[tuple[str, float]], Counter(windows).items()), bits)

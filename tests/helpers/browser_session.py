@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from browser import BROWSER
+from helpers.chromium import BROWSER
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -13,7 +13,7 @@ import pytest
 
 from neardup.engines.spark.session import NoSparkError, java_version
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-spark" / "bin" / "python"
 
 
@@ -55,10 +55,10 @@ def ended(process: subprocess.Popen[str], seconds: float) -> tuple[str, str]:
 
 
 def run(script: str, *arguments: object, seconds: float = 1800) -> str:
-    """What a script of tests/ says beside a JVM."""
+    """Run a script of tests/helpers on Spark with its JVM and return its output."""
     paths = os.pathsep.join([str(ROOT / "python"), str(ROOT / "tests")])
     process = subprocess.Popen(
-        [python(), "-W", "ignore", str(ROOT / "tests" / script), *map(str, arguments)],
+        [python(), "-W", "ignore", str(ROOT / "tests" / "helpers" / script), *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": paths},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

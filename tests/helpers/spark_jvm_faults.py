@@ -1,6 +1,6 @@
 """DataFrames on Spark with its JVM while something goes wrong, in a process of its own:
 
-.venv-spark/bin/python tests/spark_faults_on_jvm.py killed|failing WORK [SMALL]
+.venv-spark/bin/python tests/helpers/spark_jvm_faults.py killed|failing WORK [SMALL]
 
 WORK is a folder for intermediate tables, SMALL one on a disk that is soon full.
 """
@@ -18,10 +18,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from children import children, command_of
+from helpers.processes import children, command_of
+from helpers.spark_cases import check_dedup, check_pairs, frame_of, listed, mixed
 from neardup.engines import spark as sp
 from neardup.engines.spark.errors import SparkFailedError, explained
-from spark_cases import check_dedup, check_pairs, frame_of, listed, mixed
 
 
 def session(master: str) -> Any:

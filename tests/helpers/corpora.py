@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reading import pack
+from helpers.batches import pack
 
 WORDS = [
     *("harbour", "street", "closed", "traffic", "water", "main", "notice", "bus", "line", "crews"),

@@ -1,6 +1,6 @@
 """Adds documents to a service until it is gone, and notes each that was acknowledged.
 
-    python loader.py URL SIDE-FILE WORKER
+    python document_loader.py URL SIDE-FILE WORKER
 
 A line of the side file is an id that the service has said is stored; it is written to the disk
 before the next document is sent.

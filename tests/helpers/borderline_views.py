@@ -10,11 +10,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-import edges
 import neardup as nd
+from helpers import borderline_pairs
 
 Parts = dict[str, list[str]]
-VOCABULARY = [edges.word(random.Random(seed), 2, 9) for seed in range(2000)]
+VOCABULARY = [borderline_pairs.word(random.Random(seed), 2, 9) for seed in range(2000)]
 HAN = [chr(0x4E00 + 7 * at) for at in range(2500)]
 HEADERS = [
     *("server nginx", "server apache/2.4", "content-type text/html; charset=utf-8", "date", "etag"),
@@ -132,7 +132,7 @@ def changed(parts: Parts, other: Parts, rng: random.Random) -> Parts:
         elif draw < 0.2 or len(made[name]) < 2:
             made[name] = list(other.get(name, []))
         else:
-            edit = rng.choice(list(edges.EDITS.values()))
+            edit = rng.choice(list(borderline_pairs.EDITS.values()))
             foreign = other.get(name) or made[name]
             made[name] = edit(made[name], [foreign], rng.random(), rng)
     return made
@@ -151,11 +151,11 @@ def pairs(
         drawn += 1
         parts = draw(rng)
         left = text_of(parts)
-        for _ in range(edges.TRIES):
+        for _ in range(borderline_pairs.TRIES):
             right = text_of(changed(parts, draw(rng), rng))
             cosine = recipe.pipeline.similarity(left, right)
             signal = recipe.pipeline.fingerprint(right) is not None
-            if signal and similarity <= cosine < min(similarity + edges.EDGE, 1):
+            if signal and similarity <= cosine < min(similarity + borderline_pairs.EDGE, 1):
                 found += 1
                 yield left, right
                 break

@@ -1,0 +1,1 @@
+"""Naive implementations, slow and easy to check; tests compare the fast paths with them."""
