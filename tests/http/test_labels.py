@@ -412,11 +412,18 @@ def test_nothing_gives_nothing() -> None:
     assert LABELS.find([]).tolist() == []
 
 
+def test_the_longest_text_is_within_the_limit() -> None:
+    labels = Labels([Rule(name="a", label="b", longest=3)])
+    assert labels.find([Seen(length=length) for length in (0, 3, 4)]).tolist() == [0, 0, -1]
+
+
 def test_patterns_take_linear_time() -> None:
     rule = Rule(name="slow", label="slow", text="(a+)+$", why="x")
-    started = time.perf_counter()
-    assert Labels([rule]).label(Seen(text="a" * 4000 + "!")) is None
-    assert time.perf_counter() - started < 1
+    labels, seen = Labels([rule]), Seen(text="a" * 28 + "!")
+    started = time.thread_time()
+    assert labels.label(seen) is None
+    # To go back for each "a" takes some ten seconds.
+    assert time.thread_time() - started < 1
 
 
 def test_long_text_is_looked_at_from_its_beginning() -> None:
@@ -497,7 +504,9 @@ def test_the_kind_of_a_body() -> None:
     assert seen_of("tags 0html\ntext a").body == "html"
     assert seen_of("keys a:number").body == "json"
     assert seen_of("text a", content_type="text/html; charset=x").body == "html"
+    assert seen_of("text a", content_type="application/xhtml+xml").body == "html"
     assert seen_of("text a", content_type="application/problem+json").body == "json"
+    assert seen_of("text a", content_type="application/jsonp").body == "text"
     assert seen_of("text a").body == "text"
     assert seen_of("status 200").body == ""
     images = Labels([Rule(name="a", label="b", body=["image/"])])

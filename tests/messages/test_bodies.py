@@ -1,6 +1,7 @@
 """Bodies as they were sent → as they were meant."""
 
 import gzip
+import tracemalloc
 import zlib
 from collections.abc import Callable
 
@@ -89,6 +90,8 @@ def test_codings_may_be_stacked_up_to_a_limit() -> None:
     assert found.data == TEXT
     two = (("Content-Encoding", "deflate"), ("content-encoding", "gzip"))
     assert body_of(two, gzip.compress(zlib.compress(TEXT)), MOST).data == TEXT
+    four = gzip.compress(gzip.compress(gzip.compress(gzip.compress(TEXT))))
+    assert body_of(headers(Content_Encoding=",".join(["gzip"] * 4)), four, MOST).data == TEXT
     with pytest.raises(MessageError, match="packed 5 times over; the limit is 4"):
         body_of(headers(Content_Encoding=",".join(["gzip"] * 5)), TEXT, MOST)
 
@@ -101,6 +104,18 @@ def test_codings_that_are_none_change_nothing(coding: str) -> None:
 def test_a_coding_that_is_not_read_is_told() -> None:
     found = body_of(headers(Content_Encoding="compress"), b"\x1f\x9d\x90", MOST)
     assert found.remarks == ("a body packed by compress, which is not read",)
+
+
+def test_the_limit_is_of_all_gzip_members_together() -> None:
+    given_headers, member = headers(Content_Encoding="gzip"), gzip.compress(bytes(1 << 19))
+    assert len(body_of(given_headers, member * 2, MOST).data) == MOST
+    tracemalloc.start()
+    try:
+        with pytest.raises(MessageError, match="longer than 1 MiB once"):
+            body_of(given_headers, member * 100, MOST)
+        assert tracemalloc.get_traced_memory()[1] < 4 * MOST
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "deflate, raw", "br", "zstd"])

@@ -275,7 +275,7 @@ def test_json_that_python_writes_is_json(value: str) -> None:
 
 def test_bodies_in_other_encodings_are_read_by_their_charset() -> None:
     page = "<title>您好</title><p>世界"
-    for charset in ("gbk", "GB18030", "big5", "utf-16"):
+    for charset in ("gbk", "GB18030", "big5", "utf-16", "utf-32"):
         response = Response(headers=HTML, body=page.encode(charset), charset=charset)
         assert ALL.masked(response).text.endswith("title 您好\ntags 0title 0p\ntext 世界")
     picture = Response(
@@ -284,6 +284,25 @@ def test_bodies_in_other_encodings_are_read_by_their_charset() -> None:
     assert ALL.masked(picture).text.endswith("body image/png 3")
     for charset in ("no such", "hex", "utf-8", "\0"):
         assert utf8_body(Response(body=b"zz", charset=charset)) == b"zz"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "charset", "found"),
+    [
+        ("Image/PNG", b"\xe9", "latin-1", b"\xe9"),
+        ("text/html", b"\xe9", "latin-1", b"\xc3\xa9"),
+        ("text/html; was=image/png", b"\xe9", "latin-1", b"\xc3\xa9"),
+        ("", b"\xe9\0", "latin-1", b"\xe9\0"),
+        ("", bytes(1023) + b"\xe9", "utf-16-le", bytes(511) + b"\xee\xa4\x80"),
+        ("", b"\xe9".ljust(1023) + b"\0", "latin-1", b"\xe9".ljust(1023) + b"\0"),
+        ("", b"\xe9".ljust(1024) + b"\0", "latin-1", "é".ljust(1024).encode() + b"\0"),
+    ],
+)
+def test_bytes_that_are_no_text_are_not_decoded(
+    content_type: str, body: bytes, charset: str, found: bytes
+) -> None:
+    response = Response(headers=(("Content-Type", content_type),), body=body, charset=charset)
+    assert utf8_body(response) == found
 
 
 def test_headers_that_are_no_unicode_do_no_harm() -> None:

@@ -62,9 +62,10 @@ def test_tables(tmp_path: Path, packing: str, end: bytes) -> None:
     assert unpack(out) == end.join([header, rows[0], rows[2]]) + b"\n4,w\n"
     keep(out, [first], [[]])
     assert unpack(out) == header + end
-    second.write_bytes(b"id,body,text\n")
-    with pytest.raises(ValueError, match=r"b\.csv: its columns \('id', 'body', 'text'\) are not"):
-        keep(out, [first, second], [[], []])
+    for columns, named in ((b"id,body,text", "'id', 'body', 'text'"), (b"text,id", "'text', 'id'")):
+        second.write_bytes(columns + b"\n")
+        with pytest.raises(ValueError, match=rf"b\.csv: its columns \({named}\) are not"):
+            keep(out, [first, second], [[], []])
     assert unpack(out) == header + end
 
 
@@ -253,7 +254,7 @@ def test_a_file_that_has_changed(tmp_path: Path, name: str) -> None:
     path, out = tmp_path / name, tmp_path / "o.jsonl"
     if name == "a.parquet":
         out = tmp_path / "o.parquet"
-        pq.write_table(pa.table({"text": ["a"]}), path)
+        pq.write_table(pa.table({"text": ["a"] * 14}), path)  # row 14 would be the next
     else:
         path.write_bytes(pack(b'{"text": "a"}\n', path.suffix))
     spans = np.array([[0, 14], [14, 28]], np.int64)

@@ -93,6 +93,26 @@ def test_renames_that_cannot_be_taken_back_are_named(
     assert (tmp_path / "a.jsonl").read_text() == '{"n": 1}\n'
 
 
+def test_a_rename_that_fails_leaves_nothing_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    def failing(source: str, target: Path) -> None:
+        raise OSError(5, "the disk said no")
+
+    def write_both() -> None:
+        with sinks.together():
+            for path in (Path("-.jsonl"), tmp_path / "a.jsonl"):
+                with sinks.open_rows(path, {"n": int}) as write:
+                    write({"n": 1})
+
+    write_both()
+    assert capfdbinary.readouterr().out == b'{"n": 1}\n'
+    monkeypatch.setattr("os.replace", failing)
+    with pytest.raises(OSError, match="the disk said no"):
+        write_both()
+    assert capfdbinary.readouterr().out == b""
+
+
 def test_files_that_appear_together_leave_no_other(tmp_path: Path) -> None:
     for _ in range(2):
         write_three(tmp_path)

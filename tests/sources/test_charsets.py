@@ -113,6 +113,15 @@ def test_wrong_bytes_are_of_their_line_only(tmp_path: Path) -> None:
     assert (texts(batches), len(problems)) == (["一", "三"], 1)
 
 
+@pytest.mark.parametrize("encoding", ["gb18030", "big5", "utf-16-le", "utf-8"])
+def test_half_a_character_at_the_end_is_reported(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("一\n二".encode(encoding)[:-1])
+    batches, problems = read(path, lines=True, encoding=encoding)
+    assert texts(batches) == ["一"]
+    assert [problem.partition(";")[0][:7] for problem in problems] == ["2: not "]
+
+
 def test_auto_leaves_utf8_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "三"}\n' * 20_000, "utf-8")  # the sample ends within a character

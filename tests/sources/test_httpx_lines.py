@@ -59,6 +59,16 @@ def test_base64_is_told_by_the_headers(tmp_path: Path) -> None:
     assert only(path).headers == PAGE.headers
 
 
+@pytest.mark.parametrize(("told", "status"), [(None, 200), (0, 200), (404, 404)])
+def test_the_status_of_the_line_is_before_that_of_the_headers(
+    tmp_path: Path, told: int | None, status: int
+) -> None:
+    record = json.loads(httpx_line(PAGE)) | {"status_code": told}
+    if told is None:
+        del record["status_code"]
+    assert only(written(tmp_path, record)).status == status
+
+
 def test_a_body_in_another_encoding_comes_through_base64(tmp_path: Path) -> None:
     body = "<p>您访问的页面不存在</p>".encode("gbk")
     record = {

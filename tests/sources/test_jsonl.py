@@ -32,6 +32,21 @@ def test_columns_and_ids(path: Path) -> None:
     assert read(path) == (expected, [])
 
 
+@pytest.mark.parametrize("end", [b"", b"\n"])
+@pytest.mark.parametrize("key", [None, "n"])  # a key is found by the slower way
+def test_spans_are_the_lines(
+    path: Path, key: str | None, end: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("neardup.sources.blocks.BLOCK_BYTES", 50)
+    lines = [b'{"text": "%d", "n": 1}\n' % n for n in range(9)]
+    data = b"".join(lines).removesuffix(b"\n") + end
+    path.write_bytes(data)
+    batches, _ = reading.read(path, key_column=key)
+    assert len(batches) > 1
+    assert [place for batch in batches for place in batch.spans[:, 1]][-1] == len(data)
+    assert reading.pieces(batches, data) == data.splitlines(keepends=True)
+
+
 def test_other_columns(path: Path) -> None:
     path.write_text('{"url": "u", "body": "b"}\n{"body": "c"}\n')
     assert read(path, text_column="body", id_column="url") == (

@@ -1,5 +1,6 @@
 """Packed files, standard input and URLs, and what can be wrong with them."""
 
+import errno
 import gzip
 import io
 import zlib
@@ -76,6 +77,32 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     with sources.spooled_stdin():
         for _ in range(2):
             assert pairs(read("-")[0]) == [("stdin", "a\nb")]
+
+
+def test_a_copy_is_there_until_the_last_of_its_users_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for text in ("a", "b"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        with sources.spooled_stdin():
+            with sources.spooled_stdin():
+                assert pairs(read("-")[0]) == [("stdin", text)]
+            assert pairs(read("-")[0]) == [("stdin", text)]
+
+
+@pytest.mark.parametrize("packing", [".gz", ".zst"])
+def test_an_error_of_the_disk_is_not_damage(packing: str) -> None:
+    class Failing(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            if not (data := super().read(size)):
+                raise OSError(errno.EIO, "Input/output error")
+            return data
+
+    whole = pack(b"".join(lines_of(9000)), packing)
+    file = stored.Stored(f"a.jsonl{packing}", Failing(whole[: len(whole) // 2]))
+    with pytest.raises(OSError, match="Input/output error") as told:
+        list(iter(lambda: file.read(1 << 16), b""))
+    assert told.value.errno == errno.EIO
 
 
 def test_urls(tmp_path: Path) -> None:

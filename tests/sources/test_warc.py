@@ -67,6 +67,13 @@ def test_a_resource_is_a_response_without_a_head(tmp_path: Path) -> None:
     assert (two.url, two.body) == ("http://a/y", b"Text einer Seite")
 
 
+@pytest.mark.parametrize("url", ["<http://a.example/x>", " http://a.example/x "])
+def test_a_url_may_be_in_angle_brackets_as_warc_1_0_has_it(tmp_path: Path, url: str) -> None:
+    path = tmp_path / "a.warc"
+    path.write_bytes(warc_record(pages(1)[0].message, url))
+    assert urls(path) == (["http://a.example/x"], [])
+
+
 def test_what_is_no_response_is_passed_over_and_told(tmp_path: Path) -> None:
     path = tmp_path / "a.warc"
     page = pages(1)[0]

@@ -169,7 +169,7 @@ def _gunzipped(data: bytes, most: int) -> tuple[bytes, bool]:
     parts: list[bytes] = []
     size = 0
     while data.startswith(GZIP):
-        found, is_whole, data = _inflated(data, 31, most - size)
+        found, is_whole, data = _inflated(data, 31, most, size)
         parts.append(found)
         size += len(found)
         if not is_whole:
@@ -187,11 +187,13 @@ def _inflated_either(data: bytes, most: int) -> tuple[bytes, bool]:
     return (found, is_whole) if is_whole and not rest.strip() else (b"", False)
 
 
-def _inflated(data: bytes, bits: int, most: int) -> tuple[bytes, bool, bytes]:
-    """What comes out, whether that is all, and what is behind it."""
+def _inflated(data: bytes, bits: int, most: int, size: int = 0) -> tuple[bytes, bool, bytes]:
+    """Return what comes out, whether that is all, and what is behind it.
+
+    size  bytes of the body that came out before; `most` is the limit of all
+    """
     unpacking = zlib.decompressobj(bits)
     parts: list[bytes] = []
-    size = 0
     left = data
     try:
         while not unpacking.eof:
