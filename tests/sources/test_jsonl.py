@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.batches import keys, pairs
+from helpers.batches import keys, pairs, pieces
 from helpers.batches import read as read_batches
 from neardup import sources
 from neardup.sources import Reading, Unreadable
@@ -41,10 +41,10 @@ def test_spans_are_the_lines(
     lines = [b'{"text": "%d", "n": 1}\n' % n for n in range(9)]
     data = b"".join(lines).removesuffix(b"\n") + end
     path.write_bytes(data)
-    batches, _ = reading.read(path, key_column=key)
+    batches, _ = read_batches(path, key_column=key)
     assert len(batches) > 1
     assert [place for batch in batches for place in batch.spans[:, 1]][-1] == len(data)
-    assert reading.pieces(batches, data) == data.splitlines(keepends=True)
+    assert pieces(batches, data) == data.splitlines(keepends=True)
 
 
 def test_other_columns(path: Path) -> None:
