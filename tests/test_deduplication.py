@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from helpers import borderline_pairs
+from helpers.timing import assert_linear
 from neardup.links import connected, star
 from reference.dedup import labels, near_pairs, order_of
 from test_dedup import corpora, sample
@@ -172,11 +173,13 @@ def test_linking_is_that_of_the_reference(drawn: tuple[int, list[tuple[int, int]
         assert found.tolist() == labels(rows, pairs, name, range(rows))
 
 
-def test_a_long_chain_is_linked_at_once() -> None:
-    rows = 200_000
-    earlier = np.arange(rows - 1)
-    assert not connected(earlier, earlier + 1, rows).any()
-    assert star(earlier, earlier + 1, rows)[:4].tolist() == [0, 0, 2, 2]
+@pytest.mark.parametrize(("link", "expected"), [(connected, [0] * 5), (star, [0, 0, 2, 2, 4])])
+def test_a_long_chain_is_linked_in_linear_time(link: Any, expected: list[int]) -> None:
+    def run(earlier: Any) -> Any:
+        return link(earlier, earlier + 1, len(earlier) + 1)
+
+    assert run(np.arange(4)).tolist() == expected
+    assert_linear(run, np.arange, 20_000)
 
 
 def test_ratios_and_the_least_similar() -> None:

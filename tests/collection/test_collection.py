@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -319,14 +320,29 @@ def test_stats(seen: nd.Collection) -> None:
     assert found.segment_bytes > 0
 
 
-def test_a_million_equal_texts_cost_no_more_than_a_few(path: Path) -> None:
+def test_a_million_equal_texts_cost_no_more_than_a_few(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In small: with n, or to see whether it is a duplicate, the first match is enough."""
+    read = []
+    found_in_store = store.Store._found
+
+    def counting(self: store.Store, keys: Sequence[int], *, whole: bool) -> Any:
+        read.append(len(keys))
+        return found_in_store(self, keys, whole=whole)
+
+    monkeypatch.setattr(store.Store, "_found", counting)
     with nd.Collection.open(path, durability="normal") as collection:
-        collection.add([(str(number), CAT) for number in range(20_000)])
+        collection.add([(str(number), CAT) for number in range(3000)])
+        read.clear()
+        for texts in (CAT, [CAT]):
+            assert len(collection.check(texts, n=2)) == 2
         assert collection.check(CAT, n=2) == [Match("0", 0, 1.0), Match("1", 0, 1.0)]
-        found = collection.add([("x", CAT_AGAIN)] * 1, unless_duplicate=True)
+        found = collection.add([("x", CAT_AGAIN)], unless_duplicate=True)
         assert found == [Outcome("x", "duplicate", "0", 0, 1.0)]
-        assert len(collection.check(CAT)) == 20_000
+        assert sum(read) < 100
+        assert len(collection.check(CAT)) == 3000
+        assert sum(read) >= 3000
 
 
 # ------------------------------------------------------------------------------ opening and recipes

@@ -1,9 +1,12 @@
 """Where a text quotes others, and where it lists them."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.timing import assert_linear
 from neardup.evidence.quotations import merged, quotations, references
 
 
@@ -61,16 +64,10 @@ def test_stretches_are_in_order_and_within_the_text(text: str) -> None:
         assert all(0 <= place <= len(text) for place in flat)
 
 
-def test_a_megabyte_of_marks_takes_no_time() -> None:
-    for text in (
-        '"' * 500_000,
-        "“" * 300_000,
-        '" a' * 200_000,
-        "参考文献\n" * 100_000,
-        "#" * 10**6,
-    ):
-        quotations(text)
-        references(text)
+@pytest.mark.parametrize("unit", ['"', "“", '" a', "“a\n\n", "参考文献\n", "#", " ", ">"])
+@pytest.mark.parametrize("find", [quotations, references])
+def test_many_marks_take_linear_time(find: Any, unit: str) -> None:
+    assert_linear(find, unit.__mul__, 10_000)
 
 
 def test_merged() -> None:
