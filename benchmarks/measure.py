@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+HERE = str(Path(__file__).parent)
 
 
 @dataclass(frozen=True)
@@ -130,11 +134,13 @@ def portions(inputs: Sequence[Any], wanted: int, count: int) -> Iterator[list[An
                 return
 
 
-def alone(script: str, task: str, *arguments: str) -> dict[str, Any]:
-    """What a script prints as JSON, run in a process that has done nothing else."""
-    note(f"{task} in a process of its own")
-    command = [sys.executable, script, task, *arguments]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+def alone(module: str, task: str, *arguments: str) -> dict[str, Any]:
+    """Run a task of a module in a fresh process and return the JSON it prints."""
+    note(f"{module} {task}, in a process of its own")
+    command = [sys.executable, "-m", module, task, *arguments]
+    paths = os.pathsep.join(filter(None, (HERE, os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": paths}
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 

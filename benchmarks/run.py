@@ -19,44 +19,46 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-import captures
-import collection
-import corpora
-import footprint
-import jobs
-import joins
-import neighbours
-import peers
-import ranking
-import recipes
-import service
-import spark
-import speed
-from codes import Codes
+import recipe_quality
+from data import corpora
+from data.codes import Codes
+from data.planted_records import Records
 from measure import HEADER, Row, note
-from records import Records
+from peers import environment
+from suites import (
+    captures,
+    collection,
+    fingerprinting,
+    footprint,
+    index,
+    jobs,
+    ranking,
+    self_join,
+    service,
+    spark,
+)
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 RUNS_WITH = ("neardup", "numpy", "pyarrow")
 
-SECTIONS: dict[str, Callable[[speed.Texts], Iterator[Row]]] = {
-    "cores": speed.cores,
-    "default": speed.default,
-    "simhash": speed.simhash,
-    "jieba": speed.jieba,
-    "votes": speed.votes,
+SECTIONS: dict[str, Callable[[fingerprinting.Texts], Iterator[Row]]] = {
+    "cores": fingerprinting.cores,
+    "default": fingerprinting.default,
+    "simhash": fingerprinting.simhash,
+    "jieba": fingerprinting.jieba,
+    "votes": fingerprinting.votes,
     "memory": lambda _: footprint.memory(),
     "startup": lambda _: footprint.startup(),
-    "latency": speed.latency,
-    "presets": speed.presets,
+    "latency": fingerprinting.latency,
+    "presets": fingerprinting.presets,
 }
 # Measured on fingerprints: uniform ones, and those of real texts.
-CODES: dict[str, Callable[[neighbours.Scale], Iterator[Row]]] = {
-    "search": neighbours.search,
-    "build": neighbours.build,
-    "index": neighbours.footprint,
-    "join": joins.join,
-    "sampled": joins.sampled,
+CODES: dict[str, Callable[[index.Scale], Iterator[Row]]] = {
+    "search": index.search,
+    "build": index.build,
+    "index": index.footprint,
+    "join": self_join.join,
+    "sampled": self_join.sampled,
 }
 # Measured on files, by the command.
 JOBS = "jobs"
@@ -66,17 +68,17 @@ CAPTURES = "captures"
 SERVICE = "service"
 SPARK = "spark"
 QUALITY = "quality"
-# The recipes worth a look at every run; recipes.py compares more, on more texts.
+# The recipes worth a look at every run; recipe_quality.py compares more, on more texts.
 COMPARED = ("default", "words, 1 + ln tf", "words, no stop words", "word 3-grams")
 
 
 def machine() -> Iterator[str]:
-    yield f"- {_processor()}, {speed.CORES} cores, {_memory() / 2**30:.0f} GiB"
+    yield f"- {_processor()}, {fingerprinting.CORES} cores, {_memory() / 2**30:.0f} GiB"
     yield f"- {platform.system()} {platform.release()}, Python {platform.python_version()}"
     rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=False)
     yield f"- {rustc.stdout.strip() or 'no rustc'}"
     yield "- " + ", ".join(f"{name} {version(name)}" for name in RUNS_WITH)
-    yield "- peers: " + ", ".join(peers.versions())
+    yield "- peers: " + ", ".join(environment.versions())
 
 
 def _processor() -> str:
@@ -110,7 +112,7 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
     yield f"\n{HEADER}"
     if any(name in options.only for name in SECTIONS):
         note("texts")
-        texts = speed.Texts(
+        texts = fingerprinting.Texts(
             english=corpora.english(data, 20_000 // scale),
             chinese=corpora.chinese(data, 20_000 // scale),
             poems=corpora.poems(data, 20_000 // scale),
@@ -120,7 +122,7 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
             if name in options.only:
                 note(f"{name}, after {time.monotonic() - started:.0f} s")
                 yield from (row.markdown() for row in SECTIONS[name](texts))
-    measured = neighbours.Scale(codes, rounds, quick=options.quick, large=options.large)
+    measured = index.Scale(codes, rounds, quick=options.quick, large=options.large)
     for name in CODES:
         if name in options.only:
             note(f"{name}, after {time.monotonic() - started:.0f} s")
@@ -150,7 +152,7 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
     if QUALITY in options.only:
         note(f"{QUALITY}, after {time.monotonic() - started:.0f} s")
         yield "\n# Quality of recipes"
-        yield from recipes.tables(data, 1500 // scale, [128], COMPARED)
+        yield from recipe_quality.tables(data, 1500 // scale, [128], COMPARED)
 
 
 def main() -> None:
@@ -165,7 +167,7 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=names)
     options = parser.parse_args()
-    peers.install()
+    environment.install()
     lines = []
     # Codes and records take some gigabytes, one after the other.
     with tempfile.TemporaryDirectory() as folder:

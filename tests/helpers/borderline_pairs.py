@@ -1,7 +1,7 @@
 """Pairs of texts whose cosine lies just above a similarity: where near-duplicates are missed.
 
 Ten kinds of texts and nine kinds of edits. An edit is tried at random strengths until the cosine is
-within .02 above the similarity. Used by the tests on made-up texts and by benchmarks/recall.py.
+within .02 above the similarity. benchmarks/threshold_recall.py uses them on real texts.
 """
 
 from __future__ import annotations

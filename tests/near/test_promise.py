@@ -1,5 +1,6 @@
 """Of pairs of just the similarity asked for, the share asked for is found: at the defaults, on
-short texts, on every kind of edit. docs/default.md has the large form (benchmarks/recall.py)."""
+short texts, on every kind of edit. docs/default.md has the large form, by
+benchmarks/threshold_recall.py."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::rounds::{self, Rounds};
 
 /// The chance that a register of two texts of this cosine agrees, somewhat below that of the worst of nine kinds of edits
-/// on eleven kinds of texts (benchmarks/recall.py --agreement). Between two points it is taken as linear in the root of
+/// on eleven kinds of texts (benchmarks/threshold_recall.py --agreement). Between two points it is taken as linear in the root of
 /// 1 - cosine, which is nearly the angle.
 const AGREEMENT: [(f64, f64); 9] = [
     (0.0, 0.0),

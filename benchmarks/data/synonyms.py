@@ -1,4 +1,4 @@
-"""Words that may stand for each other, written for benchmarks/copying.py: each line is a group."""
+"""Tables of synonyms for data/copied_texts.py: groups separated by bars or line breaks."""
 
 from __future__ import annotations
 

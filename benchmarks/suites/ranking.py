@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-import corpora
 import neardup as nd
+from data import corpora
 from measure import Row, at_least, core_seconds, note, seconds, size
-from peers import Peers
+from peers.environment import PeerProcess
 
-WORKER = "peer_ranking.py"
+WORKER = "ranking_libraries.py"
 COUNT, TOP, THRESHOLD = 100_000, 10, 0.3
 # Queries of a round: documents of the corpus, English and Chinese alike often.
 QUERIES = 40
@@ -38,7 +38,7 @@ def rows(data: Path | None, folder: Path, *, quick: bool) -> Iterator[Row]:
     index = nd.SearchIndex.build(column)
     note("vectors for the peers")
     _write(documents, index.recipe, folder)
-    with Peers(WORKER) as peers:
+    with PeerProcess(WORKER) as peers:
         peers.ask("open", folder=str(folder))
         start = 0
         for language, some in found.items():
@@ -58,7 +58,7 @@ def _building(column: Any, total: int, count: int) -> Row:
 
 
 def _asking(
-    index: nd.SearchIndex, documents: list[str], kind: tuple[str, int, int], peers: Peers
+    index: nd.SearchIndex, documents: list[str], kind: tuple[str, int, int], peers: PeerProcess
 ) -> Iterator[Row]:
     """Queries by turns, one thread each; the scores must be the same where the peer has any."""
     language, start, count = kind

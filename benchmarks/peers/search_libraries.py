@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-APART = Path(__file__).parent.parent / ".venv-peers" / "apart"
+APART = Path(__file__).parents[2] / ".venv-peers" / "apart"
 indexes: dict[str, Any] = {}
 
 

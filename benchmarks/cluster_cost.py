@@ -1,7 +1,9 @@
-"""The model behind docs/scale.md: python benchmarks/scale.py prints its tables.
+"""Cost model of a dedup on a Spark cluster: prints the tables of docs/scale.md.
 
-All that was measured stands in FIGURES, and is to be taken from `benchmarks/run.py --only spark`
-and `benchmarks/skew.py`; all that is assumed of machines stands in CLUSTER. The rest is computed.
+    python benchmarks/cluster_cost.py
+
+FIGURES are measured by `benchmarks/run.py --only spark` and `benchmarks/key_skew.py`. CLUSTER holds
+the assumptions about machines. Everything else is computed from these two.
 """
 
 from __future__ import annotations

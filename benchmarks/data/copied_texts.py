@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-import corpora
-from synonyms import TABLES, replaced
+from data import corpora
+from data.synonyms import TABLES, replaced
 
 LANGUAGES = ("English", "Chinese")
 # In words, or in characters of Chinese.

@@ -22,15 +22,15 @@ from typing import Any
 import pyarrow as pa
 
 import neardup
-import peers
+from data.planted_records import Records, planted
 from measure import Row, at_least, megabytes, note
-from records import Records, planted
+from peers import environment
 
 Command = Sequence[str | Path]
 
 NEARDUP = Path(sys.executable).parent / "neardup"
-LAUNCH = Path(__file__).with_name("launch.py")
-MINHASH = Path(__file__).with_name("peer_minhash.py")
+LAUNCH = Path(__file__).parents[1] / "launch.py"
+MINHASH = environment.HERE / "rensa_minhash.py"
 
 SIZE, QUICK_SIZE = 10**9, 50 * 10**6
 SPEED = 150e6
@@ -259,7 +259,7 @@ def _text_dedup(path: Path, out: Path) -> Run:
     """
     note(f"text-dedup {path.name}")
     cache = out / "cache"
-    where = {"PYTHONPATH": str(peers.APART), "HF_HOME": str(cache), "HF_HUB_OFFLINE": "1"}
+    where = {"PYTHONPATH": str(environment.APART), "HF_HOME": str(cache), "HF_HUB_OFFLINE": "1"}
     source: Command = [
         "--path",
         "json",
@@ -278,7 +278,7 @@ def _text_dedup(path: Path, out: Path) -> Run:
         "--num_proc",
         str(os.cpu_count()),
     ]
-    return launch([peers.PYTHON, "-m", "text_dedup.simhash", *source, *ways], **where)
+    return launch([environment.PYTHON, "-m", "text_dedup.simhash", *source, *ways], **where)
 
 
 def _text_dedup_kept(out: Path) -> list[str]:
@@ -291,7 +291,7 @@ def _text_dedup_kept(out: Path) -> list[str]:
 
 def _rensa(path: Path, out: Path) -> Run:
     note(f"rensa {path.name}")
-    return launch([peers.PYTHON, MINHASH, path, out / "kept.jsonl"])
+    return launch([environment.PYTHON, MINHASH, path, out / "kept.jsonl"])
 
 
 def launch(command: Command, **environment: str) -> Run:

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 import neardup as nd
-from codes import COSINE, Array, Codes
-from footprint import peak
+from data.codes import COSINE, Array, Codes
 from measure import Row, alone, at_least, at_most, by_turns, core_seconds, seconds
-from neighbours import WORKER, Scale
-from peers import Peers
+from peers.environment import PeerProcess
+from suites.footprint import peak
+from suites.index import WORKER, Scale
 
 FIND_ALL = "simhash-pybind find_all"
 # Its fastest choice at radius 3 and ten million codes.
@@ -71,7 +71,7 @@ def _one_and_two(what: str, codes: Array, scale: Scale) -> Iterator[Row]:
 
 def _against_find_all(what: str, path: Path, codes: Array) -> Row:
     """Once only: the other takes more than a minute."""
-    with Peers(WORKER) as peers:
+    with PeerProcess(WORKER) as peers:
         answer = peers.ask("find-all", codes=str(path), blocks=BLOCKS, radius=3)
     # It pairs values, not rows.
     table = nd.pairs(codes, 3, equal="first", threads=1)
@@ -118,7 +118,7 @@ def _by_turns(scale: Scale, *works: Callable[[], object]) -> list[list[float]]:
 
 def _large(scale: Scale) -> Row:
     path = scale.codes.near("uniform", 64, LARGE)
-    found = alone(__file__, "large", str(path))
+    found = alone(__name__, "large", str(path))
     path.unlink()
     return at_most(
         f"self-join, radius 3, {Codes.name('uniform', LARGE)}: memory with the codes",
@@ -135,7 +135,7 @@ def sampled(scale: Scale) -> Iterator[Row]:
         for full, limit in ((10**6, 2.5), (10**7, 5.0)):
             count = scale.size(full)
             codes, partners = scale.codes.planted(kind, 128, count)
-            found = alone(__file__, "sampled", str(codes), str(partners))
+            found = alone(__name__, "sampled", str(codes), str(partners))
             what = f"pairs at cosine {COSINE:g}, {Codes.name(kind, count)}, 128 bits"
             yield from _sampled_rows(what, count, limit, found)
 

@@ -1,17 +1,17 @@
-"""How near strangers come, and how near edited copies stay, in any script and at any length.
+"""Measure the cosine of unrelated texts and of edited copies, in any language at any length.
 
-    python benchmarks/scripts.py FILE.jsonl.gz ... [--sizes 300 3000 30000] [--recipe default]
+    python benchmarks/language_similarity.py FILE.jsonl.gz ... [--sizes 300 3000 30000]
+        [--recipe default]
 
 Each file holds the documents of one language: JSON lines, plain or gzipped, with a column `text`.
-They are cut or glued to texts of each size. Prints two Markdown tables:
+They are cut or joined into texts of each size. Prints two Markdown tables:
 
 * strangers: mean / max cosine of texts without a document in common. Texts up to 30,000
-  characters that share much of their wording (8 % of their windows of twelve characters) are set
-  aside: they are related.
+  characters that share 8 % of their windows of twelve characters count as related and are left out.
 * copies: the share of edited copies whose cosine reaches 0.85. `edit p`: p % of the words, or of
-  the characters where a script has no spaces, deleted, replaced or inserted. `words 10`: the same
-  by words everywhere; where there are no spaces, two characters of Han or Kana, or five letters,
-  stand for one. `ad 25`, `drop 25`: foreign text inserted, or a piece removed.
+  the characters in scripts without spaces, deleted, replaced or inserted. `words 10`: the same by
+  words everywhere; in scripts without spaces two characters of Han or Kana, or five letters, count
+  as a word. `ad 25`, `drop 25`: foreign text inserted, or a piece removed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from pathlib import Path
 
 import numpy as np
 
-import corpora
 import neardup as nd
+from data import corpora
 
 VERDICT = 0.85
 WINDOW = 12

@@ -14,17 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import copied
-import copying
-import synonyms
+import copying_measures
+from data import copied_texts, synonyms
 
-ROOT = Path(__file__).parents[1]
-LANGUAGES = pytest.mark.parametrize("language", copied.LANGUAGES)
+ROOT = Path(__file__).parents[2]
+LANGUAGES = pytest.mark.parametrize("language", copied_texts.LANGUAGES)
 SCORES = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=30)
 
 
-def made(language: str, count: int = 3) -> list[copied.Case]:
-    return copied.cases(None, language, count, made_up=True)
+def made(language: str, count: int = 3) -> list[copied_texts.Case]:
+    return copied_texts.cases(None, language, count, made_up=True)
 
 
 def plain(text: str) -> str:
@@ -37,12 +36,14 @@ def test_the_area_is_that_of_scikit_learn(copies: list[float], honest: list[floa
     from sklearn.metrics import roc_auc_score
 
     labels = [1] * len(copies) + [0] * len(honest)
-    assert copying.area(copies, honest) == pytest.approx(roc_auc_score(labels, copies + honest))
+    assert copying_measures.area(copies, honest) == pytest.approx(
+        roc_auc_score(labels, copies + honest)
+    )
 
 
 @LANGUAGES
 def test_the_same_texts_every_time(language: str) -> None:
-    first, again = (copying.pairs(None, language, 2, made_up=True) for _ in range(2))
+    first, again = (copying_measures.pairs(None, language, 2, made_up=True) for _ in range(2))
     assert first == again
 
 
@@ -50,18 +51,22 @@ def test_the_same_texts_every_time(language: str) -> None:
 def test_what_the_kinds_say_is_true(language: str) -> None:
     rng = random.Random(3)
     for case in made(language):
-        source = copied.written(case.source, language)
+        source = copied_texts.written(case.source, language)
         sentences = [each for paragraph in case.source for each in paragraph]
-        by_kind = {pair.kind: pair for pair in copied.pairs(case, rng)}
+        by_kind = {pair.kind: pair for pair in copied_texts.pairs(case, rng)}
         assert {pair.source for pair in by_kind.values()} == {source}
-        assert [kind for kind, pair in by_kind.items() if not pair.is_copied] == [*copying.HONEST]
+        assert [kind for kind, pair in by_kind.items() if not pair.is_copied] == [
+            *copying_measures.HONEST
+        ]
 
-        def of(kind: str, found: dict[str, copied.Pair] = by_kind) -> str:
+        def of(kind: str, found: dict[str, copied_texts.Pair] = by_kind) -> str:
             return found[kind].suspect
 
         # An honest text has no sentence of the source.
         assert not any(each in of("honest, long") for each in sentences)
-        pasted = [each for each in case.source if copied.written([each], language) in of("paste")]
+        pasted = [
+            each for each in case.source if copied_texts.written([each], language) in of("paste")
+        ]
         assert len(pasted) == 1
         assert sorted(plain(of("reordered"))) == sorted(plain(source))
         assert sum(each in of("reordered") for each in sentences) == len(sentences)
@@ -73,7 +78,7 @@ def test_what_the_kinds_say_is_true(language: str) -> None:
         assert of("synonyms") != source
         assert sum(each in of("one sentence") for each in sentences) == 1
         assert not any(each in of("rewritten") for each in sentences)
-        assert copied.length(case.host, language) >= copied.HOST[language] // 2
+        assert copied_texts.length(case.host, language) >= copied_texts.HOST[language] // 2
 
 
 @LANGUAGES
@@ -83,9 +88,9 @@ def test_as_many_words_are_edited_as_it_says(language: str, share: float) -> Non
     sentence = "".join(map(chr, range(0x6000, 0x7800)))
     if language == "English":
         sentence = " ".join(f"w{n}" for n in range(3000))
-    edited = copied._edited(sentence, case, share, 4 if share > 0.2 else 1, random.Random(5))
-    units = copied._units(sentence, language)
-    left = set(copied._units(edited, language))
+    edited = copied_texts._edited(sentence, case, share, 4 if share > 0.2 else 1, random.Random(5))
+    units = copied_texts._units(sentence, language)
+    left = set(copied_texts._units(edited, language))
     # A third of the edits only adds.
     gone = np.mean([unit not in left for unit in units])
     assert gone == pytest.approx(share * 2 / 3, rel=0.35)
@@ -107,14 +112,20 @@ def test_synonyms_go_both_ways_and_keep_capitals(language: str) -> None:
 
 def test_coverage_tells_copies_from_honest_texts() -> None:
     scored = [
-        copying.score(language, copying.pairs(None, language, 8, made_up=True))
-        for language in copied.LANGUAGES
+        copying_measures.score(language, copying_measures.pairs(None, language, 8, made_up=True))
+        for language in copied_texts.LANGUAGES
     ]
-    areas = copying.areas(scored)
-    assert set(areas) == {*copied.KINDS, "punctuation", "width", copying.OVERALL, *copied.HARDER}
+    areas = copying_measures.areas(scored)
+    assert set(areas) == {
+        *copied_texts.KINDS,
+        "punctuation",
+        "width",
+        copying_measures.OVERALL,
+        *copied_texts.HARDER,
+    }
     assert areas["one sentence"]["coverage"] >= 0.97
     assert areas["rewritten"]["coverage"] < areas["heavy"]["coverage"]
-    assert areas[copying.OVERALL]["coverage"] >= 0.97
+    assert areas[copying_measures.OVERALL]["coverage"] >= 0.97
     # What this set is for: whole-document similarity does not see one paragraph.
     assert areas["paste"]["coverage"] >= 0.97 > areas["paste"]["cosine"]
     for kind in ("light", "reordered", "mixed", "punctuation", "width"):
@@ -122,7 +133,7 @@ def test_coverage_tells_copies_from_honest_texts() -> None:
 
 
 def test_the_script_prints_a_table_for_each_language_and_both() -> None:
-    command = [sys.executable, str(ROOT / "benchmarks" / "copying.py"), "--made-up"]
+    command = [sys.executable, str(ROOT / "benchmarks" / "copying_measures.py"), "--made-up"]
     ran = subprocess.run(
         [*command, "--cases", "2", "--worst"], capture_output=True, text=True, check=True
     )

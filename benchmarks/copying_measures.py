@@ -1,17 +1,17 @@
-"""Copying as people do it: what each measure tells apart from honest texts on the same subject.
+"""Compare measures of copying: how well each separates copies from honest texts.
 
-    python benchmarks/copying.py [--data DIR] [--cases 100] [--made-up] [--worst]
+    python benchmarks/copying_measures.py [--data DIR] [--cases 100] [--made-up] [--worst]
         [--languages English Chinese] [--min-words 6] [--min-chars 13] [--bridge 2]
 
-Prints, for each language and for both, the area under the ROC curve of each measure by the kind of
-copying: the chance that a copy scores higher than an honest text, 0.5 for a guess. Then how much is
-covered, for each language. Measures:
+Prints for each language, and for both together, the area under the ROC curve of each measure by
+kind of copying: the probability that a copy scores higher than an honest text on the same subject,
+0.5 for a guess. Then prints the distribution of coverage by kind. Measures:
 
-* ours: cosine of the default recipe; coverage and containment, the larger of both directions
-* of scikit-learn: TF-IDF cosine (fitted on all texts of the language), and Jaccard of word 3-grams;
-  Chinese words are cut by jieba
+* neardup: cosine of the default recipe; coverage and containment, the larger of both directions
+* scikit-learn: TF-IDF cosine, fitted on all texts of the language, and Jaccard of word 3-grams;
+  jieba segments Chinese
 
-The texts are described in copied.py. --worst shows the copies with the least coverage, and the
+data/copied_texts.py describes the texts. --worst prints the copies with the least coverage and the
 honest texts with the most.
 """
 
@@ -26,8 +26,8 @@ from pathlib import Path
 
 import numpy as np
 
-import copied
 import neardup as nd
+from data import copied_texts
 
 MEASURES = ("cosine", "coverage", "containment", "TF-IDF cosine", "3-gram Jaccard")
 HONEST = ("honest", "honest, long")
@@ -40,23 +40,23 @@ class Scores:
     """The pairs of a language, and what each measure says of them."""
 
     language: str
-    pairs: list[copied.Pair]
+    pairs: list[copied_texts.Pair]
     by_measure: dict[str, list[float]]
     longest: list[int]
 
 
 def pairs(
     data: Path | None, language: str, count: int, *, made_up: bool = False, seed: int = 7
-) -> list[copied.Pair]:
+) -> list[copied_texts.Pair]:
     rng = random.Random(seed)
     return [
         pair
-        for case in copied.cases(data, language, count, made_up=made_up)
-        for pair in copied.pairs(case, rng)
+        for case in copied_texts.cases(data, language, count, made_up=made_up)
+        for pair in copied_texts.pairs(case, rng)
     ]
 
 
-def score(language: str, given: list[copied.Pair], **settings: int) -> Scores:
+def score(language: str, given: list[copied_texts.Pair], **settings: int) -> Scores:
     """settings  of the passages, as `nd.compare` takes them"""
     ours = [nd.compare(pair.source, pair.suspect, None, **settings) for pair in given]
     return Scores(
@@ -87,7 +87,7 @@ def _tokenizer(language: str) -> Callable[[str], list[str]] | None:
 
 
 def _tfidf(
-    given: Sequence[copied.Pair], tokenizer: Callable[[str], list[str]] | None
+    given: Sequence[copied_texts.Pair], tokenizer: Callable[[str], list[str]] | None
 ) -> list[float]:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -99,7 +99,7 @@ def _tfidf(
 
 
 def _jaccard(
-    given: Sequence[copied.Pair], tokenizer: Callable[[str], list[str]] | None
+    given: Sequence[copied_texts.Pair], tokenizer: Callable[[str], list[str]] | None
 ) -> list[float]:
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -112,7 +112,7 @@ def _jaccard(
     return [float(each) for each in both / np.maximum(sizes[::2] + sizes[1::2] - both, 1)]
 
 
-def _texts(given: Sequence[copied.Pair]) -> list[str]:
+def _texts(given: Sequence[copied_texts.Pair]) -> list[str]:
     return [text for pair in given for text in (pair.source, pair.suspect)]
 
 
@@ -131,15 +131,17 @@ def areas(scored: Sequence[Scores]) -> dict[str, dict[str, float]]:
     """By the kind of copying, and "all" but the harder ones: the area of each measure."""
     labels = [pair.kind for scores in scored for pair in scores.pairs]
     kinds = [kind for kind in dict.fromkeys(labels) if kind not in HONEST]
-    order = [kind for kind in kinds if kind not in copied.HARDER]
-    found: dict[str, dict[str, float]] = {kind: {} for kind in (*order, OVERALL, *copied.HARDER)}
+    order = [kind for kind in kinds if kind not in copied_texts.HARDER]
+    found: dict[str, dict[str, float]] = {
+        kind: {} for kind in (*order, OVERALL, *copied_texts.HARDER)
+    }
     for measure in MEASURES:
         values = [value for scores in scored for value in scores.by_measure[measure]]
         by_kind = list(zip(labels, np.nan_to_num(values).tolist(), strict=True))
         honest = [value for kind, value in by_kind if kind in HONEST]
         for kind in kinds:
             found[kind][measure] = area([v for each, v in by_kind if each == kind], honest)
-        counted = [v for each, v in by_kind if each not in (*HONEST, *copied.HARDER)]
+        counted = [v for each, v in by_kind if each not in (*HONEST, *copied_texts.HARDER)]
         found[OVERALL][measure] = area(counted, honest)
     return found
 
@@ -189,7 +191,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with newsgroups.jsonl.gz")
     parser.add_argument("--cases", type=int, default=100, help="sources of each language")
     parser.add_argument(
-        "--languages", nargs="+", choices=copied.LANGUAGES, default=[*copied.LANGUAGES]
+        "--languages", nargs="+", choices=copied_texts.LANGUAGES, default=[*copied_texts.LANGUAGES]
     )
     parser.add_argument("--made-up", action="store_true", help="no real texts")
     for name in ("--min-words", "--min-chars", "--bridge"):

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs import NEARDUP, Run, launch
+from data.planted_records import Records
 from measure import Row, note
-from records import Records
+from suites.jobs import NEARDUP, Run, launch
 
-HERE = Path(__file__).parent
-JOB, MINHASH = HERE / "spark_job.py", HERE / "spark_minhash.py"
-JVM = HERE.parent / ".venv-spark" / "bin" / "python"
+ROOT = Path(__file__).parents[2]
+JOB = Path(__file__).with_name("spark_job.py")
+MINHASH = ROOT / "benchmarks" / "peers" / "spark_minhash.py"
+JVM = ROOT / ".venv-spark" / "bin" / "python"
 COUNTS, QUICK_COUNTS, LARGE = (10**5, 10**6), (10**4, 5 * 10**4), 10**7
 GROWS = 1.5
 # Records for MinHashLSH: more and more, until it takes longer than this many seconds.

@@ -24,7 +24,7 @@ import neardup as nd
 from measure import Row, alone, at_least, at_most, seconds
 
 if TYPE_CHECKING:
-    from records import Records
+    from data.planted_records import Records
 
 Document = tuple[str, str]
 
@@ -115,7 +115,7 @@ def _without_texts(folder: Path, path: Path, what: str, queries: int) -> Iterato
             )
             collection.compact()
         found = collection.stats()
-    opened = alone(__file__, "open", str(folder))
+    opened = alone(__name__, "open", str(folder))
     yield at_most(f"{what}, 64 bits: opening", opened["seconds"], "s", 0.3)
     yield at_most(
         f"{what}, 64 bits: memory after opening",

@@ -33,9 +33,9 @@ from measure import (
     size,
 )
 from neardup.compat.simhash import Simhash
-from peers import Peers
+from peers.environment import PeerProcess
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 CORES = os.cpu_count() or 1
 
 
@@ -141,7 +141,7 @@ def simhash(texts: Texts) -> Iterator[Row]:
         ("compat.simhash.Simhash(text)", _each(Simhash), texts.english, None),
         ("compat.simhash.Simhash(list of words)", _each(Simhash), words, None),
     ]
-    with Peers() as peers:
+    with PeerProcess() as peers:
         for what, ours, inputs, target in cases:
             yield _against(peers, "simhash", ours, inputs, 400_000, texts.rounds).row(
                 f"{what}, English", "simhash.Simhash", target
@@ -151,7 +151,7 @@ def simhash(texts: Texts) -> Iterator[Row]:
 def jieba(texts: Texts) -> Iterator[Row]:
     """jieba's words to a fingerprint against cutting the words alone."""
     recipe = nd.Recipe(tokens="jieba")
-    with Peers() as peers:
+    with PeerProcess() as peers:
         for task, peer, portion, target in (
             ("jieba", "Python jieba.lcut alone", 300_000, 25.0),
             ("rjieba", "rjieba.cut alone", 600_000, 1.0),
@@ -175,7 +175,7 @@ def _each(work: Callable[[Any], object]) -> Callable[[list[Any]], object]:
 
 
 def _against(
-    peers: Peers,
+    peers: PeerProcess,
     task: str,
     ours: Callable[[list[Any]], object],
     inputs: Sequence[Any],

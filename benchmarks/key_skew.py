@@ -1,4 +1,4 @@
-"""How unevenly keys fall, and what that does to tasks: python benchmarks/skew.py [--count N]
+"""How unevenly keys fall, and what that does to tasks: python benchmarks/key_skew.py [--count N]
 
 Draws texts whose words follow Zipf's law, some of them from one template, makes their sketches and
 keys with the core, and counts buckets. Two things matter at scale. The chance q that two texts

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import neardup as nd
-from collection import BATCH, _by, _documents
 from measure import Row, at_most, note
+from suites.collection import BATCH, _by, _documents
 
 if TYPE_CHECKING:
-    from records import Records
+    from data.planted_records import Records
 
 SIZE, QUICK_SIZE = 10**6, 2 * 10**4
-LOAD = Path(__file__).with_name("load.py")
+LOAD = Path(__file__).parents[1] / "load_generator.py"
 # Texts that are asked for, and how many of them in a batch.
 ASKED, AT_ONCE = 20_000, 100
 CONNECTIONS, FEW_CONNECTIONS = 16, 4

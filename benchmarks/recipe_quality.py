@@ -1,10 +1,11 @@
-"""Compare recipes: do fingerprints find edited copies, and do they leave strangers alone?
+"""Compare recipes: recall of edited copies, and false candidates among unrelated texts.
 
-    python benchmarks/recipes.py [--data DIR] [--texts 2500] [--bits 64 128] [--only NAME ...]
+    python benchmarks/recipe_quality.py [--data DIR] [--texts 2500] [--bits 64 128]
+        [--only NAME ...]
 
-Prints a Markdown table for each kind of text. Recall is shown at one radius for all, 28 of 128
-bits, and at each recipe's own: the largest at which at most one in a million pairs of unrelated
-texts is a candidate. It takes a million pairs, so about 1,500 texts, to see that.
+Prints a Markdown table for each kind of text. Recall is given at a fixed radius, 28 of 128 bits,
+and at each recipe's own radius: the largest at which at most one in a million pairs of unrelated
+texts is a candidate. Measuring that takes a million pairs, so about 1,500 texts.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-import corpora
 import neardup as nd
+from data import corpora
 from measure import core_seconds, size
 
 # Add a candidate here. A function gets the texts, so that a recipe may be fitted on them.

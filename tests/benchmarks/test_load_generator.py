@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import repeat
 from typing import Any
 
-from load import BAD, BROKEN, LOST, Load
+from load_generator import BAD, BROKEN, LOST, Load
 
 ASKED = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 WELL = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"

@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 
 import neardup as nd
-from codes import Array, Codes
-from footprint import peak, resident
+from data.codes import Array, Codes
 from measure import Rounds, Row, alone, at_most, core_seconds, seconds
-from peers import Peers
+from peers.environment import PeerProcess
+from suites.footprint import peak, resident
 
 FAISS = {
     "multihash": "FAISS IndexBinaryMultiHash(64, 4, 16)",
     "flat": "FAISS IndexBinaryFlat",
 }
-WORKER = "peer_neighbours.py"
+WORKER = "search_libraries.py"
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _search(scale: Scale, kind: str, case: Search) -> Row:
     index = nd.Index(64)
     index.add(stored)
     speeds: list[tuple[float, float]] = []
-    with Peers(WORKER) as peers:
+    with PeerProcess(WORKER) as peers:
         peers.ask("faiss-add", kind=case.peer, codes=str(path))
         for start in range(0, len(queries), case.queries):
             part = queries[start : start + case.queries]
@@ -122,7 +122,7 @@ def build(scale: Scale) -> Iterator[Row]:
         path = scale.codes.near(kind, 64, count)
         stored = np.load(path)
         what = f"inserting {Codes.name(kind, count)} at once"
-        with Peers(WORKER) as peers:
+        with PeerProcess(WORKER) as peers:
             theirs = peers.ask("faiss-add", kind="multihash", codes=str(path))["seconds"]
         ours = min(core_seconds(_at_once, stored, 1) for _ in range(2))
         yield at_most(
@@ -178,7 +178,7 @@ def footprint(scale: Scale) -> Iterator[Row]:
         count = scale.size(10**7)
         path = scale.codes.near(kind, 64, count)
         saved = scale.codes.folder / "saved.index"
-        found = alone(__file__, "memory", str(path), str(saved))
+        found = alone(__name__, "memory", str(path), str(saved))
         of = f"{Codes.name(kind, count)}, 64 bits"
         for what, size, limit in (
             ("memory of an index", found["held"], 40),
@@ -187,7 +187,7 @@ def footprint(scale: Scale) -> Iterator[Row]:
             ("file of an index", saved.stat().st_size, None),
         ):
             yield at_most(f"{what}, {of}", size / count, "bytes an entry", limit)
-        runs = [alone(__file__, "open", str(saved), str(path)) for _ in range(5)]
+        runs = [alone(__name__, "open", str(saved), str(path)) for _ in range(5)]
         opened, first = (statistics.median(run[x] for run in runs) * 1e3 for x in ("open", "first"))
         yield at_most(
             f"opening a saved index in a new process, {of}",

@@ -14,17 +14,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import peers
-from jobs import NEARDUP, Run, launch
 from measure import Row, at_least, megabytes, note
+from peers import environment
+from suites.jobs import NEARDUP, Run, launch
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from made_captures import Made, made
 from made_captures.agreement import agreement, httpx_clusters
 from made_captures.formats import warc_records
 
-WORKER = Path(__file__).with_name("peer_captures.py")
+READERS = environment.HERE / "warc_readers.py"
 # Pages of 20 to 150 kB, half of it rules and scripts, as pages are.
 PAGE_SIZE = 10
 PAGES, QUICK_PAGES = 2500, 400
@@ -80,7 +80,7 @@ def _cluster(path: Path, recipe: str = "http") -> Run:
 
 def _peer(task: str, path: Path) -> Run:
     note(f"{task} {path.name}")
-    return launch([peers.PYTHON, "-W", "ignore", WORKER, task, path])
+    return launch([environment.PYTHON, "-W", "ignore", READERS, task, path])
 
 
 @dataclasses.dataclass

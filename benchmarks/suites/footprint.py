@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 import neardup as nd
-from measure import Row, seconds
+from measure import Row, alone, seconds
 
 # A column is one chunk over and over: it takes no memory for itself, however long.
 CHUNK = 100_000
@@ -30,8 +30,7 @@ START_SECONDS = 0.2
 def memory() -> Iterator[Row]:
     """What fingerprints of short texts take beside themselves: by far the hardest case."""
     for texts in (FEW, MANY):
-        command = [sys.executable, __file__, str(texts)]
-        found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        found = alone(__name__, "grow", str(texts))
         growth, result = found["growth"], found["result"]
         yield Row(
             f"peak memory for {texts:,} short texts",
@@ -111,4 +110,5 @@ def _grow(texts: int) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_grow(int(sys.argv[1]))))
+    assert sys.argv[1] == "grow"
+    print(json.dumps(_grow(int(sys.argv[2]))))

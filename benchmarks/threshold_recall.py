@@ -1,12 +1,13 @@
-"""Is the promise kept? Of pairs just above a similarity, the share that is found.
+"""Measure recall at the threshold: the share of pairs just above a similarity that is found.
 
-    python benchmarks/recall.py [--data DIR] [--pairs 60] [--among 60000] [--only KIND ...]
+    python benchmarks/threshold_recall.py [--data DIR] [--pairs 60] [--among 60000]
+        [--only KIND ...] [--agreement]
 
 For every kind of text, nine kinds of edits are tuned until the cosine lies within .02 above the
-similarity. A pair is found if `nd.pairs`' own join tells it: alone, and among other texts of the
-kind. Prints a Markdown table: a cell is the share found at recalls .9, .99 and .999, and of the
-worst kind of edit at .99. `--agreement` prints how often registers agree instead, by which the
-numbers in core/src/near/plan.rs were chosen; odd seeds were used for choosing, even ones report.
+similarity. A pair counts as found if the join of `nd.pairs` returns it: alone, and among others of
+its kind. Prints a Markdown table; a cell has the share found at recalls .9, .99 and .999, and that
+of the worst kind of edit at .99. `--agreement` prints how often registers agree instead: the table
+in core/src/near/plan.rs was chosen by it, with odd seeds; even seeds are for reports.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-import corpora
 import neardup as nd
+from data import corpora
 from helpers import borderline_pairs
 from neardup import _core
 from neardup.near.corpus import texts_in_memory

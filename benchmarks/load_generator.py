@@ -1,6 +1,6 @@
 """Load for a service, from a process of its own: requests over connections that stay open.
 
-    python benchmarks/load.py URL FILE CONNECTIONS SECONDS RATE
+    python benchmarks/load_generator.py URL FILE CONNECTIONS SECONDS RATE
 
 A line of FILE is a method, a path and, behind a tab each, what goes into the body; {n} in it is
 replaced by a number that is never used twice. RATE is requests a second, due at even times, whose

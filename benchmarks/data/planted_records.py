@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-import corpora
-from codes import SOURCES, long_lines
+from data import corpora
+from data.codes import SOURCES, long_lines
 from measure import note
 
 # A text has so many lines, and a made-up line so many words.

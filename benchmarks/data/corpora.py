@@ -22,7 +22,7 @@ NO_SPACES = r"\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\
 UNIT = re.compile(rf"\s*(?:[{NO_SPACES}]|[^\s{NO_SPACES}]+)")
 ENDING = re.compile(r"[.,;:!?\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+(?=\s|$|[^\x00-\x7f])")
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SHORTEST = {"english": 300, "chinese": 100, "poems": 1}
 LONGEST = 20_000
 

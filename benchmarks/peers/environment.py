@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Self
 
 HERE = Path(__file__).parent
-VENV = HERE.parent / ".venv-peers"
+VENV = HERE.parents[1] / ".venv-peers"
 PYTHON = VENV / "bin" / "python"
-REQUIREMENTS = HERE / "requirements-peers.txt"
+REQUIREMENTS = HERE / "requirements.txt"
 # simhash-pybind is imported as `simhash`, like PyPI simhash: only who asks for it finds it.
 APART = VENV / "apart"
-REQUIREMENTS_APART = HERE / "requirements-peers-apart.txt"
+REQUIREMENTS_APART = HERE / "requirements-apart.txt"
 
 
 def install() -> None:
@@ -42,10 +42,10 @@ def versions() -> list[str]:
     return [line.replace("==", " ") for line in lines if line and not line.startswith("#")]
 
 
-class Peers:
+class PeerProcess:
     """A process that runs the other libraries and times them from within."""
 
-    def __init__(self, script: str = "peer_worker.py") -> None:
+    def __init__(self, script: str = "fingerprint_libraries.py") -> None:
         self.script = script
 
     def __enter__(self) -> Self:

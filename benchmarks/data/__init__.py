@@ -1,0 +1,1 @@
+"""Inputs of the benchmarks: real corpora, generated texts, planted near-duplicates."""

@@ -1,0 +1,1 @@
+"""Other libraries and programs that neardup is compared with, and the environment they run in."""

@@ -1,0 +1,1 @@
+"""Sections of the report: each module yields the rows of one subject."""
