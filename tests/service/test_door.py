@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 import weakref
+from collections.abc import Coroutine
+from typing import Any
 
 import pytest
 
 from neardup.service.door import Busy, Door
+from visits import eventually
+
+
+def run(main: Coroutine[Any, Any, None]) -> None:
+    """A door that forgets an answer fails the test, instead of making it wait for ever."""
+    asyncio.run(asyncio.wait_for(main, 5))
+
+
+def closed(door: Door) -> None:
+    door.close()
+    assert not any(thread.is_alive() for thread in door._threads)
 
 
 def test_what_a_function_returns_or_raises_comes_back() -> None:
@@ -32,26 +46,26 @@ def test_what_a_function_returns_or_raises_comes_back() -> None:
         assert await door.run(threading.get_ident) != threading.get_ident()
         assert door.inside == 0
 
-    asyncio.run(main())
-    door.close()
+    run(main())
+    closed(door)
 
 
 def test_no_more_are_inside_than_allowed() -> None:
     door, gate = Door(2, 3), threading.Event()
 
     async def main() -> None:
-        tasks = [asyncio.ensure_future(door.run(gate.wait)) for _ in range(5)]
+        tasks = [asyncio.ensure_future(door.run(gate.wait, 5)) for _ in range(5)]
         await asyncio.sleep(0)
         for _ in range(3):
             with pytest.raises(Busy):
-                await door.run(gate.wait)
+                await door.run(gate.wait, 5)
         assert door.inside == 5
         gate.set()
         assert await asyncio.gather(*tasks) == [True] * 5
         assert await door.run(lambda: 1) == 1
 
-    asyncio.run(main())
-    door.close()
+    run(main())
+    closed(door)
 
 
 def test_what_has_not_begun_is_left_out_when_nobody_waits_for_it() -> None:
@@ -59,7 +73,7 @@ def test_what_has_not_begun_is_left_out_when_nobody_waits_for_it() -> None:
     begun: list[int] = []
 
     async def main() -> None:
-        first = asyncio.ensure_future(door.run(gate.wait))
+        first = asyncio.ensure_future(door.run(gate.wait, 5))
         second = asyncio.ensure_future(door.run(begun.append, 1))
         await asyncio.sleep(0)
         second.cancel()
@@ -69,9 +83,9 @@ def test_what_has_not_begun_is_left_out_when_nobody_waits_for_it() -> None:
         await door.run(begun.append, 2)
         assert door.inside == 0
 
-    asyncio.run(main())
+    run(main())
     assert begun == [2]
-    door.close()
+    closed(door)
 
 
 def test_what_nobody_waits_for_keeps_no_texts() -> None:
@@ -81,7 +95,7 @@ def test_what_nobody_waits_for_keeps_no_texts() -> None:
         pass
 
     async def main() -> None:
-        first = asyncio.ensure_future(door.run(gate.wait))
+        first = asyncio.ensure_future(door.run(gate.wait, 5))
         text = Text("a long text")
         second = asyncio.ensure_future(door.run(len, text))
         seen = weakref.ref(text)
@@ -95,20 +109,91 @@ def test_what_nobody_waits_for_keeps_no_texts() -> None:
         gate.set()
         await first
 
-    asyncio.run(main())
-    door.close()
+    run(main())
+    closed(door)
+
+
+def test_an_idle_thread_keeps_no_texts() -> None:
+    door = Door(1, 3)
+
+    class Text(str):
+        pass
+
+    async def main() -> None:
+        text = Text("a long text")
+        seen = weakref.ref(text)
+        await door.run(lambda given: given, text)
+        del text
+        # The thread lets go of the answer a moment after the loop has it.
+        while seen() is not None:
+            await asyncio.sleep(0.01)
+
+    run(main())
+    closed(door)
+
+
+def test_an_answer_nobody_waits_for_any_more_troubles_no_other() -> None:
+    door, gate = Door(1, 3), threading.Event()
+    begun = threading.Event()
+    troubles: list[Any] = []
+
+    def wait() -> bool:
+        begun.set()
+        return gate.wait(5)
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, told: troubles.append(told))
+        first = asyncio.ensure_future(door.run(wait))
+        await asyncio.to_thread(begun.wait, 5)
+        first.cancel()
+        await asyncio.wait([first])
+        gate.set()
+        assert await door.run(lambda: 1) == 1
+        assert door.inside == 0
+
+    run(main())
+    assert troubles == []
+    closed(door)
+
+
+def test_a_door_outlives_a_loop() -> None:
+    """What was begun in a loop that is closed meanwhile does not keep answers from the next."""
+    door, gate, begun = Door(1, 3), threading.Event(), threading.Event()
+
+    def wait() -> bool:
+        begun.set()
+        return gate.wait(5)
+
+    async def first() -> None:
+        task = asyncio.ensure_future(door.run(wait))
+        await asyncio.to_thread(begun.wait, 5)
+        assert not task.done()
+
+    async def second() -> None:
+        assert await door.run(lambda: 1) == 1
+        assert door.inside == 0
+
+    run(first())
+    gate.set()
+    eventually(lambda: door.inside == 0, 5)
+    run(second())
+    closed(door)
 
 
 def test_closing_waits_for_what_is_inside() -> None:
-    door = Door(1, 10)
+    door, begun = Door(2, 10), threading.Event()
     done: list[int] = []
 
-    async def main() -> None:
-        for number in range(5):
-            task = asyncio.ensure_future(door.run(done.append, number))
-            await asyncio.sleep(0)
-        await task
+    def slow() -> None:
+        begun.set()
+        time.sleep(0.3)
+        done.append(1)
 
-    asyncio.run(main())
-    door.close()
-    assert done == [*range(5)]
+    async def main() -> None:
+        task = asyncio.ensure_future(door.run(slow))
+        await asyncio.to_thread(begun.wait, 5)
+        assert not task.done()
+
+    run(main())
+    closed(door)
+    assert done == [1]
