@@ -413,7 +413,7 @@ def test_without_script_all_is_there(tmp_path: Path) -> None:
 
 
 @needs_browser
-def test_ten_thousand_kinds_narrow_at_once(tmp_path: Path) -> None:
+def test_two_thousand_kinds_narrow_at_once(tmp_path: Path) -> None:
     script = """
         const started = performance.now();
         await choose('status', '404');
@@ -421,11 +421,9 @@ def test_ten_thousand_kinds_narrow_at_once(tmp_path: Path) -> None:
         await set(document.querySelector('[data-sort]'), 'loose');
         return [shown().length, performance.now() - started];
     """
-    number, took = asked(script, tmp_path, many(10_000))
-    assert number == sum(
-        at % len(TEMPLATES) == 0 and str(at).startswith("7") for at in range(10_000)
-    )
-    assert took < 10_000
+    number, took = asked(script, tmp_path, many(2000))
+    assert number == sum(at % len(TEMPLATES) == 0 and str(at).startswith("7") for at in range(2000))
+    assert took < 2000
 
 
 def test_sentences_of_the_job_are_said() -> None:

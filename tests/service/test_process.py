@@ -19,6 +19,7 @@ import httpx
 import pytest
 
 import neardup as nd
+from neardup import cli
 
 LOADER = Path(__file__).parents[1] / "helpers" / "document_loader.py"
 SERVE = (sys.executable, "-m", "neardup", "serve")
@@ -130,19 +131,30 @@ def test_a_log_holds_neither_texts_nor_ids_nor_tokens(tmp_path: Path) -> None:
     assert "GET /v1/documents/{id} 200" in errors
 
 
-def test_why_it_does_not_start_is_one_sentence(tmp_path: Path) -> None:
+def test_why_it_does_not_start_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused_here(*arguments: str | Path) -> str:
+        """As `refused`, of what is found before anything is started: without a process."""
+        assert cli.run(["serve", *map(str, arguments)]) in (1, 2)
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        (line,) = printed.err.strip().split("\n")
+        return line
+
     there = tmp_path / "there.neardup"
     nd.Collection.open(there).close()
     missing = tmp_path / "missing.neardup"
-    assert "no such collection; make it with: neardup index create" in refused(missing)
-    assert "others than this machine can reach 0.0.0.0" in refused(there, "--host", "0.0.0.0")  # noqa: S104
-    assert "no address of this machine" in refused(
+    assert "no such collection; make it with: neardup index create" in refused_here(missing)
+    open_host = refused_here(there, "--host", "0.0.0.0")  # noqa: S104
+    assert "others than this machine can reach 0.0.0.0" in open_host
+    assert "no address of this machine" in refused_here(
         there, "--host", "127.0.0.1.invalid", "--token-file", _tokens(tmp_path)
     )
-    assert "No such file" in refused(there, "--token-file", tmp_path / "none")
+    assert "No such file" in refused_here(there, "--token-file", tmp_path / "none")
     open_file = _tokens(tmp_path)
     open_file.chmod(0o644)
-    assert "chmod 600" in refused(there, "--token-file", open_file)
+    assert "chmod 600" in refused_here(there, "--token-file", open_file)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert "choose another port with --port" in refused(there, "--port", port)
