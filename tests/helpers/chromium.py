@@ -17,14 +17,17 @@ needs_browser = pytest.mark.skipif(BROWSER is None, reason="needs Chromium: make
 POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 
 
-def dom(page: Path) -> str:
-    """The page as it is when its own script has run."""
+def dom(page: Path, *, waits: bool = True) -> str:
+    """Return the page as it is when its own script has run.
+
+    waits  also for timers, on a clock that stands still while a script runs
+    """
     assert BROWSER is not None
     ran = subprocess.run(
         [
             *(BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"),
             f"--user-data-dir={page.parent / 'profile'}",
-            "--virtual-time-budget=4000",
+            *(["--virtual-time-budget=4000"] if waits else []),
             page.as_uri(),
         ],
         capture_output=True,
@@ -34,9 +37,12 @@ def dom(page: Path) -> str:
     return ran.stdout.decode()
 
 
-def answer(page: str, script: str, folder: Path) -> Any:
+def answer(page: str, script: str, folder: Path, *, waits: bool = True) -> Any:
     """What the body of an async function returns on the page. The policy, which lets no script but
-    the page's own run, is taken out for it."""
+    the page's own run, is taken out for it.
+
+    waits  False: the script waits for nothing, and the clock it may ask is that of the machine
+    """
     assert POLICY.search(page)
     asked = (
         "<script>(async () => {"
@@ -50,9 +56,11 @@ def answer(page: str, script: str, folder: Path) -> Any:
         "})();</script></body>"
     )
     # Nothing is drawn here, so no frame would ever come.
-    drawn = "<script>window.requestAnimationFrame = (work) => setTimeout(work, 0);</script>"
+    drawn = "<script>window.requestAnimationFrame = (work) => " + (
+        "setTimeout(work, 0);</script>" if waits else "work();</script>"
+    )
     path = folder / "asked.html"
     path.write_text(POLICY.sub(drawn, page).replace("</body>", asked), encoding="utf-8")
-    found = re.search(r'<pre id="answer">(.*?)</pre>', dom(path), re.DOTALL)
+    found = re.search(r'<pre id="answer">(.*?)</pre>', dom(path, waits=waits), re.DOTALL)
     assert found is not None
     return json.loads(html.unescape(found[1]))

@@ -380,9 +380,9 @@ def test_empty_and_lone_texts() -> None:
     ids=["words", "signs", "han", "controls"],
 )
 def test_huge_texts_are_bounded(left: str, right: str) -> None:
-    started = time.process_time()
+    started = time.thread_time()
     page = with_clusters(cluster(left, right))
-    assert time.process_time() - started < 1
+    assert time.thread_time() - started < 1
     assert len(page) < 2_000_000
     assert "Differences are marked coarsely" in page
     assert f"Showing the first 20,000 of {len(left):,} characters." in page

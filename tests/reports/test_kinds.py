@@ -413,17 +413,31 @@ def test_without_script_all_is_there(tmp_path: Path) -> None:
 
 
 @needs_browser
-def test_two_thousand_kinds_narrow_at_once(tmp_path: Path) -> None:
+def test_thousands_of_kinds_narrow_at_once(tmp_path: Path) -> None:
     script = """
-        const started = performance.now();
-        await choose('status', '404');
-        await set(document.querySelector('[data-find]'), 'host7');
-        await set(document.querySelector('[data-sort]'), 'loose');
-        return [shown().length, performance.now() - started];
+        const set = (name, value) => {
+            const box = document.querySelector(`[data-${name}]`);
+            box.value = value;
+            box.dispatchEvent(new Event('input', {bubbles: true}));
+        };
+        const took = [1, 2, 3].map(() => {
+            const started = performance.now();
+            choose('status', '404');
+            set('find', 'host7');
+            set('sort', 'loose');
+            const found = [performance.now() - started, shown().length];
+            choose('status', '404');
+            set('find', '');
+            set('sort', 'largest');
+            return found;
+        });
+        return took;
     """
-    number, took = asked(script, tmp_path, many(2000))
-    assert number == sum(at % len(TEMPLATES) == 0 and str(at).startswith("7") for at in range(2000))
-    assert took < 2000
+    took = answer(page(many(2000)), LIST + script, tmp_path, waits=False)
+    wanted = [at for at in range(0, 2000, len(TEMPLATES)) if str(at).startswith("7")]
+    assert [number for _, number in took] == [len(wanted)] * 3
+    # The best of three: the machine may be busy.
+    assert min(took)[0] < 1000, took
 
 
 def test_sentences_of_the_job_are_said() -> None:

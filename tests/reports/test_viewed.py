@@ -190,9 +190,9 @@ def test_hostile_views() -> None:
     ids=["lines", "tags", "headers", "masks"],
 )
 def test_huge_views_are_bounded(left: str, right: str) -> None:
-    started = time.process_time()
+    started = time.thread_time()
     found = sample(left, right)
-    assert time.process_time() - started < 3
+    assert time.thread_time() - started < 3
     assert len(str(found)) < 2_000_000
 
 
