@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from helpers.browser_session import eventually
 from neardup.service.door import Busy, Door
-from visits import eventually
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
