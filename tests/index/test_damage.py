@@ -35,22 +35,28 @@ def make(kind: str) -> tuple[nd.Index, dict[Any, int], list[int]]:
 class Checked:
     """Asks a file everything; what answers at all must answer right."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, folder: Path) -> None:
         self.index, self.entries, self.queries = make(kind)
+        self.path = folder / "damaged.index"
+        self.index.save(self.path)
+        self.data = self.path.read_bytes()
         self.radii = (3, self.index.bits)
         self.expected = {
             radius: naive.rows([naive.search(self.entries, q, radius) for q in self.queries])
             for radius in self.radii
         }
 
-    def is_refused(self, path: Path) -> bool:
+    def is_refused(self, data: bytes) -> bool:
+        # A new file each time: one that is mapped must not change.
+        self.path.unlink()
+        self.path.write_bytes(data)
         try:
-            self.ask(nd.Index.open(path))
+            self.ask(nd.Index.open(self.path))
         except nd.CorruptIndexError as error:
             message = str(error)
         else:
             return False
-        assert path.name in message
+        assert self.path.name in message
         return True
 
     def ask(self, index: nd.Index) -> None:
@@ -74,83 +80,55 @@ def windows(size: int) -> Iterator[int]:
     yield from starts[-MOST // 5 :]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_junk_over_each_window(kind: str, tmp_path: Path) -> None:
-    checked = Checked(kind)
-    whole = tmp_path / "whole.index"
-    checked.index.save(whole)
-    assert not checked.is_refused(whole)
-    data = whole.read_bytes()
+@pytest.fixture(params=KINDS)
+def checked(request: pytest.FixtureRequest, tmp_path: Path) -> Checked:
+    return Checked(request.param, tmp_path)
+
+
+def test_junk_over_each_window(checked: Checked) -> None:
+    data = checked.data
+    assert not checked.is_refused(data)
     rng = random.Random(7)
-    path = tmp_path / "damaged.index"
     tried = refused = 0
     for number, start in enumerate(windows(len(data))):
         size = len(data[start : start + WINDOW])
         junk = [rng.randbytes(size), bytes(size), b"\xff" * size][number % 3]
         if data[start : start + size] == junk:
             junk = rng.randbytes(size)
-        # A new file each time: one that is mapped must not change.
-        path.unlink(missing_ok=True)
-        path.write_bytes(data[:start] + junk + data[start + size :])
         tried += 1
-        refused += checked.is_refused(path)
+        refused += checked.is_refused(data[:start] + junk + data[start + size :])
     # Padding may be anything; what is read is most of the file.
     assert refused > tried / 2
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_single_flipped_bit(kind: str, tmp_path: Path) -> None:
-    checked = Checked(kind)
-    whole = tmp_path / "whole.index"
-    checked.index.save(whole)
-    data = whole.read_bytes()
+def test_a_single_flipped_bit(checked: Checked) -> None:
+    size = len(checked.data)
     rng = random.Random(11)
-    path = tmp_path / "damaged.index"
-    places = [*range(min(len(data), 96)), *(rng.randrange(len(data)) for _ in range(100))]
-    for place in places:
-        damaged = bytearray(data)
+    for place in [*range(min(size, 96)), *(rng.randrange(size) for _ in range(100))]:
+        damaged = bytearray(checked.data)
         damaged[place] ^= 1 << rng.randrange(8)
-        path.unlink(missing_ok=True)
-        path.write_bytes(damaged)
-        checked.is_refused(path)
+        checked.is_refused(bytes(damaged))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_truncation(kind: str, tmp_path: Path) -> None:
-    checked = Checked(kind)
-    whole = tmp_path / "whole.index"
-    checked.index.save(whole)
-    data = whole.read_bytes()
+def test_truncation(checked: Checked) -> None:
+    size = len(checked.data)
     rng = random.Random(13)
-    lengths = {*range(0, min(len(data), 300), 7), *(len(data) - less for less in (1, 2, 8, 64))}
-    lengths |= {rng.randrange(len(data)) for _ in range(60)}
-    path = tmp_path / "short.index"
+    lengths = {*range(0, min(size, 300), 7), *(size - less for less in (1, 2, 8, 64))}
+    lengths |= {rng.randrange(size) for _ in range(60)}
     for length in sorted(lengths):
-        path.unlink(missing_ok=True)
-        path.write_bytes(data[:length])
-        assert checked.is_refused(path), f"cut to {length} of {len(data)} bytes"
+        assert checked.is_refused(checked.data[:length]), f"cut to {length} of {size} bytes"
 
 
-def test_bytes_behind_the_end(tmp_path: Path) -> None:
-    checked = Checked("numbers")
-    path = tmp_path / "longer.index"
-    checked.index.save(path)
-    with path.open("ab") as file:
-        file.write(bytes(4096))
-    checked.is_refused(path)
+def test_bytes_behind_the_end(checked: Checked) -> None:
+    checked.is_refused(checked.data + bytes(4096))
 
 
 def test_pieces_of_two_files(tmp_path: Path) -> None:
     """Sound parts of different indexes are no sound index."""
-    checked = Checked("numbers")
-    one, other = tmp_path / "one.index", tmp_path / "other.index"
-    checked.index.save(one)
+    checked = Checked("numbers", tmp_path)
     another = nd.Index()
     another.add(clustered(64, 150, seed=9), [5 * i for i in range(150)])
-    another.save(other)
-    first, second = one.read_bytes(), other.read_bytes()
-    path = tmp_path / "mixed.index"
+    another.save(tmp_path / "other.index")
+    first, second = checked.data, (tmp_path / "other.index").read_bytes()
     for cut in range(64, min(len(first), len(second)), max(64, len(first) // 40)):
-        path.unlink(missing_ok=True)
-        path.write_bytes(first[:cut] + second[cut:])
-        checked.is_refused(path)
+        checked.is_refused(first[:cut] + second[cut:])

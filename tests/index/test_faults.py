@@ -119,17 +119,3 @@ def test_ids_that_cannot_be_stored_are_not_there() -> None:
         index.add([1], ids=77)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="ids have 2 dimensions"):
         index.add([1], ids=np.zeros((1, 1), dtype=np.int64))
-
-
-def test_a_folder_is_no_index(tmp_path: Path) -> None:
-    with pytest.raises(IsADirectoryError):
-        nd.Index.open(tmp_path)
-
-
-def test_the_highest_id_is_an_id_like_others() -> None:
-    index = nd.Index(64)
-    index.add([1], ids=[2**63 - 1])
-    with pytest.raises(ValueError, match="already in the index"):
-        index.add([2], ids=[2**63 - 1])
-    with pytest.raises(ValueError, match="no higher one is left"):
-        index.add(2)

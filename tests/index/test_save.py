@@ -23,7 +23,8 @@ TEXTS = ["the cat sat on the mat", "", "the cat sat on a mat", "ice cream for al
 @pytest.mark.parametrize("bits", WIDTHS)
 @pytest.mark.parametrize("names", [False, True])
 def test_round_trip(bits: int, names: bool, tmp_path: Path) -> None:
-    path = tmp_path / "near.index"
+    # A path may be a str.
+    path: Any = str(tmp_path / "索引 ä.index") if names else tmp_path / "near.index"
     codes = clustered(bits, 300)
     ids: list[Any] = [f"n°{i}" if names else 3 * i - 100 for i in range(300)]
     entries = dict(zip(ids, codes, strict=True))
@@ -45,13 +46,6 @@ def test_round_trip(bits: int, names: bool, tmp_path: Path) -> None:
     assert opened.nbytes > 0
     assert opened.contains(codes[1]) is True
     assert opened.add(codes[0], ids="more" if names else 10**6) == ("more" if names else 10**6)
-
-
-def test_the_path_may_be_text(tmp_path: Path) -> None:
-    index, entries = filled(count=20)
-    path = os.fspath(tmp_path / "索引 ä.index")
-    index.save(path)
-    same(nd.Index.open(path), entries)
 
 
 def test_an_empty_index_round_trips(tmp_path: Path) -> None:
@@ -124,6 +118,7 @@ def test_an_open_index_changes_its_file_only_when_saved(tmp_path: Path) -> None:
     path = tmp_path / "near.index"
     index, entries = filled()
     index.save(path)
+    deleted = nd.Index.open(path)
     saved = path.read_bytes()
     opened = nd.Index.open(path)
     opened.add(clustered(64, 100, seed=3))
@@ -132,16 +127,9 @@ def test_an_open_index_changes_its_file_only_when_saved(tmp_path: Path) -> None:
     opened.clear()
     assert path.read_bytes() == saved
     same(nd.Index.open(path), entries)
-
-
-def test_a_deleted_file_stays_readable(tmp_path: Path) -> None:
-    path = tmp_path / "near.index"
-    index, entries = filled()
-    index.save(path)
-    opened = nd.Index.open(path)
     path.unlink()
-    same(opened, entries)
-    check_answers(opened, entries, [*clustered(64, 10, seed=1)], 3)
+    same(deleted, entries)
+    check_answers(deleted, entries, [*clustered(64, 10, seed=1)], 3)
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
@@ -162,7 +150,7 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
 def test_what_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nothing"):
         nd.Index.open(tmp_path / "nothing")
-    with pytest.raises(OSError, match=tmp_path.name):
+    with pytest.raises(IsADirectoryError, match=tmp_path.name):
         nd.Index.open(tmp_path)
     path = tmp_path / "foreign.txt"
     assert issubclass(nd.CorruptIndexError, ValueError)
