@@ -15,6 +15,7 @@ from .conftest import Run
 
 pytest.importorskip("pysail", reason="the package pysail is missing: pip install 'neardup[spark]'")
 COMMANDS = ("dedup", "pairs", "cluster")
+FOR_SPARK = "'local[2]', which is for Spark, and the engine is 'local'; add --engine spark"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -46,47 +47,39 @@ def test_what_is_unreadable_is_told_and_the_code_is_3(run: Run, tmp_path: Path) 
     assert any("in.jsonl:4: not JSON" in line for line in told[1])
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_master_is_for_spark(command: str, run: Run, tmp_path: Path) -> None:
-    path = write(tmp_path / "in.jsonl", *GOOD)
-    done = run(command, path, "-o", tmp_path / "out.jsonl", "--master", "local[2]")
-    assert done.code == 2
-    assert "master is 'local[2]', which is for Spark" in done.err
-    assert "add --engine spark" in done.err
-
-
-def test_wrong_names(run: Run, tmp_path: Path) -> None:
-    path = write(tmp_path / "in.jsonl", *GOOD)
-    done = run("dedup", path, "-o", tmp_path / "out.jsonl", "--engine", "flink")
-    assert done.code == 2
-    assert "engine is 'flink'; use one of local, spark" in done.err
-    done = run(
-        "dedup", path, "-o", tmp_path / "o.jsonl", "--engine", "spark", "--master", "ftp://a"
-    )
-    assert done.code == 2
-    assert "master is 'ftp://a'; use sc://HOST:PORT" in done.err
-
-
-def test_a_server_that_is_not_there(run: Run, tmp_path: Path) -> None:
-    path, out = write(tmp_path / "in.jsonl", *GOOD), tmp_path / "out.jsonl"
-    out.write_bytes(b"of before")
-    done = run("dedup", path, "-o", out, "--engine", "spark", "--master", "sc://127.0.0.1:1")
-    assert done.code == 1
-    assert "--master sc://127.0.0.1:1: nothing answers at 127.0.0.1 port 1" in done.err
+@pytest.mark.parametrize(
+    ("command", "options", "code", "told"),
+    [
+        *((command, "--master local[2]", 2, FOR_SPARK) for command in COMMANDS),
+        ("dedup", "--engine flink", 2, "engine is 'flink'; use one of local, spark"),
+        ("dedup", "--engine spark --master ftp://a", 2, "'ftp://a'; use sc://HOST:PORT"),
+        (
+            *("dedup", "--engine spark --master sc://127.0.0.1:1", 1),
+            "--master sc://127.0.0.1:1: nothing answers at 127.0.0.1 port 1",
+        ),
+        ("dedup", "--engine spark", 1, "pip install 'neardup[spark]'"),
+    ],
+)
+def test_why_it_does_not_run_is_one_sentence(
+    *,
+    command: str,
+    options: str,
+    code: int,
+    told: str,
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if "--master" not in options:
+        # No client of Spark is installed.
+        monkeypatch.setattr("neardup.engines.spark.session._active", lambda: None)
+        monkeypatch.setattr("neardup.engines.spark.session._has", lambda _: False)
+    path, out = write(tmp_path / "in.jsonl", *GOOD), write(tmp_path / "out.jsonl", b"of before")
+    done = run(command, path, "-o", out, *options.split())
+    assert done.code == code
+    assert told in done.err
     assert len(done.err.splitlines()) == 1
     assert out.read_bytes() == b"of before"
-
-
-def test_a_missing_client_is_one_sentence(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("neardup.engines.spark.session._active", lambda: None)
-    monkeypatch.setattr("neardup.engines.spark.session._has", lambda _: False)
-    path = write(tmp_path / "in.jsonl", *GOOD)
-    done = run("dedup", path, "-o", tmp_path / "out.jsonl", "--engine", "spark")
-    assert done.code == 1
-    assert "pip install 'neardup[spark]'" in done.err
-    assert len(done.err.splitlines()) == 1
 
 
 def test_a_config_file(run: Run, tmp_path: Path) -> None:

@@ -64,19 +64,13 @@ def both(
         if name.endswith(".html"):
             # It tells when it was made, and of what.
             assert abs(len(one) - len(two)) < 400
+            assert len(two) > 10_000
             continue
         assert one == two, name
     return folder / "spark"
 
 
-@pytest.mark.parametrize("job", [jobs.dedup, jobs.pairs, jobs.cluster])
-def test_the_defaults_on_many_texts(job: Any, tmp_path: Path) -> None:
-    path = corpora.write(tmp_path / "in.jsonl", records(count=700), "jsonl")
-    suffix = ".jsonl" if job is jobs.dedup else ".csv"
-    both(job, [path], tmp_path, suffix)
-
-
-def files(folder: Path, kind: str, *, count: int = 60, packing: str = "") -> list[Path]:
+def files(folder: Path, kind: str = "jsonl", *, count: int = 60, packing: str = "") -> list[Path]:
     """Three files of one format."""
     some = records(count=count)
     ending = {"lines": "txt"}.get(kind, kind) + packing
@@ -111,6 +105,42 @@ def test_formats(job: Any, kind: str, packing: str, suffix: str, tmp_path: Path)
     both(job, paths, tmp_path, suffix, reading=Reading(lines=kind == "lines"), **more)
 
 
+@pytest.mark.parametrize(
+    ("job", "count", "asked"),
+    [
+        # The defaults on many texts.
+        *((job, 700, {}) for job in (jobs.dedup, jobs.pairs, jobs.cluster)),
+        *(
+            (jobs.dedup, 60, {"keep": keep, "removed": "removed.jsonl"})
+            for keep in ("longest", "shortest", "newest:day", "best:n")
+        ),
+        (jobs.dedup, 0, {}),
+        (jobs.dedup, 120, {"report": "report.html"}),
+        (jobs.pairs, 90, {"similarity": 0.7}),
+        (jobs.pairs, 90, {"radius": 8}),
+        *(
+            (jobs.cluster, 90, {"linkage": linkage, "keep": "longest", **asked})
+            for asked, linkage in (
+                ({"similarity": 0.6, "recall": 0.9}, "star"),
+                ({"similarity": 0.6, "recall": 0.9}, "connected"),
+                ({"similarity": 0.7, "recall": 1.0}, "star"),
+                ({"radius": 20}, "star"),
+                ({"radius": 20}, "connected"),
+                ({"radius": 3, "recipe": nd.Recipe(bits=64)}, "connected"),
+                ({"radius": 0}, "connected"),
+                ({"recipe": nd.Recipe(tokens="chars", ngram=3)}, "star"),
+            )
+        ),
+    ],
+)
+def test_questions(job: Any, count: int, asked: dict[str, Any], tmp_path: Path) -> None:
+    path = corpora.write(tmp_path / "in.jsonl", records(9, count), "jsonl")
+    suffix = ".jsonl" if job is jobs.dedup else ".csv"
+    # A file named twice: ids are repeated, of which a note tells.
+    inputs = [path, path] if "report" in asked else [path]
+    both(job, inputs, tmp_path, suffix, **asked)
+
+
 def test_texts_of_a_folder(tmp_path: Path) -> None:
     folder = tmp_path / "texts"
     folder.mkdir()
@@ -119,63 +149,34 @@ def test_texts_of_a_folder(tmp_path: Path) -> None:
     both(jobs.cluster, [folder], tmp_path, ".csv")
 
 
-@pytest.mark.parametrize("keep", ["longest", "shortest", "newest:day", "best:n"])
-def test_keep_policies(keep: str, tmp_path: Path) -> None:
-    some = files(tmp_path, "jsonl")
-    both(jobs.dedup, some, tmp_path, ".jsonl", keep=keep, removed="removed.jsonl")
+def collected(path: Path, recipe: nd.Recipe | None = None) -> str:
+    with nd.Collection.open(path, recipe) as collection:
+        collection.add([(record.id, record.text) for record in corpora.records_of(3, 60)])
+    return str(path)
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("against", "asked"),
     [
-        {"similarity": 0.6, "recall": 0.9},
-        {"similarity": 0.7, "recall": 1.0},
-        {"radius": 3},
-        {"radius": 20},
-        {"radius": 3, "recipe": nd.Recipe(bits=64)},
-        {"radius": 0},
-        {"recipe": nd.Recipe(tokens="chars", ngram=3)},
+        (["file"], {}),
+        (["file"], {"radius": 10}),
+        (["collection", "file"], {}),
+        (["other recipe"], {}),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("linkage", ["star", "connected"])
-def test_questions(asked: dict[str, Any], linkage: str, tmp_path: Path) -> None:
-    path = corpora.write(tmp_path / "in.jsonl", records(9, 90), "jsonl")
-    both(jobs.cluster, [path], tmp_path, ".csv", linkage=linkage, keep="longest", **asked)
-
-
-@pytest.mark.parametrize("asked", [{"similarity": 0.7}, {"radius": 8}], ids=str)
-def test_pairs_of_questions(asked: dict[str, Any], tmp_path: Path) -> None:
-    path = corpora.write(tmp_path / "in.jsonl", records(11, 90), "jsonl")
-    both(jobs.pairs, [path], tmp_path, ".jsonl", **asked)
-
-
-@pytest.mark.parametrize("asked", [{}, {"radius": 10}], ids=str)
-def test_against_files(asked: dict[str, Any], tmp_path: Path) -> None:
-    old = corpora.write(tmp_path / "old.jsonl", records(3, 50), "jsonl")
-    new = corpora.write(tmp_path / "new.jsonl", [*records(3, 30), *records(8, 40)], "jsonl")
+def test_against(against: list[str], asked: dict[str, Any], tmp_path: Path) -> None:
+    made = {
+        "file": lambda: str(corpora.write(tmp_path / "old.jsonl", records(20, 50), "jsonl")),
+        "collection": lambda: collected(tmp_path / "old.neardup"),
+        "other recipe": lambda: collected(tmp_path / "other.neardup", nd.Recipe(bits=64)),
+    }
+    new = [*records(3, 50), *records(20, 25), *records(8, 40)]
+    path = corpora.write(tmp_path / "new.jsonl", new, "jsonl")
     # By radius the local engine compares all with all, and then takes pairs across.
-    uncounted = ["candidates"] if asked else []
-    given: dict[str, Any] = {"against": [str(old)], "removed": "removed.csv", **asked}
-    both(jobs.dedup, [new], tmp_path, ".jsonl", uncounted=uncounted, **given)
-
-
-def test_against_a_collection_and_a_file(tmp_path: Path) -> None:
-    old = tmp_path / "old.neardup"
-    with nd.Collection.open(old) as collection:
-        collection.add([(record.id, record.text) for record in corpora.records_of(3, 60)])
-    other = corpora.write(tmp_path / "other.jsonl", records(20, 20), "jsonl")
-    new = corpora.write(tmp_path / "new.jsonl", [*records(3, 50), *records(20, 25)], "jsonl")
-    given = [str(old), str(other)]
-    both(jobs.dedup, [new], tmp_path, ".jsonl", against=given, removed="removed.csv")
-
-
-def test_a_collection_of_another_recipe_is_read(tmp_path: Path) -> None:
-    old = tmp_path / "old.neardup"
-    with nd.Collection.open(old, recipe=nd.Recipe(bits=64)) as collection:
-        collection.add([(record.id, record.text) for record in corpora.records_of(3, 60)])
-    new = corpora.write(tmp_path / "new.jsonl", records(3, 50), "jsonl")
-    both(jobs.dedup, [new], tmp_path, ".jsonl", against=[str(old)], removed="removed.csv")
+    given: dict[str, Any] = {"uncounted": ["candidates"] if asked else [], "removed": "removed.csv"}
+    given["against"] = [made[each]() for each in against]
+    both(jobs.dedup, [path], tmp_path, ".jsonl", **given, **asked)
 
 
 def test_bad_records_are_quarantined_with_their_lines(
@@ -217,12 +218,6 @@ def test_damaged_and_foreign_files(tmp_path: Path) -> None:
     both(jobs.cluster, [*good, utf16, empty, marked], tmp_path, ".csv")
 
 
-def test_a_report_and_notes(tmp_path: Path) -> None:
-    path = corpora.write(tmp_path / "in.jsonl", records(count=120), "jsonl")
-    found = both(jobs.dedup, [path, path], tmp_path, ".jsonl", report="report.html")
-    assert (found / "report.html").stat().st_size > 10_000
-
-
 def test_captures(tmp_path: Path) -> None:
     lines = [
         json.dumps(
@@ -254,10 +249,26 @@ def test_many_alike_under_few_keys(tmp_path: Path) -> None:
         both(job, [path], tmp_path / suffix[1:], suffix)
 
 
-def test_files_beyond_those_that_stay_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neardup.jobs.spool.MOST_OPEN", 1)
-    monkeypatch.setattr("neardup.jobs.job.MOST_OPEN", 1)
-    both(jobs.dedup, files(tmp_path, "jsonl"), tmp_path, ".jsonl", removed="removed.csv")
+@pytest.mark.parametrize(
+    "limits",
+    [
+        # Files beyond those that stay open.
+        {"jobs.spool.MOST_OPEN": 1, "jobs.job.MOST_OPEN": 1},
+        # Tables that go by a file.
+        {
+            "engines.spark.shipping.MOST_IN_PLAN": 100,
+            "engines.spark.judging.ROUND": 2000,
+            "engines.spark.judging.PAIRS": 7,
+        },
+    ],
+    ids=["files", "tables"],
+)
+def test_limits_change_no_output(
+    limits: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in limits.items():
+        monkeypatch.setattr(f"neardup.{name}", value)
+    both(jobs.dedup, files(tmp_path), tmp_path, ".jsonl", removed="removed.csv")
 
 
 def test_rounds_and_what_only_the_driver_can_read(
@@ -319,7 +330,7 @@ def test_files_of_spark_by_url(tmp_path: Path) -> None:
 
 def test_a_folder_of_spark_by_url(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    paths = files(tmp_path / "in", "jsonl")
+    paths = files(tmp_path / "in")
     (tmp_path / "in" / "other.xyz").write_bytes(b"of no known kind")
     whole, one = tmp_path / "whole.csv", tmp_path / "one.csv"
     spark = jobs.Options(engine="spark")
@@ -376,13 +387,6 @@ def test_strict_writes_nothing(tmp_path: Path) -> None:
     assert sorted(x.name for x in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
 
 
-def test_large_tables_go_by_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neardup.engines.spark.shipping.MOST_IN_PLAN", 100)
-    monkeypatch.setattr("neardup.engines.spark.judging.ROUND", 2000)
-    monkeypatch.setattr("neardup.engines.spark.judging.PAIRS", 7)
-    both(jobs.dedup, files(tmp_path, "jsonl"), tmp_path, ".jsonl", removed="removed.csv")
-
-
 def test_texts_too_long_to_be_sent_are_judged_by_the_driver(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -407,12 +411,6 @@ def test_texts_too_long_to_be_sent_are_judged_by_the_driver(
     both(jobs.pairs, [path], tmp_path, ".csv")
     assert sent
     assert max(sent) <= 20_000
-
-
-def test_an_empty_file(tmp_path: Path) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_bytes(b"")
-    both(jobs.dedup, [path], tmp_path, ".jsonl")
 
 
 def test_the_file_of_a_large_table_is_one_of_the_work_folder() -> None:
