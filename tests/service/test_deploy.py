@@ -45,3 +45,14 @@ def test_the_image_asks_for_tokens_and_does_not_run_as_root() -> None:
     assert not Settings(host=words[words.index("--host") + 1]).is_local
     assert re.search(r"^USER neardup$", text, re.M)
     assert f"EXPOSE {Settings().port}" in text
+
+
+def test_the_proxy_limits_connections_and_says_that_it_has_tls() -> None:
+    text = (DEPLOY / "nginx.conf").read_text("utf-8")
+    words = {line.strip().rstrip(";") for line in text.splitlines()}
+    assert f"proxy_pass http://127.0.0.1:{Settings().port}" in words
+    assert "proxy_set_header X-Forwarded-Proto $scheme" in words
+    # The name that the client asked for: of another one the service refuses what forms send.
+    assert "proxy_set_header Host $http_host" in words
+    (limit,) = re.findall(r"^    limit_conn (\w+) \d+;$", text, re.M)
+    assert f"zone={limit}:" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,16 @@ def test_a_damaged_file_and_a_folder_that_is_gone_are_told(tmp_path: Path) -> No
         Marks(Notes(tmp_path)).all()
     with pytest.raises(NotesError, match=FILE):
         Marks(Notes(tmp_path / "nowhere")).put(mark("a", "b"))
+
+
+def test_a_file_with_a_table_of_an_older_version_is_read_and_written(tmp_path: Path) -> None:
+    marks = Marks(Notes(tmp_path))
+    marks.put(mark("a", "b"))
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
+        connection.execute("CREATE TABLE growth (hour INTEGER PRIMARY KEY, documents INTEGER)")
+        connection.execute("INSERT INTO growth VALUES (1, 2)")
+    marks.put(mark("c", "d"))
+    assert len(marks.all()) == 2
 
 
 def test_a_collection_does_not_mind_the_file(tmp_path: Path) -> None:

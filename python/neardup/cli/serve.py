@@ -83,16 +83,6 @@ def command(
             min=1, max=100_000, metavar="N", help="Requests that may wait; more are answered 503."
         ),
     ] = 256,
-    connections_each: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=100_000,
-            metavar="N",
-            help="Connections of one address at once; more are ended. 0: no limit. This machine is "
-            "not limited.",
-        ),
-    ] = 100,
     quiet: options.QuietOption = False,
 ) -> int:
     """Answer over HTTP whether a text was seen before, and show a page to try it.
@@ -125,7 +115,6 @@ def command(
         max_batch=max_batch,
         workers=workers,
         queue=queue,
-        connections_each=connections_each,
     )
     if not settings.is_local and token_file is None:
         raise typer.BadParameter(

@@ -20,10 +20,3 @@ def client_of(host: str) -> str:
         if not given.is_loopback:
             return str(ipaddress.ip_network((given, NETWORK), strict=False))
     return str(given)
-
-
-def is_here(host: str, own: str) -> bool:
-    """Whether a client is on this machine: it has a loopback address, or the one it asks at."""
-    given = ipaddress.ip_address(host.partition("%")[0])
-    mapped = given.ipv4_mapped if isinstance(given, ipaddress.IPv6Address) else None
-    return (mapped or given).is_loopback or host == own

@@ -43,8 +43,6 @@ class Metrics:
             ("queue", "Questions that are waiting or being answered.", lambda: service.door.inside),
             ("writes_waiting", "Documents to be written.", lambda: service.writer.waiting),
             ("write_batches", "Batches written since the start.", lambda: service.writer.batches),
-            ("connections", "Connections there are.", lambda: service.connections),
-            ("cut_connections", "Ended: too many, too slow.", lambda: service.cut_connections),
             ("documents", "Documents in the collection.", lambda: len(service.collection)),
         ]
         if rights is not None:

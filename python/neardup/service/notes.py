@@ -29,7 +29,6 @@ CREATE TABLE IF NOT EXISTS marks (
     time REAL NOT NULL,
     PRIMARY KEY (first, second)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS growth (hour INTEGER PRIMARY KEY, documents INTEGER NOT NULL);
 PRAGMA application_id = {APPLICATION};
 """
 

@@ -22,7 +22,6 @@ from granian.server.embed import Server
 
 from neardup.service import heap
 from neardup.service.app import make_app
-from neardup.service.connections import Connections
 from neardup.service.settings import Settings
 from neardup.service.state import Service
 
@@ -107,9 +106,8 @@ class Running:
         try:
             await self._until_it_listens(serving)
             limit_unread(self._server.bind_port, self.service.settings.send_seconds)
-            with Connections(self.service, self._server.bind_port).watched():
-                ready(self.url)
-                await self._until_it_stops(serving)
+            ready(self.url)
+            await self._until_it_stops(serving)
         finally:
             sys.setswitchinterval(before)
 

@@ -28,15 +28,12 @@ class Settings:
     write_queue     documents that wait to be stored; more are refused with 503
     write_bytes     bytes of them, likewise
     connections     clients at once
-    connections_each  of one address at once, or one network of IPv6 (/64); more are ended. 0: no
-                    limit. Addresses of this machine are not limited; only Linux can tell
     max_head        bytes of the head of a request
     head_seconds    a head that has not come whole after so long ends the connection; so does
                     silence between two requests
     body_seconds    a request that has not come whole after so long is refused with 408
     slowest         bytes a second at which lines must come, on average over body_seconds
-    send_seconds    a client that takes nothing of its answer for so long is cut off; on Linux also
-                    one that takes less than 64 KiB of it
+    send_seconds    a client that reads nothing of its response for so long is cut off
     answer_seconds  a question that has not been answered after so long is given up with 503
     shutdown_seconds  what was accepted may take so long after a signal to stop
     rate            requests a second of one client, on average; 0: no limit
@@ -58,7 +55,6 @@ class Settings:
     write_queue: int = 10_000
     write_bytes: int = 256 << 20
     connections: int = 1000
-    connections_each: int = 100
     max_head: int = 32 << 10
     head_seconds: float = 15.0
     body_seconds: float = 30.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -46,13 +45,8 @@ class Service:
         self.clustering = Door(1, LONG_WAITING)
         self.reading = Door(READERS, LONG_WAITING)
         self.writer = Writer(collection, self.settings.write_queue, self.settings.write_bytes)
-        # Counted by `connections`: those there are, and those that were ended.
-        self.connections = 0
-        self.cut_connections = 0
         # False from the moment it is told to stop.
         self.ready = True
-        # Set at the same moment, for threads that wait.
-        self.closing = threading.Event()
 
     async def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """What the function returns, called in a thread; `Busy` if too many are waiting."""
@@ -79,7 +73,6 @@ class Service:
     def close(self) -> None:
         """Finishes what was accepted. The collection stays open: it is the caller's."""
         self.ready = False
-        self.closing.set()
         self.writer.close()
         for door in (self.door, self.watch, self.clustering, self.reading):
             door.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neardup.reports.markup import line
-from neardup.service.growth import Growth, keep_counting
 from neardup.service.marks import Marks
 from neardup.service.notes import Notes
 from neardup.service.pages import check, collection, compare, files, learn, marking, shell, sign_in
@@ -22,14 +21,11 @@ if TYPE_CHECKING:
 def routes(service: Service) -> list[BaseRoute]:
     """All pages, each with its twin in JSON, and the files they share with reports."""
     kept = Kept()
-    notes = Notes(service.collection.path)
-    marks, growth = Marks(notes), Growth(notes)
-    if not service.settings.read_only:
-        keep_counting(service, growth)
+    marks = Marks(Notes(service.collection.path))
     return [
         *check.routes(service, kept),
         *compare.routes(service, kept, marks),
-        *collection.routes(service, marks, growth),
+        *collection.routes(service, marks),
         *marking.routes(service, marks),
         *learn.routes(service),
         *sign_in.routes(service),

@@ -1,20 +1,16 @@
-"""The charts of the collection: its growth, and how near the nearest are."""
+"""The chart of the collection: how near the nearest are."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup.reports.chart import Bar, Chart, Drawing, Tick, drawn
-from neardup.service.growth import DAY, Period
 from neardup.service.pages.survey import STEPS, Survey, step_of
 
 if TYPE_CHECKING:
     from neardup.reports.catalogue import Words
-
-MOST_TICKS = 6
 
 
 @dataclass(frozen=True)
@@ -56,31 +52,6 @@ def survey_chart(survey: Survey, threshold: float, words: Words) -> SurveyChart 
     )
     near = sum(each.similarity >= threshold for each in survey.nearest)
     return SurveyChart(drawn(chart, words), counts, first, STEPS, near, survey.done)
-
-
-def growth_chart(periods: Sequence[Period], words: Words) -> Drawing | None:
-    """None until there is something to compare."""
-    if len(periods) < 2:
-        return None
-    daily = periods[0].seconds == DAY
-    labels = [time.strftime("%m-%d" if daily else "%H:00", time.gmtime(x.start)) for x in periods]
-    every = -(-len(periods) // MOST_TICKS)
-    chart = Chart(
-        name="growth",
-        title=words("growth.title"),
-        across=words("growth.days" if daily else "growth.hours"),
-        up=words("growth.up"),
-        bars=[
-            Bar(time.strftime("%Y-%m-%d %H:00", time.gmtime(x.start)), x.documents) for x in periods
-        ],
-        ticks=[Tick(at + 0.5, labels[at]) for at in range(0, len(periods), every)],
-        notes=[words("growth.note")],
-    )
-    return drawn(chart, words)
-
-
-def moment_said(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
 
 
 def size_said(count: int) -> str:

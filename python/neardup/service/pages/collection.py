@@ -11,12 +11,11 @@ from neardup.reports.markup import cosine, line
 from neardup.service import answers, models
 from neardup.service.door import Busy
 from neardup.service.errors import TooMany
-from neardup.service.growth import Growth, Period
 from neardup.service.marks import Mark, Marks, Score, score
 from neardup.service.notes import NotesError
 from neardup.service.pages import asking, shell
 from neardup.service.pages.asking import document_link
-from neardup.service.pages.charts import growth_chart, moment_said, size_said, survey_chart
+from neardup.service.pages.charts import size_said, survey_chart
 from neardup.service.pages.examples import Example, Examples, examples_of
 from neardup.service.pages.survey import Survey, Surveyor
 from neardup.service.rights import may_write
@@ -41,7 +40,6 @@ class Found:
     """All that the page shows."""
 
     stats: models.Stats
-    periods: list[Period]
     survey: Survey | None
     clusters: models.Clusters | None
     clusters_said: str
@@ -84,7 +82,7 @@ class Clusterer:
         return self._shown, ""
 
 
-def routes(service: Service, marks: Marks, growth: Growth) -> list[BaseRoute]:
+def routes(service: Service, marks: Marks) -> list[BaseRoute]:
     surveyor, clusterer = Surveyor(service), Clusterer(service)
 
     @asking.told(service, "collection")
@@ -98,21 +96,19 @@ def routes(service: Service, marks: Marks, growth: Growth) -> list[BaseRoute]:
         recent = await service.run(
             answers.documents, service, limit=RECENT, newest=True, texts=True
         )
-        noted = await service.run(_noted, marks, growth)
-        found = Found(
-            stats, noted[1], survey, clusters, said, recent.documents, noted[0], threshold
-        )
+        noted = await service.run(_noted, marks)
+        found = Found(stats, survey, clusters, said, recent.documents, noted, threshold)
         return await service.run(_answer, request, service, found, wanted)
 
     return shell.both("/collection", endpoint)
 
 
-def _noted(marks: Marks, growth: Growth) -> tuple[list[Mark], list[Period]]:
+def _noted(marks: Marks) -> list[Mark]:
     try:
-        return marks.all(), growth.periods()
+        return marks.all()
     except NotesError:
         # The page can do without; whoever wants to mark something is told.
-        return [], []
+        return []
 
 
 def _answer(request: Request, service: Service, found: Found, wanted: int) -> Response:
@@ -128,8 +124,6 @@ def _answer(request: Request, service: Service, found: Found, wanted: int) -> Re
         page="collection",
         stats=stats,
         size=size_said(stats.database_bytes + stats.segment_bytes + stats.postings_bytes),
-        growth=growth_chart(found.periods, words),
-        since=moment_said(found.periods[0].start) if found.periods else "",
         survey=found.survey,
         chart=None if found.survey is None else survey_chart(found.survey, found.threshold, words),
         threshold=f"{found.threshold:g}",
@@ -202,7 +196,6 @@ def _as_dict(found: Found, wanted: int) -> dict[str, Any]:
         "bytes": found.stats.database_bytes
         + found.stats.segment_bytes
         + found.stats.postings_bytes,
-        "growth": [each._asdict() for each in found.periods],
         "survey": None if found.survey is None else found.survey.as_dict(),
         "threshold": found.threshold,
         "pairs": {

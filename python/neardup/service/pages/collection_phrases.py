@@ -14,19 +14,6 @@ COLLECTION_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "collection.bytes": ("on the disk", "占用磁盘"),
     "collection.marks": ("pairs marked", "已标注的文档对"),
     "collection.recipe": ("recipe", "配方"),
-    "growth.title": ("Growth", "增长"),
-    "growth.hours": ("hour (UTC)", "小时（UTC）"),
-    "growth.days": ("day (UTC)", "日期（UTC）"),
-    "growth.up": ("documents", "文档"),
-    "growth.note": (
-        "Documents at the end of each period, counted by the service while it ran.",
-        "每个时段结束时的文档数，由服务在运行期间统计。",
-    ),
-    "growth.since": (
-        "The service has counted since {time}; there will be a chart when there is more than one "
-        "hour of it.",
-        "服务自 {time} 起开始统计，满一小时后显示图表。",
-    ),
     "survey.title": ("How near is the nearest?", "最近的有多近？"),
     "survey.note": (
         "For each document, the similarity of the one nearest to it. Copies pile up on the right, "
