@@ -12,7 +12,7 @@ import pytest
 
 from helpers.chromium import answer, dom, needs_browser
 from helpers.findings import passage
-from helpers.html_page import NASTY, check_harmless
+from helpers.html_page import check_harmless
 from neardup.evidence.findings import Ignored
 from neardup.passages import Passage
 from neardup.reports import LANGUAGES, Compared, compared, render_comparison
@@ -43,11 +43,8 @@ def anchors(page: str, side: str) -> list[str]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_is_whole_and_harmless(language: str) -> None:
-    page = rendered(FOUND, language)
-    found = check_harmless(page)
-    assert page.startswith("<!DOCTYPE html>")
-    assert f'<html lang="{language}">' in page
+def test_passages_are_marked_and_figures_told(language: str) -> None:
+    found = check_harmless(rendered(FOUND, language))
     assert found.tags.count("mark") == 4
     assert "".join(data for tag, data in found.data if tag == "mark") == (LONG + SHORT) + (
         SHORT + LONG
@@ -93,22 +90,6 @@ def test_edited_and_ignored_are_told_apart() -> None:
     assert changed == ["three", "thirty"]
     assert '<span class="ignored" title="part of a template">six se</span>' in page
     assert '<span class="ignored" title="common to many documents">eig</span>' in page
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_hostile_texts_are_shown_as_texts(language: str) -> None:
-    text = f"{NASTY} {LONG} </script><!-- {{{{ 7*7 }}}} \r\n\t" + "x" * 100_000
-    found = replace(
-        FOUND,
-        names=(NASTY, "</title><b>"),
-        texts=(text, text),
-        passages=[passage(text, text, LONG)],
-        ignored=([Ignored(0, 20, "template")], []),
-    )
-    page = check_harmless(rendered(found, language))
-    assert page.text().count("<script>alert(1)</script>\"'&<img src=x onerror=y>") >= 3
-    assert page.text().count("{{ 7*7 }}") == 2
-    assert page.text().count("\\u202e\\u2066\\x00\\x1b") >= 3
 
 
 @pytest.mark.parametrize("texts", [("", ""), ("", LEFT), ("?", "!"), ("中", "中")])

@@ -11,10 +11,10 @@ import pytest
 
 from helpers.chromium import answer, needs_browser
 from helpers.findings import ONE, TEXT, copying, finding, source
-from helpers.html_page import NASTY, Page, check_harmless
+from helpers.html_page import Page, check_harmless
 from neardup.evidence.findings import Copying, Finding, Ignored, Source
 from neardup.passages import Passage
-from neardup.reports import LANGUAGES, CopyingReport, network, render_file, render_folder
+from neardup.reports import CopyingReport, network, render_file, render_folder
 from neardup.reports import copying as pages
 
 REPORT = CopyingReport(copying())
@@ -89,29 +89,11 @@ def test_two_documents_of_one_id_have_pages_and_ties_of_their_own(placed: bool) 
         assert others == {link for link in links if link.startswith("document-")}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_one_file_is_whole_and_harmless(language: str) -> None:
-    page = one_file(replace(REPORT, language=language))
-    found = check_harmless(page)
-    assert broken({"": page}) == []
-    assert len(set(found.values("id"))) == len(found.values("id"))
-    assert {"overview", "d1", "d2", "d1s1", "d1s2"} <= set(found.values("id"))
-    assert f'<html lang="{language}">' in page
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_folder_is_whole_and_harmless(language: str) -> None:
-    found = folder(replace(REPORT, language=language))
-    assert list(found) == [
-        *("index.html", "document-1.html", "pair-1-1.html", "pair-1-2.html", "document-2.html")
-    ]
-    for page in found.values():
-        check_harmless(page)
-    assert broken(found) == []
-    assert 'href="pair-1-2.html#l1"' in found["document-1.html"]
-
-
 def test_both_forms_show_the_same() -> None:
+    names = ("index.html", "document-1.html", "pair-1-1.html", "pair-1-2.html", "document-2.html")
+    assert tuple(folder()) == names
+    assert 'href="pair-1-2.html#l1"' in folder()["document-1.html"]
+    assert {"overview", "d1", "d2", "d1s1", "d1s2"} <= set(Page(one_file()).values("id"))
     parts = [Page(page).text() for page in folder().values()]
     whole = " ".join(Page(one_file()).text().split())
     for part in parts:
@@ -188,24 +170,6 @@ def test_changed_words_come_from_the_stretches_that_are_equal() -> None:
     pattern = r'<mark class="c0 edited" [^>]*>([^<]+)</mark>'
     assert re.findall(pattern, found["document-1.html"]) == ["three"]
     assert re.findall(pattern, found["pair-1-1.html"]) == ["three", "3"]
-
-
-def test_hostile_names_and_texts() -> None:
-    text = f"{NASTY} {TEXT}"
-    bad = finding(NASTY, text, source(NASTY + "2", text, f"{text} \x00", TEXT))
-    found = Copying((bad,), False, {"exclude": (NASTY,), NASTY: NASTY})
-    for language in LANGUAGES:
-        report = CopyingReport(found, language, settings={"inputs": NASTY})
-        check_harmless(one_file(report))
-        for page in folder(report).values():
-            assert "<script>alert(1)</script>" in check_harmless(page).text()
-
-
-def test_names_that_look_like_templates_stay_names() -> None:
-    odd = finding("{n} %s {{ 7*7 }} {0}", TEXT, source("{left}", TEXT, ONE, "alpha beta"))
-    page = check_harmless(one_file(CopyingReport(Copying((odd,), False, {}))))
-    assert "{n} %s {{ 7*7 }} {0}" in page.text()
-    assert "{left}" in page.text()
 
 
 @pytest.mark.parametrize("findings", [(), (finding("", "?"),), (finding("empty", "x"),)])

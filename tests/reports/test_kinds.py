@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from helpers.chromium import answer, dom, needs_browser
-from helpers.html_page import BIDI, NASTY, Page, check_harmless
+from helpers.html_page import Page, check_harmless
 from helpers.kinds_report import TEMPLATES, facets_of, made_up
 from neardup.reports import (
-    LANGUAGES,
     KindsReport,
     Member,
     Said,
@@ -44,18 +43,12 @@ def report_of(*kinds: ShownKind, **changed: Any) -> KindsReport:
     return replace(found, **changed)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_is_whole_and_harmless(language: str) -> None:
-    found = check_harmless(page(replace(REPORT, language=language)))
-    ids = found.values("id")
-    assert len(ids) == len(set(ids))
-    assert {link.removeprefix("#") for link in found.values("href")} <= set(ids)
-    assert found.tags.count("h1") == 1
-    if language == "zh":
-        assert "拦截或验证码" in found.text()
-        assert "回显" in found.text()
-        for english in ("kinds", "responses", "similarity", "representative", "no title"):
-            assert english not in found.text()
+def test_chinese_pages_have_no_english_words() -> None:
+    text = check_harmless(page(replace(REPORT, language="zh"))).text()
+    assert "拦截或验证码" in text
+    assert "回显" in text
+    for english in ("kinds", "responses", "similarity", "representative", "no title"):
+        assert english not in text
 
 
 def test_what_comes_first() -> None:
@@ -79,55 +72,6 @@ def test_a_row_says_what_a_kind_is() -> None:
 def test_addresses_are_never_links() -> None:
     assert all(re.fullmatch(r"#k\d+", link) for link in Page(page()).values("href"))
     assert "https://shop" in Page(page()).text()
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_hostile_strings_everywhere(language: str) -> None:
-    bad = NASTY + BIDI
-    view = View(bad, bad, f"status {bad}\nheader {bad}\ntitle {bad}\ntext {bad}\n{bad}", 9)
-    other = replace(view, text=f"title x{bad}\ntext </script><script>{bad}", similarity=0.5)
-    kind = ShownKind(
-        number=1,
-        size=9,
-        status=-7,
-        title=bad,
-        server=bad,
-        label=bad,
-        rule=bad,
-        id=bad,
-        url=bad,
-        lowest=0.5,
-        members=[Member(bad, bad), Member(bad, f"javascript:{bad}", 0.4)],
-        sample=Sample(view, other),
-    )
-    kinds = [kind, replace(kind, number=2, title="</style></script>", status=10**12)]
-    text = page(
-        report_of(
-            *kinds,
-            language=language,
-            settings={bad: bad},
-            problems=[(bad, 3, bad)],
-            problem_count=1,
-        )
-    )
-    text.encode()
-    found = check_harmless(text)
-    assert "<script>alert(1)</script>" in found.text()
-    assert "</style></script>" in found.text()
-    ours = {"class", "dir", "lang", "id", "style", "title", "scope", "tabindex", "role", "open"}
-    ours |= {"content", "name", "charset", "http-equiv", "href", "colspan", "hidden", "type"}
-    ours |= {"autocomplete", "spellcheck", "placeholder", "value", "aria-label", "aria-live"}
-    for _, name, value in found.attributes:
-        assert name in ours or name.startswith(("data-", "aria-labelledby"))
-        if name not in ("title", "data-value"):
-            assert "alert" not in (value or "")
-
-
-def test_names_that_look_like_templates_stay_names() -> None:
-    kind = ShownKind(number=1, size=2, title="{{ 7*7 }} {n} %s", url="{% raw %}", label="{0}")
-    text = Page(page(report_of(kind))).text()
-    for name in ("{{ 7*7 }} {n} %s", "{% raw %}", "{0}"):
-        assert name in text
 
 
 def test_nothing_was_read() -> None:
