@@ -16,20 +16,19 @@ HOUR = 3600.0
 
 @dataclass(frozen=True)
 class Figures:
-    """Measured, on two cores.
+    """Figures measured on two cores.
 
-    core_us         processor time a record of a dozen words, DataFrames, Spark with its JVM: what
-                    each cost beyond the first hundred thousand, so that the start does not count
+    core_us         CPU time per record of a dozen words, DataFrames on Spark with its JVM, beyond
+                    the first hundred thousand records, which excludes start-up
     sail_core_us    the same on pysail
-    text_core_ns    processor time a byte of text: reading, cutting into words, sketching
-    keys            join keys a record, at similarity 0.85 and recall 0.99
-    record_bytes    bytes of a record of the shuffle before it is packed: key, part, side, row,
-                    registers
-    shuffled        bytes a record that Spark wrote for shuffles, packed
-    comparison_ns   comparing the registers of two rows of a bucket
-    strangers       the chance that two unrelated texts share the key of a table: records of a
-                    dozen words of 30,000 equally frequent ones; the same by Zipf's law
-    candidates      pairs judged for each record
+    text_core_ns    CPU time per byte of text: read, tokenise, sketch
+    keys            join keys per record, at similarity 0.85 and recall 0.99
+    record_bytes    bytes of a shuffle record before compression: key, part, side, row, registers
+    shuffled        bytes per record that Spark wrote for shuffles, compressed
+    comparison_ns   time to compare the registers of two rows of a bucket
+    strangers       probability that two unrelated texts share the key of a table, for records of a
+                    dozen words out of 30,000: words equally frequent; words by Zipf's law
+    candidates      pairs verified per record
     """
 
     core_us: float
@@ -45,9 +44,9 @@ class Figures:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Assumed: 64 machines of the kind r6id.4xlarge.
+    """Assumed machines: 64 of type r6id.4xlarge.
 
-    use  the share of the time that cores work on tasks
+    use  share of the time that cores work on tasks
     """
 
     name: str = "64 × r6id.4xlarge"
@@ -79,7 +78,7 @@ SIZES = (113, 3000)
 
 @dataclass(frozen=True)
 class Estimate:
-    """A run on a cluster. Core-hours of what is linear, and of comparisons with strangers."""
+    """An estimated run. Core-hours of the linear part and of comparisons of unrelated texts."""
 
     count: int
     size: int
@@ -91,11 +90,11 @@ class Estimate:
 
 
 def estimate(count: int, size: int, strangers: float, figures: Figures, on: Cluster) -> Estimate:
-    """Stage after stage, nothing at the same time: an upper estimate of what is modelled."""
+    """Estimate a run whose stages do not overlap: an upper bound within the model."""
     linear = count * (figures.core_us * 1e-6 + size * figures.text_core_ns * 1e-9) / HOUR
     each = figures.keys * strangers * count / 2
     compared = count * each * figures.comparison_ns * 1e-9 / HOUR
-    # Keys, and the texts of candidates, both sides.
+    # Keys, and the texts of both sides of each candidate pair.
     shuffled = count * (figures.shuffled + 2 * figures.candidates * size)
     cores = on.machines * on.cores * on.use
     moved = shuffled / on.machines * (1 / on.network + 2 / on.disk_speed) / HOUR
@@ -111,26 +110,26 @@ def estimates(figures: Figures = FIGURES, on: Cluster = CLUSTER) -> Iterator[Est
 
 
 def measured(figures: Figures = FIGURES) -> Iterator[str]:
-    """The table of what was measured."""
+    """Yield the table of measured figures."""
     low, high = figures.strangers
     yield "| measured on two cores | |\n|---|---|"
     time = f"{figures.core_us:g} µs"
-    yield f"| processor time a record of a dozen words, Spark 4.3 with its JVM | {time} |"
+    yield f"| CPU time per record of a dozen words, Spark 4.3 with its JVM | {time} |"
     yield f"| the same on pysail | {figures.sail_core_us:g} µs |"
-    yield f"| processor time a byte of text, to read and sketch it | {figures.text_core_ns:g} ns |"
-    yield f"| join keys a record | {figures.keys} |"
-    yield f"| bytes of a key with what goes along, before it is packed | {figures.record_bytes} |"
-    yield f"| bytes a record that Spark wrote for its shuffles | {figures.shuffled:g} |"
-    yield f"| comparing two rows of a bucket | {figures.comparison_ns:g} ns |"
-    yield f"| the chance that two strangers share the key of a table | {low:g} to {high:g} |"
-    yield f"| pairs judged for each record | {figures.candidates:g} |"
+    yield f"| CPU time per byte of text, to read and sketch it | {figures.text_core_ns:g} ns |"
+    yield f"| join keys per record | {figures.keys} |"
+    yield f"| bytes of a shuffle record, before compression | {figures.record_bytes} |"
+    yield f"| bytes per record that Spark wrote for shuffles | {figures.shuffled:g} |"
+    yield f"| time to compare two rows of a bucket | {figures.comparison_ns:g} ns |"
+    yield f"| probability that two unrelated texts share the key of a table | {low:g} to {high:g} |"
+    yield f"| pairs verified per record | {figures.candidates:g} |"
 
 
 def tables(figures: Figures = FIGURES, on: Cluster = CLUSTER) -> Iterator[str]:
-    """The table of docs/scale.md."""
+    """Yield the table of estimates."""
     yield (
-        "| documents | bytes of each | two strangers share a key | core-hours, linear "
-        "| core-hours, strangers | shuffled | disk used of each machine | hours on "
+        "| documents | bytes of each | two unrelated texts share a key | core-hours, linear "
+        "| core-hours, unrelated pairs | shuffled | disk used per machine | hours on "
         f"{on.name} |\n|---|---|---|---|---|---|---|---|"
     )
     for found in estimates(figures, on):
@@ -147,7 +146,7 @@ def tables(figures: Figures = FIGURES, on: Cluster = CLUSTER) -> Iterator[str]:
 
 
 def _two(number: float) -> str:
-    """Two digits: it is an estimate."""
+    """Round to two digits, as it is an estimate."""
     if number < 10:
         return f"{number:.2g}"
     digits = len(str(int(number))) - 2

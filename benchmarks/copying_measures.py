@@ -37,7 +37,7 @@ EXCERPT = 300
 
 @dataclass(frozen=True)
 class Scores:
-    """The pairs of a language, and what each measure says of them."""
+    """Pairs of a language and their scores by measure."""
 
     language: str
     pairs: list[copied_texts.Pair]
@@ -57,7 +57,7 @@ def pairs(
 
 
 def score(language: str, given: list[copied_texts.Pair], **settings: int) -> Scores:
-    """settings  of the passages, as `nd.compare` takes them"""
+    """Score pairs by every measure. `settings` are the passage options of `nd.compare`."""
     ours = [nd.compare(pair.source, pair.suspect, None, **settings) for pair in given]
     return Scores(
         language,
@@ -74,7 +74,7 @@ def score(language: str, given: list[copied_texts.Pair], **settings: int) -> Sco
 
 
 def _tokenizer(language: str) -> Callable[[str], list[str]] | None:
-    """None for that of scikit-learn, which cuts at spaces."""
+    """Return a tokenizer, or None for the default of scikit-learn, which splits at spaces."""
     if language == "English":
         return None
     with warnings.catch_warnings():
@@ -121,14 +121,14 @@ def _flat(values: object) -> list[float]:
 
 
 def area(copies: Sequence[float], honest: Sequence[float]) -> float:
-    """The chance that one of `copies` is higher than one of `honest`; equals count half."""
+    """Return the area under the ROC curve; ties count half."""
     below = np.asarray(honest)[None, :]
     above = np.asarray(copies)[:, None]
     return float(((above > below) + 0.5 * (above == below)).mean())
 
 
 def areas(scored: Sequence[Scores]) -> dict[str, dict[str, float]]:
-    """By the kind of copying, and "all" but the harder ones: the area of each measure."""
+    """Return the area of each measure by kind of copying; "all" leaves out the harder kinds."""
     labels = [pair.kind for scores in scored for pair in scores.pairs]
     kinds = [kind for kind in dict.fromkeys(labels) if kind not in HONEST]
     order = [kind for kind in kinds if kind not in copied_texts.HARDER]
@@ -147,7 +147,7 @@ def areas(scored: Sequence[Scores]) -> dict[str, dict[str, float]]:
 
 
 def table(title: str, scored: Sequence[Scores]) -> Iterator[str]:
-    """The lines of a Markdown table."""
+    """Yield the lines of a Markdown table of areas."""
     yield f"| {title} | {' | '.join(MEASURES)} |"
     yield f"|{'---|' * (len(MEASURES) + 1)}"
     for kind, by_measure in areas(scored).items():
@@ -156,7 +156,7 @@ def table(title: str, scored: Sequence[Scores]) -> Iterator[str]:
 
 
 def spread(title: str, scored: Sequence[Scores]) -> Iterator[str]:
-    """How much is covered, by kind: what a threshold can be chosen by."""
+    """Yield a table of quantiles of coverage by kind, for choosing a threshold."""
     by_kind: dict[str, list[tuple[float, float]]] = {}
     for scores in scored:
         covered = zip(scores.pairs, scores.by_measure["coverage"], scores.longest, strict=True)
@@ -172,7 +172,7 @@ def spread(title: str, scored: Sequence[Scores]) -> Iterator[str]:
 
 
 def worst(scores: Scores, count: int = 3) -> Iterator[str]:
-    """The pairs that coverage is most wrong about."""
+    """Yield the copies with the least coverage and the honest texts with the most."""
     ranked = sorted(
         zip(scores.by_measure["coverage"], scores.pairs, strict=True), key=lambda each: each[0]
     )
@@ -193,13 +193,13 @@ def main() -> None:
     parser.add_argument(
         "--languages", nargs="+", choices=copied_texts.LANGUAGES, default=[*copied_texts.LANGUAGES]
     )
-    parser.add_argument("--made-up", action="store_true", help="no real texts")
+    parser.add_argument("--made-up", action="store_true", help="use generated texts only")
     for name in ("--min-words", "--min-chars", "--bridge"):
         parser.add_argument(name, type=int, metavar="N", help="as in nd.compare")
-    parser.add_argument("--worst", action="store_true")
+    parser.add_argument("--worst", action="store_true", help="print the worst pairs as well")
     options = parser.parse_args()
     if options.cases < 1:
-        parser.error(f"--cases is {options.cases}: it must be at least 1")
+        parser.error(f"--cases {options.cases} is too few: at least 1")
     names = ("min_words", "min_chars", "bridge")
     settings = {name: value for name in names if (value := getattr(options, name)) is not None}
     scored: list[Scores] = []

@@ -1,10 +1,13 @@
-"""How unevenly keys fall, and what that does to tasks: python benchmarks/key_skew.py [--count N]
+"""Measure the skew of join keys and its effect on Spark tasks.
 
-Draws texts whose words follow Zipf's law, some of them from one template, makes their sketches and
-keys with the core, and counts buckets. Two things matter at scale. The chance q that two texts
-share a key of a table: a text is compared with 22 · q · N / 2 strangers. And the largest bucket: it
-has a share of all texts, however many there are, so a task that had it whole would hold the job.
-The simulation deals keys to tasks as a hash does, whole, and cut into blocks as the engine does.
+    python benchmarks/key_skew.py [--count N]
+
+Draws texts whose words follow Zipf's law, some of them from one template, computes their sketches
+and keys with the core, and counts buckets. Two figures matter at scale: the probability q that two
+texts share the key of a table, since a text is compared with 22 · q · N / 2 unrelated ones; and the
+largest bucket, since its share of all texts does not shrink as they grow, so that one task with all
+of it would delay the job. The simulation assigns keys to tasks by hash, once with whole buckets and
+once with large buckets split into blocks, as the engine does.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ REGISTERS = 48
 VOCABULARY = 30_000
 WORDS = 12
 TASKS = 1024
-# Shares of texts that are a template with a word or two changed.
+# Shares of texts that are one template with a word changed.
 TEMPLATES = (0.0, 0.01, 0.1)
 HEADER = (
     "| texts | of one template | q, two strangers share a key | largest bucket "
@@ -38,12 +41,12 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Skew:
-    """What keys of so many texts look like.
+    """Distribution of the keys of `count` texts.
 
-    q          the chance that two texts share the key of a table, on average over tables
+    q          probability that two texts share the key of a table, averaged over tables
     largest    texts in the largest bucket
-    whole      records of the largest of TASKS tasks, as a multiple of the mean, keys left whole
-    cut        the same where large buckets are cut
+    whole      records of the largest of TASKS tasks over the mean, buckets left whole
+    cut        the same with large buckets split
     """
 
     count: int
@@ -56,7 +59,7 @@ class Skew:
 
     @property
     def comparisons(self) -> float:
-        """Comparisons of registers for each text."""
+        """Return the comparisons of registers per text."""
         return self.tables * self.q * self.count / 2
 
     def markdown(self) -> str:
@@ -67,7 +70,7 @@ class Skew:
 
 
 def texts(count: int, template: float, seed: int = 5) -> list[str]:
-    """Records of a dozen words; a share of them one template with a word changed."""
+    """Return records of a dozen words; a share of them is one template with a word changed."""
     random = np.random.default_rng(seed)
     weights = 1 / np.arange(1, VOCABULARY + 1)
     chosen = random.choice(VOCABULARY, size=(count, WORDS), p=weights / weights.sum())
@@ -84,7 +87,7 @@ def texts(count: int, template: float, seed: int = 5) -> list[str]:
 
 
 def keys_of(some: list[str]) -> NDArray[np.uint64]:
-    """The keys of texts, one of each kind: a row a text, a column a table."""
+    """Return the keys of texts with distinct sketches: a row per text, a column per table."""
     column = as_column(pa.array(some, pa.large_string()))
     _, sketches = Recipe().pipeline.sketches_arrow(chunks(column), None)
     sketches = np.unique(sketches, axis=0)
@@ -93,14 +96,14 @@ def keys_of(some: list[str]) -> NDArray[np.uint64]:
 
 
 def skew(count: int, template: float, seed: int = 5) -> Skew:
-    """Makes so many texts and counts."""
+    """Generate `count` texts and measure the skew of their keys."""
     keys = keys_of(texts(count, template, seed))
     rows, tables = keys.shape
     found, sizes = np.unique(keys.reshape(-1), return_counts=True)
     pairs = float((sizes.astype(float) * (sizes - 1)).sum()) / 2
     q = pairs / tables / (rows * (rows - 1) / 2)
     limit = Limits().bucket_rows
-    # As large as it would be among so many that the share of a bucket matters: a task has its part.
+    # Scaled up until the mean task holds four full buckets: only then does skew matter.
     scale = TASKS * limit * 4 / (rows * tables)
     return Skew(
         rows,
@@ -114,7 +117,7 @@ def skew(count: int, template: float, seed: int = 5) -> Skew:
 
 
 def _largest_task(keys: NDArray[np.uint64], sizes: NDArray[np.float64], limit: int | None) -> float:
-    """Records of the fullest task over the mean; buckets above the limit go block by block."""
+    """Return the largest task over the mean; buckets above the limit are split into blocks."""
     random = np.random.default_rng(1)
     if limit is not None:
         blocks = np.maximum(1, np.ceil(sizes / limit)).astype(np.int64)

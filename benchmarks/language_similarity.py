@@ -34,13 +34,13 @@ from data import corpora
 VERDICT = 0.85
 WINDOW = 12
 RELATED = 0.08
-# Longer texts are of so many documents that they share some wording as a matter of course.
+# Longer texts consist of so many documents that they always share some wording.
 LONGEST_RELATED = 30_000
-# All pairs of strangers are compared, so fewer long texts are taken.
+# All pairs are compared, so there are fewer texts of the long sizes.
 MOST = 150
 MOST_CHARACTERS = 900_000
 MOST_COPIED = 360_000
-# From one document only so many texts are cut.
+# Texts cut from one document.
 CUTS = 3
 WIDE = re.compile(r"\s*[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 NARROW = re.compile(rf"\s*[{corpora.NO_SPACES}]")
@@ -48,7 +48,7 @@ NARROW = re.compile(rf"\s*[{corpora.NO_SPACES}]")
 
 @dataclass(frozen=True)
 class Piece:
-    """A text of the wanted size and the documents it was made of."""
+    """A text of the requested size and the documents it is made of."""
 
     text: str
     sources: frozenset[int]
@@ -61,7 +61,7 @@ def documents(path: Path) -> list[str]:
 
 
 def pieces(texts: Sequence[str], size: int, seed: int = 1) -> list[Piece]:
-    """Texts of `size` characters: cut from longer documents, glued together from shorter ones."""
+    """Return texts of `size` characters, cut from longer documents or joined from shorter ones."""
     most = max(4, min(MOST, MOST_CHARACTERS // size))
     order = random.Random(seed).sample(range(len(texts)), len(texts))
     made: list[Piece] = []
@@ -82,7 +82,7 @@ def pieces(texts: Sequence[str], size: int, seed: int = 1) -> list[Piece]:
 
 
 def strangers(made: Sequence[Piece], recipe: nd.Recipe) -> list[float]:
-    """The cosines of all pairs that have nothing to do with each other."""
+    """Return the cosines of all pairs of unrelated texts."""
     windows = [_windows(piece.text) for piece in made]
     return [
         nd.similarity(made[left].text, made[right].text, recipe)
@@ -100,7 +100,7 @@ def _windows(text: str) -> set[str]:
 
 
 def by_words(texts: Sequence[str]) -> corpora.Edit:
-    """Edits a tenth of the words, however long a word is where there are no spaces."""
+    """Return an edit of a tenth of the words, by `_words`."""
     foreign = [words for text in texts[:500] if (words := list(_words(text)))]
 
     def edit(text: str, rng: random.Random) -> str:
@@ -145,7 +145,7 @@ def reached(
 
 
 def tables(paths: Sequence[Path], sizes: Sequence[int], recipe: nd.Recipe) -> Iterator[str]:
-    """The lines of both tables; the second comes when all strangers are measured."""
+    """Yield the lines of both tables."""
     loaded = {path.name.split(".")[0]: documents(path) for path in paths}
     shown = [f"{size:,}" for size in sizes]
     yield f"| strangers, mean / max | {' | '.join(shown)} |"
@@ -176,7 +176,9 @@ def main() -> None:
     parser.add_argument("--recipe", default="default", help="a preset or a .toml file")
     options = parser.parse_args()
     if min(options.sizes) <= WINDOW:
-        parser.error(f"--sizes has {min(options.sizes)}: a text needs more than {WINDOW}")
+        parser.error(
+            f"--sizes {min(options.sizes)} is too small: a text needs more than {WINDOW} characters"
+        )
     name = options.recipe
     recipe = nd.Recipe.load(name) if name.endswith(".toml") else nd.Recipe.preset(name)
     for line in tables(options.files, options.sizes, recipe):

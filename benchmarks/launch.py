@@ -1,10 +1,9 @@
-"""A command in a process of its own: what it took by the clock and of processors, and its output.
+"""Run a command and report its wall-clock time, CPU time, peak memory and output.
 
     python benchmarks/launch.py COMMAND …
 
-Prints {"seconds", "core_seconds", "peak", "output"} as JSON and ends with the command's exit code.
-It imports nothing large: Linux counts the memory of whoever starts a process to that process's own
-peak.
+Prints {"seconds", "core_seconds", "peak", "output"} as JSON and exits with the command's exit code.
+Imports nothing large: Linux counts the memory of the parent towards the peak of a forked child.
 """
 
 import json
@@ -21,10 +20,10 @@ def main() -> int:
     output = process.stdout.read()
     _, status, used = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - started
-    # Known already: nobody is to wait for it again.
+    # Set by hand, since wait4 has reaped the process already.
     process.returncode = os.waitstatus_to_exitcode(status)
     peak = used.ru_maxrss if sys.platform == "darwin" else used.ru_maxrss * 1024
-    # Of all threads, and of the processes it has waited for.
+    # Covers all threads, and the children it has waited for.
     core = used.ru_utime + used.ru_stime
     found = {"seconds": seconds, "core_seconds": core, "peak": peak, "output": output}
     print(json.dumps(found))

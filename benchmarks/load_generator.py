@@ -1,15 +1,15 @@
-"""Load for a service, from a process of its own: requests over connections that stay open.
+"""Send HTTP requests to a service over persistent connections and report their latency.
 
     python benchmarks/load_generator.py URL FILE CONNECTIONS SECONDS RATE
 
-A line of FILE is a method, a path and, behind a tab each, what goes into the body; {n} in it is
-replaced by a number that is never used twice. RATE is requests a second, due at even times, whose
-latency counts from when they were due; 0: each connection sends the next when it has its answer.
+A line of FILE is a method, a path and a body, separated by tabs; {n} in the body is replaced by a
+unique number. RATE is requests per second, scheduled at even intervals; their latency counts from
+the scheduled time. With RATE 0 each connection sends the next request when it has its response.
 Prints {"requests", "errors", "kinds", "reopened", "seconds", "median", "p99", "most"} as JSON,
-latencies in seconds; "kinds" has the errors by what they were, such as "503 Service Unavailable".
+latencies in seconds; "kinds" counts errors by kind, such as "503 Service Unavailable".
 
-A connection that the service ends while nothing is asked over it is opened anew, as every client
-does; "reopened" counts these. One that ends while an answer is due is an error.
+An idle connection that the service closes is reopened, as any client would; "reopened" counts it.
+A connection closed before the response is complete is an error.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BAD = "not an answer of HTTP"
 
 
 class Connection(asyncio.Protocol):
-    """Sends one request at a time; what is due meanwhile waits."""
+    """A connection that sends one request at a time; further ones are queued."""
 
     def __init__(self, load: Load) -> None:
         self.load = load
@@ -80,7 +80,7 @@ class Connection(asyncio.Protocol):
 
 
 class Load:
-    """All connections, and what became of the requests."""
+    """All connections, the queue, and the outcome of each request."""
 
     def __init__(self, requests: Iterator[bytes], seconds: float, rate: float) -> None:
         self.requests = requests
@@ -90,7 +90,7 @@ class Load:
         self.kinds: Counter[str] = Counter()
         self.reopened = 0
         self.waiting: deque[float] = deque()
-        # The one that was free first is used first, so that none falls silent for long.
+        # First in, first out, so that no connection stays idle for long.
         self.free: deque[Connection] = deque()
         self.open: set[Connection] = set()
         self.opening: set[asyncio.Task[None]] = set()
@@ -165,7 +165,7 @@ class Load:
         self._next(connection)
 
     def failed(self, connection: Connection, kind: str) -> None:
-        """A request whose answer will not come, or cannot be read; its connection is no use."""
+        """Count a request without a readable response and replace its connection."""
         if connection in self.open:
             self.kinds[kind] += 1
             self._reopen(connection)
@@ -185,7 +185,7 @@ def _length(head: bytes) -> int:
 
 
 def _kind(head: bytes, body: bytes) -> str:
-    """The status of an answer that is no success, with the title of its problem."""
+    """Return the status of an error response with the title and detail of its problem."""
     status = head[9:12].decode("latin-1")
     try:
         told = json.loads(body)
@@ -195,9 +195,9 @@ def _kind(head: bytes, body: bytes) -> str:
 
 
 def requests_of(path: Path, host: str) -> Iterator[bytes]:
-    """The requests of a file, again and again."""
+    """Yield the requests of a file, in a loop."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    # Also another number than that of a process before.
+    # Starts at the clock, so that numbers differ from those of an earlier process.
     numbers = count(time.monotonic_ns())
     for line in cycle(lines):
         method, target, *body = line.split("\t")

@@ -1,4 +1,4 @@
-"""Timing in rounds, and the rows of the report."""
+"""Timers, alternating rounds, and the rows of the report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HERE = str(Path(__file__).parent)
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the report. A row without a target is for information."""
+    """One row of the report. A row without a target is informative only."""
 
     what: str
     neardup: str
@@ -37,7 +37,7 @@ HEADER = "| what | neardup | peer or ceiling | ratio | target | met |\n|---|---|
 
 
 def at_least(what: str, neardup: str, peer: str, ratio: float, target: float | None) -> Row:
-    """A row whose ratio should reach the target."""
+    """Return a row whose ratio should reach the target."""
     if target is None:
         return Row(what, neardup, peer, ratio)
     return Row(what, neardup, peer, ratio, f"≥ {target:g}×", ratio >= target)
@@ -53,7 +53,7 @@ def at_most(
     ratio: float | None = None,
     more: str = "",
 ) -> Row:
-    """A row whose value, in a unit, should not pass the limit."""
+    """Return a row whose value should not exceed the limit."""
     measured = f"{value:.3g} {unit}{more}"
     if limit is None:
         return Row(what, measured, peer, ratio)
@@ -63,7 +63,7 @@ def at_most(
 
 @dataclass(frozen=True)
 class Rounds:
-    """Speeds of neardup and of what it is compared with, in the same rounds, by turns."""
+    """Speeds of neardup and of a peer, measured alternately in the same rounds."""
 
     ours: list[float]
     theirs: list[float]
@@ -71,7 +71,7 @@ class Rounds:
 
     @property
     def ratio(self) -> float:
-        """The median of the rounds' ratios: what slows a round slows both."""
+        """Return the median ratio of a round: whatever slows a round slows both."""
         return statistics.median(a / b for a, b in zip(self.ours, self.theirs, strict=True))
 
     @property
@@ -79,7 +79,7 @@ class Rounds:
         return max(self.ours) / max(self.theirs)
 
     def row(self, what: str, peer: str, target: float | None = None) -> Row:
-        left_out = f"; {self.left_out} texts it cannot take left out" if self.left_out else ""
+        left_out = f"; without {self.left_out} texts it cannot process" if self.left_out else ""
         return at_least(
             what,
             megabytes(statistics.median(self.ours)),
@@ -90,39 +90,39 @@ class Rounds:
 
 
 def by_turns(rounds: int, ours: Callable[[], float], theirs: Callable[[], float]) -> Rounds:
-    """Measures speeds, ours and theirs in every round, after one round that does not count."""
+    """Measure both speeds in every round, after one round of warm-up."""
     pairs = [(ours(), theirs()) for _ in range(rounds + 1)][1:]
     return Rounds([pair[0] for pair in pairs], [pair[1] for pair in pairs])
 
 
 def seconds(work: Callable[..., object], *arguments: object, **options: object) -> float:
-    """By the clock on the wall."""
+    """Return the wall-clock time of a call."""
     started = time.perf_counter()
     work(*arguments, **options)
     return time.perf_counter() - started
 
 
 def core_seconds(work: Callable[..., object], *arguments: object, **options: object) -> float:
-    """Processor time of all threads: what the work costs, with less of what others cost."""
+    """Return the CPU time of a call, all threads: less sensitive to other load than the clock."""
     started = time.process_time()
     work(*arguments, **options)
     return time.process_time() - started
 
 
 def size(inputs: Sequence[str] | Sequence[list[str]]) -> int:
-    """Bytes of UTF-8, of texts or of lists of words."""
+    """Return the bytes of UTF-8 of texts, or of lists of words."""
     return sum(len(x.encode()) if isinstance(x, str) else size(x) for x in inputs)
 
 
 def megabytes(speed: float) -> str:
-    """Bytes a second, for people."""
+    """Format bytes per second."""
     return f"{speed / 1e6:.3g} MB/s"
 
 
 def portions(inputs: Sequence[Any], wanted: int, count: int) -> Iterator[list[Any]]:
-    """Disjoint runs of texts of about `wanted` bytes each: no cache knows the next one.
+    """Yield up to `count` disjoint runs of inputs of about `wanted` bytes, at least one.
 
-    Where texts run out, fewer than `count`, but at least one.
+    Disjoint, so that no cache of a library has seen a run before.
     """
     start = filled = made = 0
     for at, value in enumerate(inputs, 1):

@@ -23,7 +23,7 @@ import neardup as nd
 from data import corpora
 from measure import core_seconds, size
 
-# Add a candidate here. A function gets the texts, so that a recipe may be fitted on them.
+# Add a candidate here. A function receives the texts, to fit a recipe on them.
 RECIPES: dict[str, nd.Recipe | Callable[[Sequence[str]], nd.Recipe]] = {
     "default": nd.Recipe.preset("default"),
     "words, 1 + ln tf": nd.Recipe(weights="log"),
@@ -59,15 +59,15 @@ COLUMNS = (
     "MB/s, one thread",
 )
 
-# Sets hold true near-duplicates. Two texts that share this much of their word triples are not
-# strangers, whatever the recipe under test thinks of them.
+# The corpora contain true near-duplicates. Two texts whose word triples are this similar count as
+# related, whatever the recipe under test says.
 TRIPLES = nd.Recipe(weights="binary", ngram=3)
 RELATED = 0.3
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Texts, edited copies of them by kind, and what is known about which texts are related."""
+    """Texts, their edited copies by kind, and a cache of which texts are related."""
 
     name: str
     texts: list[str]
@@ -84,7 +84,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one recipe does to one corpus. Recall is by kind of copy."""
+    """Results of one recipe on one corpus. Recall is by kind of copy."""
 
     radius: int
     recall: dict[str, float]
@@ -137,7 +137,7 @@ def measure(corpus: Corpus, recipe: nd.Recipe) -> Measurement:
 
 
 def _strangers(corpus: Corpus, found: nd.Fingerprints, bits: int) -> NDArray[np.int64]:
-    """How many pairs of unrelated texts lie at each distance: all pairs, row by row."""
+    """Count the pairs of unrelated texts at each distance, over all pairs."""
     rows = np.flatnonzero(found.signal)
     histogram = np.zeros(bits + 1, dtype=np.int64)
     for at, row in enumerate(rows):
@@ -145,7 +145,7 @@ def _strangers(corpus: Corpus, found: nd.Fingerprints, bits: int) -> NDArray[np.
         distance = np.bitwise_count(found.values[others] ^ found.values[row]).sum(
             axis=1, dtype=np.int64
         )
-        # Only close pairs can be true near-duplicates, and only they are worth the look.
+        # Only close pairs can be true near-duplicates, so only they are checked.
         for other in others[distance <= bits // 4]:
             if corpus.are_related(int(row), int(other)):
                 distance = distance[others != other]
@@ -155,7 +155,7 @@ def _strangers(corpus: Corpus, found: nd.Fingerprints, bits: int) -> NDArray[np.
 
 
 def _collisions(histogram: NDArray[np.int64]) -> float:
-    """How much more often than by chance strangers agree on all of some sampled bits."""
+    """Return how much more often than by chance unrelated texts agree on SAMPLED_BITS bits."""
     bits = len(histogram) - 1
     agreeing = bits - np.arange(bits + 1)
     chance = np.ones(bits + 1)
@@ -170,7 +170,7 @@ def _bits(values: NDArray[np.uint64], bits: int) -> NDArray[np.uint8]:
 
 
 def _judged(corpus: Corpus, kind: str, recipe: nd.Recipe) -> float:
-    """Share of edited copies the exact cosine calls near-duplicates."""
+    """Return the share of edited copies whose exact cosine reaches VERDICT."""
     pairs = list(zip(corpus.texts, corpus.copies[kind], strict=True))[:JUDGED_COPIES]
     return sum(nd.similarity(*pair, recipe) >= VERDICT for pair in pairs) / len(pairs)
 
@@ -198,12 +198,12 @@ def row(name: str, bits: int, found: Measurement) -> str:
 def tables(
     data: Path | None, count: int, widths: Sequence[int], names: Sequence[str]
 ) -> Iterator[str]:
-    """The lines of a Markdown table for each kind of text, as they are measured."""
+    """Yield the lines of a Markdown table for each kind of text, as they are measured."""
     english = corpora.english(data, count)
     chinese = corpora.chinese(data, count)
     kinds = {
         "English posts": english,
-        # Short stories cut from few templates: the hardest set for false candidates.
+        # Short stories from few templates: the hardest corpus for false candidates.
         "English news": corpora.english(data, count, source="reuters"),
         "Chinese": chinese,
         "English and Chinese in one text": corpora.mixed(english, chinese),
@@ -228,7 +228,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=RECIPES, metavar="NAME", default=[*RECIPES])
     options = parser.parse_args()
     if options.texts < 2:
-        parser.error(f"--texts is {options.texts}: pairs of strangers need at least 2")
+        parser.error(f"--texts {options.texts} is too few: a pair needs at least 2")
     for line in tables(options.data, options.texts, options.bits, options.only):
         print(line, flush=True)
 

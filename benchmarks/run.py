@@ -1,9 +1,10 @@
-"""All of neardup's claims about speed, memory and quality, measured in one run.
+"""Measure speed, memory and quality of neardup against other tools, and write RESULTS.md.
 
     python benchmarks/run.py [--data DIR] [--quick] [--large] [--only NAME ...]
 
-Everything is a ratio against another program or library on the same texts on the same machine, both
-by turns, so that a busy machine slows both. The report goes to stdout and to benchmarks/RESULTS.md.
+Every figure is a ratio against another program or library, on the same texts and the same machine.
+Both alternate, so that a busy machine slows both. The report goes to stdout and, if all sections
+run, to benchmarks/RESULTS.md.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ SECTIONS: dict[str, Callable[[fingerprinting.Texts], Iterator[Row]]] = {
     "latency": fingerprinting.latency,
     "presets": fingerprinting.presets,
 }
-# Measured on fingerprints: uniform ones, and those of real texts.
+# Measured on fingerprints: uniform ones, and fingerprints of real texts.
 CODES: dict[str, Callable[[index.Scale], Iterator[Row]]] = {
     "search": index.search,
     "build": index.build,
@@ -60,7 +61,7 @@ CODES: dict[str, Callable[[index.Scale], Iterator[Row]]] = {
     "join": self_join.join,
     "sampled": self_join.sampled,
 }
-# Measured on files, by the command.
+# Sections with inputs of their own.
 JOBS = "jobs"
 COLLECTION = "collection"
 RANKING = "ranking"
@@ -68,7 +69,7 @@ CAPTURES = "captures"
 SERVICE = "service"
 SPARK = "spark"
 QUALITY = "quality"
-# The recipes worth a look at every run; recipe_quality.py compares more, on more texts.
+# Recipes compared in every run; recipe_quality.py compares more of them, on more texts.
 COMPARED = ("default", "words, 1 + ln tf", "words, no stop words", "word 3-grams")
 
 
@@ -99,14 +100,14 @@ def report(options: argparse.Namespace, folder: Path) -> Iterator[str]:
     yield "# Benchmark results\n"
     command = f"make bench{' DATA=folder' if data else ''}"
     yield f"{datetime.date.today()}, `{command}`{', quick' if options.quick else ''}."
-    yield "A ratio is the median over rounds in which neardup and the other took turns;"
-    yield "against wc and between vote loops it compares the best rounds. One thread is measured"
-    yield "in processor time, so that a busy machine matters less; two threads by the clock, and"
-    yield "jobs on files too, each a process of its own whose start counts.\n"
+    yield "A ratio is the median over rounds in which neardup and the peer alternate; against wc"
+    yield "and between vote loops it compares the best rounds. One thread is measured in CPU time,"
+    yield "so that other load matters less; two threads and jobs on files by the clock. A job is a"
+    yield "process of its own and its start-up counts.\n"
     yield from machine()
     yield "- texts: " + "; ".join(f"{x}: {y}" for x, y in corpora.sources(data).items())
     codes = Codes(data, folder)
-    yield f"- codes: {' and '.join(codes.sources())}; a tenth with a neighbour planted"
+    yield f"- codes: {' and '.join(codes.sources())}; a tenth have a planted neighbour"
 
     rounds = 3 if options.quick else 7
     yield f"\n{HEADER}"
@@ -159,17 +160,26 @@ def main() -> None:
     names = [*SECTIONS, *CODES, JOBS, COLLECTION, RANKING, CAPTURES, SERVICE, SPARK, QUALITY]
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--data", type=Path, help="folder with the .jsonl.gz files of real text")
-    parser.add_argument("--quick", action="store_true", help="fewer texts and rounds")
+    parser.add_argument(
+        "--quick", action="store_true", help="use fewer texts and rounds; targets mean little then"
+    )
     parser.add_argument(
         "--large",
         action="store_true",
-        help="a self-join of 1e8 codes, jobs on 1e7 records and a collection of 1e7 as well",
+        help="add a self-join of 1e8 codes, jobs on 1e7 records and a collection of 1e7",
     )
-    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", default=names)
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=names,
+        metavar="NAME",
+        default=names,
+        help=f"run these sections only: {', '.join(names)}",
+    )
     options = parser.parse_args()
     environment.install()
     lines = []
-    # Codes and records take some gigabytes, one after the other.
+    # Codes and records take some gigabytes.
     with tempfile.TemporaryDirectory() as folder:
         for line in report(options, Path(folder)):
             print(line, flush=True)

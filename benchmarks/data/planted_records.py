@@ -1,7 +1,7 @@
-"""JSONL files of any size with planted near-duplicates, the same ones in every run.
+"""JSONL files of any size with planted near-duplicates, identical in every run.
 
-An id tells what a record is: "d17" is a text of its own, "c5-17" a copy of it with 5 % of the words
-changed, and so is "c5-17-20" where a text may have several. Copies come after their originals.
+The id says what a record is: "d17" is an original, "c5-17" a copy of it with 5 % of the words
+changed, as is "c5-17-20" where an original may have several. Copies come after their originals.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from data import corpora
 from data.codes import SOURCES, long_lines
 from measure import note
 
-# A text has so many lines, and a made-up line so many words.
+# Lines of a text, and words of a generated line.
 LINES = (5, 50)
 LINE_WORDS = 11
-# The share of records that are copies of one of the last RECENT texts.
+# Share of records that are copies of one of the last RECENT originals.
 COPIES = 0.1
 RECENT = 5000
-# The words replaced in a copy of the large file, and in the copies for the peers, in percent.
+# Percent of words replaced: in copies of the large file, and in copies for the peers.
 CHANGED = 4
 EDITS = (2, 5, 10)
-# Words of a short record; one is replaced in a copy, which leaves a cosine of about 11/12.
+# Words of a short record. A copy has one replaced: a cosine of about 11/12.
 SHORT_WORDS = 12
 VOCABULARY = 30_000
 CHUNK = 1 << 16
@@ -39,10 +39,11 @@ MADE_UP = 20_000
 
 
 class Records:
-    """Where records come from, and the folder they are written to.
+    """Generator of record files.
 
-    data   folder of the corpora; without it lines are made up
-    quick  fewer made-up lines
+    data    folder of the corpora; without it lines are generated
+    folder  output folder
+    quick   fewer generated lines
     """
 
     def __init__(self, data: Path | None, folder: Path, *, quick: bool) -> None:
@@ -52,24 +53,24 @@ class Records:
 
     @property
     def source(self) -> str:
-        """What texts are made of, in words."""
-        return f"lines of {' and '.join(SOURCES)}" if self._real else "made-up lines"
+        """Describe the source of texts."""
+        return f"lines of {' and '.join(SOURCES)}" if self._real else "generated lines"
 
     @property
     def corpora(self) -> list[Path]:
-        """All .jsonl.gz files there are."""
+        """Return all .jsonl.gz files of the data folder."""
         return sorted(self.data.glob("*.jsonl.gz")) if self.data else []
 
     def texts(self, size: int) -> Path:
-        """About `size` bytes of texts of 5 to 50 lines, a tenth of them copies."""
+        """Write about `size` bytes of texts of 5 to 50 lines, a tenth of them copies."""
         return self._write(f"texts-{size}.jsonl", self._texts(size))
 
     def edited(self, count: int) -> Path:
-        """So many texts, with copies at the rates of EDITS in turns."""
+        """Write `count` texts; a tenth are copies, edited at the rates of EDITS in turn."""
         return self._write(f"edited-{count}.jsonl", self._edited(count))
 
     def short(self, count: int) -> Path:
-        """So many records of a dozen words, with copies."""
+        """Write `count` records of a dozen words, a tenth of them copies."""
         return self._write(f"short-{count}.jsonl", _short(count))
 
     def _write(self, name: str, parts: Iterator[bytes]) -> Path:
@@ -87,7 +88,7 @@ class Records:
 
     @cached_property
     def _lines(self) -> list[bytes]:
-        """Lines as they stand inside a JSON string, so that no text need be escaped again."""
+        """Return lines escaped for JSON, so that texts need no further escaping."""
         if self.data and self._real:
             lines = long_lines(self.data)
         else:
@@ -96,14 +97,14 @@ class Records:
         return [json.dumps(line, ensure_ascii=False)[1:-1].encode() for line in different]
 
     def _new_texts(self, seed: int) -> Iterator[bytes]:
-        """Without end. Drawn in NumPy by the thousand, as there may be a gigabyte of them."""
+        """Yield texts endlessly, drawn by NumPy in thousands, since a file may have a gigabyte."""
         draws = np.random.default_rng(seed)
         lines = self._lines
         while True:
             sizes = draws.integers(*LINES, size=1000, endpoint=True).tolist()
             numbers = iter(draws.integers(0, len(lines), sum(sizes)).tolist())
             for size in sizes:
-                # The space makes a line break part of the next word, for whoever splits at spaces.
+                # The space keeps words apart for peers that split at spaces only.
                 yield b" \\n".join([lines[number] for number in islice(numbers, size)])
 
     def _texts(self, size: int) -> Iterator[bytes]:
@@ -132,7 +133,7 @@ class Records:
         originals = islice(self._new_texts(12), count - int(count * COPIES))
         texts = [json.loads(b'"%s"' % text) for text in originals]
         foreign = [corpora.UNIT.findall(text) for text in texts[:500]]
-        # A copy of each at most: whoever chains copies has no advantage.
+        # One copy per original, so that chaining copies is no advantage.
         chosen = rng.sample(range(len(texts)), count - len(texts))
         for number, text in enumerate(texts):
             yield _line(f"d{number}", text)
@@ -143,7 +144,7 @@ class Records:
 
 
 def planted(name: str) -> tuple[int, str] | None:
-    """The percent of words changed in the record of that id, and the id it is a copy of."""
+    """Return the percent of changed words and the original's id, or None for an original."""
     if not name.startswith("c"):
         return None
     percent, original, *_ = name[1:].split("-")
@@ -169,12 +170,12 @@ def _replace(text: bytes, lines: list[bytes], rng: random.Random) -> bytes:
 
 
 def _short(count: int) -> Iterator[bytes]:
-    """Put together in NumPy and Arrow: there may be ten million."""
+    """Yield short records, assembled in NumPy and Arrow, since there may be ten million."""
     draws = np.random.default_rng(13)
     draw, words = _zipf(draws)
     for start in range(0, count, CHUNK):
         rows = draw((min(CHUNK, count - start), SHORT_WORDS))
-        # The last tenth of each chunk are copies of others before it.
+        # The last tenth of each chunk are copies of records before it.
         copies = int(len(rows) * COPIES)
         first = len(rows) - copies
         originals = draws.permutation(first)[:copies]
@@ -196,7 +197,7 @@ def _short_lines(ids: pa.Array, words: pa.Array, rows: NDArray[np.int64]) -> byt
     lists = pa.ListArray.from_arrays(starts, words.take(pa.array(rows.ravel())))
     texts = pc.binary_join(lists, " ")
     lines = pc.binary_join_element_wise('{"id": "', ids, '", "text": "', texts, '"}\n', "")
-    # The characters of all lines stand one after the other.
+    # The data buffer of a string array holds all lines in order.
     joined: bytes = lines.buffers()[2].to_pybytes()
     return joined
 
@@ -204,7 +205,7 @@ def _short_lines(ids: pa.Array, words: pa.Array, rows: NDArray[np.int64]) -> byt
 def _zipf(
     draws: np.random.Generator,
 ) -> tuple[Callable[[tuple[int, ...]], NDArray[np.int64]], pa.Array]:
-    """Words, and how to draw their numbers: frequent ones are short, as in real language."""
+    """Return a sampler of word numbers by Zipf's law, and the words; frequent ones are short."""
     rng = random.Random(14)
     sizes = (min(12, 2 + int(rank**0.2 + rng.random() * 2)) for rank in range(VOCABULARY))
     words = ["".join(rng.choices("etaoinshrdlucmfwyp", k=size)) for size in sizes]

@@ -73,14 +73,14 @@ def _groups(table: str) -> dict[str, list[str]]:
 
 TABLES = {"English": _groups(ENGLISH), "Chinese": _groups(CHINESE)}
 WORD = re.compile(r"[A-Za-z]+")
-# The longest first: a word may begin like another. A single character is too often part of a word.
+# Longest first, as a word may be a prefix of another. Single characters are mostly parts of words.
 HAN = re.compile(
     "|".join(sorted((word for word in TABLES["Chinese"] if len(word) > 1), key=len, reverse=True))
 )
 
 
 def replaced(text: str, language: str, share: float, rng: random.Random) -> str:
-    """A text in which this share of the words that are in the table give way to another one."""
+    """Replace this share of the words of the table by a synonym."""
     table = TABLES[language]
 
     def swap(found: re.Match[str]) -> str:

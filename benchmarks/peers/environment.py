@@ -1,4 +1,4 @@
-"""The libraries neardup is measured against: an environment of their own, and a process in it."""
+"""The virtual environment of the peers, and a process in it that runs and times them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ HERE = Path(__file__).parent
 VENV = HERE.parents[1] / ".venv-peers"
 PYTHON = VENV / "bin" / "python"
 REQUIREMENTS = HERE / "requirements.txt"
-# simhash-pybind is imported as `simhash`, like PyPI simhash: only who asks for it finds it.
+# Apart, since simhash-pybind and PyPI simhash are both imported as `simhash`.
 APART = VENV / "apart"
 REQUIREMENTS_APART = HERE / "requirements-apart.txt"
 
 
 def install() -> None:
-    """Makes the environment, unless it has been made from these very requirements."""
+    """Create the environment unless it matches the requirements already."""
     made = VENV / "made"
     files = (REQUIREMENTS, REQUIREMENTS_APART)
     wanted = "".join(path.read_text(encoding="utf-8") for path in files)
@@ -31,19 +31,19 @@ def install() -> None:
         apart: list[str | Path] = ["--no-deps", "--upgrade", "--target", APART]
         subprocess.run([PYTHON, *pip, *apart, "-r", REQUIREMENTS_APART], check=True)
     except subprocess.CalledProcessError as error:
-        sys.exit(f"{VENV.name} could not be made: {error}; it needs PyPI once")
+        sys.exit(f"{VENV.name} could not be created: {error}; check the connection to PyPI")
     made.write_text(wanted, encoding="utf-8")
 
 
 def versions() -> list[str]:
-    """What is installed, as pinned."""
+    """Return the pinned names and versions."""
     files = (REQUIREMENTS, REQUIREMENTS_APART)
     lines = [line for path in files for line in path.read_text(encoding="utf-8").splitlines()]
     return [line.replace("==", " ") for line in lines if line and not line.startswith("#")]
 
 
 class PeerProcess:
-    """A process that runs the other libraries and times them from within."""
+    """A process of the peers' Python, fed with requests in lines of JSON."""
 
     def __init__(self, script: str = "fingerprint_libraries.py") -> None:
         self.script = script
@@ -63,13 +63,13 @@ class PeerProcess:
         self.process.communicate()
 
     def run(self, task: str, inputs: list[Any]) -> tuple[float, list[Any]]:
-        """Seconds, and the inputs the library could take."""
+        """Return the CPU seconds of a task and the inputs it could process."""
         answer = self.ask(task, inputs=inputs)
         left_out = set(answer["left_out"])
         return answer["seconds"], [x for at, x in enumerate(inputs) if at not in left_out]
 
     def ask(self, task: str, **request: Any) -> dict[str, Any]:
-        """What the process answers."""
+        """Send a request and return the response."""
         assert self.process.stdin
         assert self.process.stdout
         print(json.dumps({"task": task, **request}), file=self.process.stdin, flush=True)

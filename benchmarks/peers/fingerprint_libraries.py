@@ -1,7 +1,7 @@
-"""The other libraries at work: run by the Python of .venv-peers, spoken to in lines of JSON.
+"""Run SimHash and word segmentation of other libraries. Runs in .venv-peers, speaks JSON lines.
 
-A request is {"task": name, "inputs": [...]}; the answer has the seconds of processor time the
-library took for them, and which inputs it could not take.
+A request is {"task": name, "inputs": [...]}; the response has the CPU seconds and the inputs that
+the library could not process.
 """
 
 import json
@@ -39,7 +39,7 @@ def run(work: Callable[[Any], object], inputs: list[Any]) -> dict[str, Any]:
     for at, value in enumerate(inputs):
         try:
             work(value)
-        except OverflowError:  # simhash multiplies weights above 255 into bytes
+        except OverflowError:  # simhash overflows at weights above 255
             left_out.add(at)
     seconds = time.process_time() - started
     if left_out:
@@ -54,7 +54,7 @@ def main() -> None:
         task = request["task"]
         if task not in ready:
             ready[task] = TASKS[task]()
-            # The first call pays for tables and caches.
+            # Warm up: the first call builds tables and caches.
             run(ready[task], request["inputs"][:1])
         print(json.dumps(run(ready[task], request["inputs"])), flush=True)
 

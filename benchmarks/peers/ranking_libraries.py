@@ -1,8 +1,8 @@
-"""Other libraries that rank documents: run by the Python of .venv-peers, in lines of JSON.
+"""Run top-n ranking of other libraries. Runs in .venv-peers, speaks JSON lines.
 
-A request is {"task": name, ...}; "open" has the folder of .npy files that hold the vectors as rows
-of a sparse matrix, and counts in place of weights. The answer has the seconds of processor time the
-library took for some queries, which are rows of the matrix, and the scores it found.
+A request is {"task": name, ...}. "open" names the folder of .npy files with the vectors as a sparse
+matrix, and the term counts. Queries are row numbers of the matrix. The response has the CPU seconds
+and the scores.
 """
 
 import json
@@ -49,7 +49,7 @@ def sparse_dot_topn(queries: list[int]) -> dict[str, Any]:
 
 
 def bm25s(queries: list[int]) -> dict[str, Any]:
-    # As words, each once: a query is not a document to it.
+    # Distinct words: to bm25s a query is a set of words, not a document.
     asked = [[str(word) for word in dict.fromkeys(opened["words"][row])] for row in queries]
     started = time.process_time()
     opened["ranker"].retrieve(asked, k=TOP, n_threads=1, show_progress=False)

@@ -1,9 +1,9 @@
-"""Near-duplicates removed by rensa's MinHash: run by the Python of .venv-peers.
+"""Deduplicate a file with rensa's MinHash. Runs in .venv-peers.
 
-    python peer_minhash.py INPUT.jsonl OUT.jsonl
+    python rensa_minhash.py INPUT.jsonl OUT.jsonl
 
-Word 3-grams, 128 permutations, LSH, the first of equals kept, lines written as they were read: what
-one would write from rensa's own description of its deduplicator.
+Word 3-grams, 128 permutations, LSH, first of each group kept, lines copied unchanged: a script as
+rensa's own documentation suggests.
 """
 
 import json
@@ -14,10 +14,10 @@ from rensa import RMinHashDeduplicator
 
 WORDS = 3
 PERMUTATIONS = 128
-# A tenth of the words replaced leaves a Jaccard similarity of 0.57 of the 3-grams, and a cosine of
-# the words above 0.85. With the 0.8 of its examples most copies would stay.
+# With a tenth of the words replaced, the 3-grams have a Jaccard similarity of 0.57 and the words a
+# cosine above 0.85. At 0.8, as in its examples, rensa would miss most copies.
 THRESHOLD = 0.5
-# Lines handed over at a time, so that not all texts are in memory at once.
+# Lines per batch, so that not all texts are in memory at once.
 BATCH = 2000
 
 

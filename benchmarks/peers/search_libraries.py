@@ -1,7 +1,7 @@
-"""Other libraries that search fingerprints: run by the Python of .venv-peers, in lines of JSON.
+"""Run Hamming search and self-join of other libraries. Runs in .venv-peers, speaks JSON lines.
 
-A request is {"task": name, ...} with paths of .npy files of uint64; the answer has the seconds of
-processor time the library took, and how much it found.
+A request is {"task": name, ...} with paths of .npy files of uint64; the response has the CPU
+seconds and the number of results.
 """
 
 import json
@@ -18,7 +18,7 @@ indexes: dict[str, Any] = {}
 
 
 def faiss_add(kind: str, codes: str) -> dict[str, Any]:
-    """Builds an index: "multihash" of four tables of 16 bits, or "flat", which scans."""
+    """Build an index: "multihash" of four tables of 16 bits, or "flat", a linear scan."""
     import faiss
 
     faiss.omp_set_num_threads(1)
@@ -34,7 +34,7 @@ def faiss_add(kind: str, codes: str) -> dict[str, Any]:
 
 
 def faiss_search(kind: str, queries: str, radius: int, start: int, end: int) -> dict[str, Any]:
-    """All within the radius, which in FAISS is strict."""
+    """Search within a radius; FAISS excludes the radius itself, hence + 1."""
     rows = octets(queries)[start:end]
     started = time.process_time()
     limits, _, _ = indexes[kind].range_search(rows, radius + 1)
@@ -42,7 +42,7 @@ def faiss_search(kind: str, queries: str, radius: int, start: int, end: int) -> 
 
 
 def find_all(codes: str, blocks: int, radius: int) -> dict[str, Any]:
-    """The self-join of simhash-pybind."""
+    """Run the self-join of simhash-pybind."""
     sys.path.insert(0, str(APART))
     import simhash
 

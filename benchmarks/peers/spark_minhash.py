@@ -1,8 +1,10 @@
-"""Spark ML's MinHashLSH on a file: python benchmarks/spark_minhash.py IN OUT
+"""Find near-duplicate pairs of a file with Spark ML's MinHashLSH. Runs in .venv-spark.
 
-Runs in the environment that has pyspark. Words of a record, hashed to 2^20 columns, as sets;
-approxSimilarityJoin of the table with itself. Prints {"seconds", "pairs"} as JSON, the start of
-Spark not counted, and writes left and right ids to OUT.
+    python spark_minhash.py IN OUT
+
+A record is the set of its words, hashed to 2^20 columns; approxSimilarityJoin joins the table with
+itself. Writes left and right ids to OUT and prints {"seconds", "pairs"} as JSON; the seconds leave
+out the start-up of Spark.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import sys
 import time
 
 TABLES = 3
-# A record of twelve words of which one differs: 11 of 13 words in common.
+# Records of twelve words of which one differs share 11 of 13 distinct words.
 DISTANCE = 1 - 11 / 13 + 0.01
 
 

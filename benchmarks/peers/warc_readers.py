@@ -1,10 +1,10 @@
-"""Other ways through a WARC file: run by the Python of .venv-peers.
+"""Read a WARC file with other libraries. Runs in .venv-peers.
 
-    python peer_captures.py TASK FILE.warc
+    python warc_readers.py TASK FILE.warc
 
-fastwarc  reads the records and their payloads, and does nothing with them
-lexbor    reads them and parses every HTML page, and does nothing with the trees
-simhash   reads with warcio and makes a SimHash of the words of every response: what people do now
+fastwarc  read the records and their payloads
+lexbor    read them and parse every HTML page
+simhash   read with warcio and compute a SimHash of the words of every response: the usual way today
 
 Prints the number of responses as JSON.
 """

@@ -1,8 +1,8 @@
-"""Rows about captures of HTTP responses: `neardup cluster FILE.warc --as http` as it is called.
+"""HTTP captures: throughput, memory and quality of `neardup cluster FILE.warc --as http`.
 
-Speed is of uncompressed WARC a core: bytes of the file by the processor time of the command, with
-all its processes and threads. What a capture of a few responses takes is taken off, for neardup
-and for the others: it is the start of the program, and has a row of its own.
+Throughput is bytes of uncompressed WARC per CPU second of the command, all processes and threads.
+The cost of a capture of a few responses is subtracted, for neardup and for the peers: it is
+start-up and has a row of its own.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from made_captures.agreement import agreement, httpx_clusters
 from made_captures.formats import warc_records
 
 READERS = environment.HERE / "warc_readers.py"
-# Pages of 20 to 150 kB, half of it rules and scripts, as pages are.
+# Pages of 20 to 150 kB, half of them style sheets and scripts, as real pages are.
 PAGE_SIZE = 10
 PAGES, QUICK_PAGES = 2500, 400
 ROUNDS, QUICK_ROUNDS = 3, 1
-# The words of so many pages are what the slow one does in half a minute.
+# As many pages as the slowest peer processes in half a minute.
 SLOW_PAGES = 150
 SPEEDS = {"http-text": 60e6, "http": 25e6}
 TIMES = 30
@@ -41,7 +41,7 @@ MEMORY = 1e9
 
 
 def rows(folder: Path, *, quick: bool) -> Iterator[Row]:
-    """All rows of the section."""
+    """Yield all rows of the section."""
     note("making large pages")
     pages = unpacked(made(0, count=QUICK_PAGES if quick else PAGES, size=PAGE_SIZE))
     path = _write(folder / "pages.warc", pages)
@@ -54,7 +54,7 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Row]:
 
 
 def unpacked(pages: Sequence[Made]) -> list[Made]:
-    """As large crawls are stored: bodies as they are, whatever they were packed in."""
+    """Remove content and transfer encodings, as large crawls do."""
     packing = ("content-encoding", "transfer-encoding", "content-length")
     found = []
     for page in pages:
@@ -85,7 +85,7 @@ def _peer(task: str, path: Path) -> Run:
 
 @dataclasses.dataclass
 class Measured:
-    """Rounds of one program on a file, and on the first few responses."""
+    """Runs of one program on a file, and on its first few responses."""
 
     path: Path
     first: Path
@@ -98,7 +98,7 @@ class Measured:
 
     @property
     def start(self) -> float:
-        """Seconds of a core before the first response: the least of all rounds."""
+        """Return the CPU seconds of start-up: the least of all rounds."""
         return min(run.core_seconds for run in self.starts)
 
     @property
@@ -112,7 +112,7 @@ class Measured:
 
 
 def _speeds(path: Path, slow: Path, first: Path, count: int, rounds: int) -> Iterator[Row]:
-    """Ours, the ceilings and what people do now, by turns."""
+    """Compare both recipes with reading alone, parsing alone and the usual way, alternately."""
     ours = {recipe: Measured(path, first) for recipe in SPEEDS}
     others = {task: Measured(path, first) for task in ("fastwarc", "lexbor")}
     others["simhash"] = Measured(slow, first)
@@ -123,22 +123,21 @@ def _speeds(path: Path, slow: Path, first: Path, count: int, rounds: int) -> Ite
             theirs.add(_peer(task, theirs.path), _peer(task, first))
     what = f"WARC to clusters, {path.stat().st_size / 1e6:,.0f} MB, {count:,} responses"
     ceilings = (
-        f"FastWARC reading alone: {megabytes(others['fastwarc'].speed)}, "
-        f"that and lexbor parsing: {megabytes(others['lexbor'].speed)}"
+        f"FastWARC, reading only: {megabytes(others['fastwarc'].speed)}, "
+        f"reading and parsing by lexbor: {megabytes(others['lexbor'].speed)}"
     )
     for recipe, mine in ours.items():
         run = mine.runs[-1]
         yield Row(
-            f"{what}, recipe {recipe}, a core",
-            f"{megabytes(mine.speed)} of processor time; {run.seconds:.3g} s by the clock: "
-            f"{run.stages}",
+            f"{what}, recipe {recipe}, one core",
+            f"{megabytes(mine.speed)} of CPU time; {run.seconds:.3g} s by the clock: {run.stages}",
             ceilings,
             _ratio(mine, others["lexbor"]),
             f"≥ {megabytes(SPEEDS[recipe])}",
             mine.speed >= SPEEDS[recipe],
         )
         yield at_least(
-            f"{what}, recipe {recipe}, a core",
+            f"{what}, recipe {recipe}, one core",
             megabytes(mine.speed),
             f"warcio and simhash.Simhash of words, no clusters, on {SLOW_PAGES} of them: "
             f"{megabytes(others['simhash'].speed)}",
@@ -146,8 +145,8 @@ def _speeds(path: Path, slow: Path, first: Path, count: int, rounds: int) -> Ite
             TIMES,
         )
         yield Row(
-            f"{what}, recipe {recipe}: the start",
-            f"{mine.start:.3g} s of a core for {FIRST} responses",
+            f"{what}, recipe {recipe}: start-up",
+            f"{mine.start:.3g} s of CPU time for {FIRST} responses",
             f"warcio and simhash: {others['simhash'].start:.3g} s",
         )
     peak = max(run.peak for mine in ours.values() for run in mine.runs)
@@ -160,12 +159,12 @@ def _speeds(path: Path, slow: Path, first: Path, count: int, rounds: int) -> Ite
 
 
 def _ratio(mine: Measured, theirs: Measured) -> float:
-    """The median of the rounds' ratios: what slows a round slows both."""
+    """Return the median ratio of a round: whatever slows a round slows both."""
     return statistics.median(x / y for x, y in zip(mine.speeds, theirs.speeds, strict=True))
 
 
 def _growth(folder: Path, *, quick: bool) -> Iterator[Row]:
-    """A response should cost the same however many there are; the start is taken off."""
+    """Measure the cost per response as the capture grows, without start-up."""
     counts = QUICK_GROWTH if quick else GROWTH
     start = _cluster(_many(folder, FEW))
     smallest = 0.0
@@ -177,7 +176,7 @@ def _growth(folder: Path, *, quick: bool) -> Iterator[Row]:
         last = count == counts[-1]
         yield Row(
             f"WARC to clusters, {count:,} responses of 5 kB, {path.stat().st_size / 1e6:,.0f} MB",
-            f"{run.seconds:.3g} s ({run.stages}), {each:.3g} µs of a core for each beyond {FEW:,}",
+            f"{run.seconds:.3g} s ({run.stages}), {each:.3g} µs of CPU for each beyond {FEW:,}",
             f"{counts[0]:,}: {smallest:.3g} µs" if last else "",
             each / smallest if last else None,
             f"≤ {GROWS:g}×" if last else "",
@@ -193,7 +192,7 @@ def _growth(folder: Path, *, quick: bool) -> Iterator[Row]:
 
 
 def _many(folder: Path, count: int) -> Path:
-    """So many responses, made in parts: a part is never in memory with another."""
+    """Write `count` responses in parts, one part in memory at a time."""
     note(f"making {count:,} responses")
     path = folder / f"responses-{count}.warc"
     part = min(count, 10_000)
@@ -204,7 +203,7 @@ def _many(folder: Path, count: int) -> Path:
 
 
 def _quality(folder: Path) -> Iterator[Row]:
-    """Found kinds, with httpx's own way beside it."""
+    """Compare the clusters with the true kinds, beside the clusters of httpx."""
     for name, held_out in (("tuning", False), ("held out", True)):
         pages = made(0, held_out=held_out)
         path = _write(folder / "kinds.warc", pages)

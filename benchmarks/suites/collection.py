@@ -1,8 +1,6 @@
-"""Rows about the durable collection: adding against plain SQLite, checking, opening, size.
+"""Durable collections: adding compared with plain SQLite, checking, opening, size on disk.
 
-    python benchmarks/collection.py open PATH
-
-opens a collection in a process that has done nothing else, for the rows about that.
+The task "open PATH" opens a collection in a fresh process, for the rows about opening.
 """
 
 from __future__ import annotations
@@ -30,18 +28,18 @@ Document = tuple[str, str]
 
 SIZE, QUICK_SIZE, LARGE_SIZE = 10**6, 2 * 10**4, 10**7
 BATCH = 1000
-# Batches added by turns, and single documents; the rest is only there to be many.
+# Batches and single documents that are timed; the rest only fills the collection.
 BATCHES, SINGLES = 100, 500
 QUERIES, QUICK_QUERIES = 2000, 300
 RADIUS = 3
 SIMILARITY = 0.85
-# Texts that are all the same; and seconds for which checks are counted, quiet and while others add.
+# Identical texts; and seconds of checks, idle and while another thread writes.
 EQUAL, QUICK_EQUAL = 200_000, 5_000
 COUNTED, QUICK_COUNTED = 5.0, 0.5
 
 
 def rows(records: Records, *, large: bool) -> Iterator[Row]:
-    """All rows of the section."""
+    """Yield all rows of the section."""
     size = QUICK_SIZE if records.quick else LARGE_SIZE if large else SIZE
     queries = QUICK_QUERIES if records.quick else QUERIES
     path = records.short(size)
@@ -53,7 +51,7 @@ def rows(records: Records, *, large: bool) -> Iterator[Row]:
 
 
 def _with_texts(folder: Path, path: Path, size: int, what: str, queries: int) -> Iterator[Row]:
-    """The default recipe: adding, and similarity verified by the texts."""
+    """Measure adding, and checks by similarity, with the default recipe."""
     with nd.Collection.open(folder) as collection:
         documents = _documents(path)
         batches = min(BATCHES, size // BATCH // 2)
@@ -86,14 +84,14 @@ def _with_texts(folder: Path, path: Path, size: int, what: str, queries: int) ->
             200,
             more=f", {found.segment_bytes / found.documents:.3g} of them in segments",
         )
-        # Last: what is added meanwhile makes it larger.
+        # Last, since it adds documents.
         others = [text for _, text in islice(_documents(path), 5 * queries, 10 * queries)]
         yield from _meanwhile(collection, named, asked, others, size)
     shutil.rmtree(folder)
 
 
 def _without_texts(folder: Path, path: Path, what: str, queries: int) -> Iterator[Row]:
-    """64 bits and a radius, as in the literature; and what opening takes."""
+    """Measure checks by radius on 64 bits, as in the literature, and opening."""
     recipe = nd.Recipe(bits=64)
     with nd.Collection.open(folder, recipe, store_text=False) as collection:
         for batch in _by(_documents(path), BATCH):
@@ -137,10 +135,9 @@ def _without_texts(folder: Path, path: Path, what: str, queries: int) -> Iterato
 def _meanwhile(
     collection: nd.Collection, what: str, asked: Sequence[str], others: Sequence[str], size: int
 ) -> Iterator[Row]:
-    """Checks, alone and while another thread adds and compacts."""
+    """Measure checks, idle and while another thread adds or compacts."""
     duration = QUICK_COUNTED if size <= QUICK_SIZE else COUNTED
-    # Made of two texts each, and none of them is asked for: else a check would have more to verify
-    # with every batch.
+    # Made of two texts each and near no query: else every batch would add pairs to verify.
     words = [text.split() for text in others]
     more = (
         [
@@ -160,7 +157,7 @@ def _meanwhile(
         yield Row(
             f"{what}: 99th percentile of a check while another thread is {doing}",
             f"{_percentile(busy) * 1e6:.3g} µs",
-            f"quiet: {_percentile(quiet) * 1e6:.3g} µs",
+            f"idle: {_percentile(quiet) * 1e6:.3g} µs",
             ratio,
             "≤ 5×",
             ratio <= 5,
@@ -169,7 +166,7 @@ def _meanwhile(
         yield Row(
             f"{what}: checks while another thread is {doing}",
             f"{rate:,.0f} a second",
-            f"quiet: {len(quiet) / sum(quiet):,.0f}",
+            f"idle: {len(quiet) / sum(quiet):,.0f}",
             None,
             "≥ 2,000",
             rate >= 2000,
@@ -207,7 +204,7 @@ def _repeated(work: Callable[[], object]) -> Iterator[None]:
 
 
 def _text_bytes(folder: Path) -> int:
-    """What the texts take in the database."""
+    """Return the bytes of all texts in the database."""
     database = sqlite3.connect(folder / "collection.sqlite")
     (found,) = database.execute("SELECT sum(length(CAST(text AS BLOB))) FROM documents").fetchone()
     database.close()
@@ -240,7 +237,7 @@ def _batches(
         made = _plain_rows(number * BATCH, batch)
         theirs.append(seconds(_insert, database, made))
     database.close()
-    # Sums, not medians: now and then either has to tidy up, and that counts.
+    # Sums, not medians: compaction and checkpoints count.
     return at_least(
         f"collection: adding in batches of {BATCH:,} texts of a dozen words",
         f"{len(ours) * BATCH / sum(ours):,.0f} a second",
@@ -261,7 +258,7 @@ def _singles(collection: nd.Collection, documents: Iterator[Document], plain: Pa
     plain.unlink()
     each, theirs_each = statistics.median(ours), statistics.median(theirs)
     return Row(
-        "collection: adding a single text, on the disk when done",
+        "collection: adding a single text, durably",
         f"{each * 1e6:.3g} µs",
         f"SQLite transaction: {theirs_each * 1e6:.3g} µs",
         each / theirs_each,
@@ -271,7 +268,7 @@ def _singles(collection: nd.Collection, documents: Iterator[Document], plain: Pa
 
 
 def _plain(path: Path) -> sqlite3.Connection:
-    """A table of the same rows, as durable, without fingerprints to be made or found."""
+    """Open a plain table of the same rows and durability, without fingerprints."""
     database = sqlite3.connect(path, isolation_level=None)
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = FULL")
@@ -326,7 +323,7 @@ def _resident() -> int:
 
 def main(task: str, path: str) -> None:
     assert task == "open"
-    import numpy  # noqa: F401 - loaded, as the modules of a collection are, before it is opened
+    import numpy  # noqa: F401 - imported before the timer starts
 
     opened = nd.Collection.open
     before = _resident()

@@ -1,4 +1,4 @@
-"""Rows about speed: against a ceiling, against other libraries, from one thread to two."""
+"""Speed of fingerprints: compared with wc and other libraries, and on two threads."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ CORES = os.cpu_count() or 1
 
 @dataclass(frozen=True)
 class Texts:
-    """The texts everything is measured on."""
+    """Texts of all sections about speed."""
 
     english: list[str]
     chinese: list[str]
@@ -50,7 +50,7 @@ class Texts:
 
 
 def default(texts: Texts) -> Iterator[Row]:
-    """The default recipe against counting words, and on two threads."""
+    """Compare the default recipe with counting words, and two threads with one."""
     recipe = nd.Recipe()
     column = pa.array(texts.english)
     bytes_in = size(texts.english)
@@ -68,7 +68,7 @@ def default(texts: Texts) -> Iterator[Row]:
             )
         else:
             speed = max(_speed(inputs, recipe, bytes_in) for _ in range(texts.rounds))
-            what = f"default recipe, English, {kind}, one thread; there is no wc to compare with"
+            what = f"default recipe, English, {kind}, one thread; wc is not installed"
             yield Row(what, megabytes(speed))
         yield from _two_threads(f"default recipe, English, {kind}", inputs, recipe, bytes_in, texts)
 
@@ -95,7 +95,7 @@ def _children_seconds() -> float:
 
 
 def _speed(inputs: Any, recipe: nd.Recipe, bytes_in: int) -> float:
-    """Of one core."""
+    """Return bytes per CPU second on one thread."""
     return bytes_in / core_seconds(nd.fingerprints, inputs, recipe, threads=1)
 
 
@@ -111,7 +111,7 @@ def _two_threads(
 
 
 def cores(texts: Texts) -> Iterator[Row]:
-    """What a second thread can give here and now: work that shares nothing."""
+    """Measure the ceiling for a second thread on this machine: work that shares nothing."""
     data = bytes(100_000_000)
 
     def speed(threads: int) -> float:
@@ -131,7 +131,7 @@ def cores(texts: Texts) -> Iterator[Row]:
 
 
 def simhash(texts: Texts) -> Iterator[Row]:
-    """PyPI simhash's own features and hash, and the drop-in class, against the original."""
+    """Compare the preset `simhash` and the drop-in class with PyPI simhash."""
     xxh3 = nd.Recipe.preset("simhash", hash="xxh3")
     md5 = nd.Recipe.preset("simhash")
     words = [text.split() for text in texts.english]
@@ -149,7 +149,7 @@ def simhash(texts: Texts) -> Iterator[Row]:
 
 
 def jieba(texts: Texts) -> Iterator[Row]:
-    """jieba's words to a fingerprint against cutting the words alone."""
+    """Compare fingerprints of jieba words with segmentation alone."""
     recipe = nd.Recipe(tokens="jieba")
     with PeerProcess() as peers:
         for task, peer, portion, target in (
@@ -182,10 +182,10 @@ def _against(
     portion: int,
     rounds: int,
 ) -> Rounds:
-    """Every round takes texts not seen before, and leaves out those the other cannot take."""
+    """Compare in rounds of new texts, without those that the peer cannot process."""
     speeds: list[tuple[float, float]] = []
     left_out = 0
-    # Fills tables and buffers, with texts of no later round.
+    # Warm up with texts of no later round.
     ours(list(inputs[-500:]))
     for given in portions(inputs, portion, rounds):
         theirs, taken = peers.run(task, given)
@@ -196,7 +196,7 @@ def _against(
 
 
 def votes(_: Texts) -> Iterator[Row]:
-    """The vote kernel alone, from the Rust benchmark."""
+    """Measure the vote kernel alone, by the Rust benchmark."""
     command = ["cargo", "bench", "--locked", "--quiet", "-p", "neardup-core", "--bench", "vote"]
     lines = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     for line in lines.splitlines():
@@ -214,7 +214,7 @@ def votes(_: Texts) -> Iterator[Row]:
 
 
 def presets(texts: Texts) -> Iterator[Row]:
-    """Every preset's speed."""
+    """Measure the speed of every preset."""
     for name in nd.Recipe.presets():
         recipe = nd.Recipe.preset(name)
         for language, inputs in (
@@ -230,7 +230,7 @@ def presets(texts: Texts) -> Iterator[Row]:
 
 
 def latency(texts: Texts) -> Iterator[Row]:
-    """One text at a time."""
+    """Measure the latency of one text."""
     kilobytes = [text[:1000] for text in texts.english if len(text) >= 1000][:2000]
     nd.fingerprint(kilobytes[0])
     times = []

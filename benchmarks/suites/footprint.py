@@ -1,6 +1,6 @@
-"""Rows about memory and start-up, each measured in processes of their own.
+"""Peak memory of fingerprints, and start-up of the command, each in a fresh process.
 
-python benchmarks/footprint.py TEXTS     the growth of memory for so many texts, as JSON
+The task "grow TEXTS" prints the growth of memory for that many texts as JSON.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow as pa
 import neardup as nd
 from measure import Row, alone, seconds
 
-# A column is one chunk over and over: it takes no memory for itself, however long.
+# A column repeats one chunk, so that its length costs no memory.
 CHUNK = 100_000
 WORDS, LETTERS = 12, 8
 FEW, MANY = 10 * CHUNK, 40 * CHUNK
@@ -28,7 +28,7 @@ START_SECONDS = 0.2
 
 
 def memory() -> Iterator[Row]:
-    """What fingerprints of short texts take beside themselves: by far the hardest case."""
+    """Measure memory beyond the result, for short texts: by far the hardest case."""
     for texts in (FEW, MANY):
         found = alone(__name__, "grow", str(texts))
         growth, result = found["growth"], found["result"]
@@ -61,13 +61,13 @@ def _best_of_ten(command: list[str | Path]) -> float:
 
 
 def peak() -> int:
-    """The most bytes this process has had in memory."""
-    # getrusage would count the process that started this one.
+    """Return the peak resident bytes of this process."""
+    # getrusage would include the parent of this process.
     return _status("VmHWM") or _peak_of_all()
 
 
 def resident() -> int:
-    """The bytes this process has in memory; where that cannot be read, the most it has had."""
+    """Return the resident bytes of this process, or the peak where there is no /proc."""
     return _status("VmRSS") or _peak_of_all()
 
 
@@ -85,9 +85,9 @@ def _peak_of_all() -> int:
 
 
 def _column(texts: int) -> pa.ChunkedArray:
-    """Made in place: what is freed before the measurement would hide what grows in it.
+    """Build a column in place: memory freed before the measurement would hide growth.
 
-    Every word of the chunk is a new one, so a table of words that only grows would show.
+    Every word of the chunk is new, so that a table of words that only grows would show.
     """
     width = WORDS * (LETTERS + 1)
     characters = np.random.default_rng(3).integers(97, 123, CHUNK * width, dtype=np.uint8)

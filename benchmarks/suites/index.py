@@ -1,6 +1,6 @@
-"""Rows about an index: searching, inserting, memory, opening.
+"""Index of fingerprints: search, insertion, memory, opening.
 
-python benchmarks/neighbours.py TASK PATH …     one measurement in a process of its own, as JSON
+Each task runs one measurement in a fresh process and prints it as JSON.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ WORKER = "search_libraries.py"
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured.
+    """Size of the measurements.
 
-    quick  a tenth of the codes, which says little about the targets
+    quick  a tenth of the codes; targets mean little then
     large  the largest self-join as well
     """
 
@@ -47,7 +47,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Search:
-    """A search to be measured. Queries are for some tenths of a second in every round."""
+    """A search to measure. Its queries take some tenths of a second in every round."""
 
     count: int
     radius: int
@@ -58,7 +58,7 @@ class Search:
     micros: float
 
 
-# The tables of the first peer would miss hits beyond radius 3, so the second one is a scan.
+# The tables of multihash would miss hits beyond radius 3, so the second peer is a linear scan.
 SEARCHES = (
     Search(10**7, 3, "multihash", 200_000, 5_000, 100, 2),
     Search(10**6, 8, "flat", 50_000, 200, None, 15),
@@ -66,7 +66,7 @@ SEARCHES = (
 
 
 def search(scale: Scale) -> Iterator[Row]:
-    """Batches of queries, on one thread."""
+    """Measure batches of queries on one thread."""
     for kind in scale.codes.kinds:
         for case in SEARCHES:
             yield _search(scale, kind, case)
@@ -99,7 +99,7 @@ def _search(scale: Scale, kind: str, case: Search) -> Row:
             if found != answer["found"]:
                 raise RuntimeError(f"neardup found {found} neighbours, FAISS {answer['found']}")
             speeds.append((len(part) / ours, case.peer_queries / answer["seconds"]))
-    # The first round does not count.
+    # The first round is warm-up.
     rounds = Rounds([ours for ours, _ in speeds[1:]], [theirs for _, theirs in speeds[1:]])
     row = at_most(
         f"search, radius {case.radius}, {Codes.name(kind, count)}, one thread",
@@ -116,7 +116,7 @@ def _search(scale: Scale, kind: str, case: Search) -> Row:
 
 
 def build(scale: Scale) -> Iterator[Row]:
-    """Inserting all at once, in batches, and one by one."""
+    """Measure inserting at once, in batches and one by one."""
     for kind in scale.codes.kinds:
         count = scale.size(10**7)
         path = scale.codes.near(kind, 64, count)
@@ -141,7 +141,7 @@ def build(scale: Scale) -> Iterator[Row]:
 def _at_once(codes: Array, threads: int) -> None:
     index = nd.Index(64)
     index.add(codes, threads=threads)
-    # Work put off until somebody asks is counted as well.
+    # The first search pays for work that add() defers.
     index.search(codes[:1], 3, threads=threads)
 
 
@@ -173,7 +173,7 @@ def _in_batches(index: nd.Index, codes: Array, size: int) -> None:
 
 
 def footprint(scale: Scale) -> Iterator[Row]:
-    """The memory of an index, and how long a saved one takes to open."""
+    """Measure the memory of an index and the time to open a saved one."""
     for kind in scale.codes.kinds:
         count = scale.size(10**7)
         path = scale.codes.near(kind, 64, count)
@@ -224,7 +224,7 @@ def _open(saved: str, codes_path: str) -> dict[str, Any]:
 
 
 def _warm_up() -> None:
-    """Starts threads and loads libraries: neither is what is measured."""
+    """Start threads and load libraries before the measurement."""
     index = nd.Index(64)
     index.add(np.arange(2000, dtype=np.uint64))
     index.search(np.arange(10, dtype=np.uint64))

@@ -1,6 +1,6 @@
-"""Rows about whole jobs on files: `neardup dedup` as it is called, in a process of its own.
+"""Jobs on files: speed, memory and recall of `neardup dedup`, run as a command.
 
-Start-up and the writing of files count, for neardup and for the others.
+Start-up and writing of files count, for neardup and for the peers.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ FEW = 1000
 
 @dataclass(frozen=True)
 class Run:
-    """A command that has ended: seconds by the clock and of processor time, peak bytes of memory,
-    what it printed."""
+    """A finished command: wall-clock and CPU seconds, peak bytes of memory, output."""
 
     seconds: float
     core_seconds: float
@@ -67,10 +66,10 @@ class Run:
 class Peer:
     """A program to compare with.
 
-    count   records it is given: what the slow ones do in under a minute
-    rounds  times by turns; a slow one once
-    run     from an input and a folder for output to what it took
-    kept    the ids it left in that folder
+    count   input records: as many as it processes in under a minute
+    rounds  repetitions; a slow one has one
+    run     run it on an input, with a folder for output
+    kept    read the ids it kept from that folder
     """
 
     name: str
@@ -83,8 +82,8 @@ class Peer:
 
 
 def rows(records: Records, *, large: bool) -> Iterator[Row]:
-    """All rows of the section."""
-    # As an installer does: who runs a command does not wait for it to be compiled.
+    """Yield all rows of the section."""
+    # Compile modules, as an installer does.
     compileall.compile_dir(Path(neardup.__file__).parent, quiet=1)
     yield from _large_file(records)
     yield from _corpora(records)
@@ -102,7 +101,7 @@ def _large_file(records: Records) -> Iterator[Row]:
 
 
 def _corpora(records: Records) -> Iterator[Row]:
-    """The files of --data without their compression: unpacking is not what is measured."""
+    """Measure the files of --data, decompressed first: decompression is not measured."""
     for packed in records.corpora:
         path = records.folder / packed.stem
         with gzip.open(packed) as source, path.open("wb") as target:
@@ -141,7 +140,7 @@ def _against(records: Records, peer: Peer) -> Iterator[Row]:
     kept = records.folder / "kept.jsonl"
     ours, theirs = [], []
     for _ in range(1 if records.quick else peer.rounds):
-        # What an earlier round left would be found again.
+        # Output of an earlier round would be reused.
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()
         theirs.append(peer.run(path, out))
@@ -179,7 +178,7 @@ def _recall_row(what: str, path: Path, kept: Path, peer: Peer, out: Path) -> Row
 
 @dataclass(frozen=True)
 class Found:
-    """Planted copies and those found, by the percent of words changed; and what else is gone."""
+    """Counts of planted and found copies by percent of changed words, and of other removals."""
 
     copies: Counter[int]
     found: Counter[int]
@@ -196,7 +195,7 @@ class Found:
 
 
 def _found(there: Sequence[str], kept: Sequence[str]) -> Found:
-    """A copy is found when it or its original is gone: text-dedup keeps the later one."""
+    """Count a copy as found if it or its original was removed: text-dedup keeps the later one."""
     gone = set(there) - set(kept)
     copies, found = Counter[int](), Counter[int]()
     for name in there:
@@ -208,10 +207,10 @@ def _found(there: Sequence[str], kept: Sequence[str]) -> Found:
 
 
 def _growth(records: Records, *, large: bool) -> Iterator[Row]:
-    """A record should cost the same however many there are.
+    """Measure the cost per record as the file grows.
 
-    What a job costs that has next to none is taken off: it would make few records look dear, and
-    hide whatever grows.
+    The cost of a job on FEW records is subtracted: it would make the small file look expensive and
+    hide growth.
     """
     counts = QUICK_GROWTH if records.quick else (*GROWTH, *([LARGE_GROWTH] if large else []))
     start = _best(records, FEW)
@@ -239,7 +238,7 @@ def _growth(records: Records, *, large: bool) -> Iterator[Row]:
 
 
 def _best(records: Records, count: int) -> Run:
-    """The fastest of a few runs: a difference of times bears no noise."""
+    """Return the fastest of three runs, since a difference of times amplifies noise."""
     path = records.short(count)
     rounds = 1 if count >= LARGE_GROWTH else 3
     runs = [_dedup(path, records.folder / "kept.jsonl") for _ in range(rounds)]
@@ -253,9 +252,9 @@ def _dedup(path: Path, out: Path) -> Run:
 
 
 def _text_dedup(path: Path, out: Path) -> Run:
-    """Its own command with its own defaults: 64 bits, a distance of 3, 4 blocks, characters by 3.
+    """Run its command with its defaults: 64 bits, distance 3, 4 blocks, character 3-grams.
 
-    Its cache goes where its output goes, or a second run would only read the first one's.
+    The cache goes to the output folder, or a second run would read the results of the first.
     """
     note(f"text-dedup {path.name}")
     cache = out / "cache"
@@ -295,7 +294,7 @@ def _rensa(path: Path, out: Path) -> Run:
 
 
 def launch(command: Command, **environment: str) -> Run:
-    """A command in a process of its own."""
+    """Run a command through launch.py, which measures it."""
     done = subprocess.run(
         [sys.executable, LAUNCH, *command],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Rows about ranked search: building, and the top ten by cosine against other libraries."""
+"""Ranked search: building an index, and the top ten by cosine compared with other libraries."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from peers.environment import PeerProcess
 
 WORKER = "ranking_libraries.py"
 COUNT, TOP, THRESHOLD = 100_000, 10, 0.3
-# Queries of a round: documents of the corpus, English and Chinese alike often.
+# Queries of a round: documents of the corpus.
 QUERIES = 40
 ROUNDS = 5
 
 
 def texts(data: Path | None, count: int) -> dict[str, list[str]]:
-    """Newsgroup posts, Reuters stories and poems; as many as there are, or made-up ones."""
+    """Return newsgroup posts, Reuters stories and poems, or generated texts."""
     english = corpora.english(data, count // 5)
     english += corpora.english(data, count // 5, source="reuters", seed=2) if data else []
     return {"English": english, "Chinese": corpora.poems(data, count - len(english))}
 
 
 def rows(data: Path | None, folder: Path, *, quick: bool) -> Iterator[Row]:
+    """Yield all rows of the section."""
     found = texts(data, COUNT // 10 if quick else COUNT)
     documents = [text for some in found.values() for text in some]
     column = pa.chunked_array([pa.array(documents, pa.large_string())])
@@ -60,14 +61,14 @@ def _building(column: Any, total: int, count: int) -> Row:
 def _asking(
     index: nd.SearchIndex, documents: list[str], kind: tuple[str, int, int], peers: PeerProcess
 ) -> Iterator[Row]:
-    """Queries by turns, one thread each; the scores must be the same where the peer has any."""
+    """Compare queries alternately, on one thread; check the scores where the peer returns them."""
     language, start, count = kind
     rng = random.Random(7)
     names = ("sparse_dot_topn", "bm25s")
     ours: dict[str, list[float]] = {name: [] for name in (*names, "whole")}
     theirs: dict[str, list[float]] = {name: [] for name in names}
     terms, pipeline = index._by_terms(), index.recipe.pipeline
-    # The same question to each: one leaves out what is below the threshold, the other does not.
+    # The threshold of each peer: bm25s has none.
     least = {"sparse_dot_topn": THRESHOLD, "bm25s": 0.0}
     for _ in range(ROUNDS + 1):
         queries = rng.sample(range(start, start + count), QUERIES)
@@ -83,7 +84,7 @@ def _asking(
                 _compare(index.search(asked, TOP), answer["scores"])
     what = f"ranking: top {TOP} of {len(documents):,} by cosine, {language} documents as queries"
     for peer, target in zip(names, (5.0, 1.0), strict=True):
-        # The first round does not count.
+        # The first round is warm-up.
         pairs = zip(ours[peer][1:], theirs[peer][1:], strict=True)
         limit = f", scores from {least[peer]:g}" if least[peer] else ""
         yield at_least(
@@ -98,7 +99,7 @@ def _asking(
 
 
 def _compare(found: pa.Table, expected: list[list[float]]) -> None:
-    """What the peer found above its threshold has our scores."""
+    """Raise an error unless scores above the threshold agree."""
     ours: list[list[float]] = [[] for _ in expected]
     for row in found.to_pylist():
         if row["score"] > THRESHOLD + 1e-5:
@@ -109,7 +110,7 @@ def _compare(found: pa.Table, expected: list[list[float]]) -> None:
 
 
 def _write(documents: list[str], recipe: nd.Recipe, folder: Path) -> None:
-    """The vectors of documents as TfidfVectorizer has them, and the counts they are made of."""
+    """Write the vectors of documents, as TfidfVectorizer computes them, and their term counts."""
     numbers: dict[str, int] = {}
     starts, terms, counts = [0], [], []
     features = recipe.pipeline.features

@@ -1,6 +1,6 @@
-"""Rows about the self-join: exact, with many equal codes, and by sampled bits.
+"""Self-join of fingerprints: exact, with many equal codes, and by sampled bits.
 
-python benchmarks/joins.py TASK PATH …     one measurement in a process of its own, as JSON
+Each task runs one measurement in a fresh process and prints it as JSON.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from suites.footprint import peak
 from suites.index import WORKER, Scale
 
 FIND_ALL = "simhash-pybind find_all"
-# Its fastest choice at radius 3 and ten million codes.
+# Its fastest setting at radius 3 and ten million codes.
 BLOCKS = 5
 
-# Texts of COSINE differ in 18.4 ± 4.0 of 128 bits: 99 of 100 pairs lie within this radius.
+# Texts at COSINE differ in 18.4 ± 4.0 of 128 bits: 99 of 100 pairs are within this radius.
 RADIUS = 28
-# More than the target, as it is the share of those within the radius.
+# Above the target LEAST, since it refers to pairs within the radius only.
 ASKED = 0.98
 LEAST = 0.97
 CLOSE = 0.01
@@ -39,7 +39,7 @@ LARGE_BYTES = 20e9
 
 
 def join(scale: Scale) -> Iterator[Row]:
-    """All pairs within radius 3."""
+    """Measure all pairs within radius 3."""
     for kind in scale.codes.kinds:
         count = scale.size(10**7)
         path = scale.codes.near(kind, 64, count)
@@ -70,10 +70,10 @@ def _one_and_two(what: str, codes: Array, scale: Scale) -> Iterator[Row]:
 
 
 def _against_find_all(what: str, path: Path, codes: Array) -> Row:
-    """Once only: the other takes more than a minute."""
+    """Compare with simhash-pybind, once: it takes more than a minute."""
     with PeerProcess(WORKER) as peers:
         answer = peers.ask("find-all", codes=str(path), blocks=BLOCKS, radius=3)
-    # It pairs values, not rows.
+    # find_all pairs distinct values, not rows.
     table = nd.pairs(codes, 3, equal="first", threads=1)
     found = int(np.count_nonzero(table.column("distance").to_numpy()))
     if found != answer["found"]:
@@ -89,7 +89,7 @@ def _against_find_all(what: str, path: Path, codes: Array) -> Row:
 
 
 def _many_equal(kind: str, codes: Array, scale: Scale) -> Iterator[Row]:
-    """A tenth of the codes made one and the same."""
+    """Measure joins and clusters with a tenth of the codes made equal."""
     rows = np.random.default_rng(9).permutation(len(codes))[: len(codes) // 10]
     heavy = codes.copy()
     heavy[rows] = heavy[rows[0]]
@@ -130,7 +130,7 @@ def _large(scale: Scale) -> Row:
 
 
 def sampled(scale: Scale) -> Iterator[Row]:
-    """Pairs of one cosine, most of them: in processes of their own, for the memory's sake."""
+    """Measure the join by sampled bits, in fresh processes because memory is measured."""
     for kind in scale.codes.kinds:
         for full, limit in ((10**6, 2.5), (10**7, 5.0)):
             count = scale.size(full)
@@ -163,7 +163,7 @@ def _sampled_rows(what: str, count: int, limit: float, found: dict[str, Any]) ->
 
 def _sampled(codes_path: str, partners_path: str) -> dict[str, Any]:
     codes, partners = np.load(codes_path), np.load(partners_path)
-    # Starts threads and loads libraries: neither is what is measured.
+    # Warm up: start threads and load libraries.
     nd.pairs(codes[:5000], RADIUS, recall=ASKED, stream=True).read_all()["left"].to_numpy()
     before = peak()
     started = time.perf_counter()

@@ -1,6 +1,6 @@
-"""Rows about the service: checks over HTTP, one by one and in batches, and adds beside them.
+"""The service: checks over HTTP, one by one and in batches, and concurrent adds.
 
-The load comes from processes of its own on the same machine, and counts.
+The load generator runs on the same machine and competes for its cores.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SIZE, QUICK_SIZE = 10**6, 2 * 10**4
 LOAD = Path(__file__).parents[1] / "load_generator.py"
-# Texts that are asked for, and how many of them in a batch.
+# Texts to check, and texts per batch.
 ASKED, AT_ONCE = 20_000, 100
 CONNECTIONS, FEW_CONNECTIONS = 16, 4
 SECONDS, QUICK_SECONDS = 20.0, 2.0
@@ -34,7 +34,7 @@ ADDS, CHECKS = 500, 1000
 
 
 def rows(records: Records) -> Iterator[Row]:
-    """All rows of the section."""
+    """Yield all rows of the section."""
     size = QUICK_SIZE if records.quick else SIZE
     path, folder = records.short(size), records.folder / "served.neardup"
     note("making the collection")
@@ -67,7 +67,7 @@ def _rows(
     many = [_check([*texts[at : at + AT_ONCE]]) for at in range(0, len(texts), AT_ONCE)]
     batches = _written(folder / "batches", many)
     adds = _written(folder / "adds", [*_adds(texts)])
-    # What is measured first would pay for reading the files.
+    # Warm up: the first requests read the files.
     _load(url, single, CONNECTIONS, seconds / 4)
     ceiling = _load(url, constant, CONNECTIONS, seconds)
     checks = _load(url, single, CONNECTIONS, seconds)
@@ -97,7 +97,7 @@ def _rows(
 def _beside(
     what: str, url: str, process: subprocess.Popen[str], files: tuple[Path, Path], long: float
 ) -> Iterator[Row]:
-    """Adds beside checks, as many a second as asked for, for minutes."""
+    """Measure adds and checks at fixed rates, concurrently, for minutes."""
     note(f"{ADDS} adds a second beside {CHECKS} checks for {long:g} s")
     loads = [
         _start(url, file, CONNECTIONS, long, rate)
@@ -131,7 +131,7 @@ def _check(body: object) -> str:
 
 
 def _adds(texts: Sequence[str]) -> Iterator[str]:
-    """Documents made of two texts each: none of them is what is asked for."""
+    """Yield requests that add documents, each made of two texts and near no query."""
     words = [text.split() for text in texts]
     for at in range(len(texts)):
         text = " ".join([*words[at - 7][:6], *words[at][6:], "{n}"])
@@ -163,7 +163,7 @@ def _end(load: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def _failed(found: dict[str, Any]) -> str:
-    """What went wrong, by kind; nothing where all is well."""
+    """Format the errors by kind; empty if there are none."""
     kinds = "; ".join(f"{count:,} × {kind}" for kind, count in found["kinds"].items())
     return f" ({kinds})" if kinds else ""
 
@@ -175,7 +175,7 @@ def _rate(found: dict[str, Any]) -> float:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A service of a collection, in a process of its own."""
+    """Run the service of a collection in a process; yield it and its URL."""
     command = [sys.executable, "-m", "neardup", "serve", str(folder), "--port", "0", "--quiet"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -187,7 +187,7 @@ def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def resident(pid: int) -> int:
-    """Memory of a process that is its own, without the files it has mapped."""
+    """Return the anonymous memory of a process, without mapped files."""
     with open(f"/proc/{pid}/status", encoding="ascii") as status:
         (line,) = (line for line in status if line.startswith("RssAnon:"))
     return int(line.split()[1]) * 1024

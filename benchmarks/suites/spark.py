@@ -1,8 +1,7 @@
-"""Rows about jobs on Spark: pysail in the process, and Spark with its JVM, on two cores.
+"""Dedup on Spark: pysail, and Spark with its JVM, on two cores.
 
-The local engine does the same file in the same run; on one machine it should win. Spark ML's
-MinHashLSH is given as many records as it joins in a few minutes. docs/scale.md is made of these
-figures.
+The local engine processes the same file in the same run; on one machine it should win. Spark ML's
+MinHashLSH gets as many records as it joins in a few minutes. docs/scale.md uses these figures.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ MINHASH = ROOT / "benchmarks" / "peers" / "spark_minhash.py"
 JVM = ROOT / ".venv-spark" / "bin" / "python"
 COUNTS, QUICK_COUNTS, LARGE = (10**5, 10**6), (10**4, 5 * 10**4), 10**7
 GROWS = 1.5
-# Records for MinHashLSH: more and more, until it takes longer than this many seconds.
+# Records for MinHashLSH: increased until a run takes longer than PATIENCE seconds.
 LEAST, PATIENCE = 10**3, 120.0
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A job on Spark: by the clock, of processors, peak bytes of all processes, shuffled bytes."""
+    """A job on Spark: wall-clock and CPU seconds, peak bytes of all processes, shuffled bytes."""
 
     count: int
     seconds: float
@@ -45,12 +44,12 @@ class Measured:
 
     @property
     def each(self) -> float:
-        """Microseconds of the clock a record."""
+        """Return the wall-clock microseconds per record."""
         return self.seconds / self.count * 1e6
 
 
 def rows(records: Records, *, large: bool) -> Iterator[Row]:
-    """All rows of the section."""
+    """Yield all rows of the section."""
     counts = QUICK_COUNTS if records.quick else (*COUNTS, *([LARGE] if large else []))
     engines = {"pysail": (Path(sys.executable), "sail")}
     if JVM.exists() and shutil.which("java"):
@@ -85,7 +84,7 @@ def rows(records: Records, *, large: bool) -> Iterator[Row]:
 
 
 def _table(path: Path) -> Path:
-    """The same records as a table of Parquet; its rows are in the order of `line`."""
+    """Write the records as Parquet, with their line number as column `line`."""
     import pyarrow as pa
     import pyarrow.json
     import pyarrow.parquet as pq
@@ -98,7 +97,7 @@ def _table(path: Path) -> Path:
 
 
 def _same_kept(folder: Path, local: Path) -> bool:
-    """Whether DataFrames have kept the records that the local engine has."""
+    """Return whether DataFrames kept the same records as the local engine."""
     import pyarrow.dataset as ds
 
     kept = ds.dataset(folder / "kept", format="parquet").to_table(columns=["id", "line"])
@@ -163,7 +162,7 @@ def _told(command: list[Any]) -> dict[str, Any]:
 
 
 def _minhash(records: Records) -> Iterator[Row]:
-    """The largest number of records that Spark ML joins in time, and what it finds of the pairs."""
+    """Find the most records that Spark ML joins in time, and its recall of the pairs."""
     count = LEAST
     while True:
         path, pairs = records.short(count), records.folder / "pairs.csv"
@@ -201,5 +200,5 @@ def _minhash(records: Records) -> Iterator[Row]:
         path.unlink()
         if found["seconds"] > PATIENCE or (records.quick and count >= 10 * LEAST):
             return
-        # In small steps where it takes long: the last one is the largest it can do.
+        # Smaller steps near the limit, so that the last one is about the largest possible.
         count *= 10 if found["seconds"] < PATIENCE / 15 else 2

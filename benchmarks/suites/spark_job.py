@@ -1,12 +1,11 @@
-"""One job of dedup on Spark, measured from within:
+"""Run one dedup on Spark and measure it.
 
-    python benchmarks/spark_job.py MASTER job|frames IN OUT
+    python benchmarks/suites/spark_job.py MASTER job|frames IN OUT
 
-A job reads a file of JSON lines and writes one. With DataFrames both are tables of Parquet, and
-kept and removed rows are written. Prints {"seconds", "core_seconds", "peak", "shuffled", "kept"} as
-JSON. Memory and processor time are those of this process and of all it has begun, the JVM and its
-workers; the start of Spark is not counted. `shuffled` is what Spark tells of bytes written for a
-shuffle, null where it does not.
+`job` reads and writes JSON lines; `frames` reads Parquet and writes kept and removed rows as
+Parquet. Prints {"seconds", "core_seconds", "peak", "shuffled", "kept"} as JSON. Memory and CPU time
+cover this process and its descendants, the JVM and its workers; start-up of Spark is excluded.
+`shuffled` is the bytes that Spark reports as written for shuffles, null if it reports none.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ EVERY = 0.2
 
 
 class Watched:
-    """Memory and processor time of this process and all below it, looked at now and then."""
+    """Samples memory and CPU time of this process and its descendants."""
 
     def __init__(self) -> None:
         self.peak = 0
@@ -41,7 +40,7 @@ class Watched:
         self._thread.start()
 
     def stop(self) -> float:
-        """Processor seconds since the start."""
+        """Stop sampling and return the CPU seconds since `start`."""
         self._ended.set()
         self._thread.join()
         self._look()
@@ -74,7 +73,7 @@ class Watched:
 
 
 def shuffled(spark: Any) -> int | None:
-    """Bytes written for shuffles by all stages."""
+    """Return the bytes written for shuffles by all stages."""
     if not hasattr(spark, "_jsc"):
         return None
     context = spark.sparkContext
@@ -84,14 +83,14 @@ def shuffled(spark: Any) -> int | None:
 
 
 def job(spark: Any, path: str, out: str) -> int:
-    """Records kept, by a job. The session is active, and taken."""
+    """Dedup by a job, which uses the active session; return the number of kept records."""
     from neardup import jobs
 
     return jobs.dedup([path], out, jobs.Options(engine="spark")).kept or 0
 
 
 def frames(spark: Any, path: str, out: str) -> int:
-    """Records kept, by DataFrames."""
+    """Dedup by DataFrames; return the number of kept records."""
     from neardup.engines.spark import dedup
 
     found = dedup(spark.read.parquet(path), order_by="line")
@@ -106,7 +105,7 @@ def main() -> None:
 
     os.environ["NEARDUP_SPARK_UI"] = "true"
     with session(master) as opened:
-        # A first task starts workers.
+        # Warm up: the first task starts workers.
         opened.spark.range(10).repartition(2).count()
         watched = Watched()
         watched.start()

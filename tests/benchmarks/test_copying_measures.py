@@ -141,4 +141,4 @@ def test_the_script_prints_a_table_for_each_language_and_both() -> None:
     assert [head.split(" | ")[0] for head in heads] == ["| English", "| Chinese", "| both"]
     assert ran.stdout.count("| all | ") == 3
     ran = subprocess.run([*command, "--cases", "0"], capture_output=True, text=True, check=False)
-    assert (ran.returncode, "--cases is 0: it must be at least 1" in ran.stderr) == (2, True)
+    assert (ran.returncode, "--cases 0 is too few: at least 1" in ran.stderr) == (2, True)
