@@ -47,7 +47,13 @@ def test_many_fingerprints() -> None:
 
 @pytest.mark.parametrize(
     "ids",
-    [[7, -3, 2**62], np.array([7, -3, 2**62]), iter([7, -3, 2**62]), (7, -3, np.int64(2**62))],
+    [
+        [7, -3, 2**62],
+        np.array([7, -3, 2**62]),
+        iter([7, -3, 2**62]),
+        (7, -3, np.int64(2**62)),
+        pa.array([7, -3, 2**62]),
+    ],
 )
 def test_own_numbers(ids: Any) -> None:
     index = nd.Index()
@@ -64,8 +70,9 @@ def test_numbers_from_end_to_end_of_int64() -> None:
         index.add([3])
     with pytest.raises(ValueError, match="already in the index"):
         index.add([3], ids=[2**63 - 1])
-    with pytest.raises((ValueError, OverflowError), match=str(2**63)):
-        index.add([3], ids=[2**63])
+    for ids in ([2**63], np.array([2**63], dtype=np.uint64)):
+        with pytest.raises(ValueError, match=f"is {2**63}; whole|{2**63} is too large"):
+            index.add([3], ids=ids)
     same(index, {-(2**63): 1, 2**63 - 1: 2})
 
 
@@ -73,7 +80,9 @@ def test_names() -> None:
     index = nd.Index()
     assert index.add(1, ids="ärger") == "ärger"
     assert index.add([3, 0], ids=["z", "a"]) == ["z", "a"]
-    assert index.add([7], ids=["我"]) == ["我"]
+    assert index.add([7], ids=pa.array(["我"])) == ["我"]
+    with pytest.raises(ValueError, match="has a lone surrogate"):
+        index.add([7], ids=["\ud800"])
     assert index.add([1], ids=[""]) == [""]
     same(index, {"ärger": 1, "z": 3, "a": 0, "我": 7, "": 1})
     assert hits(index.search(1, 1)) == [("", 0), ("ärger", 0), ("a", 1), ("z", 1)]
@@ -427,7 +436,11 @@ def test_the_plan(bits: int) -> None:
     index = nd.Index(bits)
     words = bits // 64
     codes = np.random.default_rng(2).integers(0, 2**64, (100_000, words), dtype=np.uint64)
-    index.add(codes)
+    for part in np.array_split(codes, 2):
+        index.add(part)
+    whole = index.plan(3)
+    assert len(whole.parts) > 1
+    assert whole.cost == pytest.approx(sum(part.cost for part in whole.parts))
     index.compact()
     plans = [index.plan(radius) for radius in range(bits + 1)]
     assert [plan.radius for plan in plans] == list(range(bits + 1))

@@ -85,6 +85,9 @@ def test_nearest() -> None:
     for n in range(1, 8):
         assert hits(index.nearest(1, n)) == everyone[:n]
         assert hits(index.nearest(1, n, max_distance=1)) == everyone[: min(n, 3)]
+        assert index.nearest(1, n, radius=1) == index.nearest(1, n, max_distance=1)
+    with pytest.raises(ValueError, match="radius and max_distance say the same"):
+        index.nearest(1, radius=1, max_distance=1)
     assert hits(index.nearest(1, 5, max_distance=0)) == everyone[:2]
     assert index.nearest(0b10000, 5, max_distance=0) == []
     table = index.nearest([1, 2**64 - 1], 2)
