@@ -1,8 +1,8 @@
-"""Writes crawl.warc: a small capture of a hundred and twenty responses of a dozen kinds.
+"""Write crawl.warc: a small capture of 120 HTTP responses of 12 kinds.
 
     python examples/captures.py [FILE.warc]
 
-Every run writes the same bytes. Names, numbers and texts are made up.
+Every run writes the same bytes. Names, numbers and texts are invented.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ hazel island ivory kettle lantern linen maple marble meadow mirror ocean olive o
 ribbon river saddle silver stone summer timber valley velvet walnut willow winter
 """.split()  # noqa: SIM905
 NOW = datetime.datetime(2026, 11, 17, 4, 0, tzinfo=datetime.UTC)
-Answer = tuple[int, list[tuple[str, str]], str]
+Response = tuple[int, list[tuple[str, str]], str]
 
 
 class Draw:
-    """What differs between two answers of a kind."""
+    """Random values that differ between two responses of a kind."""
 
     def __init__(self, seed: str) -> None:
         self.random = Random(seed)
@@ -50,16 +50,16 @@ class Draw:
         return ".".join(str(self.random.randint(1, 254)) for _ in range(4))
 
 
-def nginx(status: int, says: str) -> Callable[[Draw], Answer]:
-    def answer(draw: Draw) -> Answer:
+def nginx(status: int, reason: str) -> Callable[[Draw], Response]:
+    def response(draw: Draw) -> Response:
         server = f"nginx/{draw.random.choice(('1.18.0', '1.22.1', '1.25.3'))}"
         body = (
-            f"<html><head><title>{status} {says}</title></head><body><center><h1>{status} {says}"
-            f"</h1></center><hr><center>{server}</center></body></html>"
+            f"<html><head><title>{status} {reason}</title></head><body><center>"
+            f"<h1>{status} {reason}</h1></center><hr><center>{server}</center></body></html>"
         )
         return status, [("Server", server), ("Content-Type", "text/html")], body
 
-    return answer
+    return response
 
 
 def shop(title: str, main: str) -> str:
@@ -71,7 +71,7 @@ def shop(title: str, main: str) -> str:
     )
 
 
-def product(draw: Draw) -> Answer:
+def product(draw: Draw) -> Response:
     draw.host = "shop.example.com"
     name = draw.words(2, 4).title()
     reviews = "".join(
@@ -95,8 +95,8 @@ def product(draw: Draw) -> Answer:
     return 200, headers, shop(name, main)
 
 
-def not_here(draw: Draw) -> Answer:
-    """A soft 404: the status says that all is well."""
+def soft_not_found(draw: Draw) -> Response:
+    """Return a soft 404: a page that says "not found" with status 200."""
     draw.host = "shop.example.com"
     main = (
         '<div class="lost"><h1>Page not found</h1><p>Sorry, there is nothing at '
@@ -110,7 +110,7 @@ def not_here(draw: Draw) -> Answer:
     return 200, headers, shop("Page not found", main)
 
 
-def orders(draw: Draw) -> Answer:
+def orders(draw: Draw) -> Response:
     draw.host = "api.example.com"
     rows = [
         {"id": draw.uuid(), "item": draw.words(1, 3), "total": draw.random.randint(1, 900)}
@@ -121,14 +121,14 @@ def orders(draw: Draw) -> Answer:
     return 200, headers, body
 
 
-def expired(draw: Draw) -> Answer:
+def expired(draw: Draw) -> Response:
     draw.host = "api.example.com"
     error = {"code": "token_expired", "message": "Sign in again, please", "trace": draw.hex(32)}
     headers = [("Content-Type", "application/json"), ("X-Request-Id", draw.uuid())]
     return 401, headers, json.dumps({"error": error})
 
 
-def blocked(draw: Draw) -> Answer:
+def blocked(draw: Draw) -> Response:
     body = (
         "<!DOCTYPE html><html><head><title>Attention Required!</title></head><body>"
         '<div class="notice"><h1>Sorry, you have been blocked</h1><h2>You are unable to access '
@@ -143,7 +143,7 @@ def blocked(draw: Draw) -> Answer:
     return 403, headers, body
 
 
-def captcha(draw: Draw) -> Answer:
+def captcha(draw: Draw) -> Response:
     body = (
         '<!DOCTYPE html><html lang="zh"><head><meta charset="utf-8"><title>安全验证</title></head>'
         '<body><div class="panel"><h1>访问过于频繁</h1><p>请输入验证码后继续访问</p>'
@@ -154,7 +154,7 @@ def captcha(draw: Draw) -> Answer:
     return 200, headers, body
 
 
-def login(draw: Draw) -> Answer:
+def login(draw: Draw) -> Response:
     body = (
         "<!DOCTYPE html><html><head><title>Gitbarn: Sign in</title></head><body>"
         f'<div class="box"><h1>Gitbarn</h1><form action="/login?next={draw.path}">'
@@ -170,7 +170,7 @@ def login(draw: Draw) -> Answer:
     return 200, headers, body
 
 
-def listing(draw: Draw) -> Answer:
+def listing(draw: Draw) -> Response:
     names = sorted(f"{draw.word()}-{draw.random.randint(1, 9)}.zip" for _ in range(9))
     rows = "".join(
         f'<tr><td><a href="{name}">{name}</a></td><td>{draw.time:%Y-%m-%d %H:%M}</td>'
@@ -185,12 +185,12 @@ def listing(draw: Draw) -> Answer:
     return 200, [("Server", "Apache/2.4.58"), ("Content-Type", "text/html;charset=UTF-8")], body
 
 
-def redirect(draw: Draw) -> Answer:
+def redirect(draw: Draw) -> Response:
     return 301, [("Server", "awselb/2.0"), ("Location", f"https://{draw.host}:443{draw.path}")], ""
 
 
-def console(draw: Draw) -> Answer:
-    """The one to find: nobody meant it to be seen."""
+def console(draw: Draw) -> Response:
+    """Return an exposed admin console: the response to find."""
     draw.host = "build7.example.net"
     jobs = "".join(f'<tr class="job"><td>{x}</td><td>failed</td></tr>' for x in WORDS[20:26])
     body = (
@@ -202,7 +202,7 @@ def console(draw: Draw) -> Answer:
     return 200, headers, body
 
 
-KINDS: tuple[tuple[Callable[[Draw], Answer], int], ...] = (
+KINDS: tuple[tuple[Callable[[Draw], Response], int], ...] = (
     (nginx(404, "Not Found"), 31),
     (product, 24),
     (blocked, 15),
@@ -210,7 +210,7 @@ KINDS: tuple[tuple[Callable[[Draw], Answer], int], ...] = (
     (nginx(403, "Forbidden"), 9),
     (login, 8),
     (redirect, 7),
-    (not_here, 5),
+    (soft_not_found, 5),
     (captcha, 4),
     (expired, 2),
     (listing, 2),
@@ -219,11 +219,11 @@ KINDS: tuple[tuple[Callable[[Draw], Answer], int], ...] = (
 
 
 def records() -> Iterator[bytes]:
-    answers = [(answer, at) for answer, count in KINDS for at in range(count)]
-    Random(14).shuffle(answers)
-    for number, (answer, _) in enumerate(answers):
+    responses = [(make, at) for make, count in KINDS for at in range(count)]
+    Random(14).shuffle(responses)
+    for number, (make, _) in enumerate(responses):
         draw = Draw(f"capture {number}")
-        status, headers, body = answer(draw)
+        status, headers, body = make(draw)
         data = body.encode()
         headers = [("Date", f"{draw.time:%a, %d %b %Y %H:%M:%S} GMT"), *headers]
         lines = [f"HTTP/1.1 {status} -", *(f"{name}: {value}" for name, value in headers)]

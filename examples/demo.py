@@ -1,4 +1,4 @@
-"""Two texts compared, then the sample corpus beside this file deduplicated: `make demo`."""
+"""Compare two texts, then deduplicate examples/sample.jsonl: `make demo`."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ from neardup import jobs
 
 SAMPLE = Path(__file__).with_name("sample.jsonl")
 FOLDER = Path(__file__).parents[1] / "demo"
-# Removed records shown: enough to see that all languages and kinds of edits are there.
+# Removed records to print: enough to show all languages and kinds of edits.
 SHOWN = 10
 
 console = Console(highlight=False)
@@ -46,8 +46,8 @@ def columns(*titles: str) -> Table:
 def show_two_texts(texts: dict[str, str], left: str, right: str) -> None:
     step(
         1,
-        "two texts become fingerprints",
-        "A fingerprint is 128 bits, written as 32 hexadecimal digits. Texts that differ little get "
+        "fingerprints of two texts",
+        "A fingerprint has 128 bits, written as 32 hexadecimal digits. Similar texts have "
         "fingerprints that differ in few bits.",
     )
     table = columns("id", "fingerprint")
@@ -68,9 +68,9 @@ def show_two_texts(texts: dict[str, str], left: str, right: str) -> None:
 def show_job(folder: Path) -> None:
     step(
         2,
-        "a file without its near-duplicates",
-        "Pairs are found by their fingerprints, then the exact similarity decides. Kept records "
-        "stay as they are, byte for byte.",
+        "near-duplicates removed from a file",
+        "Sketches of the texts find candidate pairs; the exact similarity decides. Kept records "
+        "are copied byte for byte.",
     )
     there = shown(folder)
     console.print(f"neardup dedup {shown(SAMPLE)} -o {there}/kept.jsonl \\", style="bold")
@@ -82,7 +82,7 @@ def show_job(folder: Path) -> None:
     table.add_column()
     table.add_row(str(found.read), f"records read, {found.unreadable} unreadable")
     table.add_row(str(found.no_signal), "with too few words for a fingerprint, kept")
-    table.add_row(str(found.verified), f"pairs verified: similar to {found.similarity:g} or more?")
+    table.add_row(str(found.verified), f"candidate pairs verified, threshold {found.similarity:g}")
     table.add_row(str(found.clusters), "clusters of near-duplicates")
     table.add_row(str(found.removed), "records removed", style="yellow")
     table.add_row(str(found.kept), "records kept", style="green")
@@ -94,14 +94,14 @@ def show_removed(path: Path) -> None:
         rows = list(csv.DictReader(file))
     step(
         3,
-        "what was removed, and why",
-        "Each removed record names the one kept in its place. Capitals and punctuation make no "
+        "removed records",
+        "Each removed record names the record kept in its place. Case and punctuation make no "
         "difference; an advert, other dates or a new header make a small one.",
     )
-    table = columns("removed", "is nearly")
+    table = columns("removed", "near-duplicate of")
     table.add_column("bits apart", justify="right")
     table.add_column("similarity", justify="right")
-    # Every other one: the kinds of texts follow each other in the sample.
+    # Every other row: the sample is sorted by kind of text.
     chosen = rows[::2][:SHOWN]
     for row in chosen:
         similarity = f"{float(row['similarity']):.3f}"
@@ -115,10 +115,10 @@ def show_files(folder: Path) -> None:
     step(
         4,
         "the report",
-        "One page without anything from the network: counts, distances, and the texts of the "
-        "largest clusters side by side, differences marked. Open it in a browser:",
+        "One self-contained HTML page: counts, distances, and the texts of the largest clusters "
+        "side by side with their differences marked. Open it in a browser:",
     )
-    # Not wrapped: a line to be copied.
+    # Not wrapped, so that it can be copied.
     console.print(report.resolve().as_uri(), style="bold", soft_wrap=True)
     console.print()
     console.rule("try next")
@@ -129,7 +129,7 @@ def show_files(folder: Path) -> None:
 
 
 def shown(path: Path) -> str:
-    """A path as one writes it here."""
+    """Return a path relative to the current folder if it is inside."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 

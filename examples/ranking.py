@@ -1,10 +1,10 @@
-"""The six documents of a news corpus that resemble one of it most, by SimHash and by TF-IDF.
+"""Rank the six documents of a news corpus most similar to one of them, by SimHash and by TF-IDF.
 
     python examples/ranking.py [FOLDER]
 
-Makes ten thousand made-up news items in Chinese and English, a line each, their words cut already.
-Number 5644 is a rewritten number 88. Then it runs two commands, and compares their answers with
-those of the PyPI package simhash, if it is installed, and of TF-IDF weights written out plainly.
+Generates ten thousand news items in Chinese and English, one per line, words separated by spaces.
+Item 5644 is a rewritten copy of item 88. Runs two commands and compares their results with those of
+the PyPI package simhash, if it is installed, and with a plain implementation of TF-IDF.
 """
 
 import contextlib
@@ -50,7 +50,7 @@ SMALL_CHINESE = ["的", "在", "将", "和", "了", "，", "。"]
 
 
 def news(rng: random.Random, *, chinese: bool) -> list[str]:
-    """The words of an item: some of a topic of its own, many small ones."""
+    """Return the words of an item: words of its topic among many function words."""
     subject = rng.sample(THINGS if chinese else WORDS, 14)
     small = SMALL_CHINESE if chinese else SMALL
     words = [rng.choice(PLACES), rng.choice(WHO), rng.choice(VERBS)] if chinese else []
@@ -62,7 +62,7 @@ def news(rng: random.Random, *, chinese: bool) -> list[str]:
 
 
 def rewritten(words: list[str], rng: random.Random) -> list[str]:
-    """A new headline, some words changed, the end cut off."""
+    """Return a copy with a new headline, some words changed and the end cut off."""
     changed = [rng.choice(words) if rng.random() < 0.05 else word for word in words]
     return ["快讯", *words[3:12], "。", *changed[: len(changed) * 9 // 10]]
 
@@ -75,7 +75,7 @@ def corpus() -> list[list[str]]:
 
 
 def command(*arguments: object) -> list[dict[str, object]]:
-    """Runs neardup with these arguments, shows what it prints, and returns it as rows."""
+    """Run neardup with these arguments, show its output, and return it as rows."""
     given = [str(argument) for argument in arguments]
     print(f"\n$ neardup {' '.join(given)}", flush=True)
     cli.run(given)
@@ -86,7 +86,7 @@ def command(*arguments: object) -> list[dict[str, object]]:
 
 
 def plain_tfidf(texts: list[list[str]], asked: int) -> list[tuple[int, float]]:
-    """Rows and cosines, as gensim's TfidfModel and SparseMatrixSimilarity have them."""
+    """Return rows and cosines as gensim's TfidfModel and SparseMatrixSimilarity compute them."""
     bags = [Counter(words) for words in texts]
     found = Counter(word for bag in bags for word in bag)
     idf = {word: math.log2(len(texts) / count) for word, count in found.items()}
@@ -122,16 +122,16 @@ def main(folder: Path) -> None:
     print()
     stopwords = set(getattr(Recipe.load(RECIPE).stopwords, "words", ()))
     kept = [[word for word in words if word not in stopwords] for words in texts]
-    # A line is known by its number, from 1.
+    # The id of a line is its number, from 1.
     expected = plain_tfidf(kept, ASKED)[:SHOWN]
     rows = [(int(str(row["id"]).rpartition(":")[2]) - 1, row["score"]) for row in alike]
     same = all(
         at == other and math.isclose(float(str(score)), wanted, abs_tol=1e-9)
         for (at, score), (other, wanted) in zip(rows, expected, strict=True)
     )
-    check("by TF-IDF, written out plainly", same)
+    check("TF-IDF, plain implementation", same)
     if importlib.util.find_spec("simhash") is None:
-        print("by simhash: not compared; pip install simhash")
+        print("SimHash: not compared; pip install simhash")
         return
     from simhash import Simhash
 
@@ -139,7 +139,7 @@ def main(folder: Path) -> None:
     distances = ((at, asked.distance(Simhash(words))) for at, words in enumerate(kept))
     nearest = sorted(distances, key=lambda row: row[1])[:SHOWN]
     found = [(int(str(row["id"]).rpartition(":")[2]) - 1, row["distance"]) for row in near]
-    check("by simhash, PyPI simhash", found == nearest)
+    check("SimHash, PyPI simhash", found == nearest)
 
 
 if __name__ == "__main__":

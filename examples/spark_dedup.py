@@ -1,11 +1,12 @@
-"""Near-duplicates of a table on a cluster: the program that spark-submit runs.
+"""Deduplicate a table on a Spark cluster, as a program for spark-submit.
 
     spark-submit … examples/spark_dedup.py IN OUT [--similarity 0.85] [--against SKETCHES…]
 
-IN and OUT are folders of Parquet with the columns id and text, wherever Spark reads and writes:
-s3a://, hdfs://, a shared disk. OUT/kept has the records that stay, OUT/removed which were removed
-and for which, of earlier days too, OUT/sketches what later days are compared with (--against, with
-those of all days before). docs/scale.md has the whole command line, and what its settings are for.
+IN and OUT are folders of Parquet with the columns id and text, on any storage of Spark: s3a://,
+hdfs://, a shared disk. OUT/kept has the kept records; OUT/removed the removed ones, each with the
+record kept in its place, which may be of an earlier run; OUT/sketches the sketches of kept records,
+for --against in later runs, together with those of all runs before. docs/scale.md has the complete
+command line and explains its settings.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def test_the_news_are_ranked(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     ranking.COUNT, ranking.COPY = 1500, 644
     ranking.main(tmp_path)
     output = capsys.readouterr().out
-    for title in ("by TF-IDF, written out plainly", "by simhash, PyPI simhash"):
+    for title in ("TF-IDF, plain implementation", "SimHash, PyPI simhash"):
         assert f"{title}: the same" in output
     # The original, then its copy; lines are counted from 1.
     best = [re.search(rf"^  {rank} .*news.txt:(\d+)", output, re.MULTILINE) for rank in (1, 2)]
