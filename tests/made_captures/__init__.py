@@ -16,7 +16,7 @@ make such a page what it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -130,10 +130,16 @@ def _of_its_own(number: int) -> _Draw:
     return _of_many_hosts(lambda volatile, host, path: odd(number, volatile, host, path))
 
 
-def kinds(*, held_out: bool = False) -> dict[str, _Draw]:
-    """All kinds of which there are several responses, by name."""
+def kinds(*, held_out: bool = False, is_brief: bool = False) -> dict[str, _Draw]:
+    """All kinds of which there are several responses, by name.
+
+    is_brief  one site of each genre, not several in other styles and languages
+    """
     found: dict[str, _Draw] = {}
-    for site in HELD_OUT_SITES if held_out else TUNING_SITES:
+    sites: Sequence[Site] = HELD_OUT_SITES if held_out else TUNING_SITES
+    if is_brief:
+        sites = list({site.genre: site for site in sites}.values())
+    for site in sites:
         found |= {f"{site.name}/{page}": _of_site(site, page) for page in GENRES[site.genre]}
     for part in (servers, apis, notices):
         makers = part.HELD_OUT if held_out else part.TUNING
@@ -148,13 +154,14 @@ def made(
     count: int = 1500,
     odd_ones: int = 40,
     size: int = 1,
+    is_brief: bool = False,
 ) -> list[Made]:
     """`count` responses in no order; few kinds have many, many have few.
 
     size  pages are about so many times as long: 1 is 4 to 20 kB
     """
     random = Random(f"made {seed} {held_out}")
-    draws = kinds(held_out=held_out)
+    draws = kinds(held_out=held_out, is_brief=is_brief)
     names = sorted(draws)
     random.shuffle(names)
     shares = [1 / (rank + 4) for rank in range(len(names))]

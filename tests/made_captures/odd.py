@@ -8,65 +8,18 @@ from .volatile import Volatile
 from .words import LANGUAGES
 from .written import Written
 
-_TAGS = [
-    "div",
-    "section",
-    "article",
-    "p",
-    "ul",
-    "ol",
-    "li",
-    "table",
-    "tr",
-    "td",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "blockquote",
-    "pre",
-    "form",
-    "fieldset",
-    "dl",
-    "dt",
-    "dd",
-    "figure",
-    "center",
-    "font",
-    "b",
-    "i",
-    "em",
-    "strong",
-    "span",
-    "a",
-    "nav",
-    "aside",
-    "details",
-    "summary",
-    "marquee",
-    "tt",
-    "small",
-    "address",
-    "main",
-    "header",
-]
+_TAGS = """
+div section article p ul ol li table tr td h1 h2 h3 h4 blockquote pre form fieldset dl dt dd figure
+center font b i em strong span a nav aside details summary marquee tt small address main header
+"""
 _SERVERS = (
     "Zope/4", "Mongrel2", "thttpd/2.29", "WEBrick/1.7", "Roxen/6", "AOLserver", "Cherokee", "Boa/0.94",
     "GoAhead-Webs", "Yaws 2.1", "Hiawatha v11", "nostromo 1.9.6", "CherryPy/18", "TornadoServer/6.3",
     "uvicorn", "hypercorn-h11", "Perl Dancer", "Mojolicious", "micro_httpd", "Monkey/1.6", "bfe", "Resin/4",
 )  # fmt: skip
-_NAMES = [
-    "X-Backend",
-    "X-Build",
-    "X-Host",
-    "X-Node",
-    "X-Region",
-    "X-Theme",
-    "X-Team",
-    "X-Mood",
-    "X-Cluster",
-    "X-Pod",
-]
+_NAMES = """
+X-Backend X-Build X-Host X-Node X-Region X-Theme X-Team X-Mood X-Cluster X-Pod
+"""
 
 
 def odd(number: int, volatile: Volatile, host: str, path: str) -> Written:
@@ -75,7 +28,7 @@ def odd(number: int, volatile: Volatile, host: str, path: str) -> Written:
     language = LANGUAGES[fixed.choice(list(LANGUAGES))]
     prefix = "".join(fixed.choices("bcdfglmnprstvz", k=2)) + "".join(fixed.choices("aeiou", k=1))
     # A page has a few tags it likes, in a few classes it made up.
-    tags = fixed.sample(_TAGS, 7)
+    tags = fixed.sample(_TAGS.split(), 7)
     classes = [f"{prefix}{fixed.choice(LANGUAGES['en'].words)}" for _ in range(6)]
 
     def element(depth: int) -> str:
@@ -95,7 +48,7 @@ def odd(number: int, volatile: Volatile, host: str, path: str) -> Written:
         ("Content-Type", "text/html; charset=utf-8"),
         *(
             (name, fixed.choice(LANGUAGES["en"].words))
-            for name in fixed.sample(_NAMES, fixed.randint(1, 4))
+            for name in fixed.sample(_NAMES.split(), fixed.randint(1, 4))
         ),
     ]
     page = f"<html><head><title>{title}</title></head><body>{body}</body></html>"

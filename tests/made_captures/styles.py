@@ -62,47 +62,12 @@ _BOOTSTRAP = {
     "tag": "badge badge-secondary",
     "banner": "jumbotron",
 }
-_TAILWIND = [
-    "flex",
-    "grid",
-    "block",
-    "inline-flex",
-    "items-center",
-    "justify-between",
-    "gap-2",
-    "gap-4",
-    "p-2",
-    "p-4",
-    "px-6",
-    "py-3",
-    "mt-2",
-    "mt-8",
-    "mb-4",
-    "mx-auto",
-    "w-full",
-    "max-w-7xl",
-    "rounded-lg",
-    "rounded",
-    "shadow-sm",
-    "border",
-    "bg-white",
-    "bg-gray-50",
-    "text-sm",
-    "text-lg",
-    "text-gray-500",
-    "text-gray-900",
-    "font-medium",
-    "font-bold",
-    "leading-6",
-    "tracking-tight",
-    "hover:underline",
-    "md:grid-cols-3",
-    "lg:px-8",
-    "sm:flex",
-    "dark:bg-slate-800",
-    "space-y-4",
-    "overflow-hidden",
-]
+_TAILWIND = """
+flex grid block inline-flex items-center justify-between gap-2 gap-4 p-2 p-4 px-6 py-3 mt-2 mt-8
+mb-4 mx-auto w-full max-w-7xl rounded-lg rounded shadow-sm border bg-white bg-gray-50 text-sm
+text-lg text-gray-500 text-gray-900 font-medium font-bold leading-6 tracking-tight hover:underline
+md:grid-cols-3 lg:px-8 sm:flex dark:bg-slate-800 space-y-4 overflow-hidden
+"""
 
 
 def _bootstrap(site: str, part: str) -> str:
@@ -111,7 +76,8 @@ def _bootstrap(site: str, part: str) -> str:
 
 def _tailwind(site: str, part: str) -> str:
     number = _number(site, part)
-    return " ".join(_TAILWIND[(number >> 5 * at) % len(_TAILWIND)] for at in range(5))
+    names = _TAILWIND.split()
+    return " ".join(names[(number >> 5 * at) % len(names)] for at in range(5))
 
 
 def _bem(site: str, part: str) -> str:
