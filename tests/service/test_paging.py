@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,16 @@ def named(id_: str, version: int) -> tuple[str, str]:
     return id_, f"the text of {id_} in its version {version}"
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One service for all examples: to make a collection takes longer than to page through it."""
+    path = tmp_path_factory.mktemp("paged") / "paged.neardup"
+    with nd.Collection.open(path, durability="normal") as collection:
+        service = Service(collection)
+        yield service
+        service.close()
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     before=st.lists(st.sampled_from(IDS), unique=True),
@@ -37,31 +47,31 @@ def named(id_: str, version: int) -> tuple[str, str]:
     newest=st.booleans(),
 )
 def test_no_id_comes_twice_and_what_stays_is_not_missed(
-    before: list[str], changes: list[tuple[list[str], list[str]]], limit: int, newest: bool
+    shared: Service,
+    before: list[str],
+    changes: list[tuple[list[str], list[str]]],
+    limit: int,
+    newest: bool,
 ) -> None:
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        nd.Collection.open(Path(folder) / "paged.neardup", durability="normal") as collection,
-    ):
-        service = Service(collection)
-        collection.add([named(id_, 0) for id_ in before])
-        # The naive model: what there was, and what was touched before its page was read.
-        touched: set[str] = set()
-        seen: list[tuple[str, str | None]] = []
-        left, after = list(changes), None
-        while True:
-            page = answers.documents(service, limit=limit, after=after, newest=newest, texts=True)
-            seen += [(one.id, one.text) for one in page.documents]
-            after = page.next
-            if after is None:
-                break
-            assert len(page.documents) == limit
-            if left:
-                added, removed = left.pop(0)
-                collection.remove(removed)
-                collection.add([named(id_, len(left) + 1) for id_ in added])
-                touched |= {*added, *removed} - {id_ for id_, _ in seen}
-        service.close()
+    collection = shared.collection
+    collection.remove(IDS)
+    collection.add([named(id_, 0) for id_ in before])
+    # The naive model: what there was, and what was touched before its page was read.
+    touched: set[str] = set()
+    seen: list[tuple[str, str | None]] = []
+    left, after = list(changes), None
+    while True:
+        page = answers.documents(shared, limit=limit, after=after, newest=newest, texts=True)
+        seen += [(one.id, one.text) for one in page.documents]
+        after = page.next
+        if after is None:
+            break
+        assert len(page.documents) == limit
+        if left:
+            added, removed = left.pop(0)
+            collection.remove(removed)
+            collection.add([named(id_, len(left) + 1) for id_ in added])
+            touched |= {*added, *removed} - {id_ for id_, _ in seen}
     expected = [named(id_, 0) for id_ in before if id_ not in touched]
     assert seen == expected[:: -1 if newest else 1]
 
