@@ -1,1 +1,1 @@
-"""Shared code of the tests: inputs, made files, processes, browsers, Spark."""
+"""Shared code of the tests: inputs, generated files, processes, browsers, Spark."""

@@ -1,4 +1,4 @@
-"""Files as batches, and packed data, for tests of sources and sinks."""
+"""Read files as batches, compress and decompress: for tests of sources and sinks."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pairs of texts whose cosine lies just above a similarity: where near-duplicates are missed.
+"""Pairs of texts whose cosine is just above a threshold, where near-duplicates are missed.
 
 Ten kinds of texts and nine kinds of edits. An edit is tried at random strengths until the cosine is
 within .02 above the similarity. benchmarks/threshold_recall.py uses them on real texts.
@@ -22,7 +22,7 @@ Edit = Callable[[Text, Sequence[Text], float, random.Random], Text]
 
 
 def edited(text: Text, pool: Sequence[Text], strength: float, rng: random.Random) -> Text:
-    """Words deleted, replaced or inserted at random."""
+    """Delete, replace or insert words at random."""
     foreign, made = rng.choice(pool), []
     for word in text:
         if (draw := rng.random()) < strength / 3:
@@ -34,20 +34,20 @@ def edited(text: Text, pool: Sequence[Text], strength: float, rng: random.Random
 
 
 def inserted(text: Text, pool: Sequence[Text], strength: float, rng: random.Random) -> Text:
-    """A foreign run inserted."""
+    """Insert a run of foreign words."""
     at, foreign = rng.randrange(len(text)), rng.choice(pool)
     run = [rng.choice(foreign) for _ in range(_size(text, strength))]
     return text[:at] + run + text[at:]
 
 
 def dropped(text: Text, _: Sequence[Text], strength: float, rng: random.Random) -> Text:
-    """A run dropped."""
+    """Delete a run of words."""
     at = rng.randrange(len(text))
     return text[:at] + text[at + _size(text, strength) :]
 
 
 def repeated(text: Text, _: Sequence[Text], strength: float, rng: random.Random) -> Text:
-    """A run repeated, up to six times."""
+    """Repeat a run up to six times."""
     at = rng.randrange(len(text))
     return text + text[at : at + _size(text, strength)] * rng.randint(1, 6)
 
@@ -60,7 +60,7 @@ def edited_and_repeated(
 
 
 def types_replaced(text: Text, pool: Sequence[Text], strength: float, rng: random.Random) -> Text:
-    """Some words replaced wherever they occur."""
+    """Replace some words wherever they occur."""
     chosen = _types(text, strength, rng)
     others = dict(zip(chosen, (rng.choice(rng.choice(pool)) for _ in chosen), strict=True))
     return [others.get(word, word) for word in text]
@@ -72,13 +72,13 @@ def types_deleted(text: Text, _: Sequence[Text], strength: float, rng: random.Ra
 
 
 def one_added(text: Text, pool: Sequence[Text], strength: float, rng: random.Random) -> Text:
-    """One word, of the text or not, added many times."""
+    """Add one word many times, of the text or a foreign one."""
     word = rng.choice(text if rng.random() < 0.5 else rng.choice(pool))
     return text + [word] * max(1, round(10 ** (3 * strength)))
 
 
 def run_replaced(text: Text, pool: Sequence[Text], strength: float, rng: random.Random) -> Text:
-    """A run replaced by another text's."""
+    """Replace a run by one of another text."""
     at, size = rng.randrange(len(text)), _size(text, strength)
     return text[:at] + list(rng.choice(pool)[:size]) + text[at + size :]
 
@@ -107,7 +107,7 @@ EDITS: dict[str, Edit] = {
 
 @dataclass(frozen=True)
 class Kind:
-    """Texts of one kind: how one is drawn, what foreign words come from, what joins words."""
+    """Texts of one kind: a generator, a pool of foreign words, and the separator of words."""
 
     draw: Callable[[random.Random], Text]
     pool: Sequence[Text]
@@ -119,17 +119,17 @@ def word(rng: random.Random, low: int = 5, high: int = 9) -> str:
 
 
 def equal_weights(rng: random.Random) -> Text:
-    """14 words of 5 to 9 letters: an even number of equal weights."""
+    """Return 14 words of 5 to 9 letters: an even number of equal weights."""
     return [word(rng) for _ in range(14)]
 
 
 def one_function_word(rng: random.Random) -> Text:
-    """Four words and a short one."""
+    """Return four words and a short one."""
     return [*(word(rng) for _ in range(4)), rng.choice(("a", "of", "the", "is", "to"))]
 
 
 def heavy(text: Text, rng: random.Random) -> Text:
-    """One word of the text repeated many times."""
+    """Repeat one word of the text many times."""
     return text + [rng.choice(text)] * rng.choice((5, 10, 30, 100, 300))
 
 
@@ -142,14 +142,14 @@ TEMPLATE = [
 
 
 def template(rng: random.Random) -> Text:
-    """A form with other fields."""
+    """Return a form letter with random fields."""
     return TEMPLATE[: rng.randint(8, len(TEMPLATE))] + [word(rng) for _ in range(rng.randint(2, 8))]
 
 
 def pairs(
     kind: Kind, edit: Edit, similarity: float, count: int, rng: random.Random, recipe: nd.Recipe
 ) -> Iterator[tuple[str, str]]:
-    """Up to so many pairs at the edge; fewer where an edit seldom gives one."""
+    """Yield up to `count` borderline pairs; fewer where an edit rarely gives one."""
     found, drawn = 0, 0
     while found < count and drawn < 40 * count:
         drawn += 1

@@ -1,4 +1,4 @@
-"""Views of made-up responses, and pairs of them whose cosine lies just above a similarity.
+"""Views of generated responses, and pairs of them whose cosine is just above a threshold.
 
 Each part of a view is a list of words, which the edits of `edges` change: one part alone, several
 at once, or a part that only one of both has. A part of one word next to one of thousands is where a
@@ -29,7 +29,7 @@ NAMES = [
 
 
 def text_of(parts: Parts) -> str:
-    """The view as a text."""
+    """Return the view as text."""
     lines = [f"status {word}" for word in parts.get("status", [])]
     lines += [f"header {word}" for word in parts.get("headers", [])]
     for name in ("title", "tags", "keys"):
@@ -46,7 +46,7 @@ def some(rng: random.Random, words: Sequence[str], low: int, high: int) -> list[
 
 
 def elements(rng: random.Random, low: int, high: int) -> list[str]:
-    """Elements with depths that go up and down."""
+    """Return elements of varying depth."""
     found, depth = ["0html", "1head", "2title", "1body"], 2
     names = rng.sample(NAMES, rng.randint(3, len(NAMES)))
     for _ in range(rng.randint(low, high)):
@@ -65,7 +65,7 @@ def empty(rng: random.Random) -> Parts:
 
 
 def bare(rng: random.Random) -> Parts:
-    """Views of one feature each."""
+    """Return a view of a single feature."""
     return {**head(rng, 1), "title": some(rng, VOCABULARY, 1, 1), "body": ["image/png 14"]}
 
 
@@ -94,7 +94,7 @@ def long_page(rng: random.Random) -> Parts:
 
 
 def listing(rng: random.Random) -> Parts:
-    """One card again and again, with few words."""
+    """Return a page that repeats one card with few words."""
     card = [f"3{rng.choice(NAMES)}", *(f"4{name}" for name in some(rng, NAMES, 1, 5))]
     tags = ["0html", "1body", "2main", *(card * rng.randint(2, 60))]
     return {
@@ -123,7 +123,7 @@ KINDS: dict[str, Callable[[random.Random], Parts]] = {
 
 
 def changed(parts: Parts, other: Parts, rng: random.Random) -> Parts:
-    """Some parts edited, dropped, or taken from another response."""
+    """Edit or drop some parts, or take them from another response."""
     made = {name: list(words) for name, words in parts.items()}
     for name in rng.sample(sorted(made), rng.randint(1, min(3, len(made)))):
         draw = rng.random()
@@ -145,7 +145,7 @@ def pairs(
     rng: random.Random,
     recipe: nd.Recipe,
 ) -> Iterator[tuple[str, str]]:
-    """Up to so many pairs at the edge."""
+    """Yield up to `count` borderline pairs."""
     found, drawn = 0, 0
     while found < count and drawn < 40 * count:
         drawn += 1

@@ -1,4 +1,4 @@
-"""A person at the pages of the service: Chromium, which notes whatever goes wrong."""
+"""Sessions of Chromium on the pages of the service, which record every error."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 LOCALES = {"en": "en-GB", "zh": "zh-CN"}
-# Both languages and both schemes of colours, each once.
+# Both languages and both color schemes, each once.
 LOOKS = [("en", "light"), ("zh", "dark")]
 ALL_LOOKS = [(language, colours) for language in ("en", "zh") for colours in ("light", "dark")]
 
-# A name that is this machine for the browser, and nobody for others.
+# A host name that only the browser resolves to this machine.
 NAME = "search.test"
 ARGUMENTS = ["--no-sandbox", f"--host-resolver-rules=MAP {NAME} 127.0.0.1"]
 
@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Visit:
-    """A window of its own; `wrong` are errors of scripts, refused sources, foreign requests."""
+    """A browser window; `wrong` collects script errors, blocked sources and foreign requests."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Visit:
 
 @contextmanager
 def visiting(chromium: Browser, url: str, *looks: Any, **options: Any) -> Iterator[Visit]:
-    """A visit during which nothing may go wrong."""
+    """Open a window and assert at the end that nothing went wrong."""
     visit = Visit(chromium, url, *looks, **options)
     try:
         yield visit
@@ -93,7 +93,7 @@ def until(page: Page, expression: str, seconds: float = 15.0) -> None:
 
 
 def eventually(is_true: Callable[[], bool], seconds: float = 15.0) -> None:
-    """Waits until something is true."""
+    """Wait until a condition holds."""
     end = time.monotonic() + seconds
     while not is_true():
         assert time.monotonic() < end, f"not true after {seconds} s"

@@ -1,4 +1,4 @@
-"""The same responses written as every kind of capture, by the plainest code there is."""
+"""The same responses written in every capture format, by the simplest possible code."""
 
 import base64
 import gzip
@@ -27,7 +27,7 @@ def read(path: Path | str, **options: Any) -> tuple[list[Batch], list[str], list
 
 
 def told(path: Path | str, **options: Any) -> tuple[list[str], list[str], list[str]]:
-    """Views, problems and notes of a file, both without its name."""
+    """Return the views, problems and notes of a file, without its name."""
     batches, problems, notes = read(path, **options)
     texts = [text for batch in batches for text in batch.texts.to_pylist()]
     return (
@@ -38,7 +38,7 @@ def told(path: Path | str, **options: Any) -> tuple[list[str], list[str], list[s
 
 
 class Answer(NamedTuple):
-    """A response as a server sent it, and as it was meant."""
+    """A response as sent by the server, and as decoded."""
 
     url: str
     status: int
@@ -79,7 +79,7 @@ def answer(
 
 
 def answers() -> list[Answer]:
-    """Some of every sort: pages, JSON, an image, none at all, other scripts."""
+    """Return responses of every sort: pages, JSON, an image, no body, other scripts."""
     return [
         answer("http://a.example/", "<title>One</title><body><p class='x'>Hello, world.</p>"),
         answer("http://a.example/2", "<title>你好</title><p>这是一个页面，服务器。</p>"),
@@ -96,7 +96,7 @@ def answers() -> list[Answer]:
 def warc_record(
     block: bytes, url: str = "http://a.example/", *, kind: str = "response", **fields: str
 ) -> bytes:
-    """A record; `fields` are more of its headers, with _ for -."""
+    """Return a WARC record; `fields` are further headers, with _ for -."""
     named = {
         "WARC-Type": kind,
         "WARC-Target-URI": url,
@@ -196,7 +196,7 @@ def httpx_line(each: Answer, *, packed: bool = False) -> str:
 
 def write_httpx(folder: Path, found: Sequence[Answer]) -> Path:
     path = folder / "capture.jsonl"
-    # As httpx -irrb writes them: bodies that are no text are lost otherwise.
+    # As httpx -irrb writes them: without it binary bodies are lost.
     lines = [httpx_line(each, packed=each.text is None) for each in found]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path

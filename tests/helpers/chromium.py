@@ -1,4 +1,4 @@
-"""Pages in Chromium, where it is installed: what their script does."""
+"""Run static pages and their script in headless Chromium, where it is installed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def answer(page: str, script: str, folder: Path, *, waits: bool = True) -> Any:
         "note.textContent = JSON.stringify(said); document.body.append(note);"
         "})();</script></body>"
     )
-    # Nothing is drawn here, so no frame would ever come.
+    # Headless Chromium draws nothing, so no animation frame would ever fire.
     drawn = "<script>window.requestAnimationFrame = (work) => " + (
         "setTimeout(work, 0);</script>" if waits else "work();</script>"
     )

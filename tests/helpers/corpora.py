@@ -23,7 +23,7 @@ ODD = ["", " ", "…", "?!", "ok", "ok", "Ok", "ok", "=1+1", 'say "no", never\ns
 
 
 class Record(NamedTuple):
-    """A record, in the order its columns are written."""
+    """A record; columns are written in this order."""
 
     id: str
     text: str
@@ -32,7 +32,7 @@ class Record(NamedTuple):
 
 
 def texts_of(seed: int, count: int = 36) -> list[str]:
-    """Texts of which each may be a copy, or a slightly changed copy, of an earlier one."""
+    """Return texts, some of them copies or edited copies of earlier ones."""
     chance = random.Random(seed)
     texts: list[str] = []
     for _ in range(count):
@@ -41,7 +41,7 @@ def texts_of(seed: int, count: int = 36) -> list[str]:
             text = chance.choice(texts)
             texts.append(chance.choice([text, text.upper(), f"{text}!"]))
         elif texts and kind < 0.6:
-            # Copies of copies: chains whose ends are far apart.
+            # Copies of copies make chains whose ends are far apart.
             words = chance.choice(texts[-4:]).split()
             for _ in range(chance.randint(1, 2)):
                 at = chance.randint(0, len(words))
@@ -57,7 +57,7 @@ def texts_of(seed: int, count: int = 36) -> list[str]:
 def records_of(seed: int, count: int = 36) -> list[Record]:
     chance = random.Random(seed + 1000)
     return [
-        # 9 and 10: as words they are the other way round.
+        # 9 and 10 sort differently as strings.
         Record(f"r{row}", text, chance.randint(8, 11), f"2026-{chance.randint(9, 12):02}-01")
         for row, text in enumerate(texts_of(seed, count))
     ]
@@ -68,11 +68,11 @@ def single_lines(records: Sequence[Record]) -> list[Record]:
 
 
 def pieces_of(records: Sequence[Record], kind: str) -> tuple[bytes, list[bytes]]:
-    """The header and the bytes of each record, written in uneven ways."""
+    """Return the header and the bytes of each record, with varying whitespace and escapes."""
     if kind == "jsonl":
         lines = []
         for row, record in enumerate(records):
-            # Spaces, escapes and line ends differ: they have to stay.
+            # Spaces, escapes and line ends vary, since output must preserve them.
             space = (",", ":") if row % 3 else (", ", ": ")
             line = json.dumps(record._asdict(), ensure_ascii=row % 2 == 0, separators=space)
             lines.append(line.encode() + (b"\r\n" if row % 5 == 0 else b"\n"))
@@ -122,7 +122,7 @@ def write_parquet(path: Path, records: Sequence[Record]) -> Path:
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a table that a job has written."""
+    """Return the rows of a table written by a job."""
     if path.suffix == ".parquet":
         return list(pq.read_table(path).to_pylist())
     text = path.read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ CONTAINER = """<?xml version="1.0"?>
 
 
 def zipped(parts: Mapping[str, str | bytes], *, stored: Sequence[str] = ("mimetype",)) -> bytes:
-    """A zip of these parts, in this order."""
+    """Return a zip of these parts, in this order."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
@@ -48,7 +48,7 @@ def word_paragraphs(*texts: str) -> str:
 
 
 def docx(body: str, **parts: str) -> bytes:
-    """A Word document; parts are named without word/ and .xml."""
+    """Return a Word document; parts are named without word/ and .xml."""
     more = {f"word/{name}.xml": content for name, content in parts.items()}
     types = '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/'
     return zipped(
@@ -71,7 +71,7 @@ def odt(body: str, manifest: str = "") -> bytes:
 
 
 def epub(chapters: Mapping[str, str], **parts: str) -> bytes:
-    """A book; chapters are bodies by the names of their files, read in this order."""
+    """Return an EPUB; `chapters` maps file names to bodies, in reading order."""
     items = "".join(
         f'<item id="c{at}" href="{escape(name)}" media-type="application/xhtml+xml"/>'
         for at, name in enumerate(chapters)
@@ -86,7 +86,7 @@ def epub(chapters: Mapping[str, str], **parts: str) -> bytes:
             "mimetype": EPUB,
             "META-INF/container.xml": CONTAINER,
             "OEBPS/book.opf": package,
-            # The order in the archive is none to rely on.
+            # Stored in another order: the spine decides, not the archive.
             **{f"OEBPS/{name}": html(body) for name, body in reversed(list(chapters.items()))},
             **{name.replace("__", "/"): content for name, content in parts.items()},
         }
@@ -98,7 +98,7 @@ def rtf(body: str, head: str = r"\ansi\ansicpg1252\deff0{\fonttbl{\f0\fnil Arial
 
 
 def lines_at(lines: Sequence[tuple[float, float, str]], *, size: float = 12) -> bytes:
-    """A page of lines: left, distance from the bottom, text. What is no Latin-1 is in font F2."""
+    """Return a page of lines (left, bottom, text). Text beyond Latin-1 is in font F2."""
     shown = []
     for left, bottom, text in lines:
         try:
@@ -110,7 +110,7 @@ def lines_at(lines: Sequence[tuple[float, float, str]], *, size: float = 12) -> 
 
 
 def paragraphs_at(paragraphs: Sequence[Sequence[str]], *, top: float = 700) -> bytes:
-    """A page of paragraphs with lines 14 points apart and a gap of 28 between them."""
+    """Return a page of paragraphs: lines 14 points apart, paragraphs 28."""
     lines: list[tuple[float, float, str]] = []
     for paragraph in paragraphs:
         for line in paragraph:
@@ -121,7 +121,7 @@ def paragraphs_at(paragraphs: Sequence[Sequence[str]], *, top: float = 700) -> b
 
 
 def pdf(pages: Sequence[bytes], *, trailer: str = "", objects: Sequence[bytes] = ()) -> bytes:
-    """Pages with these contents; `objects` come behind those of this function, from 6 + 2n on."""
+    """Return a PDF of these pages; `objects` are appended, numbered from 6 + 2n."""
     kids = " ".join(f"{6 + 2 * at} 0 R" for at in range(len(pages)))
     bodies = [
         b"<< /Type /Catalog /Pages 2 0 R >>",

@@ -1,9 +1,9 @@
-"""Adds documents to a service until it is gone, and notes each that was acknowledged.
+"""Add documents to a service until it stops, and record each acknowledged one.
 
     python document_loader.py URL SIDE-FILE WORKER
 
-A line of the side file is an id that the service has said is stored; it is written to the disk
-before the next document is sent.
+A line of the side file is the id of an acknowledged document, synced to disk before the next one is
+sent.
 """
 
 from __future__ import annotations

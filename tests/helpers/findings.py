@@ -1,4 +1,4 @@
-"""Findings of a check made by hand, for tests of what is done with them."""
+"""Findings of a check for copying, built by hand for tests of reports and summaries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TEXT = "alpha beta gamma delta epsilon zeta eta theta iota kappa"
 
 
 def passage(text: str, other: str, shared: str, *, exact: bool = True) -> Passage:
-    """Where both texts have the same words."""
+    """Return the passage of both texts with these words."""
     left, right = text.index(shared), other.index(shared)
     size = len(shared)
     return Passage(left, left + size, right, right + size, len(shared.split()), exact)
@@ -33,7 +33,7 @@ def source(id_: str, text: str, other: str, *shared: str) -> Source:
 def finding(
     id_: str, text: str, *sources: Source, quoted: tuple[tuple[int, int, Rule], ...] = ()
 ) -> Finding:
-    """Its figures are counted word by word, and character by character."""
+    """Return a finding with figures counted naively, by words and by characters."""
     skipped = [range(start, end) for start, end, _ in quoted]
     places = _words(text)
 
@@ -77,7 +77,7 @@ TWO = "before it gamma delta epsilon zeta and nothing more at all"
 
 
 def copying(*, among: bool = False, ids: tuple[str, ...] = ("essay", "honest")) -> Copying:
-    """An essay with two sources that overlap, and one without any."""
+    """Return findings of an essay with two overlapping sources, and of one without any."""
     essay = finding(
         ids[0],
         TEXT,

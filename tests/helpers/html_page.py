@@ -1,4 +1,4 @@
-"""A page taken apart, for tests."""
+"""Parse an HTML page and check that it is well-formed and harmless."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _URL = re.compile(r"(?:https?:)?//[a-z0-9]", re.IGNORECASE)
 
 
 class Page(HTMLParser):
-    """Checks that every element is closed in its turn, and gathers what the page holds."""
+    """Tags, attributes and text of a page whose elements are properly nested."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -43,7 +43,7 @@ class Page(HTMLParser):
         self.data.append((self.open[-1] if self.open else "", data))
 
     def text(self, *, of: str | None = None) -> str:
-        """All that is read; or what stands in elements of one kind."""
+        """Return the visible text, or the text of elements of one tag."""
         hidden = ("style", "script", "title")
         return "".join(data for tag, data in self.data if (tag == of if of else tag not in hidden))
 
@@ -52,7 +52,7 @@ class Page(HTMLParser):
 
 
 def check_harmless(page: str, *, has_script: bool = True) -> Page:
-    """The page is whole; it loads nothing, and runs nothing but its own script, if it has one."""
+    """Assert that a page is well-formed, loads nothing and runs only its own script, if any."""
     found = Page(page)
     assert found.tags.count("script") == has_script
     (policy,) = [x for x in found.values("content") if x.startswith("default-src")]
@@ -68,7 +68,7 @@ def check_harmless(page: str, *, has_script: bool = True) -> Page:
         assert name not in ("src", "srcset", "srcdoc", "action")
         if name == "href":
             assert re.fullmatch(r"#\w*|[\w-]+\.html(#\w+)?", value or ""), value
-    # The one address in a page is the name of SVG, which is no place.
+    # The namespace of SVG looks like a URL but is never loaded.
     code = found.text(of="script").replace("http://www.w3.org/2000/svg", "")
     assert not _URL.search(code + found.text(of="style"))
     assert "@import" not in page

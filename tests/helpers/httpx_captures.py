@@ -26,7 +26,7 @@ def line(
     kind: str = "text/html",
     **more: Any,
 ) -> dict[str, Any]:
-    """A result of httpx -json -irr."""
+    """Return a result of httpx -json -irr."""
     host = url.split("/")[2]
     return {
         "timestamp": "2026-11-17T04:25:49Z",

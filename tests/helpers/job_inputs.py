@@ -1,4 +1,4 @@
-"""Inputs with a near-duplicate, good and bad, and ways to stop a job, for tests of jobs."""
+"""Valid and invalid inputs of jobs, and ways to stop a job."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ JOBS: Sequence[Any] = (jobs.dedup, jobs.pairs, jobs.cluster)
 
 
 class Stopper:
-    """Stops a job at the first sign of a stage."""
+    """A progress listener that acts when a stage begins, or at its first advance."""
 
     def __init__(self, stage: str, act: Callable[[], object], *, begun: bool = False) -> None:
         self._wanted, self._act, self._begun = stage, act, begun

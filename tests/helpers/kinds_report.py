@@ -1,4 +1,4 @@
-"""Made-up kinds of HTTP responses, for tests of their page."""
+"""Generated kinds of HTTP responses, for tests of the kinds report."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ text The order could not be saved"""
 
 @dataclass(frozen=True)
 class Template:
-    """A kind of response: what all have in common, and how many there are."""
+    """A kind of response: the fields its members share, and their number."""
 
     size: int
     status: int
@@ -188,7 +188,7 @@ ODD = (
 
 
 def _other(view: str) -> str:
-    """A member like the first, with a few changes."""
+    """Return a variant of the first member."""
     return (
         view.replace("nginx/1.18.0", "nginx/1.25.3")
         .replace("Blue kettle, 1.7 litres", "Green teapot")
@@ -232,7 +232,7 @@ def kind(number: int, template: Template, dice: random.Random) -> ShownKind:
 
 
 def made_up(language: str = "en", *, odd: int = 5) -> KindsReport:
-    """Some large kinds and some odd ones."""
+    """Return a report of some large kinds and `odd` single responses."""
     dice = random.Random(5)
     templates = list(TEMPLATES)
     for at in range(odd):
@@ -258,13 +258,13 @@ def made_up(language: str = "en", *, odd: int = 5) -> KindsReport:
 
 
 def facets_of(kinds: list[ShownKind], *, most: int = 60) -> Facets:
-    """Facets of one response a kind, but that every second kind has two hosts."""
+    """Return facets with one response per kind; every second kind has two hosts."""
     rows = [at for at in range(len(kinds)) for _ in range(1 + at % 2)]
     columns = FacetColumns(np.array(rows, dtype=np.int64), len(kinds))
     hosts = [f"host{at % 7}.example" for at in range(len(rows))]
     for name in ("label", "status", "title", "server", "host"):
         column = hosts if name == "host" else [str(getattr(kinds[at], name)) for at in rows]
-        # Columns of a capture hold no halves of characters.
+        # Columns of a capture hold no lone surrogates.
         whole = [value.encode(errors="replace").decode() for value in column]
         columns.add(name, pa.array(whole, pa.large_string()), most)
     return columns.facets()

@@ -1,4 +1,4 @@
-"""Processes: code and commands run in one of their own, and the children that a process has."""
+"""Run code and commands in a process, and list the descendants of one."""
 
 from __future__ import annotations
 

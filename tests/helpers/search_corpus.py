@@ -1,4 +1,4 @@
-"""Documents to search in a collection, and what is to be found."""
+"""Documents for ranked search in a collection, and a comparison with `nd.search`."""
 
 import random
 from pathlib import Path
@@ -23,7 +23,7 @@ def batch(first: int, count: int) -> list[tuple[str, str]]:
 
 
 def same(collection: nd.Collection, documents: dict[str, str]) -> None:
-    """Ranked as the texts are, in the order in which they were added."""
+    """Assert that a collection ranks as `nd.search` ranks the texts in order of addition."""
     assert len(collection) == len(documents)
     for query in ("w0 w3 w50 今天", text(7), "hello", "", "垃圾分类"):
         for how in ({}, {"idf": "gensim"}, {"by": "simhash"}):

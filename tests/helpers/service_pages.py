@@ -1,4 +1,4 @@
-"""Pages of the service, taken apart; and a collection that means harm."""
+"""Check that pages of the service are harmless, and build a collection of hostile documents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from helpers.html_page import BIDI, NASTY, Page
 from neardup.collection import Collection
 
-# As NASTY, but a name that can be stored: it has no half of a character.
+# NASTY without the lone surrogate, which cannot be stored.
 NASTY_NAME = NASTY.replace("\ud800", "")
 WORDS = (
     "the harbour office opens at nine and closes at noon on every day of the week but sunday when "
@@ -17,7 +17,7 @@ WORDS = (
 
 
 def check_harmless(html: str) -> Page:
-    """The page is whole, loads only files of its own service, and runs no script within it."""
+    """Assert that a page is well-formed, loads only from the service, has no inline script."""
     found = Page(html)
     assert "\x1b" not in html
     assert "\0" not in html
@@ -36,7 +36,7 @@ def check_harmless(html: str) -> Page:
 
 
 def hostile_collection(folder: Path) -> Collection:
-    """Documents whose ids, texts and metadata would do something if anyone let them."""
+    """Return a collection of ids, texts and metadata that attempt injection."""
     found = Collection.open(folder / "hostile.neardup", runs=True)
     documents = [
         (NASTY_NAME, f"{WORDS} {NASTY_NAME} {WORDS[::-1]}", {"title": NASTY_NAME}),

@@ -13,7 +13,7 @@ import neardup as nd
 
 
 def nightly(*values: Any) -> Any:
-    """A case that is left to the long form of the tests."""
+    """Return a test case that runs nightly only."""
     import pytest
 
     return pytest.param(*values, marks=pytest.mark.nightly)
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 Texts = list[str | None]
 Question = dict[str, Any]
 
-# Some letters of several scripts, with and without spaces between words.
+# Letters of several scripts, with and without spaces between words.
 SCRIPTS = {
     "latin": ("abcdefghijklmnopqrstuvwxyz", " "),
     "cyrillic": ("абвгдежзиклмнопрстуфхцчшщ", " "),
@@ -49,7 +49,7 @@ EDGES: Texts = [
 
 
 def edited(rng: random.Random, words: list[str], spare: list[str], edits: int) -> list[str]:
-    """The words with some of them replaced, left out or put in."""
+    """Replace, delete or insert some words."""
     found = list(words)
     for _ in range(edits):
         at = rng.randrange(len(found)) if found else 0
@@ -64,7 +64,7 @@ def edited(rng: random.Random, words: list[str], spare: list[str], edits: int) -
 
 
 def mixed(seed: int, families: int = 60) -> Texts:
-    """Texts of several scripts and lengths, each with edited copies; and what is no text."""
+    """Return texts of several scripts and lengths with edited copies, and empty ones."""
     rng = random.Random(seed)
     texts = list(EDGES)
     for _ in range(families):
@@ -80,13 +80,13 @@ def mixed(seed: int, families: int = 60) -> Texts:
 
 
 def sample() -> Texts:
-    """The documents of the example."""
+    """Return the documents of examples/sample.jsonl."""
     lines = (ROOT / "examples" / "sample.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line)["text"] for line in lines]
 
 
 def templates(rows: int = 300) -> Texts:
-    """One template many times, another with more that differs, and a text many times."""
+    """Return many copies of a template, of a looser template, and of one text."""
     rng = random.Random(5)
     lorem = "the order with this number was sent to you today and will arrive within five days"
     dense: Texts = [f"{lorem} {at} {rng.randrange(9)}" for at in range(rows)]
@@ -102,7 +102,7 @@ def templates(rows: int = 300) -> Texts:
 
 
 def chain(length: int = 40) -> Texts:
-    """Each near the one before, the ends far apart."""
+    """Return texts each near the one before, the ends far apart."""
     words = [f"word{at}" for at in range(length + 20)]
     return [" ".join(words[at : at + 20]) for at in range(length)]
 
@@ -134,12 +134,12 @@ KEEPS = ("first", "longest", "shortest", "newest:key", "best:key")
 
 
 def listed(table: Any) -> list[tuple[Any, ...]]:
-    """The rows of an Arrow table, sorted."""
+    """Return the rows of an Arrow table, sorted."""
     return sorted(tuple(row.values()) for row in table.to_pylist())
 
 
 def frame_of(spark: Any, texts: Texts, *, partitions: int = 2, seed: int | None = None) -> Any:
-    """Rows (id, text, key, named) of which id is the place in the list, in any order."""
+    """Return rows (id, text, key, named) in any order; id is the index in the list."""
     rng = random.Random(seed)
     rows = [(at, text, key_of(at), f"row {at}") for at, text in enumerate(texts)]
     if seed is not None:
@@ -149,7 +149,7 @@ def frame_of(spark: Any, texts: Texts, *, partitions: int = 2, seed: int | None 
 
 
 def key_of(at: int) -> float | None:
-    """A value to keep by, missing for some, equal for many."""
+    """Return a value for `keep`: missing for some rows, equal for many."""
     return None if at % 7 == 3 else float(at * 31 % 10)
 
 
@@ -164,7 +164,7 @@ def expected(texts: Texts, question: Question) -> nd.Deduplication:
 
 
 def check_dedup(frame: Any, texts: Texts, question: Question, **options: Any) -> None:
-    """All tables of `dedup` are those of the local engine."""
+    """Assert that all tables of `dedup` equal those of the local engine."""
     from neardup.engines import spark as engine
 
     local = expected(texts, question)
@@ -184,7 +184,7 @@ def check_dedup(frame: Any, texts: Texts, question: Question, **options: Any) ->
     assert listed(told.drop_columns("cluster")) == [
         (at, label, sizes[label]) for at, label in enumerate(local.clusters.tolist())
     ]
-    # One number for each representative, the same in both tables, of every engine and run.
+    # One cluster number per representative, equal in both tables, engines and runs.
     numbers = dict(
         zip(told["representative"].to_pylist(), told["cluster"].to_pylist(), strict=True)
     )
@@ -199,7 +199,7 @@ def check_dedup(frame: Any, texts: Texts, question: Question, **options: Any) ->
 
 
 def check_pairs(frame: Any, texts: Texts, question: Question, **options: Any) -> None:
-    """All pairs are those of the local engine."""
+    """Assert that all pairs equal those of the local engine."""
     from neardup.engines import spark as engine
 
     asked = {name: value for name, value in question.items() if name not in ("linkage", "keep")}

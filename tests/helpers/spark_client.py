@@ -1,4 +1,4 @@
-"""The client of Spark Connect, where pytest has several processes."""
+"""Import the client of Spark Connect safely under pytest-xdist."""
 
 from neardup.engines.spark.session import _named_main
 

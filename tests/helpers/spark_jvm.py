@@ -1,4 +1,4 @@
-"""Spark with its JVM, in an environment of its own: pyspark and its client do not go together."""
+"""Run Spark with its JVM in .venv-spark: pyspark and pyspark-client exclude each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PYTHON = ROOT / ".venv-spark" / "bin" / "python"
 
 
 def python() -> str:
-    """The Python that has it; skips a test where there is none."""
+    """Return the Python of .venv-spark, or skip the test."""
     try:
         java_version()
     except NoSparkError as error:
@@ -31,7 +31,7 @@ def python() -> str:
 def start(
     arguments: Sequence[object], folder: Path, *, environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
-    """A command line of neardup beside a JVM, begun."""
+    """Start a neardup command on Spark with its JVM."""
     return subprocess.Popen(
         [python(), "-m", "neardup", *map(str, arguments)],
         cwd=folder,
@@ -39,13 +39,13 @@ def start(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # All that it begins can be ended with it.
+        # A session of its own, so that all its children can be killed.
         start_new_session=True,
     )
 
 
 def ended(process: subprocess.Popen[str], seconds: float) -> tuple[str, str]:
-    """What it has said, once it has ended; if it does not, it and all it has begun are killed."""
+    """Wait and return both outputs; on timeout kill the process and its children."""
     try:
         return process.communicate(timeout=seconds)
     except BaseException:
@@ -72,7 +72,7 @@ def run(script: str, *arguments: object, seconds: float = 1800) -> str:
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """A folder on a disk of its own, of so many bytes; skips a test where none can be mounted."""
+    """Mount a small disk at a folder, or skip the test."""
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("a small disk cannot be mounted here: it takes root")

@@ -1,4 +1,4 @@
-"""The cases of tests/engines/spark on Spark with its JVM, in a process of its own:
+"""Check the cases of tests/engines/spark on Spark with its JVM, as a script:
 
 .venv-spark/bin/python tests/helpers/spark_jvm_answers.py classic|connect
 """
@@ -25,7 +25,7 @@ from neardup.engines.spark import Limits
 
 
 def session(kind: str) -> Any:
-    # Without it workers take whichever Python is found first.
+    # Otherwise workers use the first Python on the path.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
@@ -42,7 +42,7 @@ def session(kind: str) -> Any:
 
 
 def refused(documents: Any) -> str:
-    """What is said if texts of a reference are missing."""
+    """Return the error message if texts of a reference are missing."""
     texts = documents.where("id < 0")
     edited = documents.selectExpr("id", "concat(text, ' again') AS text")
     try:

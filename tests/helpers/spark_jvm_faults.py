@@ -1,4 +1,4 @@
-"""DataFrames on Spark with its JVM while something goes wrong, in a process of its own:
+"""Check DataFrames on Spark with its JVM under faults, as a script:
 
 .venv-spark/bin/python tests/helpers/spark_jvm_faults.py killed|failing WORK [SMALL]
 
@@ -47,7 +47,7 @@ def executors() -> list[int]:
 
 
 def kill_one(work: Path, killed: list[int]) -> None:
-    """Kills an executor as soon as two tables of a run are there for others to read."""
+    """Kill an executor once two intermediate tables of a run exist."""
     while len(list(work.glob("*/*/_SUCCESS"))) < 2:
         time.sleep(0.05)
     victim = executors()[0]
@@ -74,7 +74,7 @@ def failing(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class Once:
-    """Fails the first time it is asked."""
+    """A function that fails at its first call."""
 
     def __init__(self, mark: Path) -> None:
         self.mark = mark
@@ -88,7 +88,7 @@ class Once:
 
 
 def refused(frame: Any, work: Path) -> str:
-    """What is said in one line, if a run fails."""
+    """Return the one-line error message of a failing run."""
     try:
         with explained():
             sp.dedup(frame, work=str(work)).counts()
@@ -120,7 +120,7 @@ def failed_tasks(work: Path, small: Path | None) -> None:
         said = refused(many, small)
         assert "a disk of Spark is full (no space left on device)" in said, said
         print("a full disk", flush=True)
-    # The session is as good as before.
+    # The session still works.
     check_dedup(frame, texts, {}, work=str(work))
     spark.stop()
 

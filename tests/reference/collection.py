@@ -1,4 +1,4 @@
-"""A collection as a dict: slow, simple, and right."""
+"""Naive collection: a dict that compares every text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Model:
     def near(
         self, text: str, similarity: float | None, radius: int | None, *, but: str | None = None
     ) -> list[Found]:
-        """With recall 1: all that are near, best first."""
+        """Return all near documents, best first, as with recall 1."""
         found: list[tuple[float, int, int, Found]] = []
         mine = nd.fingerprint(text, self.recipe)
         for age, (id_, (other, _)) in enumerate(self.documents.items()):

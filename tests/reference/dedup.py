@@ -1,4 +1,4 @@
-"""Deduplication by comparing every text with every other: slow, and plainly right."""
+"""Naive deduplication: compare every text with every other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import neardup as nd
 
 def is_near(a: str, b: str, similarity: float, recipe: nd.Recipe) -> bool:
     if nd.fingerprint(a, recipe) is None or nd.fingerprint(b, recipe) is None:
-        # Too short for a fingerprint: near only to what is equal, and only if it says anything.
+        # Without a fingerprint a text is near only to equal ones with a letter or digit.
         return a == b and any(char.isalnum() for char in a)
     return nd.similarity(a, b, recipe) >= similarity
 
@@ -40,7 +40,7 @@ def order_of(texts: Sequence[str], keep: str, keys: Sequence[float] | None = Non
 def labels(
     count: int, pairs: Sequence[tuple[int, int]], linkage: str, order: Sequence[int]
 ) -> list[int]:
-    """For each row the one of its cluster that is kept."""
+    """Return for each row the kept row of its cluster."""
     near: list[set[int]] = [set() for _ in range(count)]
     for a, b in pairs:
         near[a].add(b)
@@ -48,7 +48,7 @@ def labels(
     label = [-1] * count
     for row in order:
         if linkage == "star":
-            # The first representative, in the same order, that it is near to.
+            # The first representative, in this order, that it is near.
             chosen = [other for other in order if label[other] == other and other in near[row]]
             label[row] = chosen[0] if chosen else row
         elif label[row] < 0:
@@ -64,7 +64,7 @@ def labels(
 def nearest(
     texts: Sequence[str], reference: Sequence[str], similarity: float, recipe: nd.Recipe
 ) -> list[int | None]:
-    """For each text the most similar of the reference that is near it, of equal ones the first."""
+    """Return for each text the most similar near row of the reference; ties go to the first."""
     found: list[int | None] = []
     for text in texts:
         near = [
@@ -77,10 +77,10 @@ def nearest(
 
 
 def closeness(a: str, b: str, recipe: nd.Recipe) -> float:
-    """Rounded, so that cosines of equal features are equal."""
+    """Return the cosine, rounded so that equal features give equal cosines."""
     return 1.0 if a == b else round(nd.similarity(a, b, recipe), 9)
 
 
 def twins(a: str, b: str, recipe: nd.Recipe) -> bool:
-    """Whether two texts say the same."""
+    """Return whether two texts have identical features."""
     return is_near(a, b, 1 - 1e-9, recipe)

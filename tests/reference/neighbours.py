@@ -1,4 +1,4 @@
-"""Naive twin of `nd.Index`: a dict and a loop. Codes that have neighbours, and checks with them."""
+"""Naive `nd.Index`: a dict and a loop. Also codes with neighbours, and comparisons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDTHS = (8, 16, 24, 40, 64, 72, 96, 128, 136, 192, 256, 320, 512)
 
 
 def search(entries: Mapping[Any, int], code: int | None, radius: int) -> Hits:
-    """(id, distance) of all entries within the radius, by distance, then by id."""
+    """Return (id, distance) of all entries within the radius, by distance, then by id."""
     if code is None:
         return []
     near = ((key, (value ^ code).bit_count()) for key, value in entries.items())
@@ -32,12 +32,12 @@ def nearest(
 
 
 def rows(answers: Iterable[Hits]) -> list[tuple[int, Any, int]]:
-    """What a batch returns for these answers: (query, id, distance)."""
+    """Return the rows (query, id, distance) of a batch with these answers."""
     return [(query, *hit) for query, hits in enumerate(answers) for hit in hits]
 
 
 def table_rows(table: Any) -> list[tuple[int, Any, int]]:
-    """The rows of a table that a batch returned, as `rows` gives them."""
+    """Return the rows of a batch's table in the form of `rows`."""
     columns = (table.column(name).to_pylist() for name in ("query", "id", "distance"))
     return list(zip(*columns, strict=True))
 
@@ -49,13 +49,13 @@ def flip(code: int, places: Iterable[int]) -> int:
 
 
 def centres(bits: int, count: int = 5) -> list[int]:
-    """The same codes every time, all zeros and all ones among them."""
+    """Return fixed codes, all zeros and all ones among them."""
     rng = random.Random(bits)
     return [0, (1 << bits) - 1, *(rng.getrandbits(bits) for _ in range(count - 2))]
 
 
 def clustered(bits: int, count: int, seed: int = 0, most: int = 6) -> list[int]:
-    """Codes around a few centres: independent ones would never meet. Many are equal."""
+    """Return codes around a few centres, many equal: independent codes have no neighbours."""
     rng = random.Random(seed * 1000 + bits)
     around = centres(bits, 2 + count // 20)
     return [
@@ -65,14 +65,14 @@ def clustered(bits: int, count: int, seed: int = 0, most: int = 6) -> list[int]:
 
 
 def as_array(codes: Iterable[int], bits: int) -> NDArray[np.uint64]:
-    """Ints as rows of words, least significant first."""
+    """Return ints as rows of 64-bit words, least significant first."""
     words = (bits + 63) // 64
     data = b"".join(code.to_bytes(words * 8, "little") for code in codes)
     return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(-1, words)
 
 
 def filled(bits: int = 64, count: int = 200, seed: int = 0) -> tuple[nd.Index, dict[int, int]]:
-    """An index and its naive twin."""
+    """Return an index and the naive entries."""
     entries = dict(enumerate(clustered(bits, count, seed)))
     index = nd.Index(bits)
     index.add(list(entries.values()))
@@ -84,7 +84,7 @@ def hits(matches: Iterable[Any]) -> Hits:
 
 
 def same(index: nd.Index, entries: dict[Any, int]) -> None:
-    """The index holds these entries and nothing else."""
+    """Assert that the index holds exactly these entries."""
     assert len(index) == len(entries)
     assert list(index) == sorted(entries)
     assert {key: index[key] for key in index} == entries
@@ -93,7 +93,7 @@ def same(index: nd.Index, entries: dict[Any, int]) -> None:
 def check_answers(
     index: nd.Index, entries: dict[Any, int], queries: list[int | None], radius: int
 ) -> None:
-    """One by one and all at once."""
+    """Compare single queries and a batch with the naive search."""
     expected = [search(entries, query, radius) for query in queries]
     assert table_rows(index.search(queries, radius)) == rows(expected)
     assert index.contains(queries, radius).tolist() == [bool(found) for found in expected]

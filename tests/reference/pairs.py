@@ -1,4 +1,4 @@
-"""Pairs and clusters by comparing everything, and codes to try them on."""
+"""Naive pairs and clusters: compare everything. Also codes to run them on."""
 
 import random
 from typing import Any
@@ -21,7 +21,7 @@ def naive_pairs(codes: list[int | None], radius: int) -> list[Row]:
 
 
 def naive_first(codes: list[int | None], radius: int) -> list[Row]:
-    """As `naive_pairs`, repeats paired with the first of their kind only."""
+    """Return pairs as `naive_pairs`, but pair equal codes with the first of them only."""
     first: dict[int, int] = {}
     repeats = []
     for row, code in enumerate(codes):
@@ -65,7 +65,7 @@ def as_rows(codes: list[int | None], bits: int) -> tuple[NDArray[np.uint64], NDA
 
 @st.composite
 def near_codes(draw: Any, most: int = 60) -> tuple[list[int | None], int]:
-    """Codes with neighbours, repeats and gaps; and their bits."""
+    """Draw codes with neighbours, repeats and missing values; and their width in bits."""
     bits = draw(st.sampled_from([8, 16, 40, 64, 72, 128, 200, 256, 512]))
     rng = random.Random(draw(st.integers(0, 2**32)))
     centres = [rng.getrandbits(bits) for _ in range(draw(st.integers(1, 8)))]

@@ -1,4 +1,4 @@
-"""The naive twin of the aligner: every pair of places, every way over a gap. Meant to be read.
+"""Naive aligner: every pair of positions, every way across a gap.
 
 Passages are lists of runs (start in a, start in b, length), in units.
 """
@@ -19,7 +19,7 @@ Unit = tuple[str, bool]
 
 
 def units(text: str) -> list[tuple[int, int, Unit]]:
-    """Start, end and value of words, or of graphemes where a script has no spaces."""
+    """Return start, end and value of words, or of graphemes in scripts without spaces."""
     found: list[tuple[int, int, Unit]] = []
     spaced = ""
     at = 0
@@ -70,7 +70,7 @@ class Naive:
         return sorted(chain for chains in found for chain in chains)
 
     def tile(self, side: int) -> list[Chain]:
-        """Passages, those first whose run covers most of what is not covered."""
+        """Return passages; the run that covers most uncovered units comes first."""
         here, there = self.texts[side], self.texts[1 - side]
         runs = [
             run
@@ -96,7 +96,7 @@ class Naive:
         return self.texts[side][run[0] : run[0] + run[2]]
 
     def rest(self, side: int, run: Run) -> int:
-        """The weight of a run without covered units at its ends."""
+        """Return the weight of a run without covered units at its ends."""
         free = [at for at in range(run[0], run[0] + run[2]) if at not in self.covered[side]]
         return self.weight(self.texts[side][free[0] : free[-1] + 1]) if free else 0
 
@@ -118,7 +118,7 @@ class Naive:
         return (*reversed(mirrored), run, *after)
 
     def follow(self, side, here, there, place) -> list[Run]:  # type: ignore[no-untyped-def]
-        """What is bridged from the beginning of both on, one gap after the other."""
+        """Return the runs bridged from the start of both, gap by gap."""
         found: list[Run] = []
         x = y = 0
         while way := self.gap(here[x:], there[y:]):
@@ -131,7 +131,7 @@ class Naive:
         return found
 
     def gap(self, here: list[Unit], there: list[Unit]) -> list[Run]:
-        """The runs of the best way over a gap, the last of them as long as can be."""
+        """Return the runs of the best way across a gap, the last as long as possible."""
         ways = [(x, y) for x in range(self.bridge + 1) for y in range(self.bridge + 1)][1:]
 
         @cache
@@ -178,7 +178,7 @@ def longest_last(runs: list[Run], here: list[Unit], there: list[Unit]) -> list[R
 
 
 def longest_runs(here: list[Unit], there: list[Unit]) -> list[Run]:
-    """Stretches of `here` that are in `there`, where they are first, and in no longer one."""
+    """Return the maximal runs of `here` that occur in `there`, at their first occurrence."""
 
     def first(part: list[Unit]) -> int | None:
         places = range(len(there) - len(part) + 1)
@@ -197,12 +197,12 @@ def longest_runs(here: list[Unit], there: list[Unit]) -> list[Run]:
 
 
 def key(unit: Unit) -> int:
-    """What the core orders texts of one length by, so that it does not matter which comes first."""
+    """Return the key by which the core orders texts of equal length, for symmetry."""
     return int(xxhash.xxh3_64_intdigest(unit[0].encode())) & ~1 | unit[1]
 
 
 def shared(a: str, b: str, **settings: int) -> list[tuple[int, int, int, int, int, bool]]:
-    """The passages of two texts as `nd.Passage` has them."""
+    """Return the passages of two texts with the fields of `nd.Passage`."""
     left, right = units(a), units(b)
     order = [[len(side), [key(unit) for *_, unit in side]] for side in (left, right)]
     turned = order[0] > order[1]

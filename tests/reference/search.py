@@ -1,4 +1,4 @@
-"""The naive twin of ranked search: every document, every feature, by the definition."""
+"""Naive ranked search: every document and every feature, by the definition."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Scores = list[tuple[int, float]]
 
 
 def counts(text: str, recipe: nd.Recipe) -> dict[str, int]:
-    """The features of a text and how often each occurs."""
+    """Return the features of a text with their counts."""
     return {token: count for token, count, _ in recipe.pipeline.features(text)}
 
 
 def by_cosine(query: str, texts: Sequence[str | None], recipe: nd.Recipe, idf: str) -> Scores:
-    """Rows and cosines above 0, best first."""
+    """Return rows and cosines above 0, best first."""
     bags = {at: counts(text, recipe) for at, text in enumerate(texts) if text is not None}
     documents = len(bags)
 
@@ -41,7 +41,7 @@ def by_cosine(query: str, texts: Sequence[str | None], recipe: nd.Recipe, idf: s
 
 
 def by_distance(query: str, texts: Sequence[str | None], recipe: nd.Recipe) -> Scores:
-    """Rows and scores of what has a fingerprint; of what has none, if it is the query."""
+    """Return rows and scores of texts with a fingerprint; if the query has none, of equal texts."""
     code = nd.fingerprint(query, recipe)
     scores = []
     for at, text in enumerate(texts):

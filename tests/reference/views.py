@@ -1,4 +1,4 @@
-"""Views the plain way: a tree by selectolax, masks by one regular expression after the other.
+"""Naive views: a tree by selectolax, masks by one regular expression after the other.
 
 Slow, and right only for pages as they should be: elements closed, values in the usual forms.
 """
@@ -59,7 +59,7 @@ def folded(text: str) -> str:
 
 
 def page(body: str) -> tuple[str, str, list[str]]:
-    """Title, tags and lines of text."""
+    """Return the title, tags and lines of text."""
     parser = LexborHTMLParser(body)
     tags: list[str] = []
     text: list[str] = []
