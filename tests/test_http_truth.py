@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import made_captures
-from made_captures import FORMATS, Made, made
-from made_captures.agreement import (
+from helpers import made_captures
+from helpers.made_captures import FORMATS, Made, made
+from helpers.made_captures.agreement import (
     Agreement,
     agreement,
     httpx_clusters,
     httpx_fingerprint,
 )
-from made_captures.formats import head
+from helpers.made_captures.formats import head
 from neardup import cli
 
 # Adjusted Rand index at defaults, as the issue asks for it.

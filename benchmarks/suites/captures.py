@@ -20,9 +20,9 @@ from suites.jobs import NEARDUP, Run, launch
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from made_captures import Made, made
-from made_captures.agreement import agreement, httpx_clusters
-from made_captures.formats import warc_records
+from helpers.made_captures import Made, made
+from helpers.made_captures.agreement import agreement, httpx_clusters
+from helpers.made_captures.formats import warc_records
 
 READERS = environment.HERE / "warc_readers.py"
 # Pages of 20 to 150 kB, half of them style sheets and scripts, as real pages are.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import neardup as nd
-from made_captures import made
+from helpers.made_captures import made
 from neardup.features import Feature
 from neardup.features import features as features_of
 from neardup.http import features
