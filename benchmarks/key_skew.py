@@ -21,9 +21,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.columns import as_column, chunks
-from neardup.engines.spark.asked import Limits
-from neardup.recipe import Recipe
+from neardup._util.arrow import as_column, chunks
+from neardup.engines.spark.request import Limits
+from neardup.text.recipe import Recipe
 
 QUESTION = (0.85, 0.99)
 REGISTERS = 48

@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 from neardup import cli
-from neardup.recipe import Recipe
+from neardup.text.recipe import Recipe
 
 RECIPE = Path(__file__).with_name("words.toml")
 COUNT, ASKED, COPY, SHOWN = 10_000, 88, 5644, 6

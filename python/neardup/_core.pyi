@@ -206,7 +206,7 @@ def read_json_lines(
     """Records of whole lines; `columns` are those of the text, that of the id, and whether a record
     must have one; else it is called `name`:line, counted from `first`."""
 
-# The names of rules that mask, and of views; neardup.messages.masks says what each is.
+# The names of rules that mask, and of views; neardup.http.views says what each is.
 MASKS: tuple[str, ...]
 VIEWS: tuple[str, ...]
 

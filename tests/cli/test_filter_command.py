@@ -23,8 +23,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
+from neardup.files.reading import Reading, document
 from neardup.jobs.filter import PENDING, CutError, Filter, Pending, lines_of
-from neardup.sources import Reading, document
 
 Run = Callable[..., Any]
 # Seconds; a busy machine may take half a minute to start a process.

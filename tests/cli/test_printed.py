@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from helpers.processes import shell
-from neardup import cli, jobs, sinks
+from neardup import cli, jobs
+from neardup.files import writing
 
 TEXT = "Harbour Street will be closed to all motor traffic from Monday until Friday"
 LINES = [
@@ -97,7 +98,7 @@ def test_the_summary_is_not_mixed_in(
 
 def test_a_failed_run_prints_nothing(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def write_two() -> None:
-        with sinks.open_rows(Path("-"), {"id": str}) as write:
+        with writing.open_rows(Path("-"), {"id": str}) as write:
             write({"id": "a"})
             write({"no": "b"})
 

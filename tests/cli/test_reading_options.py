@@ -13,7 +13,7 @@ import pytest
 
 from helpers.batches import pack, unpack
 from neardup import jobs
-from neardup.sources import Reading, blocks
+from neardup.files.reading import Reading, blocks
 
 FOX, DOG, HEN = "the quick brown fox jumps", "a lazy dog sleeps all day", "seven hens lay eggs"
 

@@ -82,14 +82,25 @@ def test_what_is_not_loaded(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).write_text("the cat sat on the mat\n")
     found = loaded(tmp_path, "--version")
-    assert not found & {*HEAVY, "typer", "json", "dataclasses", "neardup.recipe"}
+    assert not found & {*HEAVY, "typer", "json", "dataclasses", "neardup.text.recipe"}
     for arguments in (["--help"], ["dedup", "--help"], ["index", "--help"]):
         found = loaded(tmp_path, *arguments)
-        assert not found & {*HEAVY, "neardup.recipe", "neardup.sources", "neardup.collection"}
+        assert not found & {
+            *HEAVY,
+            "neardup.text.recipe",
+            "neardup.files.reading",
+            "neardup.collection",
+        }
     found = loaded(tmp_path, "compare", "a", "b")
-    assert "neardup.similarity" in found
+    assert "neardup.text.similarity" in found
     others = {f"neardup.cli.{name}" for name in (*ALL, "job") if name != "compare"}
-    assert not found & {*HEAVY, *others, "neardup.jobs", "neardup.collection", "neardup.sinks"}
+    assert not found & {
+        *HEAVY,
+        *others,
+        "neardup.jobs",
+        "neardup.collection",
+        "neardup.files.writing",
+    }
 
 
 def test_jobs_do_without_pandas(tmp_path: Path) -> None:

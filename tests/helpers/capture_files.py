@@ -11,9 +11,9 @@ from xml.sax.saxutils import escape
 
 import pyarrow as pa
 
-from neardup.messages.masks import MASKS, VIEWS
-from neardup.messages.response import Viewing
-from neardup.sources import Batch, Reading, Unreadable, read_batches
+from neardup.files.reading import Batch, Reading, Unreadable, read_batches
+from neardup.http.masks import MASKS, VIEWS
+from neardup.text.views import Viewing
 
 VIEWING = Viewing(tuple(VIEWS), tuple(MASKS))
 

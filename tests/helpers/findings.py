@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from neardup.evidence.findings import Copying, Figures, Finding, Ignored, Rule, Source
-from neardup.passages import Passage
+from neardup.copying.findings import Copying, Figures, Finding, Ignored, Rule, Source
+from neardup.text.passages import Passage
 
 TEXT = "alpha beta gamma delta epsilon zeta eta theta iota kappa"
 

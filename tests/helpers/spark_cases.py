@@ -212,12 +212,12 @@ def expected_against(reference: Texts, texts: Texts, asked: Question) -> list[tu
     similarity."""
     import numpy as np
 
-    from neardup.dedup import removed_table, strings
     from neardup.engines import engine
     from neardup.near.corpus import texts_in_memory
+    from neardup.near.dedup import removed_table, strings
     from neardup.near.matches import Clusters
     from neardup.near.question import question
-    from neardup.recipe import as_recipe
+    from neardup.text.recipe import as_recipe
 
     options = {"similarity": None, "radius": None, "recall": None, **asked}
     made = as_recipe(options.pop("recipe", None))

@@ -11,11 +11,11 @@ import pytest
 
 import neardup as nd
 from helpers.made_captures import made
-from neardup.features import Feature
-from neardup.features import features as features_of
 from neardup.http import features
-from neardup.messages.response import Response
-from neardup.messages.views import Views
+from neardup.http.response import Response
+from neardup.http.views import Views
+from neardup.text.features import Feature
+from neardup.text.features import features as features_of
 
 HTTP = nd.Recipe.preset("http")
 HTML = (("Server", "nginx/1.18.0"), ("Content-Type", "text/html"))

@@ -18,8 +18,8 @@ import pytest
 from helpers import corpora, httpx_captures
 from helpers.job_inputs import GOOD, JOBS, Stopper, interrupt, line, names, write
 from neardup import jobs
+from neardup.files.reading import Reading
 from neardup.jobs import job as job_module
-from neardup.sources import Reading
 
 
 @pytest.mark.parametrize("job", JOBS)

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from helpers import httpx_captures
 from helpers.processes import run_alone
 from neardup import jobs
-from neardup.jobs.facts import Facts
-from neardup.jobs.kinds import COLUMNS, _hosts
-from neardup.recipe import Recipe
-from neardup.sources import Reading
+from neardup.files.reading import Reading
+from neardup.http.kinds import COLUMNS, _hosts
+from neardup.http.response_columns import Facts
+from neardup.text.recipe import Recipe
 
 VIEWING = Recipe.preset("http").viewing()
 
@@ -171,7 +171,7 @@ def test_within_what_responses_are_not_grouped_by(
 def test_outputs_appear_together_or_not_at_all(
     tmp_path: Path, capture: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from neardup.jobs.kinds import Kinds
+    from neardup.http.kinds import Kinds
 
     def fail(self: Kinds) -> None:
         raise OSError(28, "No space left on device")
@@ -317,10 +317,10 @@ def test_memory_stays_small() -> None:
     run_alone(
         """
         import json, tempfile, pathlib
-        import neardup.sources.captures
+        import neardup.http.captures.reader
         from neardup import jobs
-        from neardup.recipe import Recipe
-        from neardup.sources import Reading
+        from neardup.text.recipe import Recipe
+        from neardup.files.reading import Reading
         def peak():
             with open("/proc/self/status") as lines:
                 return next(int(x.split()[1]) for x in lines if x.startswith("VmHWM")) / 1024
@@ -337,7 +337,7 @@ def test_memory_stays_small() -> None:
             asked = jobs.Options(reading=Reading(viewing=Recipe.preset("http").viewing()),
                 kinds=folder / "kinds.csv")
             # What is in memory of a batch is no matter here.
-            neardup.sources.captures.BATCH_BYTES = 1 << 19
+            neardup.http.captures.reader.BATCH_BYTES = 1 << 19
             neardup.jobs.cluster.__globals__["BATCH"] = 1 << 12
             jobs.cluster([make(folder / "few.jsonl", 10_000)], folder / "few.csv", asked)
             before = peak()

@@ -18,16 +18,16 @@ import pytest
 from helpers import httpx_captures
 from helpers.html_page import check_harmless
 from neardup import jobs
+from neardup.files.reading import Reading
+from neardup.http.kinds import Kinds, kinds_of
 from neardup.http.labels import Labels
+from neardup.http.response_columns import Facts
 from neardup.jobs import kinds_report as module
-from neardup.jobs.facts import Facts
-from neardup.jobs.kinds import Kinds, kinds_of
 from neardup.jobs.kinds_report import chosen, sampled_of, spread, write_kinds_report
 from neardup.jobs.summary import Summary
-from neardup.keep import Keep
+from neardup.near.keep import Keep
 from neardup.near.matches import Clusters
-from neardup.recipe import Recipe
-from neardup.sources import Reading
+from neardup.text.recipe import Recipe
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ import pytest
 import neardup as nd
 from helpers.job_inputs import GOOD, JOBS, OTHER, TEXT, line, write
 from neardup import jobs
-from neardup.jobs import reporting, wider
-from neardup.jobs.reporting import fold_of
+from neardup.jobs import report as reporting
+from neardup.jobs import threshold_sample
+from neardup.jobs.report import fold_of
 from neardup.near.question import question
 from neardup.near.sample import LEAST_SHARE, OF_EACH, Sample, shuffled
 
@@ -126,8 +127,8 @@ def test_the_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_many_records_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wider, "EACH", 20)
-    monkeypatch.setattr(wider, "MOST", 100)
+    monkeypatch.setattr(threshold_sample, "EACH", 20)
+    monkeypatch.setattr(threshold_sample, "MOST", 100)
     random = np.random.default_rng(5)
     texts = (" ".join(f"w{w}" for w in random.choice(900, 30)) for _ in range(200))
     source = write(tmp_path / "in.jsonl", *(line(text=text) for text in texts))
@@ -145,9 +146,9 @@ def test_a_small_reference_is_drawn_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any]
 ) -> None:
     """A look at some records shows no pair among the inputs."""
-    monkeypatch.setattr(wider, "EACH", 20)
-    monkeypatch.setattr(wider, "MOST", 100)
-    monkeypatch.setattr(wider, "CODES", 20)
+    monkeypatch.setattr(threshold_sample, "EACH", 20)
+    monkeypatch.setattr(threshold_sample, "MOST", 100)
+    monkeypatch.setattr(threshold_sample, "CODES", 20)
     random = np.random.default_rng(5)
     texts = [" ".join(f"w{w}" for w in random.choice(900, 30)) for _ in range(200)]
     source = write(
@@ -158,7 +159,7 @@ def test_a_small_reference_is_drawn_from(
     looks: list[Any] = []
 
     def look(*given: Any) -> Any:
-        looks.append(wider.wider_look(*given))
+        looks.append(threshold_sample.wider_look(*given))
         return looks[-1]
 
     monkeypatch.setattr(reporting, "wider_look", look)

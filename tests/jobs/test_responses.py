@@ -13,8 +13,8 @@ import pytest
 import neardup as nd
 from helpers import httpx_captures
 from neardup import jobs
-from neardup.recipe import Recipe
-from neardup.sources import Reading, Unreadable, read_batches
+from neardup.files.reading import Reading, Unreadable, read_batches
+from neardup.text.recipe import Recipe
 
 HTTP = Recipe.preset("http")
 WORDS = [f"word{number}" for number in range(13)]
@@ -225,9 +225,9 @@ def test_labels_are_loaded_only_to_be_written(
 def test_views_are_made_on_the_cores_asked_for(
     tmp_path: Path, capture: Path, threads: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from neardup.messages.views import Views
-    from neardup.sources import captures
-    from neardup.sources.jsonl import in_order
+    from neardup.files.reading.jsonl import in_order
+    from neardup.http.captures import reader
+    from neardup.http.views import Views
 
     seen: set[int | None] = set()
     pools: list[object] = []
@@ -242,8 +242,8 @@ def test_views_are_made_on_the_cores_asked_for(
         return in_order(*arguments)
 
     monkeypatch.setattr(Views, "views_of", views_of)
-    monkeypatch.setattr(captures, "in_order", counted)
-    monkeypatch.setattr(captures, "BATCH_ROWS", 4)
+    monkeypatch.setattr(reader, "in_order", counted)
+    monkeypatch.setattr(reader, "BATCH_ROWS", 4)
     out = tmp_path / "out.jsonl"
     summary = jobs.cluster([str(capture)], out, jobs.Options(recipe="http", threads=threads))
     assert (summary.read, summary.kinds) == (17, 5)

@@ -13,8 +13,8 @@ import pytest
 import neardup as nd
 from helpers import corpora
 from neardup import jobs
-from neardup.jobs import spread
-from neardup.sources import Reading
+from neardup.engines.spark import read_inputs
+from neardup.files.reading import Reading
 
 pytest.importorskip("pysail", reason="the package pysail is missing: pip install 'neardup[spark]'")
 
@@ -183,7 +183,7 @@ def test_bad_records_are_quarantined_with_their_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A file is cut into many parts: lines are numbered as if it were one.
-    monkeypatch.setattr(spread, "PART", 1000)
+    monkeypatch.setattr(read_inputs, "PART", 1000)
     lines = []
     for number, record in enumerate(records(4, 80)):
         made = {"text": record.text, "n": record.n}
@@ -274,9 +274,9 @@ def test_limits_change_no_output(
 def test_rounds_and_what_only_the_driver_can_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spread, "ROUND", 4000)
-    monkeypatch.setattr(spread, "MOST_WHOLE", 2000 * spread.WITH_TEXTS)
-    monkeypatch.setattr("neardup.jobs.units.PIECE", 500)
+    monkeypatch.setattr(read_inputs, "ROUND", 4000)
+    monkeypatch.setattr(read_inputs, "MOST_WHOLE", 2000 * read_inputs.WITH_TEXTS)
+    monkeypatch.setattr("neardup.engines.spark.input_units.PIECE", 500)
     paths = [*files(tmp_path, "csv"), tmp_path / "small.csv"]
     corpora.write(paths[-1], records(5, 6), "csv")
     assert max(path.stat().st_size for path in paths) > 2000 > paths[-1].stat().st_size
@@ -290,10 +290,10 @@ def test_what_comes_back_at_once(
     """Of short records more bytes come back than they have, of long ones few: places and sketches.
     The driver holds about as many at a time, and not many times as many when one follows the
     other."""
-    monkeypatch.setattr(spread, "PART", 2000)
-    monkeypatch.setattr(spread, "ROUND", 20_000)
+    monkeypatch.setattr(read_inputs, "PART", 2000)
+    monkeypatch.setattr(read_inputs, "ROUND", 20_000)
     rounds: list[tuple[int, int]] = []
-    real = spread.Spread._run
+    real = read_inputs.Spread._run
 
     def noted(self: Any, units: Any, task: Any) -> list[Any]:
         found = real(self, units, task)
@@ -302,7 +302,7 @@ def test_what_comes_back_at_once(
             rounds.append((len(units), came))
         return found
 
-    monkeypatch.setattr(spread.Spread, "_run", noted)
+    monkeypatch.setattr(read_inputs.Spread, "_run", noted)
     chance = random.Random(5)
     path = tmp_path / "in.jsonl"
     with path.open("w", encoding="utf-8") as file:
@@ -415,7 +415,7 @@ def test_texts_too_long_to_be_sent_are_judged_by_the_driver(
 
 def test_the_file_of_a_large_table_is_one_of_the_work_folder() -> None:
     """What a killed job leaves is tidied up by names."""
-    from neardup.engines.spark.shipping import SHIPPED
+    from neardup.engines.spark.transfer import SHIPPED
     from neardup.jobs.work_folder import OWN
 
     assert SHIPPED in OWN
@@ -426,7 +426,7 @@ def test_heavy_keys_are_cut_and_nothing_is_told_twice(
     bucket: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Buckets of some parts are dense and others are not."""
-    from neardup.engines.spark.asked import Limits
+    from neardup.engines.spark.request import Limits
 
     small = Limits(bucket_rows=bucket)
     monkeypatch.setattr("neardup.engines.spark.engine.Limits", lambda: small)

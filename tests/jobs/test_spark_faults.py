@@ -20,9 +20,8 @@ from helpers import corpora, spark_jvm
 from helpers.job_inputs import JOBS, names
 from helpers.processes import children, command_of
 from neardup import jobs
-from neardup.engines.spark import judging
+from neardup.engines.spark import input_units, judging
 from neardup.engines.spark.errors import SparkFailedError
-from neardup.jobs import units
 
 BEFORE = b"of before"
 
@@ -64,7 +63,7 @@ def test_a_task_that_fails(
     job: Any, place: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if place == "reading":
-        monkeypatch.setattr(units, "_pieces", failing("no luck today"))
+        monkeypatch.setattr(input_units, "_pieces", failing("no luck today"))
     else:
         monkeypatch.setattr(judging.Judging, "__call__", failing("no luck today"))
     expected = r"^Spark: a task failed: no luck today \(RuntimeError\)$"
@@ -104,7 +103,7 @@ def test_a_task_that_fails_after_some_were_done(
 def test_the_cause_is_named(
     said: str, expected: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(units, "_pieces", failing(said, OSError))
+    monkeypatch.setattr(input_units, "_pieces", failing(said, OSError))
     with pytest.raises(SparkFailedError, match=expected):
         run(folder)
     assert unchanged(folder)
@@ -120,20 +119,20 @@ def test_a_file_that_workers_do_not_see(folder: Path, monkeypatch: pytest.Monkey
             raise FileNotFoundError(2, "No such file or directory", str(path))
         return real(path, *arguments, **options)
 
-    monkeypatch.setattr(units, "open", absent, raising=False)
+    monkeypatch.setattr(input_units, "open", absent, raising=False)
     with pytest.raises(SparkFailedError, match=r"in\.jsonl: a worker does not see this file; put"):
         run(folder)
     assert unchanged(folder)
 
 
 def test_workers_of_another_version(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = units.Work.__init__
+    real = input_units.Work.__init__
 
-    def older(self: units.Work, *arguments: Any) -> None:
+    def older(self: input_units.Work, *arguments: Any) -> None:
         real(self, *arguments)
         object.__setattr__(self, "version", "0.0.1")
 
-    monkeypatch.setattr(units.Work, "__init__", older)
+    monkeypatch.setattr(input_units.Work, "__init__", older)
     with pytest.raises(
         SparkFailedError, match=r"a worker has neardup .* and this is 0\.0\.1; inst"
     ):
@@ -142,14 +141,14 @@ def test_workers_of_another_version(folder: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_changed_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = units._pieces
+    real = input_units._pieces
 
     def changed(*arguments: Any) -> Iterator[Any]:
         yield from real(*arguments)
         with open(folder / "in.jsonl", "ab") as file:
             file.write(b'{"id": "new", "text": "more of it"}\n')
 
-    monkeypatch.setattr(units, "_pieces", changed)
+    monkeypatch.setattr(input_units, "_pieces", changed)
     with pytest.raises(OSError, match=r"in\.jsonl: changed while the job ran; nothing was written"):
         run(folder)
     assert unchanged(folder)

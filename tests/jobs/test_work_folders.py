@@ -94,13 +94,13 @@ def test_only_folders_of_jobs_of_this_machine_are_removed(tmp_path: Path) -> Non
 def test_halves_of_files_are_removed_when_they_are_old_and_nobody_writes_them(
     tmp_path: Path,
 ) -> None:
-    from neardup import sinks
+    from neardup.files import writing
 
     old, new = write(tmp_path / ".neardup-old"), write(tmp_path / ".neardup-new")
     long_ago = time.time() - work_folder.OLD - 1
     os.utime(old, (long_ago, long_ago))
-    with sinks.together():
-        with sinks.open_rows(tmp_path / "out.csv", {"n": int}):
+    with writing.together():
+        with writing.open_rows(tmp_path / "out.csv", {"n": int}):
             pass
         # Complete, and it waits for the others.
         (waiting,) = (path for path in tmp_path.iterdir() if path not in (old, new))

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.passages import Passage
 from neardup.reports.changes import Changes, changes
 from neardup.reports.differences import Budget
+from neardup.text.passages import Passage
 
 
 def changed(left: str, right: str, steps: int = 10_000) -> tuple[list[str], list[str]] | None:

@@ -13,10 +13,10 @@ import pytest
 from helpers.chromium import answer, dom, needs_browser
 from helpers.findings import passage
 from helpers.html_page import check_harmless
-from neardup.evidence.findings import Ignored
-from neardup.passages import Passage
-from neardup.reports import LANGUAGES, Compared, compared, render_comparison
+from neardup.copying.findings import Ignored
+from neardup.reports import LANGUAGES, Compared, comparison, render_comparison
 from neardup.reports.catalogue import Words
+from neardup.text.passages import Passage
 
 LEFT = "one two three four five six seven eight nine ten"
 RIGHT = "eight nine ten and then one two three four five"
@@ -165,12 +165,12 @@ def test_texts_of_a_megabyte() -> None:
 
 
 def test_what_is_too_much_is_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compared, "MOST_PASSAGES", 1)
+    monkeypatch.setattr(comparison, "MOST_PASSAGES", 1)
     page = rendered(FOUND)
     assert "Showing the longest 1 of 2 passages." in page
     assert anchors(page, "l") == ["l1"]
     words = Words("en")
-    view = compared.pair_view(FOUND, words, most=30)
+    view = comparison.pair_view(FOUND, words, most=30)
     assert view.columns[0].notes == ["Showing the first 30 of 48 characters."]
     assert view.lengths == [5]
 

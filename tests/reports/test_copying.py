@@ -12,10 +12,10 @@ import pytest
 from helpers.chromium import answer, needs_browser
 from helpers.findings import ONE, TEXT, copying, finding, source
 from helpers.html_page import Page, check_harmless
-from neardup.evidence.findings import Copying, Finding, Ignored, Source
-from neardup.passages import Passage
+from neardup.copying.findings import Copying, Finding, Ignored, Source
 from neardup.reports import CopyingReport, network, render_file, render_folder
 from neardup.reports import copying as pages
+from neardup.text.passages import Passage
 
 REPORT = CopyingReport(copying())
 

@@ -15,7 +15,8 @@ from helpers.html_page import BIDI, NASTY, Page, check_harmless
 from helpers.job_inputs import JOBS
 from helpers.kinds_report import facets_of, made_up
 from neardup import Recipe, jobs
-from neardup.evidence.findings import Copying, Ignored
+from neardup.copying.findings import Copying, Ignored
+from neardup.files.reading import Reading
 from neardup.reports import (
     LANGUAGES,
     Compared,
@@ -35,7 +36,6 @@ from neardup.reports import (
     render_folder,
     render_kinds,
 )
-from neardup.sources import Reading
 
 BAD = f"{NASTY}{BIDI}</style></script></title><!-- {{{{ 7*7 }}}} {{n}} %s {{0}}"
 # What a reader sees of it: all of the markup and templates, controls by their names.

@@ -302,6 +302,6 @@ def test_huge_texts_are_bounded(left: str, right: str) -> None:
 
 
 def test_a_page_is_bounded_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neardup.reports.texts.PAGE_STEPS", 5)
+    monkeypatch.setattr("neardup.reports.side_by_side.PAGE_STEPS", 5)
     one = cluster("one two three", "two one three")
     assert with_clusters(one, one, one).count("Differences are marked coarsely") == 2

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.evidence.findings import Ignored
-from neardup.reports import marked
-from neardup.reports.marked import Measure, Part, Stretch, parts_of
+from neardup.copying.findings import Ignored
+from neardup.reports import marked_text
+from neardup.reports.marked_text import Measure, Part, Stretch, parts_of
 
 TEXTS = st.text(st.sampled_from("ab \n中\u202e<"), max_size=80)
 PLACES = st.tuples(st.integers(0, 90), st.integers(0, 90))
@@ -57,8 +57,8 @@ def test_long_texts_are_the_same_in_blocks(text: str, places: list[tuple[int, in
     stretches = [Stretch(a, b, key, key, "#x") for key, (a, b) in enumerate(places, 1)]
     (whole,) = parts_of(text, stretches)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(marked, "LONG_TEXT", 0)
-        patch.setattr(marked, "BLOCK", 7)
+        patch.setattr(marked_text, "LONG_TEXT", 0)
+        patch.setattr(marked_text, "BLOCK", 7)
         blocks = parts_of(text, stretches)
     assert "\n".join("".join(map(shown, block)) for block in blocks) == "".join(map(shown, whole))
     assert sum(part.words for block in blocks for part in block) == sum(x.words for x in whole)
@@ -114,4 +114,4 @@ def test_many_stretches_on_one_another_take_little_time(nested: bool) -> None:
     started = time.process_time()
     (block,) = parts_of(text, stretches)
     assert time.process_time() - started < 20
-    assert max(len(part.keys) for part in block) == marked.MOST_KEYS
+    assert max(len(part.keys) for part in block) == marked_text.MOST_KEYS

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from helpers.html_page import BIDI, NASTY
 from neardup.reports import View
-from neardup.reports import viewed as module
+from neardup.reports import views as module
 from neardup.reports.catalogue import Words
-from neardup.reports.viewed import NAMES, Part, Row, SampleView, Viewed
+from neardup.reports.views import NAMES, Part, Row, SampleView, Viewed
 
 
 def sample(left: str, right: str | None = None) -> SampleView:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neardup.service.budget import Budget, Share
-from neardup.service.door import Busy
+from neardup.service.worker_pool import Busy
 
 
 def test_shares_are_limited_in_sum_and_given_back() -> None:

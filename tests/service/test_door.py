@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from helpers.browser_session import eventually
-from neardup.service.door import Busy, Door
+from neardup.service.worker_pool import Busy, Door
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:

@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from neardup.service import rights, tokens
+from neardup.service import auth, tokens
+from neardup.service.auth import Rights
 from neardup.service.demo import demo_collection
-from neardup.service.guard import Guard
 from neardup.service.metrics import Metrics
+from neardup.service.middleware import Guard
 from neardup.service.problems import Refusal
-from neardup.service.rights import Rights
 from neardup.service.settings import Settings
 from neardup.service.state import Service
 
@@ -231,7 +231,7 @@ def test_without_a_token_in_the_file_nobody_is_let_in(
 def test_wrong_tokens_are_told_to_wait_and_lock_nobody_out(
     serve: Callable[..., str], token_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rights, "SLOWED", 0.01)
+    monkeypatch.setattr(auth, "SLOWED", 0.01)
     url = f"{serve(token_file=token_file)}/v1/stats"
     with httpx.Client() as client:
         statuses = [
@@ -248,8 +248,8 @@ def test_who_guesses_learns_nothing_sooner_from_a_right_token(
     serve: Callable[..., str], token_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Right and wrong ones take as long; but who was let in before goes on as before."""
-    monkeypatch.setattr(rights, "SLOWED", 2.0)
-    monkeypatch.setattr(rights, "FORGIVEN", 0.001)
+    monkeypatch.setattr(auth, "SLOWED", 2.0)
+    monkeypatch.setattr(auth, "FORGIVEN", 0.001)
     base = serve(token_file=token_file)
     with httpx.Client(base_url=base) as client:
 
@@ -319,12 +319,12 @@ def test_each_token_or_else_each_network_has_its_own_rate(token_file: Path) -> N
 def test_guesses_from_one_network_count_together(
     token_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rights, "SLOWED", 0.0)
-    monkeypatch.setattr(rights, "FORGIVEN", 0.001)
+    monkeypatch.setattr(auth, "SLOWED", 0.0)
+    monkeypatch.setattr(auth, "FORGIVEN", 0.001)
     wrong = [(b"authorization", b"Bearer guess")]
-    peers = [*(f"2001:db8::{n}" for n in range(rights.GUESSES + 1)), "2001:db9::1"]
+    peers = [*(f"2001:db8::{n}" for n in range(auth.GUESSES + 1)), "2001:db9::1"]
     found = statuses(Settings(token_file=token_file), [(peer, wrong) for peer in peers])
-    assert found == [401] * rights.GUESSES + [429, 401]
+    assert found == [401] * auth.GUESSES + [429, 401]
 
 
 @pytest.mark.parametrize(

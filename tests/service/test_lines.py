@@ -17,10 +17,10 @@ from starlette.types import Message
 
 import neardup as nd
 from neardup.service.budget import Budget, Share
-from neardup.service.door import Busy, Door
-from neardup.service.lines import Replies, TooLong, batches
+from neardup.service.ndjson import Replies, TooLong, batches
 from neardup.service.settings import Settings
 from neardup.service.state import Service
+from neardup.service.worker_pool import Busy, Door
 
 LINES = {"Accept": "application/x-ndjson"}
 

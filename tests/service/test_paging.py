@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 import neardup as nd
-from neardup.service import answers, lines, models
+from neardup.service import answers, models, ndjson
 from neardup.service.state import Service
 
 IDS = [f"d{n}" for n in range(12)]
@@ -90,7 +90,7 @@ def listed(service: Service, change: Any, **options: Any) -> list[dict[str, Any]
         await asyncio.Event().wait()
         raise AssertionError
 
-    asyncio.run(lines.listed(service, models.ListOptions(texts=True, **options), receive, send))
+    asyncio.run(ndjson.listed(service, models.ListOptions(texts=True, **options), receive, send))
     return [json.loads(line) for line in b"".join(sent).splitlines()]
 
 

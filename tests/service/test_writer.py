@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import neardup as nd
-from neardup.service.door import Busy
+from neardup.service.worker_pool import Busy
 from neardup.service.writer import Writer
 
 TEXT = "wash the lentils and fry the onions then let both simmer for half an hour"

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from neardup.cli import console, options
-from neardup.cli.opened import SUFFIX, opened
+from neardup.cli.collections import SUFFIX, opened
 
 if TYPE_CHECKING:
-    from neardup.recipe import Recipe
-    from neardup.sources import Reading
+    from neardup.files.reading import Reading
+    from neardup.text.recipe import Recipe
 
 HTTP = "http"
 ALL = "all"
@@ -104,8 +104,8 @@ def is_captured(
     tell: Callable[[str], object] | None,
 ) -> bool:
     """Whether inputs are captures: it is said, or certain by their names, which is told."""
-    from neardup.sources import captures_of
-    from neardup.sources.capture_kinds import ANY, KINDS
+    from neardup.files.reading import captures_of
+    from neardup.files.reading.capture_kinds import ANY, KINDS
 
     if as_what is not None:
         check_as(as_what)
@@ -131,7 +131,7 @@ def is_captured(
 
 def check_as(as_what: str) -> None:
     """Refuses what inputs cannot be."""
-    from neardup.sources.capture_kinds import KINDS
+    from neardup.files.reading.capture_kinds import KINDS
 
     if as_what != HTTP:
         raise typer.BadParameter(
@@ -143,8 +143,8 @@ def check_as(as_what: str) -> None:
 
 def check_reading(reading: Reading) -> None:
     """Options that mean something to texts only."""
-    from neardup.sources.batch import DEFAULT_TEXT
-    from neardup.sources.capture_kinds import ANY, KINDS
+    from neardup.files.reading.batch import DEFAULT_TEXT
+    from neardup.files.reading.capture_kinds import ANY, KINDS
 
     wrong = {
         "--text-column": reading.text_columns != DEFAULT_TEXT,
@@ -168,7 +168,7 @@ def recipe_of(name: str | None, bits: int | None, no_mask: Sequence[str] | None)
     """The recipe for responses that is asked for, without the masks that are not wanted."""
     made = options.recipe_of(HTTP if name is None else name, bits)
     if made.tokens != HTTP:
-        from neardup.presets import PRESETS
+        from neardup.text.presets import PRESETS
 
         known = [each for each, preset in PRESETS.items() if preset.fields.get("tokens") == HTTP]
         raise typer.BadParameter(
@@ -181,7 +181,7 @@ def recipe_of(name: str | None, bits: int | None, no_mask: Sequence[str] | None)
 
 def without_masks(recipe: Recipe, names: Sequence[str]) -> Recipe:
     """The recipe with fewer rules of masking."""
-    from neardup.shares import MASKS
+    from neardup.text.views import MASKS
 
     for name in names:
         if name != ALL and name not in MASKS:

@@ -13,7 +13,7 @@ import typer
 from neardup.cli import console, options
 
 if TYPE_CHECKING:
-    from neardup.evidence.findings import Finding
+    from neardup.copying.findings import Finding
     from neardup.jobs import Checked
 
 DONE, UNREADABLE = 0, 3
@@ -234,7 +234,7 @@ def command(
 
 def _tell(found: Checked, *, as_json: bool, quiet: bool, printed: tuple[Path | None, ...]) -> None:
     """The summary: on standard output, where nothing else goes there."""
-    from neardup.sinks.standard_output import is_stdout
+    from neardup.files.writing.standard_output import is_stdout
 
     if as_json:
         print(json.dumps(found.as_dict(), ensure_ascii=False))

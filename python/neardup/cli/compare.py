@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from neardup.cli import compared
+from neardup.cli import compare_page
 from neardup.cli.console import printable, terminal
 from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, recipe_of
 
 if TYPE_CHECKING:
-    from neardup.passages import Passage
-    from neardup.similarity import Comparison
+    from neardup.text.passages import Passage
+    from neardup.text.similarity import Comparison
 
 SHOWN_PASSAGES = 10
 EXCERPT = 72
@@ -110,13 +110,13 @@ def command(
       neardup compare a.txt b.txt --html compared.html
       neardup compare --text "the cat sat on a mat" "the cat sat on the mat"
     """
-    from neardup import passages
-    from neardup.similarity import DEFAULT_SIMILARITY, compare
+    from neardup.text import passages
+    from neardup.text.similarity import DEFAULT_SIMILARITY, compare
 
     if not text and left == right == "-":
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="B")
     if html is not None or lang is not None:
-        compared.check_page(html, lang, () if text else (left, right), as_json=as_json)
+        compare_page.check_page(html, lang, () if text else (left, right), as_json=as_json)
     chosen = recipe_of(recipe, bits)
     texts = (left, right) if text else (read(left), read(right))
     limit = DEFAULT_SIMILARITY if similarity is None else similarity
@@ -126,12 +126,12 @@ def command(
         "bridge": passages.BRIDGE if bridge is None else bridge,
     }
     found = compare(texts[0], texts[1], chosen, similarity=limit, **sharing)
-    ignored: compared.Sides = ((), ())
+    ignored: compare_page.Sides = ((), ())
     if template:
-        found, ignored = compared.stripped(found, texts, template, sharing)
+        found, ignored = compare_page.stripped(found, texts, template, sharing)
     if html is not None:
         names = ("A", "B") if text else (left, right)
-        if compared.write_page(html, lang, names, texts, found, ignored):
+        if compare_page.write_page(html, lang, names, texts, found, ignored):
             return
     if as_json:
         print(json.dumps(_plain(found, texts[0]), ensure_ascii=False))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from neardup.sources.batch import Reading
-    from neardup.sources.document import Unreadable
+    from neardup.files.reading.batch import Reading
+    from neardup.files.reading.document import Unreadable
 
 SHOWN_PROBLEMS = 20
 

@@ -31,7 +31,7 @@ def command(
       neardup explain --bits 8 --text "the quick brown fox"
       neardup explain a.txt --recipe simhash
     """
-    from neardup.explain import explain
+    from neardup.text.explain import explain
 
     chosen = recipe_of(recipe, bits)
     if text is not None and file is None:

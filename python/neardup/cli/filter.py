@@ -16,11 +16,11 @@ import typer
 
 from neardup.cli import console, options, signals
 from neardup.cli.captures import recipe_of
-from neardup.cli.opened import DATABASE, SUFFIX
+from neardup.cli.collections import DATABASE, SUFFIX
 
 if TYPE_CHECKING:
+    from neardup.files.reading import Reading, Unreadable
     from neardup.jobs.filter import Dropped, Filter, Read
-    from neardup.sources import Reading, Unreadable
 
 DONE, UNREADABLE = 0, 3
 CUT = "the last record is cut: the output ends inside it"
@@ -93,7 +93,7 @@ def command(
     from neardup.collection import CollectionError
     from neardup.jobs.filter import Filter
     from neardup.jobs.options import UnreadableError
-    from neardup.messages.response import Viewing
+    from neardup.text.views import Viewing
 
     reading = reading_of(
         text_column, id_column, lines, None, max_bytes=max_bytes, max_document=max_document
@@ -207,9 +207,9 @@ def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
         stdin: Any = sys.stdin.buffer
         read: Read = stdin.read1
         return read
-    from neardup.sources.formats import is_url, packing, source_of
-    from neardup.sources.stored import open_stored
-    from neardup.sources.whole_files import KINDS
+    from neardup.files.documents.whole_files import KINDS
+    from neardup.files.reading.formats import is_url, packing, source_of
+    from neardup.files.reading.streams import open_stored
 
     if is_url(name) or packing(name):
         from neardup.jobs.filter import EncodedError

@@ -17,9 +17,9 @@ from neardup.cli import console, options
 from neardup.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from neardup.recipe import Recipe
-    from neardup.sinks import Write
-    from neardup.sources import Batch, Note, Reading, Repeats, Report
+    from neardup.files.reading import Batch, Note, Reading, Repeats, Report
+    from neardup.files.writing import Write
+    from neardup.text.recipe import Recipe
 
 COLUMNS = {"id": str, "fingerprint": str, "signal": bool, "recipe": str}
 
@@ -73,7 +73,7 @@ def command(
     """
     from neardup.cli.captures import choose
     from neardup.cli.inputs import Notes, files_of, reading_of
-    from neardup.sources import Repeats
+    from neardup.files.reading import Repeats
 
     if jsonl and (lines or format not in (None, "jsonl")):
         other = "--lines" if lines else "--format"
@@ -148,7 +148,7 @@ def command(
 
 
 def _batches(files: Sequence[str], reading: Reading, report: Report, note: Note) -> Iterator[Batch]:
-    from neardup.sources import read_batches
+    from neardup.files.reading import read_batches
 
     for path in files:
         first = path == "-" and reading.format is None and reading.viewing is None
@@ -166,7 +166,7 @@ def _rows(
     repeats: Repeats,
     progress: Progress,
 ) -> Iterator[dict[str, Any]]:
-    from neardup.fingerprint import fingerprints
+    from neardup.text.fingerprint import fingerprints
 
     identity = recipe.identity
     progress.stage("fingerprinting", None, "documents")
@@ -189,13 +189,13 @@ def _writer(
     stack: ExitStack, out: Path | None, inputs: Sequence[str], *, as_json: bool, guard: bool
 ) -> Write:
     if out is not None:
-        from neardup import sinks
+        from neardup.files import writing
 
         try:
-            sinks.check(out, inputs)
+            writing.check(out, inputs)
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="--out") from error
-        return stack.enter_context(sinks.open_rows(out, COLUMNS, guard=guard))
+        return stack.enter_context(writing.open_rows(out, COLUMNS, guard=guard))
     if as_json:
         # Without the recipe: whoever reads the lines has just named it.
         return lambda row: print(

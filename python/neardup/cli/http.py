@@ -16,8 +16,8 @@ import typer
 from neardup.cli import captures, console, options
 
 if TYPE_CHECKING:
+    from neardup.files.reading import Note, Reading, Report
     from neardup.http.preview import Numbered, Preview
-    from neardup.sources import Note, Reading, Report
 
 DONE, UNREADABLE = 0, 3
 # Lines of a view, and characters of each, that are shown unless all are asked for.
@@ -124,7 +124,7 @@ def masks(as_json: options.JsonOption = False) -> int:
 
     Each is on unless --no-mask NAME, or the recipe, switches it off.
     """
-    from neardup.messages.masks import MASKS
+    from neardup.http.masks import MASKS
 
     if as_json:
         print(json.dumps(dict(MASKS), ensure_ascii=False))
@@ -155,11 +155,11 @@ def list_labels(labels: LabelsOption = None, as_json: options.JsonOption = False
 def _responses(
     files: Sequence[str], reading: Reading, report: Report, note: Note
 ) -> Iterator[Numbered]:
+    from neardup.files.reading import Unreadable, name_of
+    from neardup.files.reading.batch import Task
+    from neardup.files.reading.streams import DamagedError
+    from neardup.http.captures.any_capture import open_responses
     from neardup.http.preview import Numbered
-    from neardup.sources import Unreadable, name_of
-    from neardup.sources.any_capture import open_responses
-    from neardup.sources.batch import Task
-    from neardup.sources.stored import DamagedError
 
     for path in files:
         name = name_of(path)

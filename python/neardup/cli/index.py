@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from neardup.cli import console, index_add, index_check, options
-from neardup.cli.opened import DATABASE, CollectionArgument, opened
+from neardup.cli.collections import DATABASE, CollectionArgument, opened
 
 if TYPE_CHECKING:
     from neardup.collection import Collection
@@ -210,11 +210,11 @@ def export(
 
     'neardup index add' takes them back as they were.
     """
-    from neardup import sinks
+    from neardup.files import writing
 
     options.check_printed(as_json, out=out)
     try:
-        sinks.check(out)
+        writing.check(out)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--out") from error
     with opened(path, read_only=True) as collection:
@@ -222,7 +222,7 @@ def export(
     if as_json:
         print(json.dumps({"documents": count, "file": str(out)}, ensure_ascii=False))
     elif not quiet:
-        console.error(f"wrote {count:,} documents to {sinks.shown(out) or out}")
+        console.error(f"wrote {count:,} documents to {writing.shown(out) or out}")
     return DONE
 
 

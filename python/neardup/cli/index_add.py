@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neardup.cli import console, opened, options
+from neardup.cli import collections, console, options
 
 if TYPE_CHECKING:
     from neardup.collection import Outcome
@@ -20,7 +20,7 @@ DUPLICATES = {"id": str, "dup_of": str, "distance": int, "similarity": float, "s
 
 
 def command(
-    path: opened.CollectionArgument,
+    path: collections.CollectionArgument,
     inputs: options.InputsArgument,
     unless_duplicate: Annotated[
         bool,
@@ -105,7 +105,7 @@ def command(
         max_document=max_document,
         others=not no_metadata,
     )
-    opened.check_order(path, inputs, "add")
+    collections.check_order(path, inputs, "add")
     notes = Notes(quiet=quiet)
     tell = None if quiet else console.error
     reading = choose_at(path, inputs, reading, as_what=as_what, tell=tell)
@@ -115,14 +115,14 @@ def command(
     counts = {"added": 0, "updated": 0, "duplicate": 0}
     replaced: list[str] = []
     with ExitStack() as stack:
-        collection = stack.enter_context(opened.opened(path))
+        collection = stack.enter_context(collections.opened(path))
         note_texts(collection.recipe, reading, tell)
         if unless_duplicate:
-            opened.check_limits(collection, **limits)
-        write = opened.table(
+            collections.check_limits(collection, **limits)
+        write = collections.table(
             stack, duplicates, DUPLICATES, files, "--duplicates", guard=not no_guard
         )
-        progress = stack.enter_context(opened.progress("adding", quiet))
+        progress = stack.enter_context(collections.progress("adding", quiet))
         try:
             for some in documents(files, reading, problems, notes):
                 columns = (some.ids, some.texts, some.metadata)

@@ -11,14 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
-from neardup.cli import console, opened, options
+from neardup.cli import collections, console, options
 
 DONE, UNREADABLE = 0, 3
 MATCHES = {"query": str, "id": str, "distance": int, "similarity": float}
 
 
 def command(
-    path: opened.CollectionArgument,
+    path: collections.CollectionArgument,
     inputs: options.InputsArgument,
     out: Annotated[
         Path | None,
@@ -77,7 +77,7 @@ def command(
         max_bytes=max_bytes,
         max_document=max_document,
     )
-    opened.check_order(path, inputs, "check")
+    collections.check_order(path, inputs, "check")
     notes = Notes(quiet=quiet)
     tell = None if quiet else console.error
     reading = choose_at(path, inputs, reading, as_what=as_what, tell=tell)
@@ -86,14 +86,14 @@ def command(
     counts = {"documents": 0, "near": 0, "matches": 0}
     limits: dict[str, Any] = {"similarity": similarity, "radius": radius, "recall": recall}
     with ExitStack() as stack:
-        collection = stack.enter_context(opened.opened(path, read_only=True))
+        collection = stack.enter_context(collections.opened(path, read_only=True))
         note_texts(collection.recipe, reading, tell)
-        opened.check_limits(collection, **limits)
-        write = opened.table(stack, out, MATCHES, files, "--out", guard=not no_guard)
+        collections.check_limits(collection, **limits)
+        write = collections.table(stack, out, MATCHES, files, "--out", guard=not no_guard)
         write = write or _printer(as_json=as_json)
         # Rows on a terminal show themselves how far the work is.
         shown = out is not None or not sys.stdout.isatty()
-        progress = stack.enter_context(opened.progress("checking", quiet or not shown))
+        progress = stack.enter_context(collections.progress("checking", quiet or not shown))
         for some in documents(files, reading, problems, notes):
             found = collection.check(some.texts, n=n, **limits)
             for row in found.to_pylist():

@@ -13,7 +13,7 @@ from uuid import UUID
 import typer
 
 from neardup.cli import console
-from neardup.sources import (
+from neardup.files.reading import (
     Batch,
     Note,
     Reading,
@@ -24,7 +24,7 @@ from neardup.sources import (
     name_of,
     read_batches,
 )
-from neardup.sources.expand import ignore
+from neardup.files.reading.expand import ignore
 
 SHOWN_NOTES = 20
 # Characters that are hard to write in a shell.

@@ -15,8 +15,8 @@ from neardup.cli.captures import choose
 from neardup.cli.progress import Progress
 
 if TYPE_CHECKING:
+    from neardup.files.reading import Reading
     from neardup.jobs import Summary
-    from neardup.sources import Reading
 
 DONE, UNREADABLE = 0, 3
 

@@ -12,7 +12,7 @@ import typer
 from neardup.cli.console import reason
 
 if TYPE_CHECKING:
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
 RecipeOption = Annotated[
     str | None,
@@ -295,7 +295,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def read(path: str) -> str:
     """The text of a file; whoever passed the text itself is told how."""
-    from neardup.sources import text_of
+    from neardup.files.reading import text_of
 
     try:
         return text_of(path)
@@ -312,7 +312,7 @@ def read(path: str) -> str:
 
 def recipe_of(name: str | None, bits: int | None, *, hint: str = "--recipe") -> Recipe:
     """The recipe the options ask for, or a usage error that says the choices."""
-    from neardup.recipe import as_recipe
+    from neardup.text.recipe import as_recipe
 
     try:
         recipe = as_recipe(name)
@@ -328,7 +328,7 @@ def recipe_of(name: str | None, bits: int | None, *, hint: str = "--recipe") -> 
 
 def check_printed(as_json: bool, **outputs: Path | None) -> None:
     """The summary and an output cannot both go to standard output."""
-    from neardup.sinks.standard_output import is_stdout
+    from neardup.files.writing.standard_output import is_stdout
 
     for name, path in outputs.items():
         if as_json and path is not None and is_stdout(path):
@@ -364,7 +364,7 @@ def load_config(context: typer.Context, value: Path | None) -> Path | None:
         return None
     import tomllib
 
-    from neardup.settings_file import read_settings
+    from neardup._util.settings_file import read_settings
 
     try:
         content = read_settings(value, "file")

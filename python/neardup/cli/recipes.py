@@ -13,7 +13,7 @@ from neardup.cli.console import terminal
 from neardup.cli.options import JsonOption, recipe_of
 
 if TYPE_CHECKING:
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
 
 def command(
@@ -27,7 +27,7 @@ def command(
     With NAME: all settings of one, and its identity, by which fingerprints are known to be
     comparable.
     """
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
     presets = Recipe.presets()
     if name is not None:

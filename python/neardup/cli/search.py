@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from neardup.cli import console, opened, options
-from neardup.width import cells, cut, padded
+from neardup._util.width import cells, cut, padded
+from neardup.cli import collections as opened
+from neardup.cli import console, options
 
 if TYPE_CHECKING:
     from neardup.cli.inputs import Notes
+    from neardup.files.reading import Reading
     from neardup.near.ranking import Wish
-    from neardup.recipe import Recipe
-    from neardup.sources import Reading
+    from neardup.text.recipe import Recipe
 
 DONE, UNREADABLE = 0, 3
 COLUMNS = {"rank": int, "id": str, "score": float, "distance": int, "excerpt": str}
@@ -325,7 +326,7 @@ def _check_reading(given: dict[str, object]) -> None:
 def _why_nothing(asked: Asked, documents: int) -> str:
     """Why no document was found."""
     from neardup import _core
-    from neardup.fingerprint import fingerprints
+    from neardup.text.fingerprint import fingerprints
 
     if not documents:
         return "there is nothing to search in"
@@ -367,7 +368,7 @@ def _in_files(
 ) -> tuple[int, list[Row]]:
     """How many documents there are, and the best of them."""
     from neardup.cli.inputs import documents
-    from neardup.search import search
+    from neardup.near.search import search
 
     ids: list[str] = []
     texts: list[str] = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from neardup.cli import console, options
-from neardup.cli.opened import opened
+from neardup.cli.collections import opened
 
 if TYPE_CHECKING:
     from neardup.collection import Collection

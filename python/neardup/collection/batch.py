@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from neardup._util.strings import check_unicode
 from neardup.collection.documents import Documents
-from neardup.collection.making import prepared
+from neardup.collection.precompute import prepared
 from neardup.collection.rows import LEAST_PACKED, checksums, digest_of, packed
-from neardup.unicode import check_unicode
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
     Coded = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8] | None]
 

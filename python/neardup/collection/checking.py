@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from neardup._util.strings import check_unicode
 from neardup.collection.corpus import Documents
-from neardup.collection.making import Prepared, prepared
+from neardup.collection.precompute import Prepared, prepared
 from neardup.collection.rows import digest_of
 from neardup.collection.store import Store
-from neardup.match import Match
 from neardup.near.lookup import Queries, look_up, look_up_one
+from neardup.near.match import Match
 from neardup.near.question import Question
-from neardup.unicode import check_unicode
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.collection.view import View
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
 
 class CheckingOne:
@@ -65,7 +65,7 @@ class Checking:
         import numpy as np
         import pyarrow as pa
 
-        from neardup.columns import numbers
+        from neardup._util.arrow import numbers
 
         made, texts, most = self.made, self.texts, self.most
         coded = np.flatnonzero(made.signal)

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self, cast, overload
 
+from neardup._util.numbers import whole
 from neardup.collection.batch import Batch
 from neardup.collection.checking import Checking, CheckingOne
 from neardup.collection.connection import Durability
@@ -25,12 +26,11 @@ from neardup.collection.searching import Searching
 from neardup.collection.session import Session
 from neardup.collection.store import DATABASE, Store
 from neardup.collection.terms import RunTerms
-from neardup.fingerprint import RecipeLike
-from neardup.limits import whole
-from neardup.match import Match
+from neardup.near.match import Match
 from neardup.near.question import Question, question
 from neardup.near.ranking import DEFAULT_COUNT, By, Idf, Searchable, queries_of, wish
-from neardup.recipe import Recipe, as_recipe
+from neardup.text.fingerprint import RecipeLike
+from neardup.text.recipe import Recipe, as_recipe
 
 if TYPE_CHECKING:
     import numpy as np
@@ -598,7 +598,7 @@ def _question(
 
 
 def _texts(texts: Any) -> list[str]:
-    from neardup.columns import as_column, is_arrow
+    from neardup._util.arrow import as_column, is_arrow
 
     column = as_column(texts)
     listed = column.to_pylist() if is_arrow(column) else column

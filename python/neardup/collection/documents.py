@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from neardup.unicode import check_unicode
+from neardup._util.strings import check_unicode
 
 # Deeper metadata is refused: not every JSON reader could read it back.
 MOST_DEPTH = 100

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from neardup import _core
     from neardup.collection.view import View
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
 Name = Literal["search", "runs"]
 

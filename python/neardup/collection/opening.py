@@ -13,7 +13,7 @@ from neardup.collection.lock import NAME as LOCK
 from neardup.collection.lock import WriterLock
 from neardup.collection.rows import Settings
 from neardup.collection.store import DATABASE, Store
-from neardup.recipe import VERSION, Recipe
+from neardup.text.recipe import VERSION, Recipe
 
 SUFFIX = ".neardup"
 UNFINISHED = f"{DATABASE}.new"

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from neardup import _core
+from neardup._util.strings import check_unicode
 from neardup.collection.postings import Postings
 from neardup.collection.rows import digest_of
 from neardup.collection.store import Store
 from neardup.collection.view import View
-from neardup.fingerprint import Fingerprints
 from neardup.near.ranking import Pairs, Wish, rank
-from neardup.unicode import check_unicode
+from neardup.text.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
 
 class Searching:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
 # Fingerprints in the tail, about: they are read again whenever the collection is opened.
 TAIL = 1 << 14

@@ -24,7 +24,7 @@ from neardup.collection.rows import Row
 from neardup.collection.segments import TAIL, Segments
 from neardup.collection.store import DATABASE, Store
 from neardup.collection.view import UnreadyError, View
-from neardup.recipe import Recipe
+from neardup.text.recipe import Recipe
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from neardup import _core
 from neardup.collection.rows import Row, unpacked
 from neardup.near.question import DEFAULT_RECALL
-from neardup.similarity import DEFAULT_SIMILARITY
+from neardup.text.similarity import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from neardup.collection.store import Store
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
     Keys = NDArray[np.int64]
     Rows = NDArray[np.uint8]

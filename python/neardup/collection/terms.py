@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from neardup import _core
-from neardup.passages import MIN_CHARS, MIN_WORDS
+from neardup.text.passages import MIN_CHARS, MIN_WORDS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
 
 class Terms(Protocol):
@@ -61,7 +61,7 @@ class RunTerms:
 
     def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None:
         if self._views:
-            from neardup.http.lines import prose_of
+            from neardup.text.views import prose_of
 
             texts = [prose_of(text) for text in texts]
         index.add_terms(*_core.winnow(texts, *self.minimum, None), keys)

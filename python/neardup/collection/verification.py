@@ -9,7 +9,7 @@ from neardup.collection import files, sketches
 from neardup.collection.errors import CorruptCollectionError
 from neardup.collection.rows import Counts, SegmentRow, digest_of, unpacked
 from neardup.collection.store import Store
-from neardup.recipe import Recipe
+from neardup.text.recipe import Recipe
 
 # Of one kind of problem, so many are named.
 SHOWN = 10

@@ -22,10 +22,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.fingerprint import fingerprint
-from neardup.index import Index
-from neardup.match import Match
-from neardup.recipe import Recipe
+from neardup.near.index import Index
+from neardup.near.match import Match
+from neardup.text.fingerprint import fingerprint
+from neardup.text.recipe import Recipe
 
 __all__ = ["Simhash", "SimhashIndex"]
 

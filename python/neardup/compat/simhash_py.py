@@ -16,7 +16,7 @@ from typing import Any, SupportsIndex, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.pairs import pairs
+from neardup.near.pairs import pairs
 
 __all__ = ["compute", "find_all", "num_differing_bits", "shingle", "unsigned_hash"]
 

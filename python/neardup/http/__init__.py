@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from neardup.files.reading import Note, Reading, Report, Unreadable
+from neardup.files.reading.batch import Task
+from neardup.files.reading.expand import ignore
+from neardup.files.reading.streams import DamagedError
+from neardup.http.captures.any_capture import open_responses
 from neardup.http.features import features
-from neardup.messages.response import Response
-from neardup.sources import Note, Reading, Report, Unreadable
-from neardup.sources.any_capture import open_responses
-from neardup.sources.batch import Task
-from neardup.sources.expand import ignore
-from neardup.sources.stored import DamagedError
+from neardup.http.response import Response
 
 __all__ = ["Response", "features", "responses"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from neardup.features import Feature
-from neardup.features import features as features_of
-from neardup.messages.response import Response
-from neardup.messages.views import Views
-from neardup.recipe import Recipe, as_recipe
+from neardup.http.response import Response
+from neardup.http.views import Views
+from neardup.text.features import Feature
+from neardup.text.features import features as features_of
+from neardup.text.recipe import Recipe, as_recipe
 
 
 def features(response: Response, recipe: Recipe | str | os.PathLike[str] = "http") -> list[Feature]:

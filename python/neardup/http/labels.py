@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from neardup.columns import numbers, strings, values_of
-from neardup.http.lines import lines_of
-from neardup.settings_file import read_settings
+from neardup._util.arrow import numbers, strings, values_of
+from neardup._util.settings_file import read_settings
+from neardup.text.views import lines_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup.http.labels import Labels, Rule, seen_of
-from neardup.messages.response import Response
+from neardup.http.response import Response
 
 if TYPE_CHECKING:
-    from neardup.messages.response import Viewing
+    from neardup.text.views import Viewing
 
 # Different originals that are shown of a rule, and characters of each.
 ORIGINALS = 3
@@ -78,7 +78,7 @@ def previews(
 
     labels  the rules that name their kinds [default: those that come with neardup]
     """
-    from neardup.messages.views import Views
+    from neardup.http.views import Views
 
     views, rules = Views(viewing), Labels.load() if labels is None else labels
     for id_, number, response in found:

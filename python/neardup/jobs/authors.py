@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from neardup import sources
+from neardup.files import reading as sources
+from neardup.files.reading.batch import Reading
+from neardup.files.reading.document import STDIN
+from neardup.files.reading.records import DEFAULT_ID, columns_of
 from neardup.jobs.options import NothingReadError
-from neardup.sources.batch import Reading
-from neardup.sources.document import STDIN
-from neardup.sources.records import DEFAULT_ID, columns_of
 
 # Names in a note.
 SHOWN = 3

@@ -9,10 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup import sources
-from neardup.http.lines import prose_of
+from neardup._util.numbers import as_float, is_real
+from neardup.files import reading as sources
+from neardup.files.reading.batch import Reading
+from neardup.files.reading.document import STDIN
 from neardup.jobs import reference
 from neardup.jobs.authors import Authors
+from neardup.jobs.captures import viewed
 from neardup.jobs.options import (
     NothingReadError,
     Progress,
@@ -21,20 +24,17 @@ from neardup.jobs.options import (
     UnreadableError,
     asked,
 )
-from neardup.jobs.responses import viewed
 from neardup.jobs.summary import peak_memory
-from neardup.limits import as_float, is_real
-from neardup.recipe import as_recipe
-from neardup.sources.batch import Reading
-from neardup.sources.document import STDIN
+from neardup.text.recipe import as_recipe
+from neardup.text.views import prose_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from neardup.collection import Collection, Stored
-    from neardup.evidence.findings import Copying, Finding
-    from neardup.sources import Unreadable
+    from neardup.copying.findings import Copying, Finding
+    from neardup.files.reading import Unreadable
 
 THRESHOLD = 0.3
 # Of responses, what nobody reads is not copied.
@@ -65,7 +65,7 @@ class CheckOptions:
 
     against     files or collections to compare with [default: the inputs with each other]
     threshold   the share from which a document is counted and marked
-    rules       what does not count, by name, as `neardup.evidence.copying.check` takes it
+    rules       what does not count, by name, as `neardup.copying.check.check` takes it
     template    text files: what documents share with them does not count
     author_column  the column of the author: what authors share with their own texts does not count
     exclude     ids of sources that are left out
@@ -264,7 +264,7 @@ class _Check:
     # ---- what is compared ----
 
     def _found(self) -> Copying:
-        from neardup.evidence.copying import check as check_copying
+        from neardup.copying.check import check as check_copying
 
         options = self._options
         rules = dict(options.rules)
@@ -400,7 +400,7 @@ class _Check:
         ]
 
     def _anonymised(self, found: Copying) -> Copying:
-        from neardup.evidence.names import anonymised
+        from neardup.copying.names import anonymised
         from neardup.reports.catalogue import Words
 
         words = Words(self._language)
@@ -416,20 +416,21 @@ class _Check:
         return self._options.lang or reports.language_of_locale()
 
     def _check_outputs(self) -> None:
-        from neardup import reports, sinks
+        from neardup import reports
+        from neardup.files import writing
 
         options = self._options
         inputs = [*self._inputs, *self._against]
         if options.out is not None:
-            sinks.check(options.out, inputs)
+            writing.check(options.out, inputs)
         if options.html is not None:
             if self._is_file(options.html):
-                sinks.check(options.html, inputs, endings=PAGE)
+                writing.check(options.html, inputs, endings=PAGE)
             else:
-                sinks.check_folder(options.html)
+                writing.check_folder(options.html)
         if options.out is not None and options.html is not None:
             paths = (options.out, options.html)
-            names = {sinks.shown(path) or os.path.abspath(path) for path in paths}
+            names = {writing.shown(path) or os.path.abspath(path) for path in paths}
             if len(names) == 1:
                 raise ValueError(f"{options.out}: named for two outputs; give each its own file")
         if options.lang is not None:
@@ -446,35 +447,36 @@ class _Check:
     def _written(self, found: Copying) -> list[str]:
         from contextlib import ExitStack
 
-        from neardup import sinks
+        from neardup.files import writing
 
         options = self._options
         files = []
         with ExitStack() as stack:
             # What is entered first is placed last: a table and its pages appear together.
-            stack.enter_context(sinks.together())
+            stack.enter_context(writing.together())
             if options.out is not None:
                 options.progress.stage("writing the table", None, "documents")
-                with sinks.open_rows(options.out, COLUMNS, guard=options.guard) as write:
+                with writing.open_rows(options.out, COLUMNS, guard=options.guard) as write:
                     for finding in found.findings:
                         for row in rows_of(finding):
                             write(row)
-                files.append(sinks.shown(options.out) or str(options.out))
+                files.append(writing.shown(options.out) or str(options.out))
             if options.html is not None:
                 options.progress.stage("writing the pages", None, "documents")
                 self._write_pages(options.html, found)
-                files.append(sinks.shown(options.html) or str(options.html))
+                files.append(writing.shown(options.html) or str(options.html))
         return files
 
     def _is_file(self, path: Path) -> bool:
-        from neardup.sinks import is_stdout
+        from neardup.files.writing import is_stdout
 
         if self._options.html_folder:
             return False
         return is_stdout(path) or path.suffix.lower() in PAGE
 
     def _write_pages(self, path: Path, found: Copying) -> None:
-        from neardup import reports, sinks
+        from neardup import reports
+        from neardup.files import writing
 
         names = {"inputs": self._inputs, "against": self._against}
         report = reports.CopyingReport(
@@ -490,11 +492,11 @@ class _Check:
             else {name: _listed(files) for name, files in names.items() if files},
         )
         if self._is_file(path):
-            with sinks.open_new(path) as file:
+            with writing.open_new(path) as file:
                 for piece in reports.render_file(report):
                     file.write(piece.encode())
             return
-        with sinks.open_folder(path) as folder:
+        with writing.open_folder(path) as folder:
             for name, pieces in reports.render_folder(report):
                 with (folder / name).open("wb") as page:
                     page.writelines(piece.encode() for piece in pieces)

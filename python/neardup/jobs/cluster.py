@@ -7,15 +7,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.clusters import numbered
-from neardup.columns import numbers
-from neardup.dedup import removed_table
+from neardup._util.arrow import numbers
+from neardup.http.kinds import OF_RESPONSE, Kinds, kinds_of
 from neardup.jobs.copies import count_copies
 from neardup.jobs.dedup import BATCH, note_weakest, order_of
 from neardup.jobs.job import Job
-from neardup.jobs.kinds import OF_RESPONSE, Kinds, kinds_of
 from neardup.jobs.options import Options, asked
 from neardup.jobs.summary import Summary
+from neardup.near.clusters import numbered
+from neardup.near.dedup import removed_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,15 +39,15 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
     """
     import numpy as np
 
-    from neardup import sinks, sources
+    from neardup.files import reading, writing
 
     job = Job("cluster", inputs, out, options or Options())
     with asked():
-        sinks.check(job.out, job.inputs)
+        writing.check(job.out, job.inputs)
     with ExitStack() as stack:
         stack.enter_context(job.opened())
         if "-" in job.inputs:
-            stack.enter_context(sources.spooled_stdin())
+            stack.enter_context(reading.spooled_stdin())
         corpus = job.read(stack.enter_context(job.work()))
         matches = job.match(corpus, order_of(job, corpus))
         found = matches.clusters(job.linkage)
@@ -81,7 +81,7 @@ def _write(
     import numpy as np
     import pyarrow as pa
 
-    from neardup import sinks
+    from neardup.files import writing
 
     labels = found.labels
     sizes, number = np.bincount(labels, minlength=len(labels)), numbered(labels)
@@ -93,7 +93,7 @@ def _write(
         schema = schema.append(pa.field(name, pa.int64() if numeric else pa.large_string()))
     progress = job.options.progress
     progress.stage("writing", len(labels), "records")
-    with sinks.together(), sinks.open_tables(job.out, schema, guard=job.options.guard) as write:
+    with writing.together(), writing.open_tables(job.out, schema, guard=job.options.guard) as write:
         for start in range(0, len(labels), BATCH):
             part = labels[start : start + BATCH]
             rows = np.arange(start, start + len(part))
@@ -103,14 +103,14 @@ def _write(
             write(pa.table(columns, names=schema.names).cast(schema))
             progress.advance(len(part))
         job.check_unchanged()
-        job.summary.files.append(sinks.shown(job.out) or str(job.out))
+        job.summary.files.append(writing.shown(job.out) or str(job.out))
         if kinds is not None and (path := job.options.kinds) is not None:
             _write_kinds(job, kinds, path)
         job.write_quarantine(corpus)
         if job.options.report is None:
             return
         if kinds is None:
-            from neardup.jobs.reporting import write_report
+            from neardup.jobs.report import write_report
 
             write_report(job, corpus, matches, found)
         else:
@@ -120,12 +120,12 @@ def _write(
 
 
 def _write_kinds(job: Job, kinds: Kinds, path: Path) -> None:
-    from neardup import sinks
-    from neardup.jobs.kinds import schema
+    from neardup.files import writing
+    from neardup.http.kinds import schema
 
     job.options.progress.stage("writing the kinds", len(kinds), "records")
-    with sinks.open_tables(path, schema(), guard=job.options.guard) as write:
+    with writing.open_tables(path, schema(), guard=job.options.guard) as write:
         for table in kinds.tables():
             write(table)
             job.options.progress.advance(table.num_rows)
-    job.summary.files.append(sinks.shown(path) or str(path))
+    job.summary.files.append(writing.shown(path) or str(path))

@@ -7,14 +7,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.clusters import numbered
-from neardup.columns import numbers, values_of
-from neardup.dedup import removed_table
+from neardup._util.arrow import numbers, values_of
 from neardup.jobs import reference
 from neardup.jobs.copies import count_copies
 from neardup.jobs.job import Job
 from neardup.jobs.options import Options, asked
 from neardup.jobs.summary import Summary
+from neardup.near.clusters import numbered
+from neardup.near.dedup import removed_table
 from neardup.near.matches import Clusters
 
 if TYPE_CHECKING:
@@ -46,16 +46,16 @@ def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None
     Files appear when they are complete. What cannot be read is counted in the summary and listed in
     a quarantine file; with `Options.strict` it raises UnreadableError instead.
     """
-    from neardup import sinks, sources
+    from neardup.files import reading, writing
 
     job = Job("dedup", inputs, out, options or Options())
     with ExitStack() as stack:
         stack.enter_context(job.opened())
         # Kept records are copied from what was read, and not from what a URL gives later.
-        stack.enter_context(sources.copied(job.inputs, job.beside))
+        stack.enter_context(reading.copied(job.inputs, job.beside))
         # Before the work: an output that cannot be is known at once.
         with asked():
-            sinks.check_kept(
+            writing.check_kept(
                 job.out, job.inputs, job.options.reading, others=[*job.against, *job.collections]
             )
         folder = stack.enter_context(job.work())
@@ -110,7 +110,7 @@ def against(job: Job, matches: Matches, corpus: Corpus) -> Clusters:
 def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
     import numpy as np
 
-    from neardup import sinks
+    from neardup.files import writing
 
     labels = found.labels
     own = np.arange(len(labels))
@@ -129,8 +129,8 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
     progress.stage("writing", len(corpus) - corpus.reference, "records")
     with ExitStack() as stack:
         # Files are renamed into place when all of them are complete.
-        stack.enter_context(sinks.together())
-        output = stack.enter_context(sinks.open_kept(job.out, job.inputs, job.options.reading))
+        stack.enter_context(writing.together())
+        output = stack.enter_context(writing.open_kept(job.out, job.inputs, job.options.reading))
         for path, start, stop in corpus.files:
             if start >= corpus.reference and stop > start:
                 counted = _Counted(progress.advance)
@@ -138,7 +138,7 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
                 progress.advance(max(0, stop - start - counted.count))
         if job.options.removed is not None:
             schema = removed_schema()
-            opened = sinks.open_tables(job.options.removed, schema, guard=job.options.guard)
+            opened = writing.open_tables(job.options.removed, schema, guard=job.options.guard)
             write = stack.enter_context(opened)
             progress.stage("writing what was removed", len(table), "records")
             for batch in removed_records(corpus, table, labels, schema):
@@ -146,11 +146,11 @@ def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
                 progress.advance(len(batch))
         job.check_unchanged()
         summary.files += [
-            sinks.shown(path) or str(path) for path in (job.out, job.options.removed) if path
+            writing.shown(path) or str(path) for path in (job.out, job.options.removed) if path
         ]
         job.write_quarantine(corpus)
         if job.options.report is not None:
-            from neardup.jobs.reporting import write_report
+            from neardup.jobs.report import write_report
 
             write_report(job, corpus, matches, found)
 

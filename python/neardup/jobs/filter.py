@@ -16,18 +16,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from neardup.files.reading import Reading, Report, Unreadable, document, encodings, formats
+from neardup.files.reading.bad_bytes import UNKNOWN, has_nul, not_utf8, nul_hint
+from neardup.files.reading.document import BOM, STDIN, Note, name_of
+from neardup.files.reading.expand import ignore
+from neardup.files.reading.records import BadRecordError, fields_of, parse_record
+from neardup.files.reading.streams import DamagedError
 from neardup.jobs.options import UnreadableError
-from neardup.sources import Reading, Report, Unreadable, charsets, document, formats
-from neardup.sources.bad_bytes import UNKNOWN, has_nul, not_utf8, nul_hint
-from neardup.sources.document import BOM, STDIN, Note, name_of
-from neardup.sources.expand import ignore
-from neardup.sources.records import BadRecordError, fields_of, parse_record
-from neardup.sources.stored import DamagedError
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
-    from neardup.fingerprint import RecipeLike
-    from neardup.messages.response import Response
+    from neardup.http.response import Response
+    from neardup.text.fingerprint import RecipeLike
 
 # What is stored and perhaps not yet written, in the folder of the collection.
 PENDING = "filter.pending"
@@ -138,8 +138,8 @@ def plain_lines(
             continue
         data = line.data.removesuffix(b"\n").removesuffix(b"\r")
         if line.number == 1:
-            mark = charsets.marked(data)
-            if mark is not None and mark[0] != charsets.UTF8:
+            mark = encodings.marked(data)
+            if mark is not None and mark[0] != encodings.UTF8:
                 raise EncodedError(mark[0])
             data = data.removeprefix(BOM)
         if reading.lines or data.strip():
@@ -181,9 +181,9 @@ class Captured:
     """
 
     def __init__(self, name: str, reading: Reading, report: Report, note: Note) -> None:
-        from neardup.messages.views import Views
-        from neardup.sources.batch import Task
-        from neardup.sources.captures import Capture
+        from neardup.files.reading.batch import Task
+        from neardup.http.captures.reader import Capture
+        from neardup.http.views import Views
 
         assert reading.viewing is not None  # noqa: S101
         self._reading, self._report, self._name = reading, report, name
@@ -210,8 +210,8 @@ class Captured:
         self._capture.tell()
 
     def _response(self, line: Line, data: bytes) -> Response | None:
-        from neardup.messages.message import MessageError
-        from neardup.sources.httpx_lines import response_of
+        from neardup.http.captures.httpx import response_of
+        from neardup.http.messages import MessageError
 
         try:
             return response_of(self._capture, data, line.number)
@@ -222,7 +222,7 @@ class Captured:
     def _records(self, found: Sequence[tuple[Line, Response]]) -> Iterator[Record]:
         if not found:
             return
-        from neardup.sources.captures import fact_of
+        from neardup.http.captures.reader import fact_of
 
         texts, titles = self._views.views_of([response for _, response in found])
         column = self._reading.id_column

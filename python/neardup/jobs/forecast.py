@@ -48,8 +48,8 @@ def _each_with_each(corpus: Corpus) -> str | None:
 
 
 def _by_radius(corpus: Corpus, asked: Question) -> str | None:
-    from neardup.fingerprint import Fingerprints
-    from neardup.pairs import pairs_plan
+    from neardup.near.pairs import pairs_plan
+    from neardup.text.fingerprint import Fingerprints
 
     if len(corpus) < WORTH_A_LOOK or asked.radius is None:
         return None

@@ -11,10 +11,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.clusters import Linkage, check_linkage
+from neardup._util.numbers import whole
 from neardup.engines import engine
+from neardup.files.reading.batch import Made, Making, Reading
+from neardup.files.reading.document import name_of
 from neardup.jobs import reference, work_folder
-from neardup.jobs.ahead import ahead
+from neardup.jobs.captures import Groups, labels_of, recipe_of, settled, viewing_of
 from neardup.jobs.forecast import forecast
 from neardup.jobs.options import (
     NothingReadError,
@@ -23,26 +25,24 @@ from neardup.jobs.options import (
     asked,
     default_linkage,
 )
-from neardup.jobs.responses import Groups, labels_of, recipe_of, settled, viewing_of
+from neardup.jobs.prefetch import ahead
 from neardup.jobs.spool import MOST_OPEN, Corpus, Spool, bounds_of, open_corpus
 from neardup.jobs.stamps import Stamp, size, stamp
 from neardup.jobs.summary import Summary, peak_memory
 from neardup.jobs.work_folder import STATE
-from neardup.keep import Keep
-from neardup.limits import whole
+from neardup.near.clusters import Linkage, check_linkage
 from neardup.near.corpus import made_for
+from neardup.near.keep import Keep
 from neardup.near.question import question
 from neardup.near.sample import Sample
-from neardup.sources.batch import Made, Making, Reading
-from neardup.sources.document import name_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.jobs.spread import Spread
+    from neardup.engines.spark.read_inputs import Spread
+    from neardup.files.reading import Batch, Repeats, Unreadable
     from neardup.near.matches import Matches
-    from neardup.sources import Batch, Repeats, Unreadable
 
 VERSION = 6
 # Notes that a summary keeps: a thousand files may each have one.
@@ -57,7 +57,7 @@ class Job:
 
     @asked()
     def __init__(self, name: str, inputs: Sequence[str], out: Path | str, options: Options) -> None:
-        from neardup import sources
+        from neardup.files import reading as sources
 
         inputs = [inputs] if isinstance(inputs, str) else inputs
         # What is told now belongs into a summary that is made when the recipe is known.
@@ -117,10 +117,10 @@ class Job:
     @property
     def quarantine(self) -> Path | None:
         """Where what cannot be read is listed. Beside standard output there is no place for it."""
-        from neardup import sinks
-        from neardup.sources.formats import ending
+        from neardup.files import writing
+        from neardup.files.reading.formats import ending
 
-        if self.options.quarantine is not None or sinks.is_stdout(self.out):
+        if self.options.quarantine is not None or writing.is_stdout(self.out):
             return self.options.quarantine
 
         # The end of "kept.jsonl.gz" is all from its first format ending on.
@@ -132,9 +132,9 @@ class Job:
     def beside(self) -> Path:
         """Where intermediate files lie: next to the output there is room for them, and /tmp may be
         memory."""
-        from neardup import sinks
+        from neardup.files import writing
 
-        if sinks.is_stdout(self.out):
+        if writing.is_stdout(self.out):
             return Path(tempfile.gettempdir())
         return self.out.absolute().parent
 
@@ -144,24 +144,24 @@ class Job:
         return self.question.similarity is not None
 
     def _check_outputs(self) -> None:
-        from neardup import sinks
+        from neardup.files import writing
 
         inputs = [*self.inputs, *self.against, *self.collections]
         outputs = [self.out]
         if (quarantine := self.quarantine) is not None:
             if quarantine.exists() or self.options.quarantine is not None:
-                sinks.check(quarantine, inputs)
+                writing.check(quarantine, inputs)
             outputs.append(quarantine)
         if (removed := self.options.removed) is not None:
-            sinks.check(removed, inputs)
+            writing.check(removed, inputs)
             outputs.append(removed)
         if (kinds := self.options.kinds) is not None:
-            sinks.check(kinds, inputs)
+            writing.check(kinds, inputs)
             outputs.append(kinds)
         if (report := self.options.report) is not None:
-            sinks.check(report, inputs, endings=(".html", ".htm"))
+            writing.check(report, inputs, endings=(".html", ".htm"))
             outputs.append(report)
-        named = [sinks.shown(path) or os.path.abspath(path) for path in outputs]
+        named = [writing.shown(path) or os.path.abspath(path) for path in outputs]
         for name in named:
             if named.count(name) > 1:
                 raise ValueError(f"{name}: named for two outputs; give each its own file")
@@ -192,7 +192,7 @@ class Job:
             if self.engine.session is None:
                 yield
                 return
-            from neardup.jobs.spread import expanded, opened_by_spark
+            from neardup.engines.spark.read_inputs import expanded, opened_by_spark
 
             self.inputs = expanded(self.engine.session, self.inputs)
             self.against = expanded(self.engine.session, self.against)
@@ -285,7 +285,7 @@ class Job:
         )
 
     def _read_all(self, folder: Path) -> None:
-        from neardup import sources
+        from neardup.files import reading as sources
 
         files = self._files()
         sizes = [size(path) for path in files]
@@ -337,8 +337,8 @@ class Job:
         """The files as workers of Spark read them, if there are any."""
         if self.engine.session is None:
             return None
-        from neardup.jobs.spread import Spread
-        from neardup.jobs.units import Work
+        from neardup.engines.spark.input_units import Work
+        from neardup.engines.spark.read_inputs import Spread
 
         work = Work(self._reading(), self.question, self.recipe)
         return Spread(
@@ -436,12 +436,12 @@ class Job:
         path = self.quarantine
         if path is None or (not corpus.unreadable and self.options.quarantine is None):
             return
-        from neardup import sinks
+        from neardup.files import writing
 
-        with sinks.open_rows(path, QUARANTINE, guard=self.options.guard) as write:
+        with writing.open_rows(path, QUARANTINE, guard=self.options.guard) as write:
             for problem in corpus.problems(corpus.unreadable):
                 write(dict(zip(QUARANTINE, problem, strict=True)))
-        self.summary.files.append(sinks.shown(path) or str(path))
+        self.summary.files.append(writing.shown(path) or str(path))
 
     def finish(self) -> Summary:
         path = self.quarantine

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup import reports
-from neardup.columns import values_of
+from neardup._util.arrow import values_of
+from neardup.http.kinds import Kinds
 from neardup.jobs.job import Job
-from neardup.jobs.kinds import Kinds
-from neardup.jobs.reporting import PROBLEMS, said_of, settings_of
+from neardup.jobs.report import PROBLEMS, said_of, settings_of
 from neardup.reports import KindsReport, Member, Sample, ShownKind, View
 from neardup.reports.facets import FacetColumns, Facets
 
@@ -42,13 +42,13 @@ def write_kinds_report(job: Job, kinds: Kinds, found: Clusters, removed: pa.Tabl
 
     removed  as `neardup.dedup.removed_table` has it: how near each is to its representative
     """
-    from neardup import sinks
+    from neardup.files import writing
 
     path = job.options.report
     assert path is not None  # noqa: S101
     job.options.progress.stage("writing the report", None, "kinds")
     report = _Page(job, kinds, found, removed).report()
-    with sinks.open_new(path) as file:
+    with writing.open_new(path) as file:
         for piece in reports.render_kinds(report):
             file.write(piece.encode())
     job.summary.files.append(str(path))

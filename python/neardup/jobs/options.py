@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from neardup.clusters import Linkage
-from neardup.fingerprint import RecipeLike
-from neardup.sources.batch import Reading
+from neardup.files.reading.batch import Reading
+from neardup.near.clusters import Linkage
+from neardup.text.fingerprint import RecipeLike
 
 if TYPE_CHECKING:
-    from neardup.sources import Unreadable
+    from neardup.files.reading import Unreadable
 
 
 class RefusedError(ValueError):

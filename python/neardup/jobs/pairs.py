@@ -7,14 +7,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.columns import numbers
+from neardup._util.arrow import numbers
 from neardup.jobs.copies import count_copied_pairs
 from neardup.jobs.job import Job
 from neardup.jobs.options import Options, asked
 from neardup.jobs.sorter import Sorter
 from neardup.jobs.summary import Summary
 from neardup.near.matches import Matches, Pairs
-from neardup.pairs import check_equal
+from neardup.near.pairs import check_equal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,16 +46,16 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
     options  what counts as near; `equal`: "first" pairs texts that say the same with the first of
              them only, so that a million copies are not half a million million pairs
     """
-    from neardup import sinks, sources
+    from neardup.files import reading, writing
 
     job = Job("pairs", inputs, out, options or Options())
     with asked():
         check_equal(job.options.equal)
-        sinks.check(job.out, job.inputs)
+        writing.check(job.out, job.inputs)
     with ExitStack() as stack:
         stack.enter_context(job.opened())
         if "-" in job.inputs:
-            stack.enter_context(sources.spooled_stdin())
+            stack.enter_context(reading.spooled_stdin())
         folder = stack.enter_context(job.work())
         corpus = job.read(folder)
         matches = job.match(corpus)
@@ -70,7 +70,10 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
         schema = _schema()
         progress = job.options.progress
         count = 0
-        with sinks.together(), sinks.open_tables(job.out, schema, guard=job.options.guard) as write:
+        with (
+            writing.together(),
+            writing.open_tables(job.out, schema, guard=job.options.guard) as write,
+        ):
             verified = matches.question.similarity is not None
             if not first_only:
                 progress.stage("writing pairs that say the same", groups.pairs, "pairs")
@@ -90,10 +93,10 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
             summary.pairs = count
             summary.exact = count_copied_pairs(corpus, matches.twins, first_only=first_only)
             summary.near = count - summary.exact
-            summary.files.append(sinks.shown(job.out) or str(job.out))
+            summary.files.append(writing.shown(job.out) or str(job.out))
             job.write_quarantine(corpus)
             if job.options.report is not None:
-                from neardup.jobs.reporting import write_report
+                from neardup.jobs.report import write_report
 
                 write_report(job, corpus, matches, None)
         return job.finish()

@@ -6,16 +6,16 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from neardup import sources
+from neardup.files import reading as sources
+from neardup.files.reading.batch import make
 from neardup.near.matches import Clusters
-from neardup.sources.batch import make
 
 if TYPE_CHECKING:
+    from neardup.files.reading import Batch, Reading
     from neardup.jobs.spool import Corpus
-    from neardup.messages.response import Viewing
     from neardup.near.question import Question
-    from neardup.recipe import Recipe
-    from neardup.sources import Batch, Reading
+    from neardup.text.recipe import Recipe
+    from neardup.text.views import Viewing
 
 # How a recipe for responses cuts.
 HTTP = "http"

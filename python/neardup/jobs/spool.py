@@ -15,19 +15,19 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from neardup import _core
-from neardup.columns import numbers, strings
-from neardup.jobs.facts import Facts
-from neardup.sinks.new_file import named
+from neardup._util.arrow import numbers, strings
+from neardup.files.writing.new_file import named
+from neardup.http.response_columns import Facts
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from neardup.files.reading import Batch, Unreadable
+    from neardup.files.reading.batch import Made
     from neardup.jobs.reference import Outside
-    from neardup.recipe import Recipe
-    from neardup.sources import Batch, Unreadable
-    from neardup.sources.batch import Made
+    from neardup.text.recipe import Recipe
 
 COLUMNS = {
     "texts": "u1",
@@ -101,7 +101,7 @@ class Corpus:
         """The files of rows as a column; for documents of a collection it is that."""
         import numpy as np
 
-        from neardup.sources import name_of
+        from neardup.files.reading import name_of
 
         starts = np.array([start for _, start, _ in self.files], dtype=np.int64)
         # Files without a document share their start with the next one; the last of them has it.
@@ -138,7 +138,7 @@ class Corpus:
 
     def unread(self, most: int) -> list[Unreadable]:
         """The same with all that was said of it."""
-        from neardup.sources import Unreadable
+        from neardup.files.reading import Unreadable
 
         with open(self.folder / PROBLEMS, encoding="utf-8") as file:
             rows = [json.loads(line) for _, line in zip(range(most), file, strict=False)]

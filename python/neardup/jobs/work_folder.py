@@ -12,13 +12,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from neardup.files.writing.new_file import PREFIX
 from neardup.jobs.sorter import PAIRS
 from neardup.jobs.spool import FILES
-from neardup.sinks.new_file import PREFIX
 
 STATE = "state.json"
 LOCK = "lock"
-# What `neardup.engines.spark.shipping` hands over by a file.
+# What `neardup.engines.spark.transfer` hands over by a file.
 SHIPPED = "shipped.parquet"
 # What a work folder holds, and nothing else.
 OWN = (*FILES, STATE, LOCK, SHIPPED, PAIRS)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from neardup import _core
-from neardup.columns import as_column, chunks
-from neardup.fingerprint import Fingerprints, fingerprints
-from neardup.recipe import Recipe
+from neardup._util.arrow import as_column, chunks
+from neardup.text.fingerprint import Fingerprints, fingerprints
+from neardup.text.recipe import Recipe
 
 if TYPE_CHECKING:
     import numpy as np

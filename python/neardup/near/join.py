@@ -7,7 +7,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.clusters import Linkage
+from neardup.near.clusters import Linkage
 from neardup.near.judge import Stage, Tick, Verdicts
 from neardup.near.matches import Clusters, Matches, Pairs, follow_twins
 

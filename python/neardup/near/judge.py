@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from neardup.fingerprint import fingerprint
+from neardup.text.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.near.question import Question
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
 # Pairs whose texts are in memory at a time.
 PAIRS = 4096

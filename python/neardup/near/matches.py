@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from neardup.clusters import Linkage
+from neardup.near.clusters import Linkage
 from neardup.near.judge import Judge, Stage, Tick
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neardup.limits import share, whole
-from neardup.similarity import DEFAULT_SIMILARITY
+from neardup._util.numbers import share, whole
+from neardup.text.similarity import DEFAULT_SIMILARITY
 
 DEFAULT_RECALL = 0.99
 

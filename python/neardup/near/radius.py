@@ -8,12 +8,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.clusters import Linkage, clusters
-from neardup.columns import values_of
-from neardup.fingerprint import Fingerprints
+from neardup._util.arrow import values_of
+from neardup.near.clusters import Linkage, clusters
 from neardup.near.judge import Stage, Tick
 from neardup.near.matches import Clusters, Matches, Pairs
-from neardup.pairs import pairs, pairs_plan
+from neardup.near.pairs import pairs, pairs_plan
+from neardup.text.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +68,7 @@ class RadiusJoin(Matches):
         import numpy as np
         import pyarrow as pa
 
-        from neardup.columns import chunks
+        from neardup._util.arrow import chunks
 
         places = np.flatnonzero(~self._signal)
         first: dict[bytes, int] = {}

@@ -12,16 +12,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
-from neardup.columns import as_column, is_arrow, numbers
-from neardup.fingerprint import Fingerprints, fingerprints
-from neardup.limits import as_float, check_threads, is_real, whole
+from neardup._util.arrow import as_column, is_arrow, numbers
+from neardup._util.numbers import as_float, check_threads, is_real, whole
+from neardup.text.fingerprint import Fingerprints, fingerprints
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.recipe import Recipe
+    from neardup.text.recipe import Recipe
 
 By = Literal["cosine", "simhash"]
 Idf = Literal["smooth", "gensim"]

@@ -2,13 +2,13 @@
 have a script, their own."""
 
 from neardup.reports.catalogue import LANGUAGES, Said, language_of_locale
-from neardup.reports.compared import Compared, render_comparison
+from neardup.reports.comparison import Compared, render_comparison
 from neardup.reports.copying import CopyingReport, render_file, render_folder
 from neardup.reports.histograms import Histogram
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render
 from neardup.reports.kinds import KindsReport, Member, Sample, ShownKind, render_kinds
-from neardup.reports.texts import Shown
-from neardup.reports.viewed import View
+from neardup.reports.side_by_side import Shown
+from neardup.reports.views import View
 
 __all__ = [
     "LANGUAGES",

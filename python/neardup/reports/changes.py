@@ -7,8 +7,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from neardup.passages import Passage
 from neardup.reports.differences import Budget, differences
+from neardup.text.passages import Passage
 
 # Half a second for all passages of a page; later ones are marked as a whole.
 PAGE_STEPS = 3_000_000

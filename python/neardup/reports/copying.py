@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from neardup.evidence.findings import Copying, Figures, Finding, Source
-from neardup.evidence.names import Places
-from neardup.passages import Passage
+from neardup.copying.findings import Copying, Figures, Finding, Source
+from neardup.copying.names import Places
 from neardup.reports.catalogue import Words
-from neardup.reports.compared import Compared, Figure, pair_view
-from neardup.reports.copied import DocumentView, SourceRow, document_view
+from neardup.reports.comparison import Compared, Figure, pair_view
+from neardup.reports.document import DocumentView, SourceRow, document_view
 from neardup.reports.markup import Piece, line, number, plain, share
 from neardup.reports.network import Graph, Matrix, Net, Tie, graph_of, matrix_of
 from neardup.reports.shares import Shares, shares_of, whole_percent
 from neardup.reports.shell import environment, policy_with_script, script
+from neardup.text.passages import Passage
 
 INDEX = "index.html"
 # Documents in the table of the overview.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from neardup.columns import strings, values_of
+from neardup._util.arrow import strings, values_of
 
 if TYPE_CHECKING:
     import numpy as np

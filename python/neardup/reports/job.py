@@ -12,7 +12,7 @@ from neardup.reports.differences import Fold
 from neardup.reports.histograms import Histogram, chart_of, size_chart
 from neardup.reports.markup import cosine, line, number, plain
 from neardup.reports.shell import POLICY, environment
-from neardup.reports.texts import Beside, Shown, Sides
+from neardup.reports.side_by_side import Beside, Shown, Sides
 
 OPENED = 3
 

@@ -14,7 +14,7 @@ from neardup.reports.catalogue import Said, Words
 from neardup.reports.facets import OTHERS, Facet, Facets
 from neardup.reports.markup import Piece, cosine, line, number, percent, plain
 from neardup.reports.shell import environment, policy_with_script, script
-from neardup.reports.viewed import SampleView, View, Viewed, shortened
+from neardup.reports.views import SampleView, View, Viewed, shortened
 
 SCRIPT = "kinds.js"
 # Characters of views on a page, whatever their number.

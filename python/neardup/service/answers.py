@@ -8,15 +8,15 @@ from typing import Any, Literal
 
 from neardup._core import __version__
 from neardup.collection import Stored
-from neardup.explain import explain as explained
-from neardup.fingerprint import fingerprint
 from neardup.service import models
 from neardup.service.clustering import Clustering, clustered, kept
 from neardup.service.errors import UnknownDocument
 from neardup.service.problems import Refusal
 from neardup.service.state import Service
-from neardup.similarity import DEFAULT_SIMILARITY
-from neardup.similarity import compare as compared
+from neardup.text.explain import explain as explained
+from neardup.text.fingerprint import fingerprint
+from neardup.text.similarity import DEFAULT_SIMILARITY
+from neardup.text.similarity import compare as compared
 
 # A vote is to be looked at. The answer is many times as long as the text.
 MOST_EXPLAINED = 100_000

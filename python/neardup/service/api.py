@@ -11,7 +11,7 @@ from starlette.types import Receive, Send
 
 from neardup.service import answers, models
 from neardup.service.errors import UnknownDocument
-from neardup.service.lines import Reply, listed
+from neardup.service.ndjson import Reply, listed
 from neardup.service.problems import Refusal
 from neardup.service.state import Service
 

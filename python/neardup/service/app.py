@@ -17,18 +17,18 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from neardup.collection import CollectionError
 from neardup.service.api import OPERATIONS
-from neardup.service.door import Busy
+from neardup.service.auth import Rights
 from neardup.service.endpoint import Endpoint
 from neardup.service.errors import TooMany, UnknownDocument
 from neardup.service.files import Files
-from neardup.service.guard import Guard
+from neardup.service.health import watching
 from neardup.service.metrics import Metrics
+from neardup.service.middleware import Guard
 from neardup.service.pages import missing, routes
 from neardup.service.problems import Refusal, problem
 from neardup.service.refusals import refusal_of
-from neardup.service.rights import Rights
 from neardup.service.state import Service
-from neardup.service.watching import watching
+from neardup.service.worker_pool import Busy
 
 # What a page may raise, and is told as by the API.
 ASKING = (Busy, CollectionError, OSError, TooMany, UnknownDocument)

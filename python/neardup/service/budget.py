@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neardup.service.door import Busy
+from neardup.service.worker_pool import Busy
 
 
 class Budget:

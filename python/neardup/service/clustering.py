@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from neardup.collection import CollectionError
-from neardup.dedup import dedup
+from neardup.near.dedup import dedup
 from neardup.service.errors import TooMany
 from neardup.service.state import Service
 

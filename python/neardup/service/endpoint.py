@@ -11,8 +11,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from neardup.service.api import Operation
-from neardup.service.lines import Replies, wants_lines
+from neardup.service.auth import check_write
 from neardup.service.models import encoder
+from neardup.service.ndjson import Replies, wants_lines
 from neardup.service.problems import Refusal, problem
 from neardup.service.refusals import refusal_of
 from neardup.service.requests import (
@@ -28,7 +29,6 @@ from neardup.service.requests import (
     options,
     read,
 )
-from neardup.service.rights import check_write
 from neardup.service.state import Service
 
 

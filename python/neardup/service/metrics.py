@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.types import Scope
 
-from neardup.service.rights import Rights
+from neardup.service.auth import Rights
 from neardup.service.state import Service
 
 log = logging.getLogger("neardup.access")

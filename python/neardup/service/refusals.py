@@ -6,10 +6,10 @@ import logging
 import traceback
 
 from neardup.collection import CollectionError, CorruptCollectionError, LockedCollectionError
-from neardup.service.door import Busy
 from neardup.service.errors import TooMany, UnknownDocument
 from neardup.service.models import NOT_TAKEN
 from neardup.service.problems import Refusal
+from neardup.service.worker_pool import Busy
 
 log = logging.getLogger("neardup.service")
 

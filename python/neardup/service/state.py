@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from neardup.collection import Collection, Outcome
-from neardup.service.door import Busy, Door
 from neardup.service.settings import Settings
+from neardup.service.worker_pool import Busy, Door
 from neardup.service.writer import Rows, Writer
 
 if TYPE_CHECKING:

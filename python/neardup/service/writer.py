@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from neardup.collection import Collection, Outcome
-from neardup.service.door import Busy
+from neardup.service.worker_pool import Busy
 
 Rows = Sequence[tuple[str, str, dict[str, Any]]]
 # Documents of one batch: more make those wait longer who came first, and save nothing any more.

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from helpers.spark_cases import frame_of, sample
 from neardup.engines import spark as sp
 from neardup.engines.spark import Limits, buckets
-from neardup.engines.spark.asked import IN_MEMORY, Asked
 from neardup.engines.spark.buckets import Heavy
+from neardup.engines.spark.request import IN_MEMORY, Asked
 from neardup.engines.spark.rows import Rows
 from neardup.near.question import question
-from neardup.recipe import as_recipe
+from neardup.text.recipe import as_recipe
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=60), st.integers(1, 10**7))

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from helpers.spark_cases import nightly
-from neardup.engines.spark.asked import Limits
 from neardup.engines.spark.components import (
     components,
     contract,
@@ -18,6 +17,7 @@ from neardup.engines.spark.components import (
     large_star,
     small_star,
 )
+from neardup.engines.spark.request import Limits
 from neardup.engines.spark.storage import Storage
 
 Edges = list[tuple[int, int]]

@@ -23,10 +23,10 @@ from helpers.spark_cases import (
     templates,
 )
 from neardup.engines import spark as sp
-from neardup.engines.spark import buckets, groups
-from neardup.engines.spark.asked import Limits
+from neardup.engines.spark import buckets, dense_groups
 from neardup.engines.spark.buckets import Heavy, block_pairs, unit_of, units_of_pairs
-from neardup.engines.spark.groups import Placing
+from neardup.engines.spark.dense_groups import Placing
+from neardup.engines.spark.request import Limits
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE
 
 # row → (group, side, rest)
@@ -134,7 +134,7 @@ def test_of_a_template_there_is_no_rest(spark: Any, monkeypatch: pytest.MonkeyPa
         placed.append(by)
         return Placing(large, by, *rests)
 
-    monkeypatch.setattr(groups, "Placing", noted)
+    monkeypatch.setattr(dense_groups, "Placing", noted)
     limits = Limits(bucket_rows=16, group_rows=40)
     found = sp.clusters(frame_of(spark, texts), limits=limits)
     assert {row[2:] for row in listed(found.toArrow())} == {(90, 0)}

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.spark_cases import nightly
-from neardup.engines.spark.order import By, sort_keys
-from neardup.keep import Keep
+from neardup.engines.spark.sort_keys import By, sort_keys
+from neardup.near.keep import Keep
 
 KINDS: list[tuple[Any, Any]] = [
     (pa.int64(), st.integers(-(2**63), 2**63 - 1)),

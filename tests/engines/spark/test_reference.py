@@ -23,7 +23,7 @@ from helpers.spark_cases import (
 )
 from neardup import jobs
 from neardup.engines import spark as sp
-from neardup.recipe import Recipe, as_recipe
+from neardup.text.recipe import Recipe, as_recipe
 
 QUESTIONS: list[Any] = [
     {},

@@ -306,7 +306,7 @@ def test_nothing_of_spark_is_imported_before_a_session_is_opened() -> None:
     told = run_alone(
         """
         import sys
-        import neardup.engines.spark.engine, neardup.jobs.spread, neardup.engines
+        import neardup.engines.spark.engine, neardup.engines.spark.read_inputs, neardup.engines
         neardup.engines.engine("spark", "local[2]")
         print([x for x in sys.modules if x.partition(".")[0] in ("pyspark", "pysail", "grpc")])
         """

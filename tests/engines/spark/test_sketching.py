@@ -12,7 +12,7 @@ from helpers.spark_cases import EDGES, frame_of, mixed
 from neardup import _core
 from neardup.engines import spark as sp
 from neardup.engines.spark.storage import Storage
-from neardup.recipe import Recipe, as_recipe
+from neardup.text.recipe import Recipe, as_recipe
 
 TEXTS = EDGES + mixed(21, 20)
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.engines.spark import slices
-from neardup.engines.spark.slices import Placed, Records, Slicing, slices_for, unpacked
+from neardup.engines.spark import packed_keys
+from neardup.engines.spark.packed_keys import Placed, Records, Slicing, slices_for, unpacked
 
 WIDTH = 3
 # Keys and parts of a row, of some batches of rows.
@@ -50,8 +50,8 @@ def test_nothing_is_lost(at_once: int, batches: Any, count: int) -> None:
             )
         first += len(rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slices, "FEWEST", at_once)
-        patch.setattr(slices, "OF_A_SLICE", 1)
+        patch.setattr(packed_keys, "FEWEST", at_once)
+        patch.setattr(packed_keys, "OF_A_SLICE", 1)
         packed = list(Slicing(count)(iter(made)))
     seen: Counter[tuple[Any, ...]] = Counter()
     where: dict[tuple[int, int], set[int]] = {}

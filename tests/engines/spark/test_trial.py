@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from neardup.engines.spark import errors, trial
+from neardup.engines.spark import errors, probe
 from neardup.engines.spark.errors import SparkFailedError, waited
 
 
@@ -27,12 +27,12 @@ class Settings:
 def test_too_little_memory_is_refused(memory: str) -> None:
     expected = f"^spark.executor.pyspark.memory is {memory}, and a worker needs at least 640m to"
     with pytest.raises(SparkFailedError, match=expected):
-        trial.check_memory(Settings(memory))
+        probe.check_memory(Settings(memory))
 
 
 @pytest.mark.parametrize("memory", [None, "", "0", "640m", "640", "1g", "2t", "odd"])
 def test_enough_memory_and_no_limit(memory: str | None) -> None:
-    trial.check_memory(Settings(memory))
+    probe.check_memory(Settings(memory))
 
 
 class Tracker:
@@ -49,20 +49,20 @@ class Tracker:
 
 
 def test_a_task_that_runs_and_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "LIMIT", 0.2)
+    monkeypatch.setattr(probe, "LIMIT", 0.2)
     monkeypatch.setattr(errors, "STEP", 0.05)
-    watch = trial.Watch(Tracker(runs=True))
+    watch = probe.Watch(Tracker(runs=True))
     expected = r"^Spark: a worker has begun and has not loaded neardup in 0\.2 seconds; see that"
     with pytest.raises(SparkFailedError, match=expected):
         waited(lambda: time.sleep(3), watch)
 
 
 def test_the_wait_for_a_machine_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "LIMIT", 0.2)
+    monkeypatch.setattr(probe, "LIMIT", 0.2)
     monkeypatch.setattr(errors, "STEP", 0.05)
-    monkeypatch.setattr(trial, "LONG", 0.2)
+    monkeypatch.setattr(probe, "LONG", 0.2)
     told: list[str] = []
-    watch = trial.Watch(Tracker(runs=False), told.append)
+    watch = probe.Watch(Tracker(runs=False), told.append)
 
     def slow() -> int:
         time.sleep(1)
@@ -75,4 +75,4 @@ def test_the_wait_for_a_machine_has_no_limit(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_what_the_task_does() -> None:
     batch = pa.RecordBatch.from_pydict({"id": [1, 2]})
-    assert list(trial.loaded(iter([batch]))) == [batch]
+    assert list(probe.loaded(iter([batch]))) == [batch]

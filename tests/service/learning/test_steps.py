@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.service.learning.asked import asked
 from neardup.service.learning.examples import EXAMPLES
+from neardup.service.learning.lessons import asked
 from neardup.service.learning.steps import (
     Steps,
     beside,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from neardup.service.pages.kept import Given, Kept
+from neardup.service.pages.text_cache import Given, Kept
 
 
 def test_what_was_put_is_found_under_its_name_only() -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from neardup.service.pages import asking
+from neardup.files.documents import sandbox
+from neardup.files.documents.sandbox import TooLongError
+from neardup.service.pages import page_input
 from neardup.service.pages.phrases import PHRASES
 from neardup.service.pages.upload import ACCEPTED, MOST_CHARACTERS, UnreadableFile, text_from
-from neardup.sources import apart
-from neardup.sources.apart import TooLongError
 
 TEXT = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich.\n" * 20
 CHINESE = "今天上午九点，图书馆的阅览室因为检修电路暂停开放，请各位读者谅解。" * 3
@@ -175,8 +175,8 @@ def test_a_file_that_takes_long_is_given_up() -> None:
 
 
 def test_a_process_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "BEGIN", "import time; time.sleep(600)")
-    monkeypatch.setattr(apart, "LAST_SECONDS", 0.3)
+    monkeypatch.setattr(sandbox, "BEGIN", "import time; time.sleep(600)")
+    monkeypatch.setattr(sandbox, "LAST_SECONDS", 0.3)
     with pytest.raises(UnreadableFile) as told:
         text_from("a.docx", docx("words"))
     assert told.value.reason.startswith("takes too long")
@@ -212,7 +212,7 @@ def test_checks_go_on_while_files_are_read(
         gate.wait(60)
         return "a text", ""
 
-    monkeypatch.setattr(asking, "text_from", slow)
+    monkeypatch.setattr(page_input, "text_from", slow)
     url = serve(workers=1)
 
     def brought() -> httpx.Response:

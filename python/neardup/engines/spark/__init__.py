@@ -11,8 +11,8 @@ reference   rows near a reference, and sketches that are kept of one
 """
 
 from neardup.engines.spark.answers import Deduplicated, clusters, dedup, pairs
-from neardup.engines.spark.asked import Limits
 from neardup.engines.spark.reference import Compared, against, sketches
+from neardup.engines.spark.request import Limits
 from neardup.engines.spark.sketching import fingerprint
 
 __all__ = [

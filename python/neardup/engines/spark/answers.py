@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.clusters import Linkage
-from neardup.engines.spark.asked import Asked, Limits, asked_of
 from neardup.engines.spark.matching import labelled, linked, near, removed
+from neardup.engines.spark.request import Asked, Limits, asked_of
 from neardup.engines.spark.rows import ALL, Rows, rows_of
 from neardup.engines.spark.sketching import quoted, sketched
 from neardup.engines.spark.storage import Storage
 from neardup.engines.spark.texts import Source, Texts
-from neardup.fingerprint import RecipeLike
+from neardup.near.clusters import Linkage
+from neardup.text.fingerprint import RecipeLike
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

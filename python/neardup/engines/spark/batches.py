@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from neardup.columns import numbers
+from neardup._util.arrow import numbers
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,19 +13,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup.columns import values_of
-from neardup.engines.spark.asked import Asked
+from neardup._util.arrow import values_of
 from neardup.engines.spark.batches import ROWS, as_batch, gathered, longs, rows_of_bytes
+from neardup.engines.spark.packed_keys import BESIDE, SLICED, Placed, Slicing, slices_for, unpacked
+from neardup.engines.spark.request import Asked
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
 from neardup.engines.spark.sketching import REGISTERS
-from neardup.engines.spark.slices import (
-    BESIDE,
-    SLICED,
-    Placed,
-    Slicing,
-    slices_for,
-    unpacked,
-)
 from neardup.engines.spark.storage import is_sail
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from neardup.columns import values_of
-from neardup.engines.spark.asked import Limits
+from neardup._util.arrow import values_of
 from neardup.engines.spark.batches import as_batch, gathered, longs
+from neardup.engines.spark.request import Limits
 from neardup.engines.spark.storage import Storage
-from neardup.links import connected
+from neardup.near.pair_graph import connected
 
 if TYPE_CHECKING:
     import pyarrow as pa

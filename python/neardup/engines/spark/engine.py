@@ -14,22 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup.clusters import Linkage
-from neardup.columns import values_of
+from neardup._util.arrow import values_of
 from neardup.engines.spark import session as sessions
-from neardup.engines.spark.asked import Asked, Limits
 from neardup.engines.spark.batches import binaries, longs
 from neardup.engines.spark.buckets import PART_BITS, TABLE_BITS, Found, fallen
 from neardup.engines.spark.errors import waited
 from neardup.engines.spark.judging import verdicts
+from neardup.engines.spark.request import Asked, Limits
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
-from neardup.engines.spark.shipping import ship
 from neardup.engines.spark.sketching import REGISTERS
 from neardup.engines.spark.storage import Storage
-from neardup.links import connected, gathered, star
+from neardup.engines.spark.transfer import ship
+from neardup.near.clusters import Linkage
 from neardup.near.join import SketchJoin
 from neardup.near.judge import Verdicts
 from neardup.near.matches import Clusters, Matches, Pairs
+from neardup.near.pair_graph import connected, gathered, star
 from neardup.near.radius import RadiusJoin
 
 if TYPE_CHECKING:

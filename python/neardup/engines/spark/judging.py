@@ -14,7 +14,7 @@ from neardup.engines.spark.batches import as_batch
 from neardup.engines.spark.errors import waited
 from neardup.near.corpus import judged_only
 from neardup.near.judge import Judge, Verdicts
-from neardup.recipe import Recipe
+from neardup.text.recipe import Recipe
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.clusters import Linkage
 from neardup.engines.spark.buckets import fallen
 from neardup.engines.spark.components import components
-from neardup.engines.spark.groups import near_in_groups
+from neardup.engines.spark.dense_groups import near_in_groups
 from neardup.engines.spark.rows import REFERENCE, Rows, first_row
 from neardup.engines.spark.stars import LINKED, VERDICT, by_codes, by_pairs, by_texts
 from neardup.engines.spark.texts import Texts, judged, texts_of
+from neardup.near.clusters import Linkage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

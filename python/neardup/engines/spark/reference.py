@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup.engines.spark.answers import kept_of
-from neardup.engines.spark.asked import (
+from neardup.engines.spark.matching import near
+from neardup.engines.spark.request import (
     Asked,
     Limits,
     asked_of,
@@ -15,12 +16,11 @@ from neardup.engines.spark.asked import (
     check_frame,
     check_text,
 )
-from neardup.engines.spark.matching import near
 from neardup.engines.spark.rows import INPUT, REFERENCE, Rows, rows_of
 from neardup.engines.spark.sketching import sketched
 from neardup.engines.spark.storage import Storage
 from neardup.engines.spark.texts import Source, Texts, judged, texts_of
-from neardup.fingerprint import RecipeLike
+from neardup.text.fingerprint import RecipeLike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.engines.spark.asked import Asked
+from neardup.engines.spark.request import Asked
 from neardup.engines.spark.storage import Storage
 
 if TYPE_CHECKING:

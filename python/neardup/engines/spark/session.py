@@ -31,7 +31,7 @@ from neardup.engines.spark.errors import (
     sentence_of,
 )
 from neardup.engines.spark.masters import SAIL, check_master, reach
-from neardup.engines.spark.trial import check_memory, check_workers
+from neardup.engines.spark.probe import check_memory, check_workers
 
 INSTALL = "pip install 'neardup[spark]'"
 CLASSIC = "pip install 'pyspark>=4,<5'"

@@ -9,13 +9,13 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup.columns import chunks
-from neardup.engines.spark.asked import Asked, check_columns, check_frame, check_text
+from neardup._util.arrow import chunks
 from neardup.engines.spark.batches import as_batch, binaries, booleans, longs, one
-from neardup.engines.spark.order import By, sort_keys, without_order
-from neardup.fingerprint import RecipeLike, fingerprints
-from neardup.keep import number_type, stripped
-from neardup.recipe import Recipe, as_recipe
+from neardup.engines.spark.request import Asked, check_columns, check_frame, check_text
+from neardup.engines.spark.sort_keys import By, sort_keys, without_order
+from neardup.near.keep import number_type, stripped
+from neardup.text.fingerprint import RecipeLike, fingerprints
+from neardup.text.recipe import Recipe, as_recipe
 
 if TYPE_CHECKING:
     import numpy as np

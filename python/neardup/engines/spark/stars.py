@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.clusters import clusters
-from neardup.columns import numbers, values_of
-from neardup.engines.local import Local
-from neardup.engines.spark.asked import Asked
+from neardup._util.arrow import numbers, values_of
 from neardup.engines.spark.batches import gathered, one, rows_of_bytes
 from neardup.engines.spark.buckets import words_of
+from neardup.engines.spark.request import Asked
 from neardup.engines.spark.rows import Rows
 from neardup.engines.spark.texts import VERDICTS, strings, verdict_batch
-from neardup.fingerprint import Fingerprints
-from neardup.links import star
+from neardup.near.clusters import clusters
 from neardup.near.corpus import texts_in_memory
+from neardup.near.local import Local
+from neardup.near.pair_graph import star
+from neardup.text.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
     import pyarrow as pa

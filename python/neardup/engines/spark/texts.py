@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup.columns import numbers, values_of
-from neardup.engines.spark.asked import Asked
+from neardup._util.arrow import numbers, values_of
 from neardup.engines.spark.batches import as_batch, gathered, longs, one
+from neardup.engines.spark.request import Asked
 from neardup.engines.spark.rows import Rows
 from neardup.engines.spark.sketching import checksums, quoted, readable
 from neardup.near.corpus import judged_only

@@ -9,10 +9,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from neardup.fingerprint import fingerprint, fingerprints
 from neardup.service.learning.steps import angle_share, recipe_for
 from neardup.service.learning.words import Refused
-from neardup.similarity import similarity
+from neardup.text.fingerprint import fingerprint, fingerprints
+from neardup.text.similarity import similarity
 
 MAX_TEXT = 10_000
 LEAST_UNITS = 10

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from neardup.digest import digest
-from neardup.explain import Explanation, Row, explain
-from neardup.features import Feature
-from neardup.lazy import lazy
-from neardup.presets import PRESETS
-from neardup.recipe import Recipe
+from neardup._util.digest import digest
+from neardup._util.lazy import lazy
 from neardup.service.learning.words import Refused, Word
-from neardup.similarity import similarity
+from neardup.text.explain import Explanation, Row, explain
+from neardup.text.features import Feature
+from neardup.text.presets import PRESETS
+from neardup.text.recipe import Recipe
+from neardup.text.similarity import similarity
 
 WIDTHS = (8, 16, 32, 64, 128)
 # A page of more cells than this is slow to lay out.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from neardup.explain import visible
+from neardup.text.explain import visible
 
 MAX_WORDS = 200
 MAX_TOKEN = 64

@@ -8,7 +8,7 @@ from neardup.reports.markup import line
 from neardup.service.marks import Marks
 from neardup.service.notes import Notes
 from neardup.service.pages import check, collection, compare, files, learn, marking, shell, sign_in
-from neardup.service.pages.kept import Kept
+from neardup.service.pages.text_cache import Kept
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.routing import Route
 
-from neardup.passages import Passage
-from neardup.reports.copied import NAMES, DocumentView, SourceRow, document_view
+from neardup.reports.document import NAMES, DocumentView, SourceRow, document_view
 from neardup.reports.markup import Piece, cosine, line, plain, share
 from neardup.service import answers
+from neardup.service.auth import check_write, may_write
 from neardup.service.models import MAX_ID
-from neardup.service.pages import asking, shell
-from neardup.service.pages.asking import Asked, Unanswerable, document_link
+from neardup.service.pages import page_input, shell
 from neardup.service.pages.checking import Checked, check
-from neardup.service.pages.kept import Given, Kept
+from neardup.service.pages.page_input import Asked, Unanswerable, document_link
+from neardup.service.pages.text_cache import Given, Kept
 from neardup.service.pages.upload import ACCEPTED, MOST_CHARACTERS
-from neardup.service.rights import check_write, may_write
-from neardup.similarity import DEFAULT_SIMILARITY
+from neardup.text.passages import Passage
+from neardup.text.similarity import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,23 +75,23 @@ class CheckView:
 
 
 def routes(service: Service, kept: Kept) -> list[BaseRoute]:
-    @asking.told(service, "check")
+    @page_input.told(service, "check")
     async def endpoint(request: Request) -> Response:
         if request.method == "POST":
             return await _posted(request, service, kept)
-        similarity = asking.number_in(request, "similarity", DEFAULT_SIMILARITY, 0.05, 1.0)
-        asked = await asking.asked(request, service, kept)
+        similarity = page_input.number_in(request, "similarity", DEFAULT_SIMILARITY, 0.05, 1.0)
+        asked = await page_input.asked(request, service, kept)
         if asked is None:
             return await _empty(request, service)
         off = request.query_params.getlist("off")[:MOST_OFF]
         return await service.run(_answer, request, service, asked, similarity, off)
 
-    @asking.told(service, "check")
+    @page_input.told(service, "check")
     async def add(request: Request) -> Response:
         check_write(request.scope, service.settings)
-        async with asking.form_of(request, service) as form:
-            fields = {name: asking.coded(form, name) for name in ("text", "kept")}
-            fields["new_id"] = asking.field(form, "new_id")
+        async with page_input.form_of(request, service) as form:
+            fields = {name: page_input.coded(form, name) for name in ("text", "kept")}
+            fields["new_id"] = page_input.field(form, "new_id")
         return await _added(request, service, kept, fields)
 
     return [
@@ -119,23 +119,23 @@ async def _added(
     if await service.run(service.collection.get, id_) is not None:
         raise Unanswerable(409, "problem.known_id", id=id_)
     await service.add([(id_, text, {})])
-    return asking.see_other(request, f"{document_link(id_)}&added=1")
+    return page_input.see_other(request, f"{document_link(id_)}&added=1")
 
 
 async def _posted(request: Request, service: Service, kept: Kept) -> Response:
     """A form was sent: the answer is at an address of its own, which can be shared."""
-    async with asking.form_of(request, service) as form:
-        given = await asking.text_of(form, service, text="text", file="file")
+    async with page_input.form_of(request, service) as form:
+        given = await page_input.text_of(form, service, text="text", file="file")
         if given is None:
             raise Unanswerable(422, "problem.empty")
-        similarity = asking.field(form, "similarity").strip()
-    return asking.see_other(request, address(given, kept, similarity))
+        similarity = page_input.field(form, "similarity").strip()
+    return page_input.see_other(request, address(given, kept, similarity))
 
 
 def address(given: Given, kept: Kept, similarity: str = "") -> str:
     """The page about a text."""
     more = [("similarity", similarity)] if similarity else []
-    query = {"text": given.text} if asking.in_address(given) else {"kept": kept.put(given)}
+    query = {"text": given.text} if page_input.in_address(given) else {"kept": kept.put(given)}
     return Asked(given, query).link("/check", more)
 
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup.evidence.copying import check_copying
-from neardup.evidence.findings import Figures, Finding, Source
-from neardup.passages import shared
+from neardup.copying.check import check_copying
+from neardup.copying.findings import Figures, Finding, Source
+from neardup.text.passages import shared
 
 if TYPE_CHECKING:
     from neardup.collection import Collection
-    from neardup.service.pages.asking import Asked
+    from neardup.service.pages.page_input import Asked
     from neardup.service.state import Service
 
 # Below this similarity nobody is looked for; the larger the collection, the dearer it would be.

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from neardup.collection import CollectionError
 from neardup.reports.markup import cosine, line
 from neardup.service import answers, models
-from neardup.service.door import Busy
+from neardup.service.auth import may_write
 from neardup.service.errors import TooMany
 from neardup.service.marks import Mark, Marks, Score, score
 from neardup.service.notes import NotesError
-from neardup.service.pages import asking, shell
-from neardup.service.pages.asking import document_link
+from neardup.service.pages import page_input, shell
 from neardup.service.pages.charts import size_said, survey_chart
 from neardup.service.pages.examples import Example, Examples, examples_of
+from neardup.service.pages.page_input import document_link
 from neardup.service.pages.survey import Survey, Surveyor
-from neardup.service.rights import may_write
-from neardup.similarity import DEFAULT_SIMILARITY
+from neardup.service.worker_pool import Busy
+from neardup.text.similarity import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -85,10 +85,10 @@ class Clusterer:
 def routes(service: Service, marks: Marks) -> list[BaseRoute]:
     surveyor, clusterer = Surveyor(service), Clusterer(service)
 
-    @asking.told(service, "collection")
+    @page_input.told(service, "collection")
     async def endpoint(request: Request) -> Response:
-        threshold = asking.number_in(request, "threshold", DEFAULT_SIMILARITY, 0.0, 1.0)
-        wanted = int(asking.number_in(request, "examples", EXAMPLES, 1, MOST_EXAMPLES))
+        threshold = page_input.number_in(request, "threshold", DEFAULT_SIMILARITY, 0.0, 1.0)
+        wanted = int(page_input.number_in(request, "examples", EXAMPLES, 1, MOST_EXAMPLES))
         stats = await service.run(answers.stats, service)
         survey, (clusters, said) = await asyncio.gather(
             surveyor.look(PATIENCE), clusterer.look(PATIENCE)
@@ -151,7 +151,7 @@ def _listed(mark: Mark) -> dict[str, Any]:
         "right": line(mark.right),
         "verdict": mark.verdict,
         "similarity": cosine(mark.similarity),
-        "pair": asking.pair_link(mark.left, mark.right),
+        "pair": page_input.pair_link(mark.left, mark.right),
     }
 
 
@@ -170,7 +170,7 @@ def _clusters(found: models.Clusters | None) -> dict[str, Any] | None:
                         line(id_),
                         document_link(id_)
                         if id_ == group.representative
-                        else asking.pair_link(group.representative, id_),
+                        else page_input.pair_link(group.representative, id_),
                     )
                     for id_ in group.members
                 ],

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from neardup.reports.markup import line, plain
+from neardup.service.auth import may_write
 from neardup.service.marks import Marks
 from neardup.service.notes import NotesError
-from neardup.service.pages import asking, shell
-from neardup.service.pages.asking import Asked, Unanswerable, document_link
+from neardup.service.pages import page_input, shell
 from neardup.service.pages.check import form_context
 from neardup.service.pages.comparing import both
-from neardup.service.pages.kept import Given, Kept
-from neardup.service.rights import may_write
-from neardup.similarity import DEFAULT_SIMILARITY
+from neardup.service.pages.page_input import Asked, Unanswerable, document_link
+from neardup.service.pages.text_cache import Given, Kept
+from neardup.text.similarity import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def routes(service: Service, kept: Kept, marks: Marks) -> list[BaseRoute]:
-    @asking.told(service, "compare")
+    @page_input.told(service, "compare")
     async def compare(request: Request) -> Response:
         if request.method == "POST":
             return await _posted(request, service, kept)
@@ -33,12 +33,12 @@ def routes(service: Service, kept: Kept, marks: Marks) -> list[BaseRoute]:
             return _empty(request, service)
         return await service.run(_answer, request, service, marks, *found, page="compare")
 
-    @asking.told(service, "check")
+    @page_input.told(service, "check")
     async def pair(request: Request) -> Response:
-        asked = await asking.asked(request, service, kept)
+        asked = await page_input.asked(request, service, kept)
         if asked is None or "source" not in request.query_params:
             raise Unanswerable(422, "problem.no_pair")
-        source = await asking.stored(service, request.query_params["source"], "source")
+        source = await page_input.stored(service, request.query_params["source"], "source")
         return await service.run(
             _answer,
             request,
@@ -58,21 +58,21 @@ def routes(service: Service, kept: Kept, marks: Marks) -> list[BaseRoute]:
 
 
 async def _posted(request: Request, service: Service, kept: Kept) -> Response:
-    async with asking.form_of(request, service) as form:
+    async with page_input.form_of(request, service) as form:
         texts = []
         for side in ("left", "right"):
-            given = await asking.text_of(form, service, text=side, file=f"{side}_file")
-            texts.append(given or Given(asking.field(form, side)))
-        similarity = asking.field(form, "similarity").strip()
+            given = await page_input.text_of(form, service, text=side, file=f"{side}_file")
+            texts.append(given or Given(page_input.field(form, side)))
+        similarity = page_input.field(form, "similarity").strip()
     if not any(given.text for given in texts):
         raise Unanswerable(422, "problem.two_empty")
     left, right = texts
     more = [("similarity", similarity)] if similarity else []
-    if asking.in_address(left, right):
+    if page_input.in_address(left, right):
         query = {"left": left.text, "right": right.text}
     else:
         query = {"kept": kept.put(left, right)}
-    return asking.see_other(request, Asked(left, query).link("/compare", more))
+    return page_input.see_other(request, Asked(left, query).link("/compare", more))
 
 
 def _given(request: Request, kept: Kept) -> tuple[Given, Given] | None:
@@ -83,7 +83,7 @@ def _given(request: Request, kept: Kept) -> tuple[Given, Given] | None:
             raise Unanswerable(404, "problem.gone")
         return found[0], found[1]
     if "left" in query or "right" in query:
-        texts = [asking.limited(Given(query.get(side, ""))) for side in ("left", "right")]
+        texts = [page_input.limited(Given(query.get(side, ""))) for side in ("left", "right")]
         return texts[0], texts[1]
     return None
 
@@ -113,7 +113,7 @@ def _answer(
     back: str = "",
     ids: tuple[str | None, str | None] = (None, None),
 ) -> Response:
-    similarity = asking.number_in(request, "similarity", DEFAULT_SIMILARITY, 0.0, 1.0)
+    similarity = page_input.number_in(request, "similarity", DEFAULT_SIMILARITY, 0.0, 1.0)
     found = both(left, right, service.collection.recipe, similarity)
     if shell.is_twin(request):
         return shell.twin(found.as_dict())
@@ -142,7 +142,7 @@ def _answer(
 
 def _typed(left: Given, right: Given) -> tuple[str, str] | None:
     """The texts to change and compare again, where they are short enough for a form."""
-    if not asking.in_address(left, right):
+    if not page_input.in_address(left, right):
         return None
     return left.text, right.text
 

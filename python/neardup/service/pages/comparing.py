@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup.fingerprint import fingerprint
-from neardup.reports.compared import Compared, PairView, pair_view
-from neardup.similarity import Comparison, compare
+from neardup.reports.comparison import Compared, PairView, pair_view
+from neardup.text.fingerprint import fingerprint
+from neardup.text.similarity import Comparison, compare
 
 if TYPE_CHECKING:
-    from neardup.recipe import Recipe
     from neardup.reports.catalogue import Words
-    from neardup.service.pages.kept import Given
+    from neardup.service.pages.text_cache import Given
+    from neardup.text.recipe import Recipe
 
 # Seconds for the passages: someone waits.
 PATIENCE = 5.0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup.reports.markup import Piece, cosine, line
-from neardup.reports.texts import Beside, Shown, Sides
+from neardup.reports.side_by_side import Beside, Shown, Sides
 from neardup.service.marks import Mark, ordered
-from neardup.service.pages.asking import pair_link
+from neardup.service.pages.page_input import pair_link
 from neardup.service.pages.survey import Nearest, Survey
 
 if TYPE_CHECKING:

@@ -11,19 +11,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from neardup.explain import number, printable, signed
-from neardup.presets import PRESETS
-from neardup.service.learning import asked as asking
 from neardup.service.learning import blocks, edits, examples, model
-from neardup.service.learning.asked import Asked, asked, kept
+from neardup.service.learning import lessons as asking
+from neardup.service.learning.lessons import Asked, asked, kept
 from neardup.service.learning.steps import WIDTHS
 from neardup.service.learning.words import Refused, plain
-from neardup.service.pages.asking import told
 from neardup.service.pages.learn_lessons import LESSONS
 from neardup.service.pages.learn_phrases import PHRASES, REFUSED
+from neardup.service.pages.page_input import told
 from neardup.service.pages.shell import both, is_twin, language_of, page, twin, words_of
 from neardup.service.problems import Refusal, problem
 from neardup.service.requests import JSON, decoded, media_type, read
+from neardup.text.explain import number, printable, signed
+from neardup.text.presets import PRESETS
 
 if TYPE_CHECKING:
     from neardup.reports.catalogue import Words

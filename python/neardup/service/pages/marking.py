@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, cast
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from neardup.fingerprint import distance, fingerprint
 from neardup.service import answers
+from neardup.service.auth import check_write
 from neardup.service.marks import COLUMNS, VERDICTS, Mark, Marks, Verdict
-from neardup.service.pages import asking, shell
-from neardup.service.pages.asking import Unanswerable
+from neardup.service.pages import page_input, shell
+from neardup.service.pages.page_input import Unanswerable
 from neardup.service.pages.sign_in import following
-from neardup.service.rights import check_write
-from neardup.similarity import similarity
+from neardup.text.fingerprint import distance, fingerprint
+from neardup.text.similarity import similarity
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -29,19 +29,19 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def routes(service: Service, marks: Marks) -> list[BaseRoute]:
-    @asking.told(service, "collection")
+    @page_input.told(service, "collection")
     async def mark(request: Request) -> Response:
         check_write(request.scope, service.settings)
-        async with asking.form_of(request, service) as form:
-            left, right = asking.coded(form, "left"), asking.coded(form, "right")
-            verdict = asking.field(form, "verdict")
-            back = following(asking.field(form, "back"))
+        async with page_input.form_of(request, service) as form:
+            left, right = page_input.coded(form, "left"), page_input.coded(form, "right")
+            verdict = page_input.field(form, "verdict")
+            back = following(page_input.field(form, "back"))
         if verdict not in (*VERDICTS, "none") or left == right:
             raise Unanswerable(422, "problem.no_mark")
         await service.run(_set, service, marks, left, right, verdict)
-        return asking.see_other(request, back)
+        return page_input.see_other(request, back)
 
-    @asking.told(service, "collection")
+    @page_input.told(service, "collection")
     async def exported(request: Request) -> Response:
         found = await service.run(marks.all)
         if shell.is_twin(request):

@@ -14,9 +14,9 @@ from starlette.routing import BaseRoute, Route
 
 from neardup.reports.catalogue import LANGUAGES, Catalogue, Words
 from neardup.reports.markup import number
+from neardup.service.auth import COOKIE, KEY, RIGHTS
 from neardup.service.pages.collection_phrases import COLLECTION_PHRASES
 from neardup.service.pages.phrases import PHRASES
-from neardup.service.rights import COOKIE, KEY, RIGHTS
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -8,8 +8,8 @@ from urllib.parse import quote
 from starlette.responses import RedirectResponse
 from starlette.routing import BaseRoute, Route
 
-from neardup.service.pages import asking, shell
-from neardup.service.rights import COOKIE, RIGHTS, Rights
+from neardup.service.auth import COOKIE, RIGHTS, Rights
+from neardup.service.pages import page_input, shell
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -22,17 +22,17 @@ MOST_BYTES = 8 << 10
 
 
 def routes(service: Service) -> list[BaseRoute]:
-    @asking.told(service, "")
+    @page_input.told(service, "")
     async def sign_in(request: Request) -> Response:
         rights: Rights | None = request.scope.get(RIGHTS)
         if rights is None:
             # No token is needed.
-            return asking.see_other(request, "/check")
+            return page_input.see_other(request, "/check")
         if request.method in ("GET", "HEAD"):
             return _form(request, service, following(request.query_params.get("next", "")))
-        async with asking.form_of(request, service, most=MOST_BYTES) as form:
-            given = asking.field(form, "token").strip()
-            target = following(asking.coded(form, "next"))
+        async with page_input.form_of(request, service, most=MOST_BYTES) as form:
+            given = page_input.field(form, "token").strip()
+            target = following(page_input.coded(form, "next"))
         peer = request.client.host if request.client else "unknown"
         if not given.isascii() or await rights.find(given, peer) is None:
             return _form(request, service, target, wrong=True)

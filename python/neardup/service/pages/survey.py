@@ -9,8 +9,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup.service.door import Busy
 from neardup.service.pages.checking import floor_of
+from neardup.service.worker_pool import Busy
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Stored

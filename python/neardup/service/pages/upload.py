@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from neardup.sources import apart, charsets
-from neardup.sources.apart import TooLongError
-from neardup.sources.document import GZIP, ZSTD
-from neardup.sources.formats import ENDINGS, content_of
-from neardup.sources.prose import NotReadError
-from neardup.sources.whole_files import KINDS
+from neardup.files.documents import sandbox
+from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.sandbox import TooLongError
+from neardup.files.documents.whole_files import KINDS
+from neardup.files.reading import encodings
+from neardup.files.reading.document import GZIP, ZSTD
+from neardup.files.reading.formats import ENDINGS, content_of
 
 # Longer texts are for the command line.
 MOST_CHARACTERS = 2_000_000
@@ -46,13 +47,13 @@ def text_from(name: str, data: bytes, most: int = MOST_CHARACTERS) -> tuple[str,
 def _plain(data: bytes) -> tuple[str, str]:
     if data.startswith((GZIP, ZSTD, b"PK\x03\x04")):
         raise UnreadableFile("file.packed")
-    encoding = charsets.detect(data)
+    encoding = encodings.detect(data)
     if encoding is None and b"\0" not in data:
         # Too few bytes to tell, yet some are not UTF-8.
         raise UnreadableFile("file.encoding")
     if encoding is None:
         raise UnreadableFile("file.binary")
-    mark = charsets.marked(data)
+    mark = encodings.marked(data)
     try:
         text = data[mark[1] if mark else 0 :].decode(encoding)
     except UnicodeDecodeError as error:
@@ -60,12 +61,12 @@ def _plain(data: bytes) -> tuple[str, str]:
         raise UnreadableFile("file.wrong_byte", where) from None
     if "\0" in text:
         raise UnreadableFile("file.binary")
-    return text, "" if encoding == charsets.UTF8 else encoding
+    return text, "" if encoding == encodings.UTF8 else encoding
 
 
 def _document(kind: str, data: bytes, most: int) -> str:
     try:
-        return apart.text_of(kind, data, most)
+        return sandbox.text_of(kind, data, most)
     except NotReadError as why:
         raise UnreadableFile(
             "file.unreadable", f"{why}{f'; {why.hint}' if why.hint else ''}"

@@ -1,0 +1,275 @@
+"""Rows of dense buckets: copies of a template, lines that differ in a word.
+
+Of c such rows c² / 2 are candidates, so they are not told pair by pair. Buckets that share rows
+make a group, whose rows come to one task with their texts, each once; there the local engine finds
+what is near, in nearly linear time for templates (core/src/near/dense.rs). A group of more rows
+than a task should hold is cut into blocks, and each two blocks meet in a task of their own. No
+pair is lost: all rows of such a bucket are in one group, and every two of a group meet. Where only
+clusters are asked for, each block is looked at with a sample of all first; then those rows meet
+all others that are not in the largest component, and of a template that is nobody, or few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from neardup import _core
+from neardup._util.arrow import numbers, values_of
+from neardup.engines.spark.batches import as_batch, gathered, longs, one
+from neardup.engines.spark.buckets import Found, Heavy, block_pairs, units_of_pairs
+from neardup.engines.spark.components import components
+from neardup.engines.spark.request import Asked, Limits
+from neardup.engines.spark.rows import ALL, REFERENCE, Rows
+from neardup.engines.spark.sketching import REGISTERS
+from neardup.engines.spark.texts import VERDICTS, strings, verdict_batch
+from neardup.near.corpus import texts_in_memory
+from neardup.near.local import Local
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+    from pyspark.sql import DataFrame
+
+PLACED = "row bigint, group bigint, part int, side int"
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Rows of groups (row, group, side, rest) to parts: a group that a task can hold to part 0, the
+    rows of a larger one to several.
+
+    large   group → blocks it is cut into
+    by      "pairs": every two blocks meet. "own": each block alone, with a sample of the others.
+            "rest": those of the rest meet all blocks
+    rests   group → blocks its rest is cut into
+    """
+
+    large: dict[int, int]
+    by: str
+    rests: dict[int, int] = field(default_factory=dict)
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import numpy as np
+
+        for batch in batches:
+            row, group, side, rest = (values_of(batch.column(at)) for at in range(4))
+            many = np.isin(group, np.array(sorted(self.large), dtype=np.int64))
+            if self.by != "rest":
+                alone = np.flatnonzero(~many)
+                yield _placed(row[alone], group[alone], np.zeros(len(alone)), side[alone])
+            cut = np.flatnonzero(many)
+            blocks = np.array([self.large[each] for each in group[cut].tolist()], dtype=np.int64)
+            for part, sides, chosen in self._parts(
+                row[cut], group[cut], side[cut], rest[cut], blocks
+            ):
+                where = cut[chosen]
+                yield _placed(row[where], group[where], part, sides)
+
+    def _parts(
+        self,
+        row: NDArray[np.int64],
+        group: NDArray[np.int64],
+        side: NDArray[np.integer],
+        rest: NDArray[np.integer],
+        blocks: NDArray[np.int64],
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.integer], NDArray[np.int64]]]:
+        import numpy as np
+
+        if self.by == "pairs":
+            yield from block_pairs(row, side, blocks)
+        elif self.by == "own":
+            # A sample, a quarter as many as a block has, is in every block: by these, what is alike
+            # is connected across blocks.
+            shared = (row * 0x9E3779B1 >> 20) % (4 * blocks) == 0
+            alone = np.flatnonzero(~shared)
+            yield row[alone] % blocks[alone] + 1, side[alone], alone
+            shared = np.flatnonzero(shared)
+            for other in range(int(blocks[shared].max(initial=0))):
+                chosen = shared[other < blocks[shared]]
+                yield np.full(len(chosen), other + 1), side[chosen], chosen
+        else:
+            rests = np.array([self.rests.get(each, 0) for each in group.tolist()], dtype=np.int64)
+            for other in range(int(rests.max(initial=0))):
+                chosen = np.flatnonzero(other < rests)
+                yield (
+                    other * blocks[chosen] + row[chosen] % blocks[chosen] + 1,
+                    side[chosen],
+                    chosen,
+                )
+            mine = np.flatnonzero((rest != 0) & (rests > 0))
+            own = row[mine] % np.maximum(rests[mine], 1)
+            for other in range(int(blocks[mine].max(initial=0))):
+                of_these = np.flatnonzero(other < blocks[mine])
+                chosen = mine[of_these]
+                yield own[of_these] * blocks[chosen] + other + 1, side[chosen], chosen
+
+
+def _placed(
+    row: NDArray[Any], group: NDArray[Any], part: NDArray[Any], side: NDArray[Any]
+) -> pa.RecordBatch:
+    return as_batch(
+        {
+            "row": longs(row),
+            "group": longs(group),
+            "part": numbers(part.astype("i4")),
+            "side": numbers(side.astype("i4")),
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Rows of groups with their texts → near pairs: left, right, distance, similarity.
+
+    forest  only so many as connect what is connected; their distance and similarity mean nothing
+    heavy   keys that were cut: pairs of parts that are not dense are told there
+    """
+
+    asked: Asked
+    forest: bool
+    heavy: Heavy
+    across: bool
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import numpy as np
+
+        table = gathered(batches)
+        if table is None:
+            return
+        group, part = values_of(table["group"]), values_of(table["part"])
+        sort = np.lexsort((values_of(table["row"]), values_of(table["side"]), part, group))
+        # Whole groups may meet each other: a pair across two is told elsewhere, or not at all.
+        unit = np.stack([np.where(part[sort] == 0, 0, group[sort]), part[sort]], axis=1)
+        by_unit = np.lexsort((unit[:, 1], unit[:, 0]))
+        sort, unit = sort[by_unit], unit[by_unit]
+        starts = np.flatnonzero(np.append(True, (unit[1:] != unit[:-1]).any(axis=1)))
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(sort)], strict=True):
+            some = table.take(numbers(sort[start:end]))
+            yield from self._met(some)
+
+    def _met(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
+        import numpy as np
+
+        row, side = values_of(table["row"]), values_of(table["side"])
+        # Those of one side first.
+        sort = np.lexsort((row, side))
+        table, row, side = table.take(numbers(sort)), row[sort], side[sort]
+        first = 0
+        if side[0] != ALL or side[-1] != ALL:
+            first = int(np.count_nonzero(side == REFERENCE))
+            if first == 0 or first == len(side):
+                return
+        asked = self.asked
+        corpus = texts_in_memory(strings(table["text"]), asked.recipe, asked.question, threads=1)
+        if self.forest:
+            found = Local().match(corpus, asked.question, threads=1).clusters("connected")
+            linked = np.flatnonzero(found.labels != np.arange(len(row)))
+            none = np.zeros(len(linked))
+            yield verdict_batch(row[linked], row[found.labels[linked]], none, none)
+            return
+        units = np.unique(values_of(one(table["units"]).flatten()))
+        assert corpus.sketches is not None  # noqa: S101
+        registers = np.ascontiguousarray(corpus.sketches[:, :REGISTERS])
+        tables = _core.sketch_keys(registers, asked.sketch, 1)
+        for pairs in Local().match(corpus, asked.question, first=first, threads=1).pairs():
+            left, right = pairs.left.astype("u4"), pairs.right.astype("u4")
+            table_of = _core.first_tables(registers, left, right, asked.sketch)
+            key = tables[left, np.minimum(table_of, tables.shape[1] - 1)].view("i8")
+            where = units_of_pairs(key, row[left], row[right], self.heavy, across=self.across)
+            told = np.isin(where, units)
+            assert pairs.similarity is not None  # noqa: S101
+            yield verdict_batch(
+                row[left[told]], row[right[told]], pairs.distance[told], pairs.similarity[told]
+            )
+
+
+def near_in_groups(rows: Rows, found: Found, texts: DataFrame, *, forest: bool) -> DataFrame:
+    """The near pairs whose first common key is heavy or dense, each once: left, right, distance,
+    similarity; or only a forest that connects them."""
+    from pyspark.sql import functions as F
+
+    storage, limits = rows.storage, rows.asked.limits
+    # Buckets are nodes, too: numbers below those of rows.
+    edges = found.members.select("row", (-F.col("unit") - 1).alias("unit"))
+    labelled = components(edges, storage, limits, count=found.member_count)
+    members = labelled.where("node >= 0").select(
+        F.col("node").alias("row"), F.col("root").alias("group")
+    )
+    members = members.join(rows.table.select("row", "side", "bytes"), "row")
+    members = storage.pin(members.withColumn("rest", F.lit(0)))
+    sizes = members.groupBy("group").agg(
+        F.count(F.lit(1)).alias("rows"), F.sum("bytes").alias("bytes")
+    )
+    total = sizes.agg(F.sum("bytes")).toArrow().column(0)[0].as_py() or 0
+    # A task that holds a whole group may hold some times as many bytes as others.
+    large = sizes.where(
+        (F.col("rows") > limits.group_rows) | (F.col("bytes") > 4 * limits.task_bytes)
+    )
+    blocks = {
+        each["group"]: _blocks(each["rows"], each["bytes"], limits)
+        for each in large.toArrow().to_pylist()
+    }
+
+    meeting = Meeting(rows.asked, forest, found.heavy, rows.across)
+
+    def met(placing: Placing, chosen: DataFrame, times: int) -> DataFrame:
+        columns = chosen.select("row", "group", "side", "rest")
+        placed = columns.mapInArrow(placing, PLACED)
+        if not forest:
+            units = found.members.groupBy("row").agg(F.collect_list("unit").alias("units"))
+            placed = placed.join(units, "row")
+        together = placed.join(texts, "row").repartition(limits.tasks(total * times), *UNIT)
+        return storage.pin(together.mapInArrow(meeting, VERDICTS))
+
+    if not blocks:
+        return met(Placing({}, "pairs"), members, 1)
+    if not forest:
+        return met(Placing(blocks, "pairs"), members, max(blocks.values()))
+    first = met(Placing(blocks, "own"), members, 1)
+    rest = _rest(rows, members, first, blocks)
+    counts = (
+        rest.where("rest = 1")
+        .groupBy("group")
+        .agg(F.count(F.lit(1)).alias("rows"), F.sum("bytes").alias("bytes"))
+    )
+    rests = {
+        each["group"]: -(-_blocks(each["rows"], each["bytes"], limits) // 2)
+        for each in counts.toArrow().to_pylist()
+    }
+    if not rests:
+        return first
+    again = {group: blocks[group] for group in rests}
+    placing = Placing(again, "rest", rests)
+    return first.union(met(placing, rest, max(rests.values()) + max(again.values())))
+
+
+UNIT = ("group", "part")
+
+
+def _blocks(rows: int, size: int, limits: Limits) -> int:
+    """Blocks of which a task can hold two."""
+    return max(2, -(-2 * rows // limits.group_rows), -(-size // (2 * limits.task_bytes)))
+
+
+def _rest(rows: Rows, members: DataFrame, found: DataFrame, blocks: dict[int, int]) -> DataFrame:
+    """The rows of large groups, with a mark at those that are not in the largest component of their
+    group by what was found.
+
+    All that is in that component is connected already, so nobody in it needs to meet another of it.
+    Of a template the rest is nobody, or few: such a group costs each of its rows two meetings.
+    """
+    from pyspark.sql import functions as F
+
+    storage = rows.storage
+    roots = components(found.select("left", "right"), storage, rows.asked.limits)
+    large = members.where(F.col("group").isin(list(blocks)))
+    joined = large.join(roots.withColumnRenamed("node", "row"), "row", "left")
+    joined = joined.withColumn("root", F.coalesce("root", "row"))
+    sizes = joined.groupBy("group", "root").agg(F.count(F.lit(1)).alias("rows"))
+    best = sizes.groupBy("group").agg(F.max(F.struct("rows", "root")).alias("best"))
+    marked = joined.join(best.select("group", F.col("best.root").alias("largest")), "group")
+    mark = F.when(F.col("root") == F.col("largest"), F.lit(0)).otherwise(F.lit(1)).alias("rest")
+    return storage.pin(marked.select("row", "group", "side", "bytes", mark))

@@ -1,0 +1,361 @@
+"""Pieces of the inputs that workers read, and what they give back of each.
+
+Runs on workers: it reads with the readers of local jobs, so that ids, lines, spans and what is
+unreadable are the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from neardup import _core
+from neardup.engines.spark.errors import WorkerError
+from neardup.files.reading import Unreadable, document, jsonl, name_of, read_batches, streams
+from neardup.files.reading.batch import Batch, Made, Making, Reading, Task
+from neardup.files.reading.blocks import blocks
+from neardup.near.corpus import made_for
+from neardup.near.question import Question
+from neardup.text.recipe import Recipe
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# What a worker is told of a unit. Names need not be UTF-8.
+UNITS = "unit long, path binary, start long, stop long, line long, in_place boolean"
+# What it gives back: pieces in order. A kind is "batch", "problem", "note", "odd" or "lines".
+PIECES = "unit long, at long, kind string, more boolean, payload binary"
+# Bytes of a piece: a message of a server holds some of them.
+PIECE = 8 << 20
+READ = 1 << 20
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all workers know.
+
+    version    of neardup here: another one may read in another way
+    driver     this process: others leave the cores to Spark
+    folder     where names of files are from
+    """
+
+    reading: Reading
+    question: Question
+    recipe: Recipe
+    version: str = _core.__version__
+    driver: tuple[str, int] = field(default_factory=lambda: _process())
+    folder: str = field(default_factory=os.getcwd)
+
+    @property
+    def making(self) -> Making | None:
+        """What may be made of texts where they lie: not with a hash that only Python can call."""
+        sketched = self.question.similarity is not None
+        if not sketched and callable(self.recipe.hash):
+            return None
+        return Making(self.recipe.pipeline, sketched)
+
+    def check(self) -> None:
+        """Refuses to work with other code, and leaves the cores to Spark's tasks."""
+        if _core.__version__ != self.version:
+            raise WorkerError(
+                f"a worker has neardup {_core.__version__}, and this is {self.version}; install "
+                "the same version on all machines"
+            )
+        if _process() != self.driver:
+            os.environ.setdefault("RAYON_NUM_THREADS", "1")
+            # What is named from there is then found here, where it is there at all.
+            with suppress(OSError):
+                os.chdir(self.folder)
+
+
+def _process() -> tuple[str, int]:
+    return socket.gethostname(), os.getpid()
+
+
+class Part:
+    """Whole lines of a file: those that begin in [start, stop). As `Stored` for `blocks`.
+
+    position  of the file, so that only its first bytes are looked at as such
+    """
+
+    encoding = None
+
+    def __init__(self, raw: Any, path: str, start: int, stop: int, reading: Reading) -> None:
+        self.path = path
+        self.most = document.MAX_BYTES if reading.max_document is None else reading.max_document
+        self._raw = raw
+        self._stop = stop
+        self._ended = False
+        self.begin = self._next_line(start)
+        self.position = self.begin
+        self._raw.seek(self.begin)
+        # A line that began before belongs to whoever has its beginning.
+        self._ended = start > 0 and self.begin >= stop
+
+    def _next_line(self, start: int) -> int:
+        if start == 0:
+            return 0
+        at = start - 1
+        self._raw.seek(at)
+        while data := bytes(self._raw.read(READ)):
+            if (end := data.find(b"\n")) >= 0:
+                return at + end + 1
+            at += len(data)
+        return at
+
+    def read(self, size: int) -> bytes:
+        """As many bytes as asked for, up to the end of the last line."""
+        if self._ended:
+            return b""
+        data: bytes = self._raw.read(size)
+        last = self._stop - 1 - self.position
+        if not data:
+            self._ended = True
+        elif len(data) > last and (end := data.find(b"\n", max(last, 0))) >= 0:
+            # The line that holds the last byte ends here.
+            data, self._ended = data[: end + 1], True
+        self.position += len(data)
+        return data
+
+
+def count_units(work: Work) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: how many lines each part has."""
+
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        work.check()
+        for unit in _rows_of(batches):
+            lines = 0
+            with _open(unit) as raw:
+                part = Part(raw, "", unit["start"], unit["stop"], work.reading)
+                while data := part.read(READ):
+                    lines += data.count(b"\n")
+            yield _piece(unit["unit"], 0, "lines", str(lines).encode())
+
+    return count
+
+
+def read_units(work: Work) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """For `mapInArrow`: the records of each unit."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        work.check()
+        for unit in _rows_of(batches):
+            yield from _pieces(work, unit)
+
+    return read
+
+
+def read_contents(work: Work) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The same of files whose bytes come through Spark: unit, path, content."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import io
+
+        work.check()
+        for unit in _rows_of(batches):
+            path, content = os.fsdecode(unit["path"]), unit.pop("content")
+
+            def opened(name: str, path: str = path, content: bytes = content) -> Any:
+                return io.BytesIO(content) if name == path else None
+
+            with streams.opened_by(opened):
+                yield from _pieces(work, {**unit, "stop": -1, "in_place": False})
+
+    return read
+
+
+def _rows_of(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _open(unit: dict[str, Any]) -> Any:
+    path = os.fsdecode(unit["path"])
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise WorkerError(
+            f"{name_of(path)}: a worker does not see this file; put it where all machines see it, "
+            "or name it by a URL that Spark reads, such as s3a:// or hdfs://"
+        ) from None
+
+
+def _pieces(work: Work, unit: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+    """What a unit holds, in the order in which it was read."""
+    path = os.fsdecode(unit["path"])
+    waiting: list[tuple[str, bytes]] = []
+
+    def report(problem: Unreadable) -> None:
+        waiting.append(("problem", json.dumps(problem).encode("utf-8", "surrogatepass")))
+
+    def note(message: str) -> None:
+        waiting.append(("note", message.encode("utf-8", "backslashreplace")))
+
+    making = work.making if unit["in_place"] else None
+    task = Task(path, work.reading, report, note, None, making)
+    is_part = unit["stop"] >= 0
+    batches = (
+        _part_batches(task, unit)
+        if is_part
+        else read_batches(path, work.reading, report, note=note, making=task.making)
+    )
+    at = 0
+
+    def told() -> Iterator[pa.RecordBatch]:
+        nonlocal at
+        for kind, payload in waiting:
+            yield from _cut(unit["unit"], at, kind, payload)
+            at += 1
+        waiting.clear()
+
+    if not is_part and "://" not in path and not os.path.lexists(path):
+        _open(unit)
+    for batch in batches:
+        yield from told()
+        yield from _cut(unit["unit"], at, "batch", pack(batch, _made(work, batch)))
+        at += 1
+    if is_part and task.odd_ids.count:
+        odd = task.odd_ids
+        waiting.append(("odd", json.dumps([odd.first, odd.kind, odd.count]).encode()))
+    yield from told()
+
+
+def _part_batches(task: Task, unit: dict[str, Any]) -> Iterator[Batch]:
+    """The lines of JSON that begin in a part of a file."""
+    lines = unit["line"]
+    known = jsonl.File(task, None, unit["in_place"])
+
+    def report(problem: Unreadable) -> None:
+        line = None if problem.line is None else problem.line + lines
+        task.report(problem._replace(line=line))
+
+    try:
+        with _open(unit) as raw:
+            part = Part(raw, task.path, unit["start"], unit["stop"], task.reading)
+            for first, start, block in blocks(part, report):  # type: ignore[arg-type]
+                batch, problems = jsonl.parse_block(first + lines, start + part.begin, block, known)
+                for problem in problems:
+                    task.report(problem)
+                if len(batch.ids):
+                    yield batch
+    except OSError as error:
+        task.report(Unreadable(name_of(task.path), None, error.strerror or str(error)))
+
+
+def _made(work: Work, batch: Batch) -> Made:
+    import numpy as np
+
+    if batch.made is not None:
+        return batch.made
+    signal, sketches, values = made_for(
+        work.question, batch.texts, work.recipe, work.reading.threads
+    )
+    offsets = np.frombuffer(batch.texts.buffers()[1], dtype=np.int64)
+    bounds = offsets[batch.texts.offset : batch.texts.offset + len(batch.texts) + 1]
+    return Made(signal, values, sketches, np.diff(bounds))
+
+
+def _cut(unit: int, at: int, kind: str, payload: bytes) -> Iterator[pa.RecordBatch]:
+    """Large ones in pieces."""
+    for start in range(0, max(len(payload), 1), PIECE):
+        some = payload[start : start + PIECE]
+        yield _piece(unit, at, kind, some, more=start + PIECE < len(payload), part=start // PIECE)
+
+
+def _piece(
+    unit: int, at: int, kind: str, payload: bytes, *, more: bool = False, part: int = 0
+) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict(
+        {
+            "unit": pa.array([unit], pa.int64()),
+            # Pieces of one payload keep their order when they are sorted.
+            "at": pa.array([at << 20 | part], pa.int64()),
+            "kind": pa.array([kind], pa.string()),
+            "more": pa.array([more], pa.bool_()),
+            "payload": pa.array([payload], pa.binary()),
+        }
+    )
+
+
+def pack(batch: Batch, made: Made) -> bytes:
+    """A batch and what was made of it, as bytes: a stream of Arrow."""
+    import numpy as np
+    import pyarrow as pa
+
+    rows = len(batch.ids)
+    columns: dict[str, Any] = {
+        "id": batch.ids,
+        "start": np.ascontiguousarray(batch.spans[:, 0]),
+        "end": np.ascontiguousarray(batch.spans[:, 1]),
+        "line": batch.lines,
+        "length": made.lengths.astype(np.int64),
+        "signal": made.signal,
+    }
+    if not batch.in_place or batch.made is None:
+        columns["text"] = batch.texts
+    for name, matrix in (("values", made.values), ("sketches", made.sketches)):
+        if matrix is not None:
+            flat = np.ascontiguousarray(matrix).reshape(rows, -1)
+            width = flat.shape[1] * flat.itemsize
+            columns[name] = pa.Array.from_buffers(
+                pa.binary(width), rows, [None, pa.py_buffer(flat.tobytes())]
+            )
+    if batch.key is not None:
+        columns["key"] = batch.key
+    if batch.facts is not None:
+        columns |= {f"facts.{x}": batch.facts.column(x) for x in batch.facts.schema.names}
+    arrays = [x if isinstance(x, pa.Array) else pa.array(x) for x in columns.values()]
+    packed = pa.RecordBatch.from_arrays(arrays, names=list(columns))
+    packed = packed.replace_schema_metadata({"in_place": str(int(batch.in_place))})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, packed.schema) as writer:
+        writer.write_batch(packed)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def unpack(payload: bytes) -> Batch:
+    """What `pack` has made of a batch."""
+    import numpy as np
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(payload) as reader:
+        packed = reader.read_next_batch()
+    names, rows = packed.schema.names, packed.num_rows
+
+    def numbers(name: str) -> Any:
+        return packed.column(name).to_numpy(zero_copy_only=False)
+
+    def matrix(name: str, kind: str) -> Any:
+        if name not in names:
+            return None
+        data = np.frombuffer(packed.column(name).buffers()[1], dtype=kind)
+        return data.reshape(rows, -1) if rows else data.reshape(0, 1)
+
+    made = Made(
+        numbers("signal"), matrix("values", "<u8"), matrix("sketches", "u1"), numbers("length")
+    )
+    facts = None
+    if any(name.startswith("facts.") for name in names):
+        known = [name for name in names if name.startswith("facts.")]
+        facts = pa.RecordBatch.from_arrays(
+            [packed.column(name) for name in known],
+            names=[name.removeprefix("facts.") for name in known],
+        )
+    return Batch(
+        packed.column("id"),
+        packed.column("text") if "text" in names else None,
+        np.stack((numbers("start"), numbers("end")), axis=1),
+        numbers("line"),
+        packed.column("key") if "key" in names else None,
+        packed.schema.metadata[b"in_place"] == b"1",
+        made,
+        facts=facts,
+    )

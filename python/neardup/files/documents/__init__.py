@@ -1,0 +1,1 @@
+"""Documents, one a file: HTML, Word, OpenDocument, EPUB, RTF and PDF."""

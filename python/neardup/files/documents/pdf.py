@@ -1,0 +1,245 @@
+"""The text of a PDF, as PDFium finds it: lines put together to paragraphs, hyphens resolved."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from statistics import quantiles
+from typing import Any, NamedTuple
+
+from neardup.files.documents.prose import NotReadError, Prose
+from neardup.files.reading import document
+from neardup.files.reading.extra import package
+
+# PDFium may be used by one thread at a time. A fork waits, or the child would find it taken.
+_ONE = threading.Lock()
+os.register_at_fork(before=_ONE.acquire, after_in_parent=_ONE.release, after_in_child=_ONE.release)
+
+PASSWORD = 4
+SECURITY = 5
+# Stands for a hyphen at the end of a line; the line break behind it is left out.
+HYPHEN = "\ufffe"
+BROKEN = re.compile(rf"(\w+){HYPHEN}\s*(\w+)")
+# Of these a hyphen belongs to the word, more often than not; few words are broken behind them.
+JOINED_BY_HYPHEN = {"cross", "half", "high", "long", "quasi", "self", "short", "well"}
+# Parts of a line height: how much more than usual the space before a paragraph is, how far its
+# first line is moved in, and how far its last one stays behind.
+GAP, INDENT, SHORT = 0.35, 0.8, 4.0
+# The space between lines that are set without any more.
+FEW, PLAIN = 3, 0.3
+# Letters of another size are a heading, or the text behind it.
+SIZE = 1.15
+ENDS = tuple(".!?:;。！？：；…”\"'）)")
+# So many pages of a document without text are looked at for what they hold instead.
+LOOKED_AT = 20
+
+
+class Line(NamedTuple):
+    """A line and where it lies, in points from the lower left corner of its page."""
+
+    text: str
+    left: float
+    right: float
+    top: float
+    bottom: float
+    size: float
+
+
+def text_of(data: bytes, most: int) -> str:
+    """The text of all pages."""
+    pdfium = package("pypdfium2", "PDF")
+    with _ONE:
+        document_ = _opened(pdfium, data)
+        try:
+            pages = _pages(pdfium, document_, most)
+            if not any(pages):
+                raise _nothing(pdfium, document_, len(pages))
+        finally:
+            document_.close()
+    return _joined(pages, most)
+
+
+def _opened(pdfium: Any, data: bytes) -> Any:
+    try:
+        return pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        if getattr(error, "err_code", None) in (PASSWORD, SECURITY):
+            raise NotReadError(
+                "is encrypted; save it without a password", kind="is encrypted"
+            ) from None
+        raise NotReadError(f"is damaged, or no PDF ({_why(error)})", kind="is damaged") from None
+
+
+def _pages(pdfium: Any, opened: Any, most: int) -> list[list[Line]]:
+    count = len(opened)
+    found: list[list[Line]] = []
+    left = most
+    for number in range(count):
+        try:
+            page = opened[number]
+        except pdfium.PdfiumError as error:
+            # A file may claim any number of pages: the first that is not there ends it.
+            raise NotReadError(
+                f"is damaged: page {number + 1:,} of {count:,} cannot be read ({_why(error)})",
+                kind="is damaged",
+            ) from None
+        try:
+            lines = _lines(pdfium, page, left, most)
+        except pdfium.PdfiumError as error:
+            raise NotReadError(
+                f"is damaged: the text of page {number + 1:,} of {count:,} cannot be read "
+                f"({_why(error)})",
+                kind="is damaged",
+            ) from None
+        finally:
+            page.close()
+        left -= sum(len(line.text) for line in lines)
+        found.append(lines)
+    return found
+
+
+def _lines(pdfium: Any, page: Any, left: int, most: int) -> list[Line]:
+    textpage = page.get_textpage()
+    try:
+        # Asked before it is fetched: a page may repeat a text without end.
+        if textpage.count_chars() > left:
+            raise NotReadError(document.text_too_long(most))
+        text = textpage.get_text_range()
+        return list(_placed(pdfium.raw, textpage, text))
+    finally:
+        textpage.close()
+
+
+def _placed(raw: Any, textpage: Any, text: str) -> Iterator[Line]:
+    at = 0
+    for line in text.split("\n"):
+        start, at = at, at + len(line) + 1
+        shown = line.strip()
+        if not shown:
+            continue
+        first = start + len(line) - len(line.lstrip())
+        begins, ends = (
+            _box(raw, textpage, index) for index in (first, start + len(line.rstrip()) - 1)
+        )
+        size = raw.FPDFText_GetFontSize(textpage, _index(raw, textpage, first))
+        yield Line(shown, begins[0], ends[2], begins[3], ends[1], float(size))
+
+
+def _index(raw: Any, textpage: Any, at: int) -> int:
+    """The number of a character, of its place in the text."""
+    found = int(raw.FPDFText_GetCharIndexFromTextIndex(textpage, at))
+    return at if found < 0 else found
+
+
+def _box(raw: Any, textpage: Any, at: int) -> tuple[float, float, float, float]:
+    """Left, bottom, right and top of a character with the space that its font gives it."""
+    box = raw.FS_RECTF()
+    if not raw.FPDFText_GetLooseCharBox(textpage, _index(raw, textpage, at), ctypes.byref(box)):
+        return 0.0, 0.0, 0.0, 0.0
+    return box.left, box.bottom, box.right, box.top
+
+
+def _nothing(pdfium: Any, opened: Any, count: int) -> NotReadError:
+    """Why there is no text: pages that are pictures, or nothing at all."""
+    for number in range(min(count, LOOKED_AT)):
+        page = opened[number]
+        try:
+            kinds = {each.type for each in page.get_objects(max_depth=3)}
+        except pdfium.PdfiumError:
+            continue
+        finally:
+            page.close()
+        if pdfium.raw.FPDF_PAGEOBJ_IMAGE in kinds:
+            return _no_text(count, "they are pictures, such as scans")
+    return _no_text(count, "they are empty, or drawn")
+
+
+def _no_text(count: int, why: str) -> NotReadError:
+    pages = f"{count:,} page{'' if count == 1 else 's'}"
+    return NotReadError(
+        f"has no text in its {pages}: {why}",
+        kind="has no text",
+        hint="recognise the text with OCR first, such as with ocrmypdf",
+    )
+
+
+def _joined(pages: Sequence[Sequence[Line]], most: int) -> str:
+    """Lines to paragraphs, pages to a text."""
+    prose = Prose(most)
+    before: Line | None = None
+    for lines in pages:
+        usual = _usual_gap(lines)
+        edge = max((line.right for line in lines), default=0.0)
+        for at, line in enumerate(lines):
+            if before is not None:
+                ends = _ends_page(before, line) if not at else _ends(before, line, usual, edge)
+                if ends:
+                    prose.paragraph()
+                else:
+                    prose.add("\n")
+            prose.add(line.text)
+            before = line
+    text = prose.text()
+    return unbroken(text) if HYPHEN in text else text
+
+
+def _usual_gap(lines: Sequence[Line]) -> float:
+    """The space between lines of a paragraph: what is common, and small."""
+    gaps = [
+        upper.bottom - lower.top
+        for upper, lower in pairwise(lines)
+        if -upper.size < upper.bottom - lower.top < 3 * upper.size
+    ]
+    if len(gaps) > FEW:
+        return quantiles(gaps, n=4)[0]
+    # Of few lines nobody knows; then it is no more than in plain setting.
+    return min([*gaps, PLAIN * lines[0].size]) if gaps else 0.0
+
+
+def _ends(upper: Line, lower: Line, usual: float, edge: float) -> bool:
+    """Whether a paragraph ends between two lines of a page."""
+    size = max(upper.size, lower.size, 1.0)
+    if max(upper.size, lower.size) > SIZE * max(min(upper.size, lower.size), 0.1):
+        return True
+    gap = upper.bottom - lower.top
+    if gap < -2 * size:  # further up: another column
+        return _ends_page(upper, lower)
+    if gap > usual + GAP * size:
+        return True
+    if lower.left - upper.left > INDENT * size and upper.text.endswith(ENDS):
+        return True
+    return edge - upper.right > SHORT * size and upper.text.endswith(ENDS)
+
+
+def _ends_page(before: Line, after: Line) -> bool:
+    """Whether a paragraph ends with a page or a column; one that goes on in small letters does
+    not."""
+    return not (after.text[:1].islower() and not before.text.endswith(ENDS))
+
+
+def unbroken(text: str) -> str:
+    """Words that were broken at the end of a line in one again, where it is sure.
+
+    It is if both parts are small letters and the text has no such word with a hyphen. What may be
+    a compound keeps its hyphen.
+    """
+    compounds = set(re.findall(r"\w+-\w+", text.lower()))
+
+    def join(found: re.Match[str]) -> str:
+        left, right = found[1], found[2]
+        is_word = left.isalpha() and right.isalpha() and left[1:].islower() and right.islower()
+        sure = is_word and len(left) > 1 and len(right) > 1
+        compound = f"{left}-{right}"
+        if sure and compound.lower() not in compounds and left.lower() not in JOINED_BY_HYPHEN:
+            return left + right
+        return compound
+
+    return BROKEN.sub(join, text).replace(HYPHEN, "-")
+
+
+def _why(error: Exception) -> str:
+    return str(error).rstrip(".")

@@ -1,0 +1,93 @@
+"""The parts of a document that is a zip: read by name, in memory, and never more than allowed."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from typing import TYPE_CHECKING
+
+from neardup.files.documents.prose import NotReadError
+from neardup.files.reading.document import size_of
+
+if TYPE_CHECKING:
+    import zipfile
+
+STEP = 1 << 20
+# A list of millions of files is made to fill the memory; no document has so many.
+MOST_PARTS = 1 << 16
+ENTRY = b"PK\x01\x02"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+ENCRYPTED = 1
+
+
+class Parts:
+    """The parts of a zip. All that is read of it counts, so that no bomb goes off.
+
+    most  bytes that may be unpacked
+    """
+
+    def __init__(self, data: bytes, most: int) -> None:
+        import zipfile
+
+        if data.startswith(OLE):
+            raise _compound(data)
+        if data.count(ENTRY) > MOST_PARTS:
+            raise NotReadError(f"is a zip of more than {MOST_PARTS:,} parts, as no document is")
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+            raise _damaged(str(error)) from None
+        self._most = most
+        self._left = most
+        self._names = {info.filename: info for info in self._zip.infolist()}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def read(self, name: str) -> bytes:
+        """A part, by its whole name: no path of the disk is ever made of it."""
+        if (info := self._names.get(name)) is None:
+            raise _damaged(f"it has no part {name}")
+        if info.flag_bits & ENCRYPTED:
+            raise NotReadError("is encrypted; save it without a password", kind="is encrypted")
+        if info.file_size > self._left:
+            raise self._too_large(f"{name} alone has {info.file_size:,} bytes")
+        return self._unpacked(info)
+
+    def _unpacked(self, info: zipfile.ZipInfo) -> bytes:
+        import zipfile
+
+        parts: list[bytes] = []
+        try:
+            with self._zip.open(info) as file:
+                # The size in the list may be a lie, so what comes out is counted.
+                while data := file.read(min(STEP, self._left + 1)):
+                    self._left -= len(data)
+                    if self._left < 0:
+                        raise self._too_large(f"{info.filename} has more than it says")
+                    parts.append(data)
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError) as error:
+            raise _damaged(f"{info.filename}: {error}") from None
+        except (NotImplementedError, RuntimeError) as error:
+            raise NotReadError(
+                f"{info.filename} is packed in a way that is not read ({error})"
+            ) from None
+        return b"".join(parts)
+
+    def _too_large(self, why: str) -> NotReadError:
+        return NotReadError(
+            f"holds more than {size_of(self._most)} unpacked ({why}); if it is meant to be so "
+            "large, allow more with --max-document",
+            kind=f"holds more than {size_of(self._most)} unpacked",
+        )
+
+
+def _compound(data: bytes) -> NotReadError:
+    """Of an OLE file, which is no zip: an old Word document, or a new one behind a password."""
+    if "EncryptedPackage".encode("utf-16-le") in data:
+        return NotReadError("is encrypted; save it without a password", kind="is encrypted")
+    return NotReadError("is a Word document of before 2007 (.doc); save it as .docx")
+
+
+def _damaged(why: str) -> NotReadError:
+    return NotReadError(f"is damaged or cut short ({why})", kind="is damaged or cut short")

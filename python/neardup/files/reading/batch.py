@@ -1,0 +1,250 @@
+"""Documents as they flow through a job: some of one file at a time, in Arrow arrays."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from neardup import _core
+from neardup._util.arrow import strings
+from neardup.files.reading import encodings
+from neardup.files.reading.document import Note, Report
+from neardup.files.reading.formats import SOURCES
+from neardup.text.views import Viewing
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+# About how much text a batch holds: enough to keep all cores busy, little enough to forget.
+BATCH_BYTES = 8 << 20
+BATCH_ROWS = 1 << 16
+DEFAULT_TEXT = ("text",)
+# Lengths and places within a text are numbers of 31 bits.
+MOST_DOCUMENT = 1 << 30
+# The columns of `Batch.facts`, all strings but the two numbers.
+FACTS = ("url", "host", "ip", "status", "title", "server", "content_type", "length")
+# As they are called on the command line.
+OPTIONS = {
+    "encoding": "--encoding",
+    "delimiter": "--delimiter",
+    "quoting": "--quoting",
+    "header": "--no-header",
+}
+
+
+class Making(NamedTuple):
+    """What may be made of texts while they are read: sketches, or else fingerprints."""
+
+    pipeline: _core.Pipeline
+    sketches: bool
+
+
+class Made(NamedTuple):
+    """What was made of a batch: signal, fingerprints or sketches, and the bytes of each text."""
+
+    signal: NDArray[np.bool_]
+    values: NDArray[np.uint64] | None
+    sketches: NDArray[np.uint8] | None
+    lengths: NDArray[np.int64]
+
+
+class Batch(NamedTuple):
+    """Some documents of one file, in order.
+
+    `spans` says where each record lies in the file, unpacked and as UTF-8: [start, end) in bytes
+    with its line end; for Parquet it is [row, row + 1), and [0, 0) for formats that are kept as
+    texts. `lines` counts from 1 (rows, for Parquet; records, for JSON and where there are no
+    lines). `key` holds the values of `Reading.key_column`, null where there is none. `others` holds
+    what else is in each record, by column, where `Reading.others` asks for it. `in_place` says that
+    each span of the file itself is a line of JSON from which the core can read the text again. Of
+    such a batch something may have been made while it was read: then it has `made`, and no texts.
+    `facts` are columns that a capture of HTTP responses has: `FACTS`, a row a document.
+    """
+
+    ids: pa.LargeStringArray
+    texts: pa.LargeStringArray
+    spans: NDArray[np.int64]
+    lines: NDArray[np.int64]
+    key: pa.Array | None
+    in_place: bool = False
+    made: Made | None = None
+    others: Sequence[dict[str, Any]] | None = None
+    facts: pa.RecordBatch | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read.
+
+    Several text columns are joined by a line break; one of several may be missing, all may not.
+    Without `id_column` the id is the column "id" where there is one, else file:line. A column a.b
+    is the b in a, unless there is a column of that very name. Without `format` the ending of a
+    file tells it. With `others` the columns that are neither text nor id are read as well, which
+    takes longer.
+
+    encoding      of text, JSON, CSV and HTML: a name Python knows, or "auto" to have it detected
+                  [default: UTF-8]; a byte order mark is obeyed in any case
+    delimiter     between the cells of CSV and TSV [default: , or a tab]
+    quoting       "all": cells may be in quotes; "none": quotes are characters like others
+                  [default: "all" for CSV, "none" for TSV]
+    header        whether the first row of CSV and TSV has the names of the columns; without one
+                  they are called "1", "2" and so on
+    max_bytes     that a packed file may hold [default: 16 GiB, or 100 times its size if more]
+    max_document  bytes of one document [default: 256 MiB]
+    keeps         whether records are kept in an output: that it is in UTF-8 is told then
+    viewing       files are captures of HTTP responses, and this is what of them is compared
+    threads       cores on which views of them are made [default: all]
+    """
+
+    text_columns: tuple[str, ...] = DEFAULT_TEXT
+    id_column: str | None = None
+    key_column: str | None = None
+    lines: bool = False
+    format: str | None = None
+    others: bool = False
+    encoding: str | None = None
+    delimiter: str | None = None
+    quoting: str | None = None
+    header: bool = True
+    max_bytes: int | None = None
+    max_document: int | None = None
+    keeps: bool = True
+    viewing: Viewing | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.text_columns:
+            raise ValueError("text_columns is empty; name at least one column")
+        for name in self.text_columns:
+            if self.text_columns.count(name) > 1:
+                raise ValueError(f"text_columns has {name!r} twice; name each column once")
+        if self.format is not None and self.format not in SOURCES:
+            raise ValueError(f"format is {self.format!r}; use one of {', '.join(SOURCES)}")
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", encodings.canonical(self.encoding))
+        if self.delimiter is not None:
+            _check_delimiter(self.delimiter)
+        if self.quoting not in (None, "all", "none"):
+            raise ValueError(f'quoting is {self.quoting!r}; use "all" or "none"')
+        _check_size("max_bytes", self.max_bytes, None)
+        _check_size("max_document", self.max_document, MOST_DOCUMENT)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The settings that mean something to some formats only, as they are called in a shell."""
+        given = {
+            "encoding": self.encoding not in (None, encodings.UTF8, encodings.AUTO),
+            "delimiter": self.delimiter is not None,
+            "quoting": self.quoting is not None,
+            "header": not self.header,
+        }
+        return {name: OPTIONS[name] for name, is_given in given.items() if is_given}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the reader of a format is asked for, and whom it tells.
+
+    path, reading  what is read, and how
+    report         is told of each place that gave no document
+    note           is told what was read in another way than one may expect
+    progress       is told of stored bytes that were read, as often as it likes
+    making         what may be made of the texts at once; see `Batch.made`
+    odd_ids        counts ids that are no scalar
+    """
+
+    path: str
+    reading: Reading
+    report: Report
+    note: Note
+    progress: Callable[[int], object] | None = None
+    making: Making | None = None
+    odd_ids: OddIds = field(default_factory=lambda: OddIds())
+
+
+class OddIds:
+    """Ids that are lists or objects, seen by any thread; their records go by their places."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first = 0
+        self.kind = ""
+        self._lock = threading.Lock()
+
+    def see(self, line: int, kind: str, count: int = 1) -> None:
+        """So many, the first of them at this line and of this kind."""
+        with self._lock:
+            if not self.count or line < self.first:
+                self.first, self.kind = line, kind
+            self.count += count
+
+
+def _check_delimiter(value: object) -> None:
+    if not isinstance(value, str) or len(value) != 1 or value in '"\r\n\0':
+        raise ValueError(
+            f"delimiter is {value!r}; it must be one character, and no quote or line end"
+        )
+
+
+def _check_size(name: str, value: object, most: int | None) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number of bytes, at least 1")
+    if most is not None and value > most:
+        raise ValueError(f"{name} is {value:,}; it must be at most {most:,} bytes")
+
+
+def make(
+    ids: Sequence[str],
+    texts: Sequence[str],
+    spans: Any,
+    lines: Any,
+    keys: Sequence[Any] | None,
+    others: Sequence[dict[str, Any]] | None = None,
+) -> Batch:
+    """A batch of Python values."""
+    import numpy as np
+
+    return Batch(
+        strings(ids),
+        strings(texts),
+        np.asarray(spans, dtype=np.int64).reshape(-1, 2),
+        np.asarray(lines, dtype=np.int64),
+        None if keys is None else key_array(keys),
+        others=others,
+    )
+
+
+def key_array(values: Sequence[Any]) -> pa.Array:
+    """Values of any kind as one column: numbers if all are, else strings; other kinds are null."""
+    import pyarrow as pa
+
+    kinds = {type(value) for value in values}
+    if str in kinds:
+        return pa.array([_word(value) for value in values], pa.large_string())
+    if not kinds & {int, float}:
+        return pa.nulls(len(values))
+    numbers = [value if type(value) in (int, float) else None for value in values]
+    try:
+        return pa.array(numbers, pa.float64() if float in kinds else pa.int64())
+    except (OverflowError, pa.ArrowInvalid):  # beyond 64 bits, or no exact float
+        return pa.array([_float(number) for number in numbers], pa.float64())
+
+
+def _float(number: float | None) -> float | None:
+    try:
+        return None if number is None else float(number)
+    except OverflowError:
+        return None
+
+
+def _word(value: Any) -> str | None:
+    if type(value) in (int, float):
+        return str(value)
+    # Half a surrogate pair is no character and fits in no Arrow array.
+    return value.encode(errors="replace").decode() if isinstance(value, str) else None

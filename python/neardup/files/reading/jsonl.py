@@ -1,0 +1,239 @@
+"""JSON lines: an object a line, the text in one column or several, the id in another."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from neardup import _core
+from neardup.files.reading import document
+from neardup.files.reading.bad_bytes import not_utf8, nul_hint
+from neardup.files.reading.batch import Batch, Made, Making, OddIds, Task, make
+from neardup.files.reading.blocks import blocks
+from neardup.files.reading.document import Report, Unreadable, name_of
+from neardup.files.reading.formats import Source, register
+from neardup.files.reading.records import DEFAULT_ID, BadRecordError, fields_of, parse_record
+from neardup.files.reading.streams import Stored, open_told
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+# Blocks parsed at the same time.
+AT_A_TIME = 2
+
+
+class Records(NamedTuple):
+    """What some lines hold. `rows` are the places of the lines that gave a document."""
+
+    rows: list[int]
+    ids: list[str]
+    texts: list[str]
+    keys: list[Any] | None
+    others: list[dict[str, Any]] | None
+
+
+class File(NamedTuple):
+    """What is known of the file before its first line is parsed.
+
+    in_place  whether the core can read a line again where it lies. That is asked once: the file
+              may be gone while it is read
+    """
+
+    task: Task
+    encoding: str | None
+    in_place: bool
+
+    @property
+    def making(self) -> Making | None:
+        return self.task.making if self.in_place else None
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether the core can find all that is wanted: columns of the record itself."""
+        reading = self.task.reading
+        names = (*reading.text_columns, reading.id_column or DEFAULT_ID)
+        return not (reading.key_column or reading.others or any("." in name for name in names))
+
+
+def read_jsonl_batches(task: Task) -> Iterator[Batch]:
+    """The documents of JSON lines, a block of lines each. Blank lines are skipped.
+
+    What can be read again in place is made something of at once, if that is asked for.
+    """
+    # What was reported while the next block was read comes before what is in that block.
+    waiting: list[Unreadable] = []
+
+    def with_problems(file: Stored) -> Iterator[tuple[list[Unreadable], tuple[int, int, bytes]]]:
+        for block in blocks(file, waiting.append):
+            before = waiting.copy()
+            waiting.clear()
+            yield before, block
+
+    with open_told(task) as file:
+        known = File(task, file.encoding, file.is_plain)
+
+        def parse(
+            item: tuple[list[Unreadable], tuple[int, int, bytes]],
+        ) -> tuple[list[Unreadable], Batch]:
+            before, block = item
+            batch, problems = parse_block(*block, known)
+            return before + problems, batch
+
+        try:
+            for problems, batch in in_order(parse, with_problems(file)):
+                for problem in problems:
+                    task.report(problem)
+                if len(batch.ids):
+                    yield batch
+        finally:
+            for problem in waiting:
+                task.report(problem)
+
+
+register(
+    Source(
+        "jsonl",
+        "JSON lines",
+        (".jsonl", ".ndjson"),
+        read_jsonl_batches,
+        keeps="lines",
+        options=frozenset({"encoding"}),
+    )
+)
+
+
+def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """What the work makes of each item, in order, and of some at a time.
+
+    It runs outside the GIL, on threads of its own, which have enough to do only if the next item is
+    there when one is done.
+    """
+    with ThreadPoolExecutor(AT_A_TIME, "neardup-parser") as pool:
+        coming: deque[Future[R]] = deque()
+        try:
+            for item in items:
+                coming.append(pool.submit(work, item))
+                if len(coming) > AT_A_TIME:
+                    yield coming.popleft().result()
+        except OSError:
+            # What came before the file could not be read any further is as good as ever.
+            while coming:
+                yield coming.popleft().result()
+            raise
+        while coming:
+            yield coming.popleft().result()
+
+
+def parse_block(first: int, start: int, block: bytes, file: File) -> tuple[Batch, list[Unreadable]]:
+    """The documents of whole lines, of which the first has this number and offset; and the rest."""
+    problems: list[Unreadable] = []
+    if file.is_simple:
+        quick = _parse_quickly(first, start, block, file, problems.append)
+        if quick is not None:
+            return quick, problems
+        problems.clear()
+    return _parse_slowly(first, start, block, file, problems.append), problems
+
+
+def _parse_quickly(
+    first: int, start: int, block: bytes, file: File, report: Report
+) -> Batch | None:
+    """By the core, on all cores. Lines it refuses are looked at one by one; if one of them is a
+    document after all, nothing is returned."""
+    reading, making = file.task.reading, file.making
+    columns = (reading.text_columns, reading.id_column or DEFAULT_ID, reading.id_column is not None)
+    given = block, columns, name_of(file.task.path), first, None
+    if making is None:
+        found = _core.read_json_lines(*given)
+    else:
+        found = making.pipeline.make_json_lines(*given, sketches=making.sketches)
+    for line, begin, end in found.refused:
+        rest = block[begin:end].removesuffix(b"\n")
+        if _parse_lines([rest], [first + line], file, report, OddIds()).rows:
+            return None
+    made = None
+    if making is not None and found.made is not None:
+        signal, values, sketches = found.made
+        made = Made(
+            signal,
+            None if making.sketches else values,
+            sketches if making.sketches else None,
+            found.lengths,
+        )
+    return Batch(
+        _column(*found.ids),
+        None if found.texts is None else _column(*found.texts),
+        found.spans + start,
+        found.lines + first,
+        None,
+        file.in_place,
+        made,
+    )
+
+
+def _column(data: bytes, bounds: NDArray[np.int64]) -> pa.LargeStringArray:
+    import pyarrow as pa
+
+    buffers = pa.py_buffer(bounds), pa.py_buffer(data)
+    return pa.LargeStringArray.from_buffers(len(bounds) - 1, *buffers)
+
+
+def _parse_slowly(first: int, start: int, block: bytes, file: File, report: Report) -> Batch:
+    import numpy as np
+
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    sizes = np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)) + 1
+    ends = start + np.cumsum(sizes)
+    starts = ends - sizes
+    ends[-1] = start + len(block)  # the last line may have no end
+    numbers = range(first, first + len(lines))
+    found = _parse_lines(lines, numbers, file, report, file.task.odd_ids)
+    rows = np.array(found.rows, dtype=np.int64)
+    spans = np.stack((starts[rows], ends[rows]), axis=1)
+    return make(found.ids, found.texts, spans, first + rows, found.keys, found.others)
+
+
+def _parse_lines(
+    lines: Sequence[bytes],
+    numbers: Sequence[int],
+    file: File,
+    report: Report,
+    odd_ids: OddIds,
+) -> Records:
+    """The documents of lines with these numbers. Blank lines are skipped, bad ones reported."""
+    path, reading = file.task.path, file.task.reading
+    source = name_of(path)
+    keys: list[Any] | None = None if reading.key_column is None else []
+    found = Records([], [], [], keys, [] if reading.others else None)
+    for row, (number, line) in enumerate(zip(numbers, lines, strict=True)):
+        if not line.strip():
+            continue
+        decoded = document.decode(line)
+        if not isinstance(decoded, str):
+            report(not_utf8(path, number, decoded, file.encoding))
+            continue
+        try:
+            fields = fields_of(parse_record(decoded), reading)
+        except BadRecordError as bad:
+            hint = nul_hint(path, line) or bad.hint
+            report(Unreadable(source, number, str(bad), bad.kind, hint))
+            continue
+        if fields.odd is not None:
+            odd_ids.see(number, fields.odd)
+        found.rows.append(row)
+        found.ids.append(f"{source}:{number}" if fields.id is None else fields.id)
+        found.texts.append(fields.text)
+        if found.keys is not None:
+            found.keys.append(fields.key)
+        if found.others is not None and fields.others is not None:
+            found.others.append(fields.others)
+    return found

@@ -1,0 +1,54 @@
+"""What a file holds: told by the user, by its name, or by how it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neardup.files.reading.batch import Reading
+from neardup.files.reading.capture_kinds import ANY, CERTAIN, kind_of
+from neardup.files.reading.document import STDIN
+from neardup.files.reading.formats import SOURCES, content_of, ending, source_of
+from neardup.files.reading.streams import beginning
+
+TEXT = "text"
+
+
+def format_of(path: str, reading: Reading) -> str:
+    """The name of the format. What is not known by its name, nor by how it begins, is text."""
+    if reading.format is not None:
+        return reading.format
+    if reading.viewing is not None:
+        return _capture_of(path, reading)
+    source = source_of(path)
+    if source is None:
+        found = None if reading.lines else content_of(beginning(path, reading))
+        return found if found in SOURCES else TEXT
+    return source.name if source.sniff is None else source.sniff(beginning(path, reading))
+
+
+def _capture_of(path: str, reading: Reading) -> str:
+    """Which capture a file is. What cannot be looked at twice is told apart when it is read, and
+    so is what is none."""
+    certain = None if path == STDIN else CERTAIN.get(ending(path))
+    return certain or kind_of(beginning(path, reading)) or ANY
+
+
+def check_options(files: Sequence[str], reading: Reading) -> None:
+    """Refuse an option that means nothing to any of the files."""
+    for name, option in reading.asked.items():
+        if not any(name in SOURCES[_named(path, reading)].options for path in files):
+            known = [source.called for source in SOURCES.values() if name in source.options]
+            raise ValueError(
+                f"{option} is for {', '.join(known)}, and none of the inputs is; leave it out, or "
+                "say what they are with --format"
+            )
+
+
+def _named(path: str, reading: Reading) -> str:
+    """The format as the name tells it: nothing is opened for this."""
+    if reading.format is not None or path == STDIN:
+        return reading.format or TEXT
+    if reading.viewing is not None:
+        return CERTAIN.get(ending(path), ANY)
+    source = source_of(path)
+    return TEXT if source is None else source.name

@@ -1,0 +1,192 @@
+"""A record, as JSON has them → its id, text and other values."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from neardup.files.reading.batch import Reading
+from neardup.files.reading.capture_kinds import BODILESS, WAY_OUT
+
+DEFAULT_ID = "id"
+SHOWN_COLUMNS = 8
+SHOWN_NAME = 40
+# Beyond it not every whole number is a float.
+EXACT = 1 << 53
+MISSING = object()
+
+
+class BadRecordError(Exception):
+    """Why a record gives no document; `kind` is the same without the place inside the record, and
+    `hint` a way out."""
+
+    def __init__(self, reason: str, kind: str = "", hint: str = "") -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.hint = hint
+
+
+class Fields(NamedTuple):
+    """What is wanted of a record.
+
+    id       None: it has none, and goes by its place
+    odd      what the id is instead, if it is no scalar: "a list"
+    """
+
+    id: str | None
+    odd: str | None
+    text: str
+    key: Any
+    others: dict[str, Any] | None
+
+
+def fields_of(record: Mapping[str, Any], reading: Reading) -> Fields:
+    """What a reading asks for, or BadRecordError."""
+    text = _texts(record, reading.text_columns)
+    name, odd = _id(record, reading.id_column)
+    key = others = None
+    if reading.key_column is not None:
+        key = _present(value_of(record, reading.key_column))
+    if reading.others:
+        taken = {*reading.text_columns, reading.id_column or DEFAULT_ID}
+        others = {x: y for x, y in record.items() if x not in taken}
+    return Fields(name, odd, text, key, others)
+
+
+def value_of(record: Any, column: str) -> Any:
+    """The value of a column, or MISSING. A column a.b is the b in a, unless there is one a.b."""
+    if not isinstance(record, Mapping):
+        return MISSING
+    if column in record:
+        return record[column]
+    at = column.find(".")
+    while at >= 0:
+        head = column[:at]
+        if head in record and (found := value_of(record[head], column[at + 1 :])) is not MISSING:
+            return found
+        at = column.find(".", at + 1)
+    return MISSING
+
+
+def _present(value: Any) -> Any:
+    return None if value is MISSING else value
+
+
+def parse_record(text: str) -> dict[str, Any]:
+    """The object that a text is, or BadRecordError."""
+    try:
+        record = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise not_json(error) from None
+    except RecursionError:
+        raise BadRecordError("nested too deeply") from None
+    except ValueError:
+        raise too_many_digits() from None
+    return as_record(record)
+
+
+def too_many_digits() -> BadRecordError:
+    """Why a record is bad that Python does not take for a number in it."""
+    most = sys.get_int_max_str_digits()
+    return BadRecordError(f"holds a whole number of more than {most:,} digits")
+
+
+def not_json(error: json.JSONDecodeError, offset: int = 0) -> BadRecordError:
+    # Some of Python's messages end in "at" themselves.
+    what = f"not JSON ({error.msg.removesuffix(' at')}"
+    return BadRecordError(f"{what} at character {error.pos - offset})", f"{what})")
+
+
+def as_record(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadRecordError(f"not an object but {kind_of(value)}")
+    return value
+
+
+def _texts(record: Mapping[str, Any], columns: Sequence[str]) -> str:
+    values = [value_of(record, name) for name in columns]
+    if all(value is MISSING for value in values):
+        names = ", ".join(map(repr, columns))
+        what = "no column" if len(columns) == 1 else "none of the columns"
+        reason = f"{what} {names} (there is {columns_of(record)})"
+        raise BadRecordError(reason, hint=_captured(record))
+    return "\n".join(_text(value, name) for value, name in zip(values, columns, strict=True))
+
+
+def _captured(record: Mapping[str, Any]) -> str:
+    """What helps if a record is of a capture of HTTP responses; nothing if it is of none."""
+    if "url" in record and ("status_code" in record or "status-code" in record):
+        return "looks like results of httpx: add --as http"
+    log = record.get("log")
+    if isinstance(log, Mapping) and "entries" in log:
+        return "looks like HAR: add --as http"
+    if {"url", "wildcard", "line_count"} <= record.keys():
+        return f"looks like JSON of feroxbuster, which {BODILESS}; {WAY_OUT}"
+    if {"commandline", "results"} <= record.keys():
+        return f"looks like JSON of ffuf, which {BODILESS}; {WAY_OUT}"
+    return ""
+
+
+def _text(value: Any, column: str) -> str:
+    # A text that is null has nothing in it: no signal, and it is kept.
+    if value is None or value is MISSING:
+        return ""
+    if not isinstance(value, str):
+        raise BadRecordError(f"column {column!r} is not a string but {kind_of(value)}")
+    return _encodable(value, column)
+
+
+def _id(record: Mapping[str, Any], column: str | None) -> tuple[str | None, str | None]:
+    name = DEFAULT_ID if column is None else column
+    value = value_of(record, name)
+    if value is MISSING:
+        if column is None:
+            return None, None
+        raise BadRecordError(f"no column {name!r} (there is {columns_of(record)})")
+    if isinstance(value, str):
+        return _encodable(value, name), None
+    if isinstance(value, list | dict):
+        return None, kind_of(value)
+    return scalar_id(value), None
+
+
+def scalar_id(value: Any) -> str | None:
+    """A value as an id; None if it is missing or not a number."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            return None
+        return str(int(value)) if value.is_integer() and abs(value) <= EXACT else repr(value)
+    return None if value is None else str(value)
+
+
+def _encodable(value: str, column: str) -> str:
+    # JSON can spell half a surrogate pair, which is no character: nothing could write it back.
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        code = ord(value[error.start])
+        kind = f"column {column!r} holds a lone surrogate"
+        raise BadRecordError(f"{kind} (U+{code:04X} at character {error.start})", kind) from None
+    return value
+
+
+def columns_of(names: Iterable[str]) -> str:
+    """The columns there are, for a message: not all of many, and of long ones the beginning."""
+    shown = [repr(name if len(name) <= SHOWN_NAME else name[:SHOWN_NAME] + "…") for name in names]
+    if len(shown) > SHOWN_COLUMNS:
+        shown[SHOWN_COLUMNS:] = [f"{len(shown) - SHOWN_COLUMNS} more"]
+    return ", ".join(shown) or "none"
+
+
+def kind_of(value: object) -> str:
+    """What a value of JSON is, for a message."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    names = {list: "a list", dict: "an object", str: "a string", int: "a number"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,27 @@
+"""Rows, tables and kept records to files. A file appears only when it is complete."""
+
+from neardup.files.writing.kept_records import Kept, check_kept, open_kept
+from neardup.files.writing.new_file import check, open_new, together
+from neardup.files.writing.new_folder import check_folder, open_folder
+from neardup.files.writing.rows import Columns, Row, Write, open_rows
+from neardup.files.writing.standard_output import in_full, is_stdout, shown
+from neardup.files.writing.tables import open_tables
+
+__all__ = [
+    "Columns",
+    "Kept",
+    "Row",
+    "Write",
+    "check",
+    "check_folder",
+    "check_kept",
+    "in_full",
+    "is_stdout",
+    "open_folder",
+    "open_kept",
+    "open_new",
+    "open_rows",
+    "open_tables",
+    "shown",
+    "together",
+]

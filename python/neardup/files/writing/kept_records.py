@@ -1,0 +1,511 @@
+"""The records that are kept, copied unchanged from the files they were read from."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from neardup.files.reading import Reading, format_of, read_batches
+from neardup.files.reading.capture_kinds import ANY, KINDS
+from neardup.files.reading.csv import header_of
+from neardup.files.reading.document import BOM, STDIN, Unreadable, name_of
+from neardup.files.reading.encodings import SAMPLE
+from neardup.files.reading.formats import ENDINGS, SOURCES, ending, source_of
+from neardup.files.reading.parquet import NotReadError, open_parquet, rows_at_once
+from neardup.files.reading.records import columns_of
+from neardup.files.reading.streams import DamagedError, beginning, can_reread, open_stored
+from neardup.files.writing.new_file import Raw, check, open_packed
+from neardup.files.writing.standard_output import in_full
+from neardup.files.writing.tables import WriteTable, open_groups, open_tables
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+# Told of records that were passed.
+Tick = Callable[[int], object]
+PIECE = 8 << 20
+# Places of a file looked at before its lines are copied.
+LOOKS = 64
+# Around values of JSON.
+SPACE = b" \t\r\n"
+# Space around a line end.
+LINE_END = re.compile(rb"[ \t]*[\r\n][ \t\r\n]*")
+WRITTEN = {
+    "json": "records are written as JSON lines or as an array",
+    "texts": "they are written as a table of ids and texts",
+    **dict.fromkeys(("lines", "table", "rows"), "records are kept as they are"),
+}
+TABLES = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
+
+
+class Kept(Protocol):
+    """Where kept records go."""
+
+    def copy(
+        self,
+        path: str,
+        spans: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        tick: Tick = lambda count: None,
+    ) -> None:
+        """Of the records of one file, in order and at these spans, those with `keep`.
+
+        tick  is told how many more records were passed; what it is not told of went at once
+        """
+
+
+def check_kept(
+    path: Path, inputs: Sequence[str], reading: Reading, *, others: Sequence[str] = ()
+) -> None:
+    """Refuse what `open_kept` cannot write, before any work is done.
+
+    others  more files that are read and must not be lost
+    """
+    kind = _format_of(inputs, reading)
+    how = _how(kind, reading)
+    endings = _endings(kind, how, inputs)
+    path = in_full(path, endings[0])
+    if ending(path.name) not in endings:
+        raise ValueError(
+            f"{str(path)!r}: the inputs are {_called(kind, how)}, and {WRITTEN[how]}; "
+            f"use {' or '.join(endings)}"
+        )
+    check(path, [*inputs, *others], endings=endings)
+    for name in inputs:
+        if not can_reread(name):
+            raise ValueError(f"{name_of(name)}: cannot be read twice; save it to a file first")
+    if how == "rows":
+        _common_schema(inputs)
+    elif how == "table":
+        _common_header(inputs, kind, reading)
+
+
+@contextmanager
+def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[Kept]:
+    """A new file of kept records, in the format of the inputs.
+
+    Lines and rows are copied byte for byte; CSV files have one header, Parquet files one schema.
+    What was decoded is written as UTF-8. Records of JSON become JSON lines or, in a file called
+    .json, an array. Texts of whole files become a table with the columns id and text.
+    """
+    check_kept(path, inputs, reading)
+    kind = _format_of(inputs, reading)
+    how = _how(kind, reading)
+    path = in_full(path, _endings(kind, how, inputs)[0])
+    if how == "texts":
+        opened = _open_texts(path, reading)
+    elif how == "rows":
+        opened = _open_rows(path, inputs)
+    elif how == "json":
+        opened = _open_json(path, reading)
+    else:
+        opened = _open_bytes(path, inputs, kind, reading)
+    with opened as kept:
+        yield kept
+
+
+def _how(kind: str, reading: Reading) -> str:
+    """How records of a format are kept; see `Source.keeps`."""
+    return "lines" if kind == "text" and reading.lines else SOURCES[kind].keeps
+
+
+def _format_of(inputs: Sequence[str], reading: Reading) -> str:
+    if not inputs:
+        raise ValueError("no inputs; name at least one file")
+    # A file without records has no format of its own; where none has any, the first tells.
+    telling = [name for name in inputs if not _is_blank(name, reading)] or inputs[:1]
+    found = {name: format_of(name, reading) for name in telling}
+    if all(ENDINGS.get(ending(name)) == "json" for name in telling) and "json" in found.values():
+        # Some may be JSON lines, which is JSON as well.
+        return "json"
+    if all(_how(each, reading) == "texts" for each in found.values()):
+        # Whatever they were, a table of texts comes out.
+        return found[telling[0]]
+    first = telling[0]
+    for name, other in found.items():
+        if other != found[first]:
+            raise ValueError(
+                f"{name_of(first)} is {_called(found[first])}, {name_of(name)} is "
+                f"{_called(other)}: records are kept as they are, and a file holds one format; "
+                "run once for each"
+            )
+    return found[first]
+
+
+def _is_blank(path: str, reading: Reading) -> bool:
+    """Whether a file that is known by how it begins holds nothing."""
+    source = None if reading.format else source_of(path)
+    if source is None or source.sniff is None:
+        return False
+    data = beginning(path, reading)
+    return len(data) < SAMPLE and not data.removeprefix(BOM).strip()
+
+
+def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
+    if how == "texts":
+        return TABLES
+    known = [name for name, format_ in ENDINGS.items() if format_ == kind]
+    known += SOURCES[kind].written
+    if how == "json":
+        return [*known, *SOURCES["jsonl"].endings]
+    if how == "lines":
+        # Lines may come from a file of any name, and go to one of the same.
+        own = {ending(name) for name in inputs if name != STDIN}
+        foreign = {".json"} if kind == "jsonl" else own - set(ENDINGS)
+        known += sorted(name for name in own & foreign if name)
+    return known
+
+
+def _called(kind: str, how: str = "") -> str:
+    if how == "texts":
+        return "responses" if kind in (*KINDS, ANY) else "whole texts"
+    if kind == "text" and how:
+        return "lines of text"
+    return SOURCES[kind].called
+
+
+@contextmanager
+def _open_bytes(path: Path, inputs: Sequence[str], kind: str, reading: Reading) -> Iterator[Kept]:
+    header = _common_header(inputs, kind, reading) if SOURCES[kind].keeps == "table" else b""
+    with open_packed(path) as stream:
+        yield _Bytes(stream, header, reading)
+
+
+def _common_header(inputs: Sequence[str], kind: str, reading: Reading) -> bytes:
+    """The header of the first file that has one; the others have the same."""
+    first: tuple[str, list[str], bytes] | None = None
+    for name in inputs:
+        # What is wrong with a file is reported by whoever reads it.
+        header = None
+        with suppress(OSError):
+            header = header_of(name, kind, reading, _ignore)
+        if header is None:
+            continue
+        if first is None:
+            first = (name, *header)
+        elif header.names != first[1]:
+            raise ValueError(
+                f"{name_of(name)}: its columns ({columns_of(header.names)}) are not those of "
+                f"{name_of(first[0])} ({columns_of(first[1])}); keep them in files of their own"
+            )
+    return b"" if first is None else first[2]
+
+
+def _ignore(problem: Unreadable) -> None:
+    pass
+
+
+class _Bytes:
+    """Lines, byte for byte."""
+
+    def __init__(self, stream: BinaryIO, header: bytes, reading: Reading) -> None:
+        self._stream = stream
+        self._reading = reading
+        self._ended = True
+        if header:
+            self._write(header)
+
+    def copy(
+        self,
+        path: str,
+        spans: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        tick: Tick = lambda count: None,
+    ) -> None:
+        import numpy as np
+
+        runs = _runs(spans, keep)
+        if not runs:
+            return
+        if not self._ended:
+            self._write(b"\n")
+        raw = getattr(self._stream, "raw", None)
+        with open_stored(path, self._reading) as file:
+            if isinstance(raw, Raw) and file.is_plain:
+                self._stream.flush()
+                with open(path, "rb") as plain:
+                    _check_places(plain.fileno(), runs, path)
+                    raw.copy_runs(plain.fileno(), runs, name_of(path))
+                    plain.seek(runs[-1][1] - 1)
+                    self._ended = plain.read(1) == b"\n"
+                return
+            source = Forward(path, file.read)
+            # In one piece: a column of the spans would be copied for every look.
+            starts, done = np.ascontiguousarray(spans[:, 0]), 0
+            for start, end in runs:
+                at = start
+                for data in source.pieces(start, end):
+                    self._write(data)
+                    at += len(data)
+                    passed = int(np.searchsorted(starts, at))
+                    tick(passed - done)
+                    done = passed
+                if not (self._ended or source.ends_at(end)):
+                    raise _changed(path)
+
+    def _write(self, data: bytes | memoryview) -> None:
+        self._stream.write(data)
+        self._ended = data[-1:] == b"\n"
+
+
+def _check_places(handle: int, runs: Sequence[tuple[int, int]], path: str) -> None:
+    """Lines still have to lie where they lay. Some of them are looked at: that takes no time, and a
+    file that was changed has others everywhere."""
+    step = max(1, len(runs) // LOOKS)
+    for start, end in (*runs[::step], runs[-1]):
+        before = b"\n" if start <= len(BOM) else os.pread(handle, 1, start - 1)
+        last = os.pread(handle, 2, end - 1)
+        if before != b"\n" or not (last[:1] == b"\n" or len(last) == 1):
+            raise _changed(path)
+
+
+def _changed(path: str) -> OSError:
+    return OSError(f"{name_of(path)}: changed since it was read; nothing was written, run again")
+
+
+def _runs(spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Kept spans, neighbours in one."""
+    import numpy as np
+
+    kept = spans[keep]
+    if not len(kept):
+        return []
+    apart = kept[1:, 0] != kept[:-1, 1]
+    starts = kept[np.concatenate(([True], apart)), 0]
+    ends = kept[np.concatenate((apart, [True])), 1]
+    return list(zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+class Forward:
+    """Stretches of a stream, each behind the last."""
+
+    def __init__(self, path: str, read: Callable[[int], bytes]) -> None:
+        self._path = path
+        self._read = read
+        self._base = 0
+        self._data = memoryview(b"")
+
+    def pieces(self, start: int, end: int) -> Iterator[memoryview]:
+        while start < end:
+            while start >= self._base + len(self._data):
+                self._next()
+            piece = self._data[start - self._base : end - self._base]
+            start += len(piece)
+            yield piece
+
+    def ends_at(self, end: int) -> bool:
+        """Whether there is nothing beyond."""
+        at_end = end == self._base + len(self._data)
+        with suppress(DamagedError):
+            return at_end and not self._read(1)
+        return at_end
+
+    def _next(self) -> None:
+        self._base += len(self._data)
+        try:
+            self._data = memoryview(self._read(PIECE))
+        except DamagedError:
+            self._data = memoryview(b"")
+        if not self._data:
+            raise OSError(f"{name_of(self._path)}: is shorter than when it was read; run again")
+
+
+@contextmanager
+def _open_json(path: Path, reading: Reading) -> Iterator[Kept]:
+    with open_packed(path) as stream:
+        kept = _Json(stream, reading, is_array=ENDINGS[ending(path.name)] == "json")
+        yield kept
+        kept.finish()
+
+
+class _Json:
+    """Records of JSON, a line each: lines of an array, or JSON lines.
+
+    Nothing changes but the space at line ends, which are no part of any value: inside a string
+    JSON has no line end.
+    """
+
+    def __init__(self, stream: BinaryIO, reading: Reading, *, is_array: bool) -> None:
+        self._stream = stream
+        self._reading = reading
+        self._is_array = is_array
+        self._count = 0
+
+    def copy(
+        self,
+        path: str,
+        spans: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        tick: Tick = lambda count: None,
+    ) -> None:
+        import numpy as np
+
+        with open_stored(path, self._reading) as file:
+            source, done = Forward(path, file.read), 0
+            for row, (start, end) in zip(
+                np.flatnonzero(keep).tolist(), spans[keep].tolist(), strict=True
+            ):
+                # That of JSON lines has its line end with it.
+                record = b"".join(source.pieces(start, end)).strip(SPACE)
+                if record[:1] != b"{" or record[-1:] != b"}":
+                    raise _changed(path)
+                self._write(LINE_END.sub(b" ", record))
+                tick(row + 1 - done)
+                done = row + 1
+
+    def _write(self, record: bytes) -> None:
+        before = b"" if not self._is_array else b",\n" if self._count else b"[\n"
+        self._stream.write(before + record + (b"" if self._is_array else b"\n"))
+        self._count += 1
+
+    def finish(self) -> None:
+        if self._is_array:
+            self._stream.write(b"\n]\n" if self._count else b"[]\n")
+
+
+@contextmanager
+def _open_rows(path: Path, inputs: Sequence[str]) -> Iterator[Kept]:
+    common = _common_schema(inputs)
+    if common is None:
+        raise OSError(f"{name_of(inputs[0])}: no Parquet that can be read")
+    schema, codec = common
+    with open_groups(path, schema, codec) as write:
+        yield _Rows(write, schema)
+
+
+def _common_schema(inputs: Sequence[str]) -> tuple[pa.Schema, str] | None:
+    """The schema and packing of the first file that can be read; the others have the same."""
+    first: tuple[str, pa.Schema, str] | None = None
+    for name in inputs:
+        found = _schema_of(name)
+        if found is None:
+            continue
+        if first is None:
+            first = (name, *found)
+        elif not found[0].equals(first[1]):
+            raise ValueError(
+                f"{name_of(name)}: its columns ({_columns(found[0])}) are not those of "
+                f"{name_of(first[0])} ({_columns(first[1])}); keep them in files of their own"
+            )
+    return None if first is None else first[1:]
+
+
+def _schema_of(path: str) -> tuple[pa.Schema, str] | None:
+    """None if the file cannot be read, which is reported by whoever reads it."""
+    import pyarrow as pa
+
+    try:
+        with open_parquet(path) as file:
+            return file.schema_arrow, _codec(file)
+    except (OSError, NotReadError, pa.ArrowException):
+        return None
+
+
+def _codec(file: pa.parquet.ParquetFile) -> str:
+    if not (file.metadata.num_row_groups and file.metadata.num_columns):
+        return "zstd"
+    name = str(file.metadata.row_group(0).column(0).compression).lower()
+    return {"uncompressed": "none"}.get(name, name)
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name}: {field.type}" for field in schema)
+
+
+class _Rows:
+    """Rows of Parquet files, all their columns."""
+
+    def __init__(self, write: WriteTable, schema: pa.Schema) -> None:
+        self._write = write
+        self._schema = schema
+
+    def copy(
+        self,
+        path: str,
+        spans: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        tick: Tick = lambda count: None,
+    ) -> None:
+        import numpy as np
+        import pyarrow as pa
+
+        if not keep.any():
+            return
+        with open_parquet(path) as file:
+            chosen = np.zeros(file.metadata.num_rows, dtype=bool)
+            rows = spans[keep, 0]
+            if rows[-1] >= len(chosen):
+                raise OSError(f"{name_of(path)}: is shorter than when it was read; run again")
+            chosen[rows] = True
+            # Whether the file is too large was asked when it was read.
+            size = rows_at_once(file)
+            start = 0
+            for group in range(file.metadata.num_row_groups):
+                end = start + file.metadata.row_group(group).num_rows
+                if chosen[start:end].any():
+                    for batch in file.iter_batches(size, row_groups=[group]):
+                        mask = chosen[start : start + batch.num_rows]
+                        start += batch.num_rows
+                        chosen_rows = pa.Table.from_batches(_chosen(batch, mask))
+                        self._write(chosen_rows.cast(self._schema))
+                        tick(batch.num_rows)
+                start = end
+
+
+def _chosen(batch: pa.RecordBatch, mask: NDArray[np.bool_]) -> list[pa.RecordBatch]:
+    """The rows with a mark."""
+    import numpy as np
+    import pyarrow as pa
+
+    try:
+        return [batch.filter(pa.array(mask))]
+    except pa.ArrowNotImplementedError:
+        # Arrow cannot filter string views yet; slices it can of anything.
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], mask, [0]))))
+        runs = edges.reshape(-1, 2).tolist()
+        return [batch.slice(start, end - start) for start, end in runs] or [batch.slice(0, 0)]
+
+
+@contextmanager
+def _open_texts(path: Path, reading: Reading) -> Iterator[Kept]:
+    import pyarrow as pa
+
+    schema = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
+    # Kept records are never changed.
+    with open_tables(path, schema, guard=False) as write:
+        yield _Texts(write, schema, reading)
+
+
+class _Texts:
+    """Documents that lie in no span of their file, such as whole files: a row each."""
+
+    def __init__(self, write: WriteTable, schema: pa.Schema, reading: Reading) -> None:
+        self._write = write
+        self._schema = schema
+        self._reading = reading
+
+    def copy(
+        self,
+        path: str,
+        spans: NDArray[np.int64],
+        keep: NDArray[np.bool_],
+        tick: Tick = lambda count: None,
+    ) -> None:
+        import pyarrow as pa
+
+        if not keep.any():
+            return
+        done = 0
+        for batch in read_batches(path, self._reading, _ignore):
+            mask = keep[done : done + len(batch.ids)]
+            done += len(batch.ids)
+            rows = pa.table([batch.ids, batch.texts], schema=self._schema)
+            self._write(rows.filter(pa.array(mask)) if len(mask) == len(rows) else rows)
+        if done != len(keep):
+            raise _changed(path)

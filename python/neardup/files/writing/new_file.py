@@ -1,0 +1,448 @@
+"""A file that appears only when it is complete, packed if its name says so."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import os
+import secrets
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+from urllib.parse import unquote, urlsplit
+
+from neardup.files.reading.document import STDIN
+from neardup.files.reading.formats import PACKED, ending, is_url, packing
+from neardup.files.writing.standard_output import Printed, in_full, is_stdout, shown
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+# Files and folders that are gone when a run is done have names that begin so.
+PREFIX = ".neardup-"
+ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
+GZIP_LEVEL = 6
+BUFFER = 1 << 20
+# What is read at a time to be copied.
+WINDOW = 1 << 18
+# From here on the kernel copies faster than we read and write.
+LONG_RUN = 1 << 18
+# The system takes so many pieces at a time.
+MOST_VIEWS = 512
+# Complete files, while `together` holds them back.
+_waiting: ContextVar[list[_Complete | Printed] | None] = ContextVar("_waiting", default=None)
+
+
+def check(path: Path, inputs: Sequence[str] = (), *, endings: Sequence[str] = ENDINGS) -> None:
+    """Refuse what cannot be written, or is one of the inputs, before any work is done."""
+    if path == Path():
+        raise ValueError(f"the name of a file is empty; use one that ends in {endings[0]}")
+    path = in_full(path, endings[0])
+    if ending(path.name) not in endings:
+        known = f"{', '.join(endings)}, each also with {' or '.join(PACKED)}"
+        raise ValueError(f"{str(path)!r}: unknown ending; use one of {known}")
+    if ending(path.name) == ".parquet" and packing(path.name):
+        raise ValueError(f"{str(path)!r}: Parquet is packed within; leave {path.suffix} out")
+    if is_stdout(path):
+        _check_stdout(path, inputs)
+        return
+    folder = target_of(path).parent
+    if not folder.is_dir():
+        raise ValueError(f"{path}: the folder {folder} does not exist")
+    if path.is_dir():
+        raise ValueError(f"{path}: a folder; name a file in it")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"{path}: the folder {folder} is not writable")
+    if not path.exists():
+        return
+    for name in inputs:
+        if _same(name, path):
+            raise ValueError(f"{path}: is also an input, which would be lost; name another file")
+    if not path.is_file():
+        raise ValueError(f"{path}: not a regular file")
+    if not os.access(path, os.W_OK):
+        raise ValueError(f"{path}: not writable")
+
+
+def _check_stdout(path: Path, inputs: Sequence[str]) -> None:
+    if sys.stdout.isatty() and (packing(path.name) or ending(path.name) == ".parquet"):
+        raise ValueError(f"{path}: no text, which a terminal cannot show; name a file, or pipe it")
+    lost = [name for name in inputs if _is_stdout_too(name)]
+    if lost:
+        raise ValueError(f"{lost[0]}: is also standard output; write to another file")
+
+
+def _is_stdout_too(name: str) -> bool:
+    with suppress(OSError, ValueError):
+        there = os.fstat(sys.stdout.fileno())
+        is_name = name != STDIN and not is_url(name)
+        return is_name and stat.S_ISREG(there.st_mode) and os.path.samestat(there, os.stat(name))
+    return False
+
+
+class _Complete:
+    """A complete file under a temporary name, and what it is to be called.
+
+    The handle keeps the lock by which others see that the file is still wanted.
+    """
+
+    def __init__(self, temporary: str, path: Path, handle: int) -> None:
+        self.temporary = temporary
+        self.path = path
+        self.handle = handle
+        # The file that had the name before, under another name; None if there was none.
+        self._old: str | None = None
+        self._placed = self._undoable = False
+
+    def place(self, *, undoable: bool = False) -> None:
+        """Gives it its name. To undo that, the old file is kept until `close`."""
+        target = target_of(self.path)
+        with named(self.path):
+            if undoable:
+                # Without a second name for the old file there is no way back.
+                with suppress(OSError):
+                    self._old = _second_name(target) if target.exists() else None
+                    self._undoable = True
+            os.replace(self.temporary, target)
+            self._placed = True
+
+    def undo(self) -> bool:
+        """Brings back what was there before; whether that could be done."""
+        if not self._placed:
+            return True
+        if self._undoable:
+            with suppress(OSError):
+                target = target_of(self.path)
+                if self._old is None:
+                    os.unlink(target)
+                else:
+                    os.replace(self._old, target)
+                self._placed = False
+        return not self._placed
+
+    def close(self) -> None:
+        """Lets go, and removes what did not get its name."""
+        for name in (None if self._placed else self.temporary, self._old):
+            if name is not None:
+                with suppress(OSError):
+                    os.unlink(name)
+        os.close(self.handle)
+
+
+@contextmanager
+def open_new(path: Path) -> Iterator[Raw]:
+    """The bytes of a new file. A failed or stopped run leaves the old one, and no other.
+
+    It may be read and written by whom the old one may be; a new one by whom the umask says. What
+    goes to standard output goes there when it is complete, too.
+    """
+    if is_stdout(path):
+        with _open_stdout(path) as raw:
+            yield raw
+        return
+    target = target_of(path)
+    with named(path):
+        handle, temporary = _temporary(target.parent)
+        complete = _Complete(temporary, path, os.dup(handle))
+    raw = Raw(handle, path)
+    held = False
+    try:
+        try:
+            yield raw
+            with named(path):
+                os.fsync(handle)
+        finally:
+            raw.finish()
+        with named(path):
+            os.chmod(temporary, _mode(target))
+        waiting = _waiting.get()
+        if waiting is None:
+            complete.place()
+        else:
+            waiting.append(complete)
+            held = True
+    finally:
+        if not held:
+            complete.close()
+
+
+@contextmanager
+def _open_stdout(path: Path) -> Iterator[Raw]:
+    with named(path):
+        printed = Printed(path)
+    raw = Raw(os.dup(printed.file.fileno()), path)
+    held = False
+    try:
+        try:
+            yield raw
+        finally:
+            raw.finish()
+        waiting = _waiting.get()
+        if waiting is None:
+            printed.place()
+        else:
+            waiting.append(printed)
+            held = True
+    finally:
+        if not held:
+            printed.close()
+
+
+def _temporary(folder: Path) -> tuple[int, str]:
+    """A new file, locked: see `neardup.jobs.work_folder.tidy`."""
+    import fcntl
+
+    # In the same folder, so that renaming is one step. The name is known before there is a file: a
+    # signal that comes while it is made must not leave it behind.
+    name = str(folder / f"{PREFIX}{secrets.token_hex(8)}")
+    try:
+        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        # Some file systems know no locks; there nothing is tidied up.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except KeyboardInterrupt:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+    return handle, name
+
+
+def _second_name(target: Path) -> str:
+    handle, name = tempfile.mkstemp(prefix=PREFIX, dir=target.parent)
+    os.close(handle)
+    os.unlink(name)
+    os.link(target, name)
+    return name
+
+
+def _mode(target: Path) -> int:
+    with suppress(OSError):
+        return stat.S_IMODE(target.stat().st_mode)
+    return 0o666 & ~_umask()
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Files that are completed in here appear at its end, all of them, or none if it fails."""
+    waiting: list[_Complete | Printed] = []
+    token = _waiting.set(waiting)
+    try:
+        yield
+        # What is printed cannot be taken back, so that it comes last.
+        waiting.sort(key=lambda file: isinstance(file, Printed))
+        try:
+            for file in waiting:
+                file.place(undoable=len(waiting) > 1)
+        except BaseException as error:
+            left = [str(file.path) for file in waiting if not file.undo()]
+            if left and isinstance(error, OSError):
+                there = "is there already" if len(left) == 1 else "are there already"
+                why = f"{error.strerror}; of this run {', '.join(left)} {there}, no other file is"
+                raise OSError(error.errno, why, error.filename) from error
+            raise
+    finally:
+        for file in waiting:
+            file.close()
+        _waiting.reset(token)
+
+
+@contextmanager
+def open_packed(path: Path) -> Iterator[BinaryIO]:
+    """The same for content, which is packed as the ending says."""
+    with open_new(path) as raw:
+        how = packing(path.name)
+        if how == "gzip":
+            # Without name and time: equal content gives an equal file.
+            packed = gzip.GzipFile("", "wb", GZIP_LEVEL, cast(BinaryIO, raw), mtime=0)
+            stream = io.BufferedWriter(cast(io.RawIOBase, packed), BUFFER)
+        else:
+            stream = io.BufferedWriter(raw if how is None else _Zstd(raw), BUFFER)
+        try:
+            yield stream
+            stream.close()
+        except BaseException:
+            # What is left in the buffers is not wanted, nor are the errors of writing it.
+            raw.finish()
+            with suppress(Exception):
+                stream.close()
+            raise
+
+
+def copy_runs(
+    source: int, target: int, runs: Sequence[tuple[int, int]], to: int, names: tuple[str, Path]
+) -> int:
+    """Copies stretches of a file to `to` and on; returns where they end.
+
+    Long ones the kernel copies, without a look at them; short ones are read together, and written
+    together without what lies between them.
+    """
+    window = memoryview(bytearray(WINDOW))
+    waiting: list[tuple[int, int]] = []
+
+    def write() -> None:
+        nonlocal to
+        if not waiting:
+            return
+        first, last = waiting[0][0], waiting[-1][1]
+        _fill(source, window[: last - first], first, names[0])
+        views = [window[start - first : end - first] for start, end in waiting]
+        to += _write_all(target, views, to, names[1])
+        waiting.clear()
+
+    for start, end in runs:
+        if end - start >= LONG_RUN:
+            write()
+            done = _copy_by_kernel(source, target, start, end - start, to)
+            start, to = start + done, to + done
+        while start < end:
+            if waiting and (start - waiting[0][0] >= WINDOW or len(waiting) == MOST_VIEWS):
+                write()
+            stop = min(end, (waiting[0][0] if waiting else start) + WINDOW)
+            waiting.append((start, stop))
+            start = stop
+    write()
+    return to
+
+
+def _copy_by_kernel(source: int, target: int, start: int, size: int, to: int) -> int:
+    """How many bytes were copied, which may be none."""
+    done = 0
+    if hasattr(os, "copy_file_range"):
+        # Another file system, or no room: plain writing will tell.
+        with suppress(OSError):
+            while done < size:
+                count = os.copy_file_range(source, target, size - done, start + done, to + done)
+                if not count:
+                    break
+                done += count
+    return done
+
+
+def _fill(source: int, window: memoryview, start: int, name: str) -> None:
+    done = 0
+    while done < len(window):
+        count = os.preadv(source, [window[done:]], start + done)
+        if not count:
+            raise OSError(f"{name}: is shorter than when it was read; run again")
+        done += count
+
+
+def _write_all(target: int, views: list[memoryview], to: int, path: Path) -> int:
+    """Writes all of them, however little the system takes at a time; how much that was."""
+    size = sum(map(len, views))
+    with named(path):
+        done = 0
+        while done < size:
+            count = os.pwritev(target, views, to + done)
+            done += count
+            while views and count >= len(views[0]):
+                count -= len(views.pop(0))
+            if count:
+                views[0] = views[0][count:]
+    return size
+
+
+class Raw(io.RawIOBase):
+    """Unbuffered writing. Errors name the user's file, not the temporary one.
+
+    Layers above may close it early; the file behind it stays open until `finish`, and what is
+    written after that goes nowhere.
+    """
+
+    def __init__(self, handle: int, path: Path) -> None:
+        self._handle: int | None = handle
+        self._path = path
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        view = memoryview(data).cast("B")
+        done = 0
+        with named(self._path):
+            while self._handle is not None and done < len(view):
+                done += os.write(self._handle, view[done:])
+        return len(view)
+
+    def copy_runs(self, source: int, runs: Sequence[tuple[int, int]], name: str) -> None:
+        """Stretches of another file, one after the other.
+
+        name  of the other file, for errors
+        """
+        if self._handle is None:
+            return
+        at = os.lseek(self._handle, 0, os.SEEK_CUR)
+        end = copy_runs(source, self._handle, runs, at, (name, self._path))
+        os.lseek(self._handle, end, os.SEEK_SET)
+
+    def finish(self) -> None:
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            with named(self._path):
+                os.close(handle)
+
+
+class _Zstd(io.RawIOBase):
+    """Packs what is written, through Arrow."""
+
+    def __init__(self, raw: Raw) -> None:
+        import pyarrow as pa
+
+        self._stream = pa.CompressedOutputStream(pa.PythonFile(raw, "w"), "zstd")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        self._stream.write(data)
+        return memoryview(data).nbytes
+
+    def close(self) -> None:
+        if not self.closed:
+            try:
+                self._stream.close()
+            finally:
+                super().close()
+
+
+def target_of(path: Path) -> Path:
+    """The file behind a link; it is that one which is written."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """System errors name the user's file."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror
+        if error.errno == errno.EFBIG:
+            why = "larger than this process may write (ulimit -f) or its file system can hold"
+        raise OSError(error.errno, why, shown(path) or str(path)) from error
+
+
+def _same(name: str, path: Path) -> bool:
+    if is_url(name):
+        parts = urlsplit(name)
+        if parts.scheme != "file":
+            return False
+        name = unquote(parts.path)
+    with suppress(OSError, ValueError):
+        if name != STDIN:
+            return os.path.samefile(name, path)
+        # Standard input may be a file too, by "<".
+        return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat())
+    return False
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,123 @@
+"""A folder of files that appears only when it is complete."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from neardup.files.writing.new_file import PREFIX, named
+
+# By it a folder is known as one that was written here, and may be written anew.
+MARK = ".neardup-pages"
+_MARKED = b"Pages written by neardup; they are replaced as a whole when they are written again.\n"
+_PAGE = re.compile(r"(?:index|document-\d+|pair-\d+-\d+)\.html")
+
+
+def check_folder(path: Path) -> None:
+    """Refuse what cannot be written, or holds what is not ours, before any work is done."""
+    if not path.name:
+        raise ValueError(f"the folder of pages is {str(path)!r}; name one, such as report")
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise ValueError(f"{path}: the folder {folder} does not exist")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"{path}: the folder {folder} is not writable")
+    if path.is_symlink():
+        raise ValueError(f"{path}: a link; name the folder itself")
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise ValueError(f"{path}: a file; name a folder, or a file that ends in .html")
+    names = sorted(os.listdir(path))
+    if not names:
+        return
+    for name in names:
+        if name != MARK and not _PAGE.fullmatch(name):
+            raise ValueError(
+                f"{path}: holds {name!r}, which is no page of a check; name a new folder, "
+                "or empty this one"
+            )
+    if MARK not in names:
+        raise ValueError(f"{path}: holds pages that were not written here; name a new folder")
+
+
+@contextmanager
+def open_folder(path: Path) -> Iterator[Path]:
+    """A folder to write pages in, which takes its name at the end. A failed or stopped run leaves
+    the old one as it was, and no other."""
+    check_folder(path)
+    target = path.absolute()
+    _tidy(target.parent)
+    with named(path):
+        made = _new(target.parent)
+    try:
+        with named(path), _held(made):
+            yield made
+            _place(made, target)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _new(beside: Path) -> Path:
+    """An empty folder, open to whom the umask says."""
+    folder = beside / f"{PREFIX}{secrets.token_hex(8)}"
+    folder.mkdir()
+    return folder
+
+
+def _place(made: Path, target: Path) -> None:
+    """The folder takes its name; the one that had it before goes when that is done."""
+    # Somebody may have put something in it meanwhile.
+    check_folder(target)
+    if not target.exists():
+        os.rename(made, target)
+        return
+    with suppress(OSError):
+        # An empty folder is replaced in one step.
+        os.rename(made, target)
+        return
+    old = _new(target.parent)
+    os.rename(target, old)
+    try:
+        os.rename(made, target)
+    except BaseException:
+        os.rename(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Marks a folder as ours, and holds it: by the lock others see that it is still wanted."""
+    import fcntl
+
+    with (folder / MARK).open("wb") as file:
+        file.write(_MARKED)
+        file.flush()
+        # Some file systems know no locks; there nothing is tidied up.
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+
+
+def _tidy(beside: Path) -> None:
+    """Removes what killed runs have left: folders of ours under temporary names, held by nobody."""
+    import fcntl
+
+    with suppress(OSError):
+        for entry in list(os.scandir(beside)):
+            if not entry.name.startswith(PREFIX) or not entry.is_dir(follow_symlinks=False):
+                continue
+            names = os.listdir(entry.path)
+            if MARK not in names or not all(
+                name == MARK or _PAGE.fullmatch(name) for name in names
+            ):
+                continue
+            with suppress(OSError), open(Path(entry.path) / MARK, "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(entry.path, ignore_errors=True)

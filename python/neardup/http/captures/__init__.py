@@ -1,0 +1,1 @@
+"""Captures of HTTP responses: WARC, HAR, httpx, Burp, raw messages."""

@@ -1,0 +1,210 @@
+"""HAR 1.2: what a browser received, an object of JSON with an entry a request.
+
+The entries are read one by one, so that a file may be larger than memory.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from neardup.files.reading.document import record_too_long
+from neardup.files.reading.formats import Source, register
+from neardup.files.reading.json import Value, Values
+from neardup.files.reading.records import BadRecordError, kind_of
+from neardup.http.captures.reader import Capture, Captured, clean, read_captures
+from neardup.http.encoding import UTF8, charset_of
+from neardup.http.messages import MOST_HEADERS, MessageError, first
+from neardup.http.response import Headers, Response
+
+ABSENT = "a body that the capture does not hold; status, headers, type and length are compared"
+
+
+class _Entries(Values):
+    """The elements of log.entries; all else is passed over."""
+
+    def __iter__(self) -> Iterator[Value]:
+        if (char := self._next()) is None:
+            raise BadRecordError("is empty")
+        if char != "{":
+            raise BadRecordError(f"not HAR (an object was expected, not {char!r})")
+        for name in self._members():
+            if name == "log" and self._next() == "{":
+                for inner in self._members():
+                    if inner == "entries" and self._next() == "[":
+                        yield from self._array()
+                    else:
+                        self._value()
+            else:
+                self._value()
+
+    def _array(self) -> Iterator[Value]:
+        opened = self.line
+        self._skip(1)
+        if self._next() == "]":
+            self._skip(1)
+            return
+        self.count = 0
+        yield from self._elements(opened)
+
+    def _members(self) -> Iterator[str]:
+        """The names in the object that begins here. Whoever asks takes the value of each."""
+        opened = self.line
+        self._skip(1)
+        if self._next() == "}":
+            self._skip(1)
+            return
+        while True:
+            if self._next() != '"':
+                raise BadRecordError(
+                    f"not JSON (the object that begins on line {opened} is broken)"
+                )
+            name = self._value().value
+            self._expect(":")
+            self._next()
+            yield str(name)
+            if self._expect(",}") == "}":
+                return
+
+    def _expect(self, chars: str) -> str:
+        char = self._next()
+        if char is None:
+            raise BadRecordError("is cut short: its objects have no end")
+        if char not in chars:
+            raise BadRecordError(f"not JSON ({' or '.join(chars)} was expected, not {char!r})")
+        self._skip(1)
+        return char
+
+
+def read_har(capture: Capture) -> Iterator[Captured]:
+    """The responses of a file. Where it cannot be read any further, that is reported."""
+    entries = _Entries(capture.file)
+    number = 0
+    try:
+        for found in entries:
+            number += 1
+            try:
+                if isinstance(found.value, UnicodeDecodeError):
+                    raise BadRecordError("not UTF-8")
+                if isinstance(found.value, BadRecordError):
+                    raise found.value
+                response = response_of(capture, found.value, number)
+            except (BadRecordError, MessageError) as bad:
+                capture.refuse(number, str(bad), at=found.start, kind=bad.kind)
+                continue
+            yield Captured(response, number)
+    except BadRecordError as bad:
+        told = f"{bad}; {entries.hint}" if entries.hint else str(bad)
+        capture.refuse(
+            number + 1 if number else None, f"line {entries.line}: {told}", kind=bad.kind
+        )
+    if entries.problem is not None:
+        capture.task.report(entries.problem)
+
+
+def response_of(capture: Capture, entry: Any, number: int) -> Response:
+    """The response of an entry, or why there is none."""
+    request, response = _object(entry, "request"), _object(entry, "response")
+    status = response.get("status", 0)
+    if isinstance(status, float) and status.is_integer():
+        status = int(status)
+    if isinstance(status, bool) or not isinstance(status, int) or not 0 <= status < 1000:
+        raise BadRecordError(f"status is {str(status)[:40]!r}, which is none")
+    headers = _headers(response.get("headers"))
+    if not status:
+        why = clean(response.get("_error")) or "the request was blocked or failed"
+        raise BadRecordError(f"no response ({why})", "no response")
+    content = response.get("content")
+    content = content if isinstance(content, dict) else {}
+    kind = clean(content.get("mimeType"))
+    if kind not in ("", "x-unknown") and not first(headers, "content-type"):
+        headers = (*headers, ("Content-Type", kind))
+    body, charset = _body(capture, content, headers, number)
+    is_whole = bool(body) or _is_empty(request, status, content, response)
+    if not is_whole:
+        capture.remark(number, ABSENT)
+    return Response(
+        url=clean(request.get("url")),
+        status=status,
+        reason=clean(response.get("statusText")),
+        headers=headers,
+        body=body,
+        charset=charset,
+        ip=clean(entry.get("serverIPAddress")).strip("[]"),
+        length=len(body)
+        if is_whole
+        else _count(content.get("size")) or _count(response.get("bodySize")),
+        is_whole=is_whole,
+    )
+
+
+def _object(entry: Any, name: str) -> dict[str, Any]:
+    if not isinstance(entry, dict):
+        raise BadRecordError(f"not an object but {kind_of(entry)}")
+    found = entry.get(name)
+    if not isinstance(found, dict):
+        raise BadRecordError(f"no {name} in it")
+    return found
+
+
+def _is_empty(
+    request: dict[str, Any], status: int, content: dict[str, Any], response: dict[str, Any]
+) -> bool:
+    """Whether there was no body, where none is told: not one that was left out."""
+    if request.get("method") == "HEAD" or status in (204, 304):
+        return True
+    if _count(content.get("size")):
+        return False
+    # -1 is what browsers write of what they do not know.
+    return content.get("size") == 0 or content.get("text") == "" or response.get("bodySize") == 0
+
+
+def _count(value: Any) -> int:
+    is_count = (
+        isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1 << 62
+    )
+    return int(value) if is_count else 0
+
+
+def _headers(given: Any) -> Headers:
+    if not isinstance(given, list):
+        return ()
+    if len(given) > MOST_HEADERS:
+        raise MessageError(f"it has more than {MOST_HEADERS:,} headers", "too many headers")
+    return tuple(
+        (name, clean(each.get("value")).replace("\0", "\ufffd"))
+        for each in given
+        # Those of HTTP/2 that stand for the status line have a colon in front.
+        if isinstance(each, dict) and (name := clean(each.get("name"))) and name[0] != ":"
+    )
+
+
+def _body(
+    capture: Capture, content: dict[str, Any], headers: Headers, number: int
+) -> tuple[bytes, str]:
+    text = content.get("text")
+    if not isinstance(text, str) or not text:
+        return b"", UTF8
+    if clean(content.get("encoding")).lower() != "base64":
+        data = text.encode("utf-8", "replace")
+        if len(data) > capture.most:
+            raise MessageError(record_too_long(capture.most), "too long")
+        return data, UTF8
+    try:
+        data = base64.b64decode(text, validate=False)
+    except (binascii.Error, ValueError):
+        raise BadRecordError("its content says it is base64, and is not") from None
+    # Browsers unpack bodies, some proxies do not.
+    body = capture.body(headers, data, is_framed=False)
+    capture.remark(number, *body.remarks)
+    return body.data, charset_of(first(headers, "content-type"), body.data)
+
+
+register(
+    Source(
+        "har", "HAR", (".har",), partial(read_captures, read_har), keeps="texts", unit="response"
+    )
+)

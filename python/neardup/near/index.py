@@ -1,0 +1,408 @@
+"""Index: fingerprints under ids, searched by distance while it grows; saved, and mapped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, overload
+
+from neardup import _core
+from neardup._util.arrow import numbers
+from neardup._util.numbers import check_threads, is_int, share, whole
+from neardup.near.match import Match
+from neardup.text.codes import Codes, as_codes
+from neardup.text.fingerprint import Fingerprints
+from neardup.text.recipe import Recipe, as_recipe
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+Id: TypeAlias = int | str
+MAX_ID = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class PlanPart:
+    """What a search does in one part of an index.
+
+    entries     ids in this part
+    method      "tables": buckets of near keys are read; "scan": every fingerprint is compared
+    keys        bits of each table's key
+    flips       for each table how many of these bits may differ; None: the table is not read
+    probes      buckets read for a query
+    candidates  fingerprints compared with a query, expected from the buckets there are
+    cost        microseconds a query of a batch takes on one core, expected
+    """
+
+    entries: int
+    method: str
+    keys: tuple[int, ...]
+    flips: tuple[int | None, ...]
+    probes: int
+    candidates: float
+    cost: float
+
+    def __str__(self) -> str:
+        if self.method == "scan":
+            return f"{self.entries:,} entries: scan, {self.cost:,.2f} µs"
+        tables = ", ".join(
+            f"{bits} bits" if flips == 0 else f"{bits} bits ± {flips}"
+            for bits, flips in zip(self.keys, self.flips, strict=True)
+            if flips is not None
+        )
+        return (
+            f"{self.entries:,} entries: {len(self.flips) - self.flips.count(None)} tables "
+            f"({tables}), {self.probes:,} probes, {self.candidates:,.0f} candidates, "
+            f"{self.cost:,.2f} µs"
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `Index.search` does at a radius, and what it is expected to cost.
+
+    method  "tables" if any part is searched through its tables, else "scan"
+    cost    microseconds a query of a batch takes on one core, expected
+    parts   the sealed segments, and last the newest entries, which are not sealed yet
+    """
+
+    radius: int
+    method: str
+    cost: float
+    parts: tuple[PlanPart, ...]
+
+    def __str__(self) -> str:
+        lines = [f"radius {self.radius}: {self.method}, about {self.cost:,.2f} µs a query"]
+        return "\n".join(lines + [f"  {part}" for part in self.parts])
+
+
+class Index:
+    """Fingerprints of one width under ids, found again by their distance to another: exactly.
+
+    bits    width of the fingerprints, a multiple of 8 up to 512
+    recipe  how they are made; gives `bits`. Without it the first `Fingerprints` added decide, and
+            others are refused. Plain ints and arrays are taken on trust.
+
+    Ids are whole numbers (64 bits, signed) or strings, one kind throughout, each of one
+    fingerprint; a fingerprint may have many. All methods may be called from many threads.
+
+    >>> import neardup as nd
+    >>> index = nd.Index(bits=64)
+    >>> index.add([0b0000, 0b0111, 0b1111], ids=["a", "b", "c"])
+    ['a', 'b', 'c']
+    >>> index.search(0b0011, radius=1)
+    [Match(id='b', distance=1)]
+    >>> index.nearest(0b0011, n=2)
+    [Match(id='b', distance=1), Match(id='a', distance=2)]
+    """
+
+    _core: _core.Index
+
+    def __init__(
+        self, bits: int = 64, *, recipe: Recipe | str | os.PathLike[str] | None = None
+    ) -> None:
+        if recipe is None:
+            self._core = _core.Index(whole("bits", bits, 8, 512), None)
+        else:
+            known = as_recipe(recipe)
+            self._core = _core.Index(known.bits, known.identity)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Opens an index that was saved. The file is mapped, not read, so this takes hardly any
+        time or memory.
+
+        What is read later is checked against its checksum first; `CorruptIndexError` names what is
+        wrong. The file must stay as it is while the index is open; `save` may replace it. Changes
+        are kept in memory until they are saved.
+        """
+        index = cls.__new__(cls)
+        index._core = _core.Index.open(os.fspath(path))
+        return index
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Compacts the index and writes it to a file, whole or not at all."""
+        self._core.save(os.fspath(path))
+
+    @property
+    def bits(self) -> int:
+        """Width of the fingerprints."""
+        return self._core.bits
+
+    @property
+    def recipe(self) -> str | None:
+        """Identity of the recipe the fingerprints were made with, where it is known."""
+        return self._core.recipe
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held in memory or mapped."""
+        return self._core.nbytes
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __iter__(self) -> Iterator[Id]:
+        ids = self._core.ids()
+        return iter(ids if isinstance(ids, list) else ids.tolist())
+
+    def __contains__(self, key: object) -> bool:
+        return self._get(key) is not None
+
+    def __getitem__(self, key: Id) -> int:
+        words = self._get(key)
+        if words is None:
+            raise KeyError(key)
+        return sum(word << (64 * at) for at, word in enumerate(words))
+
+    def __reduce__(self) -> NoReturn:
+        # An index may be larger than memory, and a copy that is not checked may be wrong unseen.
+        raise TypeError(
+            "an Index can be neither pickled nor copied; "
+            "use index.save(path), and neardup.Index.open(path) where it is needed"
+        )
+
+    def __repr__(self) -> str:
+        return f"Index({len(self):,} entries, {self.bits} bits)"
+
+    def _get(self, key: object) -> list[int] | None:
+        if isinstance(key, str):
+            return self._core.get(key) if _is_sound(key) else None
+        if is_int(key):
+            number = key.__index__()
+            return self._core.get(number) if -MAX_ID - 1 <= number <= MAX_ID else None
+        return None
+
+    @overload
+    def add(
+        self, values: int | None, ids: Id | None = None, *, threads: int | None = None
+    ) -> Id | None: ...
+    @overload
+    def add(
+        self,
+        values: Fingerprints | NDArray[np.uint64] | Iterable[int | None],
+        ids: NDArray[Any] | Iterable[Id] | None = None,
+        *,
+        threads: int | None = None,
+    ) -> NDArray[np.int64] | list[str]: ...
+    def add(self, values: Any, ids: Any = None, *, threads: int | None = None) -> Any:
+        """Stores fingerprints under ids: all of them, or none if something is refused.
+
+        values  one fingerprint, or many: Fingerprints, an array of uint64, an iterable of ints.
+                What has no signal (None) is left out.
+        ids     one for each; without them the numbers of the rows, counted on from the highest
+                id so far
+        Returns the id, or the ids that were stored.
+        """
+        import numpy as np
+
+        codes = as_codes(values, self.bits)
+        check_threads(threads)
+        given = None if ids is None else as_ids([ids] if codes.one else ids)
+        rows = codes.values
+        numbers = None
+        if given is not None and len(given) != len(codes):
+            raise ValueError(f"{len(given)} ids for {len(codes)} fingerprints; give one for each")
+        if codes.signal is not None:
+            numbers = np.flatnonzero(codes.signal).astype(np.uint32)
+            rows = rows[codes.signal]
+            if isinstance(given, list):
+                given = [given[row] for row in numbers.tolist()]
+            elif given is not None:
+                given = given[codes.signal]
+        stored = self._core.add(rows, given, numbers, len(codes), codes.recipe, threads)
+        if not codes.one:
+            return stored
+        if not len(stored):
+            return None
+        return stored[0] if isinstance(stored, list) else int(stored[0])
+
+    def remove(self, ids: Id | NDArray[Any] | Iterable[Id]) -> int:
+        """Takes an id or many out; returns how many were there."""
+        given: Any = [ids] if isinstance(ids, str) or is_int(ids) else ids
+        if isinstance(given, Iterable) and not hasattr(given, "ndim"):
+            # What cannot be stored is not there.
+            given = [key for key in given if not isinstance(key, str) or _is_sound(key)]
+        return self._core.remove(as_ids(given))
+
+    @overload
+    def search(
+        self,
+        values: int | None,
+        radius: int = 3,
+        recall: float = 1.0,
+        *,
+        threads: int | None = None,
+    ) -> list[Match[Id]]: ...
+    @overload
+    def search(
+        self,
+        values: Fingerprints | NDArray[np.uint64] | Iterable[int | None],
+        radius: int = 3,
+        recall: float = 1.0,
+        *,
+        threads: int | None = None,
+    ) -> pa.Table: ...
+    def search(
+        self, values: Any, radius: int = 3, recall: float = 1.0, *, threads: int | None = None
+    ) -> Any:
+        """All ids at most `radius` bits from a fingerprint, the nearest first, then by id.
+
+        recall  below 1, only that share has to be found, of near-duplicates of which 99 in 100 lie
+                within the radius: much faster where the radius is large
+
+        One fingerprint gives a list of `Match`. Many give an Arrow table: query (the row of the
+        fingerprint), id, distance.
+        """
+        codes = as_codes(values, self.bits)
+        reach = whole("radius", radius, 0, self.bits), share("recall", recall), None
+        return self._answer(codes, threads, self._core.search, reach)
+
+    def contains(self, values: Any, radius: int = 0, *, threads: int | None = None) -> Any:
+        """Whether anything is at most `radius` bits from a fingerprint; an array for many."""
+        import numpy as np
+
+        codes = as_codes(values, self.bits)
+        check_threads(threads)
+        radius = whole("radius", radius, 0, self.bits)
+        found = self._core.contains(codes.values, radius, codes.recipe, threads)
+        if codes.signal is not None:
+            found = np.logical_and(found, codes.signal)
+        return bool(found[0]) if codes.one else found
+
+    @overload
+    def nearest(
+        self,
+        values: int | None,
+        n: int = 1,
+        radius: int | None = None,
+        *,
+        max_distance: int | None = None,
+        threads: int | None = None,
+    ) -> list[Match[Id]]: ...
+    @overload
+    def nearest(
+        self,
+        values: Fingerprints | NDArray[np.uint64] | Iterable[int | None],
+        n: int = 1,
+        radius: int | None = None,
+        *,
+        max_distance: int | None = None,
+        threads: int | None = None,
+    ) -> pa.Table: ...
+    def nearest(
+        self,
+        values: Any,
+        n: int = 1,
+        radius: int | None = None,
+        *,
+        max_distance: int | None = None,
+        threads: int | None = None,
+    ) -> Any:
+        """The `n` ids nearest to a fingerprint, as `search` gives them; of equals the first ids.
+
+        radius        leaves out what is further away
+        max_distance  the same, as it was called before
+        """
+        codes = as_codes(values, self.bits)
+        count = whole("n", n, 1, MAX_ID)
+        if radius is not None and max_distance is not None:
+            raise ValueError("radius and max_distance say the same; give one of them")
+        reach = self.bits
+        if radius is not None:
+            reach = whole("radius", radius, 0, self.bits)
+        elif max_distance is not None:
+            reach = whole("max_distance", max_distance, 0, self.bits)
+        return self._answer(codes, threads, self._core.nearest, count, reach)
+
+    def _answer(self, codes: Codes, threads: int | None, search: Any, *limits: Any) -> Any:
+        check_threads(threads)
+        rows, places = codes.values, None
+        if codes.signal is not None:
+            import numpy as np
+
+            places = np.flatnonzero(codes.signal)
+            rows = rows[codes.signal]
+        queries, ids, distances = search(rows, *limits, codes.recipe, threads)
+        if codes.one:
+            found = ids if isinstance(ids, list) else ids.tolist()
+            return [Match(*row) for row in zip(found, distances.tolist(), strict=True)]
+        import pyarrow as pa
+
+        if places is not None:
+            queries = places[queries]
+        found = pa.array(ids, pa.string()) if isinstance(ids, list) else numbers(ids)
+        columns = [numbers(queries.astype("i8")), found, numbers(distances)]
+        return pa.table(columns, names=["query", "id", "distance"])
+
+    def plan(self, radius: int, recall: float = 1.0) -> Plan:
+        """What a search at this radius would do, and what it is expected to cost."""
+        radius = whole("radius", radius, 0, self.bits)
+        parts = []
+        for entries, tables, probes, candidates, nanoseconds in self._core.plan(
+            radius, share("recall", recall)
+        ):
+            keys, flips = zip(*tables, strict=True) if tables else ((), ())
+            method = "scan" if tables is None else "tables"
+            parts.append(
+                PlanPart(entries, method, keys, flips, probes, candidates, nanoseconds / 1e3)
+            )
+        method = "tables" if any(part.method == "tables" for part in parts) else "scan"
+        return Plan(radius, method, sum(part.cost for part in parts), tuple(parts))
+
+    def clear(self) -> None:
+        """Removes everything, the recipe and the kind of ids too."""
+        self._core.clear()
+
+    def compact(self) -> None:
+        """Merges everything into one segment and drops what was removed. Searches are fastest
+        then."""
+        self._core.compact()
+
+    def verify(self) -> None:
+        """Reads all of it and checks every checksum and the order; raises `CorruptIndexError`."""
+        self._core.verify()
+
+
+def as_ids(ids: Any) -> NDArray[np.int64] | list[str]:
+    """Ids for the core: an array of int64, or a list of strings."""
+    import numpy as np
+
+    if isinstance(ids, np.ndarray) and ids.ndim != 1:
+        raise TypeError(f"ids have {ids.ndim} dimensions; give them in a list or an array of one")
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
+        if ids.dtype.kind == "u" and len(ids) and int(ids.max()) > MAX_ID:
+            raise ValueError(f"the id {ids.max()} is too large; whole numbers go up to {MAX_ID}")
+        return np.ascontiguousarray(ids, dtype=np.int64)
+    if isinstance(ids, str | bytes) or not hasattr(ids, "__iter__"):
+        raise TypeError(f"ids is {ids!r}; give whole numbers or strings in a list")
+    if hasattr(ids, "to_pylist"):
+        ids = ids.to_pylist()
+    given = list(ids)
+    if given and all(isinstance(key, str) for key in given):
+        return [_sound(key) for key in given]
+    for at, key in enumerate(given):
+        if not is_int(key):
+            raise TypeError(
+                f"ids[{at}] is {key!r}; ids must be whole numbers, or strings, all of one kind"
+            )
+        if not -MAX_ID - 1 <= key.__index__() <= MAX_ID:
+            raise ValueError(f"ids[{at}] is {key}; whole numbers go from {-MAX_ID - 1} to {MAX_ID}")
+    return np.array([key.__index__() for key in given], dtype=np.int64)
+
+
+def _sound(key: str) -> str:
+    if not _is_sound(key):
+        raise ValueError(f"the id {key!r} has a lone surrogate; it cannot be stored")
+    return str(key)
+
+
+def _is_sound(key: str) -> bool:
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,98 @@
+"""Which record of a cluster is kept."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from neardup._util.arrow import numbers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PLAIN = ("first", "longest", "shortest")
+BY_COLUMN = ("newest", "best")
+
+
+@dataclass(frozen=True)
+class Keep:
+    """A keep policy.
+
+    rule    "first", "longest", "shortest"; "newest" and "best": the largest value of `column`
+    """
+
+    rule: str
+    column: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Keep:
+        """first, longest, shortest, newest:COLUMN or best:COLUMN."""
+        if not isinstance(text, str):
+            raise TypeError(f"keep is of type {type(text).__name__}; it must be a str")
+        rule, colon, column = text.partition(":")
+        if (rule in PLAIN and not colon) or (rule in BY_COLUMN and column):
+            return cls(rule, column or None)
+        raise ValueError(
+            f"keep is {text!r}; it must be one of {', '.join(PLAIN)}, "
+            f"{', '.join(f'{name}:COLUMN' for name in BY_COLUMN)}"
+        )
+
+    def __str__(self) -> str:
+        return self.rule if self.column is None else f"{self.rule}:{self.column}"
+
+    def order(self, lengths: NDArray[Any], keys: Any | None) -> NDArray[np.int64] | None:
+        """Rows, those to be kept first; of equal ones the earlier. None: as they come.
+
+        keys  an Arrow array of the column's values; records without one come last
+        """
+        import numpy as np
+
+        if self.rule == "first":
+            return None
+        if self.rule == "longest":
+            return np.argsort(-lengths, kind="stable")
+        if self.rule == "shortest":
+            return np.argsort(lengths, kind="stable")
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if keys is None:
+            raise ValueError(f"keep is {self}, but there is no column {self.column!r}")
+        # Arrow's sort is not stable: the row number decides between equal values. Nulls come last.
+        table = pa.table({"key": _numbers(keys), "row": numbers(np.arange(len(keys)))})
+        by = [("key", "descending"), ("row", "ascending")]
+        found = pc.sort_indices(table, sort_keys=by)
+        return np.asarray(found, dtype=np.int64)
+
+
+def _numbers(keys: Any) -> Any:
+    """Strings as numbers, if all of them are: every cell of a CSV file is a string."""
+    import pyarrow as pa
+
+    if not (pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type)):
+        return keys
+    kind = number_type(keys)
+    return stripped(keys) if kind == "string" else stripped(keys).cast(kind)
+
+
+def stripped(keys: Any) -> Any:
+    """Strings without blanks around them, null where nothing is left."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed = pc.utf8_trim_whitespace(keys)
+    return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, keys.type), trimmed)
+
+
+def number_type(keys: Any) -> str:
+    """What all of these strings are: int64, double, or only string."""
+    import pyarrow as pa
+
+    filled = stripped(keys)
+    for kind in ("int64", "double"):
+        with suppress(pa.ArrowInvalid):
+            filled.cast(kind)
+            return kind
+    return "string"

@@ -1,0 +1,182 @@
+"""Fingerprints → all pairs that differ in a few bits only."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from neardup import _core
+from neardup._util.arrow import numbers
+from neardup._util.numbers import check_threads, share, whole
+from neardup.text.codes import Codes, as_codes
+from neardup.text.fingerprint import Fingerprints
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+Equal = Literal["all", "first"]
+Method = Literal["equal", "all-pairs", "blocks", "sampled"]
+
+
+@dataclass(frozen=True)
+class JoinPlan:
+    """How `pairs` and `clusters` will search, and what to expect.
+
+    method            "equal": only equal fingerprints, radius 0; "all-pairs": each with each;
+                      "blocks": exact, by sorting; "sampled": by random bits, finds a share
+    rows, codes       fingerprints with a signal; different ones among them
+    bits              bits that are not the same in all of them
+    tables, key_bits  times all are sorted, and bits they are sorted by
+    recall            share of pairs expected, over the distances of texts of one similarity such
+                      that 99 of 100 of their pairs lie within the radius
+    recall_at_radius  share expected of pairs at exactly the radius, the hardest to find
+    seconds           rough estimate, for one thread
+    """
+
+    method: Method
+    rows: int
+    codes: int
+    bits: int
+    radius: int
+    tables: int
+    key_bits: int
+    recall: float
+    recall_at_radius: float
+    seconds: float
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.rows:,} fingerprints, {self.codes:,} different, "
+            f"{self.bits} bits, radius {self.radius}",
+            {
+                "equal": "equal fingerprints only, exact",
+                "all-pairs": "each with each, exact",
+                "blocks": f"{self.tables} sorts by blocks of {self.key_bits} bits, exact",
+                "sampled": f"{self.tables} sorts by {self.key_bits} random bits each, "
+                f"finds {self.recall:.1%} of pairs, "
+                f"{self.recall_at_radius:.1%} of those at the radius",
+            }[self.method],
+            f"about {self.seconds:.2g} seconds on one thread",
+        ]
+        return "\n".join(lines)
+
+
+@overload
+def pairs(
+    fingerprints: Any,
+    radius: int = 3,
+    recall: float = 1.0,
+    *,
+    similarity: float | None = None,
+    equal: Equal = "all",
+    stream: Literal[False] = False,
+    threads: int | None = None,
+) -> pa.Table: ...
+@overload
+def pairs(
+    fingerprints: Any,
+    radius: int = 3,
+    recall: float = 1.0,
+    *,
+    similarity: float | None = None,
+    equal: Equal = "all",
+    stream: Literal[True],
+    threads: int | None = None,
+) -> pa.RecordBatchReader: ...
+def pairs(
+    fingerprints: Any,
+    radius: int = 3,
+    recall: float = 1.0,
+    *,
+    similarity: float | None = None,
+    equal: Equal = "all",
+    stream: bool = False,
+    threads: int | None = None,
+) -> pa.Table | pa.RecordBatchReader:
+    """All pairs of rows whose fingerprints differ in at most `radius` bits.
+
+    A table with the columns left < right (row numbers) and distance, sorted; its schema's metadata
+    has the plan as JSON under "neardup". Rows without a signal are in no pair.
+
+    fingerprints  Fingerprints, an array of uint64 (one row each), or ints and None in an iterable
+    recall        1.0 finds all; less lets the join sample if that is cheaper: see `pairs_plan`
+    similarity    the cosine of the texts looked for, if it is known: the recall is then the share
+                  of such pairs among those within the radius
+    equal         "all": every pair of equal fingerprints; "first": a repeat is paired only with the
+                  first row that has its fingerprint, so the work stays linear in the repeats
+    stream        True returns a reader of batches, in no order, found while they are read: for more
+                  pairs than memory holds. Dropping the reader stops the work
+
+    >>> pairs([0b1111, 0b1110, 0b0000, 0b1111], radius=1).to_pylist()
+    [{'left': 0, 'right': 1, 'distance': 1}, {'left': 0, 'right': 3, 'distance': 0}, \
+{'left': 1, 'right': 3, 'distance': 1}]
+    """
+    import pyarrow as pa
+
+    codes, settings = join_arguments(fingerprints, radius, recall, similarity, threads)
+    check_equal(equal)
+    if stream:
+        found = _core.PairStream(codes.values, codes.signal, settings, equal, threads)
+        schema = _schema(found.plan)
+        return pa.RecordBatchReader.from_batches(schema, _batches(found, schema))
+    *columns, plan = _core.pairs(codes.values, codes.signal, settings, equal, threads)
+    return pa.Table.from_arrays([numbers(column) for column in columns], schema=_schema(plan))
+
+
+def check_equal(equal: object) -> None:
+    """Refuses an unknown value of `equal`."""
+    if equal not in ("all", "first"):
+        raise ValueError(f'equal is {equal!r}; it must be "all" or "first"')
+
+
+def pairs_plan(
+    fingerprints: Any, radius: int = 3, recall: float = 1.0, *, similarity: float | None = None
+) -> JoinPlan:
+    """What `pairs` and `clusters` would do with these; reads the fingerprints, finds no pairs."""
+    codes, settings = join_arguments(fingerprints, radius, recall, similarity, None)
+    return JoinPlan(**_core.join_plan(codes.values, codes.signal, settings))
+
+
+def join_arguments(
+    fingerprints: Any,
+    radius: Any,
+    recall: float,
+    similarity: float | None,
+    threads: int | None,
+) -> tuple[Codes, _core.Reach]:
+    """The fingerprints as rows and what the core is told, all checked."""
+    codes = as_codes(fingerprints)
+    words = codes.values.shape[1] * 64
+    bits = words if hasattr(fingerprints, "dtype") else 512  # the width of ints is not known
+    if isinstance(fingerprints, Fingerprints):
+        bits = fingerprints.recipe.bits
+    radius = whole("radius", radius, 0, bits)
+    recall = share("recall", recall)
+    flip = None if similarity is None else flip_chance(share("similarity", similarity))
+    check_threads(threads)
+    return codes, (min(radius, words), recall, flip)
+
+
+def flip_chance(similarity: float) -> float:
+    """The chance that a bit of the fingerprints of two texts of this cosine differs."""
+    return math.acos(similarity) / math.pi
+
+
+def _schema(plan: dict[str, Any]) -> pa.Schema:
+    import pyarrow as pa
+
+    fields = [("left", pa.int64()), ("right", pa.int64()), ("distance", pa.uint16())]
+    return pa.schema(fields, metadata={"neardup": json.dumps(asdict(JoinPlan(**plan)))})
+
+
+def _batches(found: _core.PairStream, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    columns: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]] | None
+    while (columns := found.next()) is not None:
+        yield pa.RecordBatch.from_arrays([numbers(column) for column in columns], schema=schema)

@@ -1,0 +1,279 @@
+"""search: the documents of a corpus that resemble a text most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from neardup import _core
+from neardup._util.arrow import chunks
+from neardup._util.numbers import check_threads
+from neardup._util.strings import check_unicode
+from neardup.near.dedup import strings
+from neardup.near.index import Index
+from neardup.near.ranking import (
+    DEFAULT_COUNT,
+    By,
+    Idf,
+    Pairs,
+    Searchable,
+    Wish,
+    queries_of,
+    rank,
+    wish,
+)
+from neardup.text.fingerprint import Fingerprints, RecipeLike, fingerprints
+from neardup.text.recipe import Recipe, as_recipe
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+
+def search(
+    query: str | Iterable[str],
+    corpus: Any,
+    n: int = DEFAULT_COUNT,
+    by: By = "cosine",
+    *,
+    recipe: RecipeLike = None,
+    idf: Idf = "smooth",
+    least: float = 0.0,
+    threads: int | None = None,
+) -> pa.Table:
+    """The `n` documents of a corpus that resemble a text most, best first.
+
+    query    a text, or several: then the answer has a column `query`, the row of the query
+    corpus   texts (a list, an Arrow, Polars or pandas column), found by their rows; a dict of
+             id → text or a list of (id, text), found by their ids; a `SearchIndex` or a
+             `Collection`
+    n        how many for a query; fewer if no more have anything in common with it
+    by       "cosine": the cosine of TF-IDF weights, exactly; "simhash": 1 - distance / bits of the
+             fingerprints
+    recipe   how texts are cut into features and become fingerprints: a Recipe, the name of a
+             preset, a .toml file. An index or a collection has its own
+    idf      with cosine: "smooth", as scikit-learn's TfidfVectorizer weights; "gensim", as gensim's
+             TfidfModel
+    least    leaves out what scores less, which is quicker
+    threads  cores to use [default: all]
+
+    Returns a table: id, score (0 to 1, descending; of equals the first in the corpus first),
+    distance (bits in which the fingerprints differ; null where a text has none). To ask the same
+    texts often, build a `SearchIndex` once.
+
+    >>> texts = ["the cat sat on the mat", "the dog sat on the cat", "we all scream"]
+    >>> search("a cat on a mat", texts, n=2)["id"].to_pylist()
+    [0, 1]
+    """
+    if isinstance(corpus, Searchable):
+        if recipe is not None:
+            corpus.check_recipe(as_recipe(recipe))
+        return corpus.search(query, n, by, idf=idf, least=least, threads=threads)
+    if isinstance(corpus, Index):
+        raise TypeError(
+            "corpus is an Index, which has fingerprints and no texts; use its nearest(), or build "
+            "a SearchIndex of the texts"
+        )
+    # What is wrong is told before anything is built.
+    asked = wish(n, by, idf, least)
+    wanted, one = queries_of(query, threads)
+    texts, ids = _documents(corpus)
+    index = SearchIndex(texts, ids, as_recipe(recipe), threads)
+    texts_asked = wanted[0] if one else wanted
+    return index.search(texts_asked, asked.n, by, idf=idf, least=least, threads=threads)
+
+
+class SearchIndex(Searchable):
+    """Texts to be searched often: built once, in memory, with `SearchIndex.build`.
+
+    >>> index = SearchIndex.build(["the cat sat on the mat", "we all scream"], ids=["a", "b"])
+    >>> index.search("we scream", n=1).to_pylist()
+    [{'id': 'b', 'score': 0.8164965809277261, 'distance': 44}]
+    """
+
+    def __init__(
+        self, texts: pa.ChunkedArray, ids: Any, recipe: Recipe, threads: int | None
+    ) -> None:
+        """Use `SearchIndex.build`."""
+        self.recipe = recipe
+        self._texts = texts
+        self._ids = ids
+        self._threads = threads
+        # Each is made when it is first asked for.
+        self._terms: _core.TermIndex | None = None
+        self._codes: _core.Index | None = None
+        self._equal: dict[str, list[int]] | None = None
+
+    @classmethod
+    def build(
+        cls,
+        texts: Any,
+        ids: Any = None,
+        *,
+        recipe: RecipeLike = None,
+        threads: int | None = None,
+    ) -> Self:
+        """An index of texts, ready to be searched by cosine.
+
+        texts    as `search` takes them; a missing text is not found
+        ids      one for each text, strings or whole numbers [default: the rows]
+        recipe   how texts are cut into features [default: the default recipe]
+        """
+        check_threads(threads)
+        made = as_recipe(recipe)
+        if isinstance(texts, Searchable):
+            raise TypeError(f"texts is a {type(texts).__name__}, which can be searched already")
+        column, own = _documents(texts)
+        if ids is not None:
+            if own is not None:
+                raise ValueError("ids are given twice: with the texts, and as ids; leave one out")
+            own = _as_ids(ids, len(column))
+        index = cls(column, own, made, threads)
+        index._by_terms()
+        return index
+
+    def __len__(self) -> int:
+        """Texts that are not missing."""
+        return len(self._texts) - int(self._texts.null_count)
+
+    def __repr__(self) -> str:
+        return f"SearchIndex({len(self)} texts)"
+
+    def check_recipe(self, recipe: Recipe) -> None:
+        if recipe.identity != self.recipe.identity:
+            raise ValueError(
+                f"recipe is {recipe.identity}, and the index was built with "
+                f"{self.recipe.identity}; leave it out, or build another index"
+            )
+
+    def search(
+        self,
+        query: str | Iterable[str],
+        n: int = DEFAULT_COUNT,
+        by: By = "cosine",
+        *,
+        idf: Idf = "smooth",
+        least: float = 0.0,
+        threads: int | None = None,
+    ) -> pa.Table:
+        """The `n` texts that resemble a query most; see `neardup.search`."""
+        asked = wish(n, by, idf, least)
+        texts, one = queries_of(query, threads)
+        found = rank(texts, self, asked, self.recipe, threads=threads)
+        import pyarrow as pa
+
+        from neardup._util.arrow import numbers
+
+        ids = numbers(found.keys)
+        if self._ids is not None:
+            ids = pa.chunked_array([self._ids.take(ids)])
+        return found.table(ids, one=one)
+
+    # ----------------------------------------------------------------- what `rank` asks of a corpus
+
+    def alike(self, texts: Sequence[str], asked: Wish, threads: int | None) -> Pairs:
+        return Pairs(
+            *self._by_terms().search(
+                self.recipe.pipeline, texts, asked.n, asked.least, asked.idf, threads
+            )
+        )
+
+    def nearest(self, values: NDArray[np.uint64], n: int) -> Pairs:
+        queries, rows, distances = self._by_codes().nearest(
+            values, n, self.recipe.bits, None, self._threads
+        )
+        return Pairs(queries, rows, distances)  # type: ignore[arg-type]
+
+    def equal(self, text: str, n: int) -> Sequence[int]:
+        self._by_codes()
+        assert self._equal is not None  # noqa: S101
+        return self._equal.get(text, [])[:n]
+
+    def fingerprints(self, keys: Sequence[int]) -> Fingerprints:
+        return fingerprints([self._texts[key].as_py() for key in keys], self.recipe)
+
+    def _by_terms(self) -> _core.TermIndex:
+        if self._terms is None:
+            import numpy as np
+
+            terms = _core.TermIndex(self.recipe.identity)
+            rows = np.arange(len(self._texts), dtype=np.int64)
+            terms.add_arrow(self.recipe.pipeline, chunks(self._texts), rows, self._threads)
+            self._terms = terms
+        return self._terms
+
+    def _by_codes(self) -> _core.Index:
+        if self._codes is None:
+            import numpy as np
+
+            made = fingerprints(self._texts, self.recipe, threads=self._threads)
+            codes = _core.Index(self.recipe.bits, self.recipe.identity)
+            rows = np.flatnonzero(made.signal).astype(np.int64)
+            values = np.ascontiguousarray(made.values[rows])
+            codes.add(values, rows, None, len(rows), self.recipe.identity, self._threads)
+            equal: dict[str, list[int]] = {}
+            for row in np.flatnonzero(~made.signal).tolist():
+                if (text := self._texts[row].as_py()) is not None and _core.says_something(text):
+                    equal.setdefault(text, []).append(row)
+            self._codes, self._equal = codes, equal
+        return self._codes
+
+
+def _documents(corpus: Any) -> tuple[pa.ChunkedArray, Any]:
+    """Texts as a column, and their ids, if they have any."""
+    import pyarrow as pa
+
+    if isinstance(corpus, Mapping):
+        return strings(list(corpus.values())), _as_ids(list(corpus), len(corpus))
+    if isinstance(corpus, Iterable) and not hasattr(corpus, "__arrow_c_stream__"):
+        listed = corpus if isinstance(corpus, list | pa.Array | str) else None
+        if listed is None and not hasattr(corpus, "dtype"):
+            listed = corpus = list(corpus)
+        if isinstance(listed, list) and listed and isinstance(listed[0], tuple | list):
+            for at, pair in enumerate(listed):
+                if not isinstance(pair, tuple | list) or len(pair) != 2:
+                    raise TypeError(
+                        f"corpus[{at}] is {_short(pair)}; where the first is a pair of id and "
+                        "text, all are"
+                    )
+            return strings([text for _, text in listed]), _as_ids(
+                [id_ for id_, _ in listed], len(listed)
+            )
+    return strings(corpus), None
+
+
+def _as_ids(ids: Any, count: int) -> Any:
+    """Ids as an Arrow array."""
+    import pyarrow as pa
+
+    from neardup._util.arrow import plain
+
+    if isinstance(ids, str | bytes):
+        raise TypeError(f"ids is one {type(ids).__name__}; give one for each text, in a list")
+    try:
+        array = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(ids)
+    except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
+        for at, id_ in enumerate(ids if isinstance(ids, Sequence) else ()):
+            if isinstance(id_, str):
+                check_unicode(id_, f"ids[{at}]")
+        raise TypeError(
+            f"ids must be strings, or whole numbers, all of one kind: {error}"
+        ) from None
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+    array = plain(array)
+    kind = array.type
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if len(array) and (not (is_text or pa.types.is_integer(kind)) or array.null_count):
+        raise TypeError(
+            f"ids are of type {kind}; they must be strings or whole numbers, none missing"
+        )
+    if len(array) != count:
+        raise ValueError(f"{len(array)} ids for {count} texts; give one for each text")
+    return array
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 40 else f"{shown[:40]}…"

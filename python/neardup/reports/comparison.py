@@ -1,0 +1,316 @@
+"""Two texts side by side with the passages they share, as a page or as part of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from neardup.copying.findings import Ignored
+from neardup.reports.catalogue import Words
+from neardup.reports.changes import PAGE_STEPS, Changes, Equal, changes
+from neardup.reports.differences import Budget
+from neardup.reports.marked_text import Measure, Part, Stretch, parts_of
+from neardup.reports.markup import Piece, cosine, line, number, share
+from neardup.reports.shell import environment, policy_with_script, script
+from neardup.text.passages import Passage
+
+SHOWN_CHARACTERS = 3_000_000
+# More numbers than this nobody follows, and browsers grow slow.
+MOST_PASSAGES = 20_000
+LISTED = 200
+EXCERPT = 120
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two texts and what they share.
+
+    coverage    of the left text in the right, and of the right in the left
+    similarity  exact cosine; None where there is none
+    distance, bits   of the fingerprints; None where there are none
+    verdict, threshold   as `neardup.compare` gives them; None in a check
+    ignored     stretches of each side that do not count
+    equal       stretches of equal words in the passages, as `Source.equal`, if they are known
+    coarse      whether the search for passages was cut short
+    """
+
+    names: tuple[str, str]
+    texts: tuple[str, str]
+    passages: Sequence[Passage]
+    coverage: tuple[float, float]
+    similarity: float | None = None
+    distance: int | None = None
+    bits: int | None = None
+    verdict: str | None = None
+    threshold: float = 0.0
+    ignored: tuple[Sequence[Ignored], Sequence[Ignored]] = ((), ())
+    equal: Sequence[tuple[int, int, int, int]] = ()
+    coarse: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number on top of a page; `name` and `total` let the page compute it again."""
+
+    label: str
+    value: str
+    name: str = ""
+    total: float = 0.0
+    by: str = "w"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One of the two texts."""
+
+    side: str
+    name: Sequence[Piece]
+    label: str
+    facts: str
+    blocks: Sequence[Sequence[Part]]
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A passage in the list."""
+
+    number: int
+    link: str
+    words: str
+    exact: bool
+    excerpt: Sequence[Piece]
+
+
+@dataclass(frozen=True)
+class PairView:
+    """What the template writes down.
+
+    shown    the passages that are shown, by their numbers
+    grey     whether something does not count
+    unit     in what passages are counted: the name of a phrase
+    """
+
+    prefix: str
+    verdict: str
+    figures: Sequence[Figure]
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    rows_note: str
+    notes: Sequence[str]
+    shown: Mapping[int, Passage]
+    grey: bool
+    unit: str
+
+    @property
+    def lengths(self) -> list[int]:
+        """Of the passages in the order of their numbers, for the script; 0 if not shown."""
+        last = max(self.shown, default=0)
+        return [self.shown[n].words if n in self.shown else 0 for n in range(1, last + 1)]
+
+    @property
+    def shortest(self) -> int:
+        return min((passage.words for passage in self.shown.values()), default=0)
+
+    @property
+    def longest(self) -> int:
+        return max(self.lengths, default=0)
+
+
+def pair_view(
+    found: Compared, words: Words, *, prefix: str = "", most: int = SHOWN_CHARACTERS
+) -> PairView:
+    """Two texts as they are shown.
+
+    prefix  of the names of places, where a page has several views
+    most    characters shown of each text
+    """
+    passages, notes = _shown(found, words, most)
+    edits = edits_of([x for _, x in passages], found.texts, found.equal, Budget(PAGE_STEPS))
+    unit = unit_of(Measure(found.texts[0]), [x for _, x in passages])
+    columns = [
+        _column(found, at, passages, edits, words, prefix=prefix, most=most, unit=unit)
+        for at in range(len(SIDES))
+    ]
+    if found.coarse:
+        notes.append(words("note.coarse"))
+    if not passages:
+        notes.append(words("note.no_passages"))
+    return PairView(
+        prefix,
+        words(f"verdict.{found.verdict}", value=found.threshold) if found.verdict else "",
+        list(_figures(found, passages, columns, words, unit)),
+        columns,
+        _rows(found, passages, prefix),
+        words("list.rows", shown=LISTED, n=len(passages)) if len(passages) > LISTED else "",
+        notes,
+        dict(passages),
+        any(part.rule for column in columns for block in column.blocks for part in block),
+        unit,
+    )
+
+
+SIDES = ("left", "right")
+
+
+def render_comparison(found: Compared, language: str = "en") -> Iterator[str]:
+    """The page, in pieces."""
+    words = Words(language)
+    view = pair_view(found, words)
+    template = environment().get_template("compare.html")
+    return template.generate(
+        policy=policy_with_script(),
+        script=script(),
+        words=words,
+        number=number,
+        title=words("title.compare"),
+        one_file=False,
+        view=view,
+    )
+
+
+def _shown(found: Compared, words: Words, most: int) -> tuple[list[tuple[int, Passage]], list[str]]:
+    """The passages with their numbers, and what is said of those that are not shown."""
+    inside = [
+        (n, passage)
+        for n, passage in numbered(found.passages)
+        if passage.left_start < min(len(found.texts[0]), most)
+        and passage.right_start < min(len(found.texts[1]), most)
+    ]
+    notes = []
+    if len(inside) > MOST_PASSAGES:
+        notes.append(words("note.most", shown=MOST_PASSAGES, n=len(inside)))
+        inside = sorted(inside, key=lambda each: -each[1].words)[:MOST_PASSAGES]
+    return sorted(inside, key=lambda each: each[0]), notes
+
+
+def numbered(passages: Sequence[Passage]) -> list[tuple[int, Passage]]:
+    """Passages by their numbers: in the order of the left text."""
+    order = sorted(passages, key=lambda passage: (passage.left_start, passage.right_start))
+    return list(enumerate(order, 1))
+
+
+def _column(
+    found: Compared,
+    at: int,
+    passages: Sequence[tuple[int, Passage]],
+    edits: Sequence[Changes],
+    words: Words,
+    *,
+    prefix: str,
+    most: int,
+    unit: str,
+) -> Column:
+    text = found.texts[at]
+    measure = Measure(text)
+    here, there = "lr"[at], "rl"[at]
+    stretches = []
+    for (n, passage), edited in zip(passages, edits, strict=True):
+        start, end = stretch_of(passage, at)
+        stretches.append(
+            Stretch(
+                start,
+                end,
+                key=n,
+                # Of passages on one another the longest gives the colour, and is hidden last.
+                rank=-passage.words,
+                link=f"#{prefix}{there}{n}",
+                said=words("jump.to", n=n, count=words(unit, n=passage.words)),
+                anchor=f"{prefix}{here}{n}",
+                equal=equal_share(passage, edited, measure.between(start, end)[0]),
+                changed=edited.on(at),
+            )
+        )
+    notes = [] if text else [words("text.empty")]
+    if len(text) > most:
+        notes.append(words("text.cut", shown=most, n=len(text)))
+    return Column(
+        SIDES[at],
+        line(found.names[at]),
+        words(f"side.{SIDES[at]}"),
+        words("fact.length", n=len(text)),
+        parts_of(text[:most], stretches, found.ignored[at]),
+        notes,
+    )
+
+
+def edits_of(
+    passages: Sequence[Passage],
+    texts: tuple[str, str],
+    equal: Sequence[tuple[int, int, int, int]],
+    budget: Budget,
+) -> list[Changes]:
+    """The changes in each passage; the words are compared again where nobody says which differ."""
+    if equal:
+        known = Equal(equal)
+        return [known.changes(passage, texts) for passage in passages]
+    return [changes(passage, *texts, budget) for passage in passages]
+
+
+def unit_of(measure: Measure, passages: Sequence[Passage]) -> str:
+    """In what passages of a text, the left one, are counted: the name of a phrase."""
+    spaceless = all(measure.is_spaceless(x.left_start, x.left_end) for x in passages)
+    return "characters" if passages and spaceless else "words"
+
+
+def stretch_of(passage: Passage, at: int) -> tuple[int, int]:
+    """Where a passage is in one of the two texts."""
+    if at == 0:
+        return passage.left_start, passage.left_end
+    return passage.right_start, passage.right_end
+
+
+def equal_share(passage: Passage, edited: Changes, words: int) -> float:
+    """The share of the words of a passage that both texts have, where nothing says which."""
+    if edited.is_known:
+        return 1.0
+    return min(passage.words / max(words, 1), 1.0)
+
+
+def total_of(weight: float, value: float) -> float:
+    """The whole of which a weight is the share that was found: so the page, which weighs again,
+    begins with the figure it was given."""
+    return weight / value if value > 0 else 0.0
+
+
+def _figures(
+    found: Compared,
+    passages: Sequence[tuple[int, Passage]],
+    columns: Sequence[Column],
+    words: Words,
+    unit: str,
+) -> Iterator[Figure]:
+    none = words("figure.none")
+    similarity = none if found.similarity is None else cosine(found.similarity)
+    yield Figure(words("figure.similarity"), similarity)
+    if found.bits is not None:
+        apart = none
+        if found.distance is not None:
+            apart = words("figure.bits", n=found.distance, of=found.bits)
+        yield Figure(words("figure.distance"), apart)
+    for column, value in zip(columns, found.coverage, strict=True):
+        weight = sum(part.words for block in column.blocks for part in block if part.counts)
+        total = total_of(weight, value)
+        yield Figure(words(f"figure.{column.side}"), share(value), column.side, total)
+    longest = max((passage.words for _, passage in passages), default=0)
+    yield Figure(words("figure.longest"), words(unit, n=longest))
+    yield Figure(words("figure.passages", n=len(passages)), number(len(passages)), "passages")
+
+
+def _rows(found: Compared, passages: Sequence[tuple[int, Passage]], prefix: str) -> Sequence[Row]:
+    longest = sorted(passages, key=lambda each: -each[1].words)[:LISTED]
+    return [
+        Row(
+            n,
+            f"#{prefix}l{n}",
+            number(passage.words),
+            passage.exact,
+            line(_excerpt(found.texts[0][passage.left_start : passage.left_end])),
+        )
+        for n, passage in sorted(longest, key=lambda each: each[0])
+    ]
+
+
+def _excerpt(text: str) -> str:
+    shown = " ".join(text[: 2 * EXCERPT].split())
+    return shown if len(shown) <= EXCERPT and len(text) <= 2 * EXCERPT else f"{shown[:EXCERPT]}…"

@@ -1,0 +1,167 @@
+"""A document of a check: its text with passages coloured by source, its figures, its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from neardup.copying.findings import Figures, Finding, Source
+from neardup.reports.catalogue import Words
+from neardup.reports.changes import PAGE_STEPS
+from neardup.reports.comparison import Figure, edits_of, equal_share, numbered, total_of, unit_of
+from neardup.reports.differences import Budget
+from neardup.reports.marked_text import Measure, Part, Stretch, parts_of
+from neardup.reports.markup import Piece, cosine, line, number, share
+from neardup.text.passages import Passage
+
+NAMES = ("share", "unquoted", "largest")
+# Leads to a passage, by the rank of its source and its number.
+Link = Callable[[int, int, Passage], str]
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """A source in the table of a document; `rank` is its number and colour."""
+
+    rank: int
+    name: Sequence[Piece]
+    document: str
+    pair: str
+    share: str
+    own_share: str = ""
+    words: str = ""
+    longest: str = ""
+    similarity: str = ""
+
+    @classmethod
+    def of(cls, rank: int, source: Source, document: str, pair: str) -> SourceRow:
+        return cls(
+            rank,
+            line(source.id),
+            document,
+            pair,
+            share(source.share),
+            share(source.own_share),
+            number(source.words),
+            number(source.longest),
+            cosine(source.similarity),
+        )
+
+
+@dataclass(frozen=True)
+class DocumentView:
+    """What the template writes down; `figures` has a row of numbers for each name."""
+
+    measures: Sequence[str]
+    figures: Sequence[tuple[str, Sequence[Figure]]]
+    counted: str
+    sources: Sequence[SourceRow]
+    blocks: Sequence[Sequence[Part]]
+    notes: Sequence[str]
+
+
+def document_view(
+    finding: Finding,
+    words: Words,
+    rows: Sequence[SourceRow],
+    link: Link,
+    *,
+    most: int,
+) -> DocumentView:
+    """A document as it is shown.
+
+    rows  its sources that have a row and a colour; all others share one
+    most  characters shown of the text
+    """
+    rows = list(rows)
+    if others := finding.sources[len(rows) :]:
+        rows.append(
+            SourceRow(len(rows) + 1, line(words("sources.others", n=len(others))), "", "", "")
+        )
+    stretches = list(_stretches(finding, words, len(rows), link))
+    blocks = parts_of(finding.text[:most], stretches, finding.ignored, finding.quoted)
+    notes = []
+    if rules := sorted({each.rule for each in finding.ignored}):
+        separator = "、" if words.language == "zh" else ", "
+        notes.append(
+            words("ignored.title", rules=separator.join(words(f"rule.{rule}") for rule in rules))
+        )
+    if finding.quoted:
+        notes.append(words("quoted.title"))
+    if finding.coarse:
+        notes.append(words("note.coarse"))
+    if len(finding.text) > most:
+        notes.append(words("text.long", n=len(finding.text), shown=most))
+    if not finding.text:
+        notes.append(words("text.empty"))
+    # Chinese checkers state characters; others words.
+    order = "cw" if words.language == "zh" else "wc"
+    measures = {"w": words("copied.by_words"), "c": words("copied.by_characters")}
+    return DocumentView(
+        [measures[by] for by in order],
+        list(_figures(finding, blocks, words, order)),
+        words(
+            "copied.of",
+            words=words("words", n=finding.words),
+            characters=words("fact.length", n=finding.characters),
+        ),
+        rows,
+        blocks,
+        notes,
+    )
+
+
+def _stretches(finding: Finding, words: Words, most: int, link: Link) -> Iterator[Stretch]:
+    measure = Measure(finding.text)
+    budget = Budget(PAGE_STEPS)
+    for rank, source in enumerate(finding.sources, 1):
+        shown = min(rank, most)
+        found = numbered(source.passages)
+        unit = unit_of(measure, source.passages)
+        texts = finding.text, source.text
+        edits = edits_of([passage for _, passage in found], texts, source.equal, budget)
+        for (n, passage), edited in zip(found, edits, strict=True):
+            size = measure.between(passage.left_start, passage.left_end)[0]
+            target = link(rank, n, passage)
+            jump = "jump.beside" if target else "jump.nowhere"
+            yield Stretch(
+                passage.left_start,
+                passage.left_end,
+                key=shown,
+                rank=shown,
+                link=target,
+                said=words(jump, n=shown, count=words(unit, n=passage.words)),
+                equal=equal_share(passage, edited, size),
+                changed=edited.left,
+            )
+
+
+def _figures(
+    finding: Finding, blocks: Sequence[Sequence[Part]], words: Words, order: str
+) -> Iterator[tuple[str, list[Figure]]]:
+    parts = [part for block in blocks for part in block if part.counts]
+    given: dict[str, Figures] = {"w": finding.figures, "c": finding.by_characters}
+    for name in NAMES:
+        row = []
+        for by in order:
+            value: float = getattr(given[by], name)
+            total = total_of(_weight(parts, name, by), value)
+            row.append(Figure("", share(value), name, total, by))
+        yield words(f"copied.{name}"), row
+
+
+def _weight(parts: Sequence[Part], name: str, by: str) -> float:
+    """What the page will find while all sources are shown."""
+
+    def of(part: Part) -> float:
+        return part.words if by == "w" else part.characters
+
+    if name == "share":
+        return sum(map(of, parts))
+    if name == "unquoted":
+        return sum(of(part) for part in parts if not part.quoted)
+    single: dict[int, float] = {}
+    for part in parts:
+        for key in part.keys:
+            single[key] = single.get(key, 0.0) + of(part)
+    return max(single.values(), default=0.0)

@@ -1,0 +1,16 @@
+"""Clients of a service: one that waits, and one to be awaited."""
+
+try:
+    from neardup.service.client.async_client import AsyncClient
+    from neardup.service.client.client import Client
+    from neardup.service.client.errors import ServiceError
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] == "neardup":
+        raise
+    raise ModuleNotFoundError(
+        f"a client needs the package {error.name}, which is not installed; "
+        "pip install 'neardup[serve]'",
+        name=error.name,
+    ) from None
+
+__all__ = ["AsyncClient", "Client", "ServiceError"]

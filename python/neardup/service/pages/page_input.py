@@ -1,0 +1,231 @@
+"""What a page is asked about: a text in the address, one that was kept, or a stored document."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote, urlencode
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from neardup.files.documents.sandbox import TooLongError
+from neardup.reports.markup import line
+from neardup.service import answers
+from neardup.service.notes import NotesError
+from neardup.service.pages import shell
+from neardup.service.pages.forms import parsed
+from neardup.service.pages.text_cache import Given, Kept
+from neardup.service.pages.upload import MOST_CHARACTERS, UnreadableFile, text_from
+from neardup.service.problems import Refusal
+from neardup.service.refusals import refusal_of
+from neardup.service.requests import Gone, media_type, read
+
+if TYPE_CHECKING:
+    from neardup.reports.catalogue import Words
+    from neardup.service.state import Service
+
+log = logging.getLogger("neardup.service")
+
+# A text that takes no more than this in an address stays there: the link says it all.
+ADDRESS_CHARACTERS = 1_500
+FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
+
+
+class Unanswerable(Exception):
+    """What cannot be shown, as a phrase for the one who asked."""
+
+    def __init__(self, status: int, phrase: str, **values: object) -> None:
+        super().__init__(phrase)
+        self.status = status
+        self.phrase = phrase
+        self.values = values
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A text, the part of the address that leads to it, and its id if it is in the collection."""
+
+    given: Given
+    query: Mapping[str, str]
+    id: str | None = None
+
+    def link(self, path: str, more: Sequence[tuple[str, str]] = ()) -> str:
+        return f"{path}?{urlencode([*self.query.items(), *more], errors='replace')}"
+
+
+def told(service: Service, page: str) -> Callable[[shell.Endpoint], shell.Endpoint]:
+    """What goes wrong is told on a page, or by the twin as a problem."""
+
+    def decorate(endpoint: shell.Endpoint) -> shell.Endpoint:
+        @functools.wraps(endpoint)
+        async def answer(request: Request) -> Response:
+            limits = service.settings
+            try:
+                async with asyncio.timeout(limits.body_seconds + limits.answer_seconds):
+                    return await endpoint(request)
+            except Gone:
+                return Response(status_code=499)
+            except Exception as error:
+                refusal = _refusal(error, shell.words_of(request))
+            if shell.is_twin(request):
+                return refusal.response()
+            said = line(refusal.detail)
+            found = shell.page(
+                request, service, "problem.html", page=page, status=refusal.status, said=said
+            )
+            found.headers.update(refusal.headers)
+            return found
+
+        return answer
+
+    return decorate
+
+
+def _refusal(error: Exception, words: Words) -> Refusal:
+    """What is told of an error, in the language of the page as far as there are words for it."""
+    if isinstance(error, Unanswerable):
+        return Refusal(error.status, words(error.phrase, **error.values))
+    if isinstance(error, NotesError):
+        log.warning("%s", error)
+        return Refusal(503, words("problem.notes"))
+    found = refusal_of(error)
+    name = f"problem.{found.status}"
+    said = words(name) if name in shell.COMMON else found.detail
+    return Refusal(found.status, said, headers=found.headers)
+
+
+async def asked(
+    request: Request, service: Service, kept: Kept, *, text: str = "text"
+) -> Asked | None:
+    """What the address speaks of; None if of nothing. `text` is the name of the parameter."""
+    query = request.query_params
+    if text in query:
+        return Asked(limited(Given(query[text])), {text: query[text]})
+    if "kept" in query:
+        found = kept.get(query["kept"])
+        if found is None or len(found) != 1:
+            raise Unanswerable(404, "problem.gone")
+        return Asked(found[0], {"kept": query["kept"]})
+    if "id" in query:
+        return await stored(service, query["id"])
+    return None
+
+
+async def stored(service: Service, id_: str, name: str = "id") -> Asked:
+    """A document of the collection."""
+    found = await service.run(answers.document, service, id_)
+    if found.text is None:
+        raise Unanswerable(409, "problem.no_texts")
+    return Asked(limited(Given(found.text, id_)), {name: id_}, id_)
+
+
+def document_link(id_: str) -> str:
+    """The page about a document of the collection."""
+    return Asked(Given("", id_), {"id": id_}, id_).link("/check")
+
+
+def pair_link(left: str, right: str) -> str:
+    """Two documents of the collection side by side."""
+    return Asked(Given("", left), {"id": left}, left).link("/pair", [("source", right)])
+
+
+def limited(given: Given) -> Given:
+    if len(given.text) > MOST_CHARACTERS:
+        raise _long(len(given.text))
+    return given
+
+
+def _long(count: int) -> Unanswerable:
+    return Unanswerable(413, "problem.long", n=count, most=MOST_CHARACTERS)
+
+
+@asynccontextmanager
+async def form_of(
+    request: Request, service: Service, *, most: int | None = None
+) -> AsyncIterator[FormData]:
+    """The fields of a form, read within the limits of the service, or of so many bytes; its files
+    are closed at the end."""
+    if media_type(request.scope) not in FORMS:
+        raise Refusal(415, f"the body must be {' or '.join(FORMS)}")
+    settings = service.settings
+    if most is not None:
+        settings = settings.replace(max_body=min(most, settings.max_body))
+    body = await read(request.scope, request.receive, settings)
+    try:
+        # A large one takes a while, in which the loop would stand still.
+        form = await service.run(parsed, request.headers, body)
+    except (MultiPartException, ValueError):
+        raise Refusal(400, "the form cannot be read") from None
+    try:
+        yield form
+    finally:
+        await form.close()
+
+
+def field(form: FormData, name: str) -> str:
+    value = form.get(name, "")
+    # Browsers send line ends as two characters, whatever they were.
+    return value.replace("\r\n", "\n") if isinstance(value, str) else ""
+
+
+def coded(form: FormData, name: str) -> str:
+    """A hidden field, which pages write percent-encoded: forms would change its line ends, and no
+    control character is in a page."""
+    return unquote(field(form, name), errors="replace")
+
+
+async def text_of(form: FormData, service: Service, *, text: str, file: str) -> Given | None:
+    """The text of a form: the file if there is one, or else what was typed."""
+    brought = form.get(file)
+    if isinstance(brought, UploadFile) and (brought.filename or brought.size):
+        data = await brought.read()
+        name = (brought.filename or "").replace("\\", "/").rsplit("/", 1)[-1][:200]
+        try:
+            found, encoding = await service.reading.run(text_from, name, data)
+        except TooLongError as error:
+            raise _long(error.count) from None
+        except UnreadableFile as error:
+            raise Unanswerable(422, error.phrase, file=name, reason=error.reason) from None
+        return Given(found, name, encoding)
+    typed = field(form, text)
+    return limited(Given(typed)) if typed.strip() else None
+
+
+def in_address(*texts: Given) -> bool:
+    """Whether texts can be in the address itself."""
+    room = ADDRESS_CHARACTERS
+    for given in texts:
+        room -= len(quote(given.text[: room + 1], errors="replace"))
+    return room >= 0 and not any(given.name for given in texts)
+
+
+def see_other(request: Request, address: str) -> Response:
+    """To the page that has the answer; what the address chose goes on."""
+    for name in ("lang", "theme"):
+        if (chosen := request.query_params.get(name)) is not None:
+            address += f"{'&' if '?' in address else '?'}{urlencode({name: chosen})}"
+    answer: Response = RedirectResponse(address, 303)
+    shell.remember(request, answer)
+    return answer
+
+
+def number_in(request: Request, name: str, default: float, least: float, most: float) -> float:
+    """A number of the address, between limits; what is no number is told."""
+    given = request.query_params.get(name, "").strip()
+    if not given:
+        return default
+    try:
+        value = float(given)
+    except ValueError:
+        value = float("nan")
+    if not least <= value <= most:
+        raise Unanswerable(422, "problem.number", field=name, value=given, least=least, most=most)
+    return value

@@ -1,0 +1,1 @@
+"""Text to features to fingerprints, and the similarity of two texts."""

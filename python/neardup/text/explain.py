@@ -1,0 +1,288 @@
+"""Explanation: the vote behind a fingerprint, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from neardup._util.width import cells, cut
+from neardup.text.features import Feature, TextLike, features, token_hash
+from neardup.text.fingerprint import RecipeLike
+from neardup.text.recipe import Recipe, as_recipe
+
+# A table with a column a bit fits a screen up to this width.
+FULL_TABLE_BITS = 16
+SHOWN_TOKENS = 20
+TOKEN_CELLS = 24
+# Columns a line: the most that fit.
+STEPS = (FULL_TABLE_BITS, 8, 4, 2, 1)
+GAP = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One token's part in the vote. Bits and votes start at the most significant bit."""
+
+    token: str
+    count: int
+    weight: float
+    hash: str
+    votes: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How features became a fingerprint. `print` it for a table.
+
+    features   token, count and weight, in the order of the vote
+    hashes     the hash of each token
+    columns    the sum of the votes for each bit, bit 0 first
+    value      the fingerprint, or None where there is no signal
+    bits       its width
+    recipe     how the text was read
+    """
+
+    features: tuple[Feature, ...]
+    hashes: tuple[int, ...]
+    columns: tuple[float, ...]
+    value: int | None
+    bits: int
+    recipe: Recipe
+
+    @property
+    def bits_string(self) -> str:
+        """The fingerprint in zeros and ones, most significant bit first; "" without signal."""
+        return "" if self.value is None else f"{self.value:0{self.bits}b}"
+
+    @property
+    def hex(self) -> str | None:
+        """The fingerprint in hexadecimal digits of fixed width, None without signal."""
+        return None if self.value is None else f"{self.value:0{self.bits // 4}x}"
+
+    def rows(self) -> list[Row]:
+        """Every token with its hash bits and its vote on each of them."""
+        return [self._row(index) for index in range(len(self.features))]
+
+    def _row(self, index: int) -> Row:
+        feature = self.features[index]
+        bits = f"{self.hashes[index]:0{self.bits}b}"
+        votes = tuple(feature.weight if bit == "1" else -feature.weight for bit in bits)
+        return Row(feature.token, feature.count, feature.weight, bits, votes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values, for JSON."""
+        return {
+            "recipe": self.recipe.identity,
+            "bits": self.bits,
+            "fingerprint": self.hex,
+            "signal": self.value is not None,
+            "features": [
+                {
+                    "token": feature.token,
+                    "count": feature.count,
+                    "weight": feature.weight,
+                    "hash": f"{code:0{self.bits // 4}x}",
+                }
+                for feature, code in zip(self.features, self.hashes, strict=True)
+            ],
+            "columns": list(self.columns),
+        }
+
+    def __str__(self) -> str:
+        import shutil
+
+        width = shutil.get_terminal_size().columns
+        shown = self._heaviest()
+        if self.value is None:
+            # Without a result the vote says nothing; the tokens may say why.
+            return "\n\n".join(
+                [self._result(), *([self._token_table(shown, width)] if shown else [])]
+            )
+        if self.bits > FULL_TABLE_BITS:
+            parts = [self._token_table(shown, width), self._column_lines(width)]
+        elif _width(full := self._full_table(shown)) <= width:
+            parts = [full]
+        else:
+            parts = [self._token_table(shown, width), self._vote_tables(shown, width)]
+        if len(shown) < len(self.features):
+            parts[0] += (
+                f"\n(showing {len(shown)} of {len(self.features)} tokens, heaviest first; "
+                "the sums are over all of them)"
+            )
+        return "\n\n".join([*parts, self._rule(), self._result()])
+
+    def _heaviest(self) -> list[int]:
+        """Which features to show: all in the order of the vote, or else the heaviest."""
+        indices = range(len(self.features))
+        if len(indices) <= SHOWN_TOKENS:
+            return list(indices)
+        return sorted(indices, key=lambda index: -self.features[index].weight)[:SHOWN_TOKENS]
+
+    def _full_table(self, shown: Sequence[int]) -> str:
+        numbers = [str(bit) for bit in reversed(range(self.bits))]
+        lines = [["token", "count", "weight", "hash", *numbers]]
+        for row in map(self._row, shown):
+            votes = [signed(vote) for vote in row.votes]
+            lines.append(
+                [printable(row.token), str(row.count), number(row.weight), row.hash, *votes]
+            )
+        lines.append(["sum", "", "", "", *[signed(column) for column in reversed(self.columns)]])
+        lines.append(["bit", "", "", "", *self.bits_string])
+        return _aligned(lines, left=(0, 3))
+
+    def _token_table(self, shown: Sequence[int], width: int) -> str:
+        """The tokens and their hashes, which go on in the next line where they are too long."""
+        lines = [["token", "count", "weight"]]
+        codes = ["hash"]
+        for index in shown:
+            feature = self.features[index]
+            lines.append([printable(feature.token), str(feature.count), number(feature.weight)])
+            code = self.hashes[index]
+            full = self.bits <= FULL_TABLE_BITS
+            codes.append(f"{code:0{self.bits}b}" if full else f"{code:0{self.bits // 4}x}")
+        room = width - _width(_aligned(lines, left=(0,))) - len(GAP)
+        step = max(room // 8 * 8, 8)
+        split = []
+        for line, digits in zip(lines, codes, strict=True):
+            split.append([*line, digits[:step]])
+            split += [["", "", "", digits[at : at + step]] for at in range(step, len(digits), step)]
+        return _aligned(split, left=(0, 3))
+
+    def _vote_tables(self, shown: Sequence[int], width: int) -> str:
+        """The votes of the full table, in as many tables as the width asks for."""
+        rows = [self._row(index) for index in shown]
+        columns = list(reversed(self.columns))
+
+        def tables(step: int) -> str:
+            found = []
+            for start in range(0, self.bits, step):
+                part = slice(start, start + step)
+                numbers = [str(bit) for bit in reversed(range(self.bits))][part]
+                lines = [["token", *numbers]]
+                lines += [[printable(row.token), *map(signed, row.votes[part])] for row in rows]
+                lines.append(["sum", *map(signed, columns[part])])
+                lines.append(["bit", *self.bits_string[part]])
+                found.append(_aligned(lines, left=(0,)))
+            return "\n\n".join(found)
+
+        return _fitting(tables, width)
+
+    def _column_lines(self, width: int) -> str:
+        """The columns, sixteen a line or as many as fit, from the most significant bit down."""
+        bits = self.bits_string
+
+        def table(step: int) -> str:
+            lines = []
+            for high in range(self.bits, 0, -step):
+                low = max(high - step, 0)
+                sums = [signed(self.columns[bit]) for bit in reversed(range(low, high))]
+                lines.append([f"{high - 1}…{low}", "sum", *sums])
+                lines.append(["", "bit", *bits[self.bits - high : self.bits - low]])
+            return _aligned(lines, left=(0, 1))
+
+        title = "columns, most significant bit first"
+        return f"{title}\n{_fitting(table, width)}"
+
+    def _rule(self) -> str:
+
+        tie = {
+            "zero": "of 0 the bit 0",
+            "one": "of 0 the bit 1",
+            "mask": "of 0 the bit 1 in even columns and 0 in odd ones",
+        }[self.recipe.tie]
+        return (
+            "A token adds its weight where its hash has a 1\n"
+            "and takes it away where it has a 0.\n"
+            "A sum above 0 gives the bit 1, below 0 the bit 0,\n"
+            f"{tie}."
+        )
+
+    def _result(self) -> str:
+        if self.value is not None:
+            bits = f" = {self.bits_string}" if self.bits <= FULL_TABLE_BITS else ""
+            return f"fingerprint ({self.bits} bits): {self.hex}{bits}"
+        found = sum(feature.weight != 0 for feature in self.features)
+        return (
+            f"no signal, so no fingerprint: {found} {'feature' if found == 1 else 'features'} "
+            f"with a weight,\nand the recipe asks for min_features={self.recipe.min_features}"
+        )
+
+
+def explain(text_or_features: TextLike, recipe: RecipeLike = None) -> Explanation:
+    """The vote behind a fingerprint: tokens, weights, hashes, column sums and bits.
+
+    Takes what `fingerprint` takes. Memory grows with the text: meant for looking, not for masses.
+    """
+    chosen = as_recipe(recipe)
+    found = features(text_or_features, chosen)
+    hashes = [token_hash(feature.token, chosen) for feature in found]
+    length = (chosen.bits + 63) // 64 * 8
+    voted, columns = chosen.pipeline.vote(
+        [code.to_bytes(length, "little") for code in hashes], [feature.weight for feature in found]
+    )
+    signal = sum(feature.weight != 0 for feature in found) >= chosen.min_features
+    return Explanation(
+        features=tuple(found),
+        hashes=tuple(hashes),
+        columns=tuple(columns),
+        value=int.from_bytes(voted, "little") if signal else None,
+        bits=chosen.bits,
+        recipe=chosen,
+    )
+
+
+def number(value: float) -> str:
+    """Up to four decimals, by which sixteenths are exact: 1.6875, 3.0 as 3, 0.01234 as 0.0123."""
+    size = abs(value)
+    if size >= 1e9:
+        return f"{value:.6g}"
+    if size >= 1e-3:
+        return f"{value:.4f}".rstrip("0").rstrip(".")
+    # Four decimals would leave nothing of it.
+    return f"{value:.3g}" if value else "0"
+
+
+def signed(value: float) -> str:
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def printable(token: str) -> str:
+    """A token that keeps to its cell: invisible characters escaped, edges of space in quotes."""
+    text = visible(token)
+    if text != text.strip() or not text:
+        text = f"'{text}'"
+    return cut(text, TOKEN_CELLS)
+
+
+def visible(text: str) -> str:
+    """The text with its invisible characters written out."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        for char in text
+    )
+
+
+def _width(text: str) -> int:
+    return max(map(cells, text.split("\n")))
+
+
+def _fitting(table: Callable[[int], str], width: int) -> str:
+    """The table with as many columns a line as fit."""
+    return next(text for step in STEPS if _width(text := table(step)) <= width or step == 1)
+
+
+def _aligned(lines: Sequence[Sequence[str]], left: tuple[int, ...]) -> str:
+    """Cells under each other, to the right except for the columns in `left`."""
+    most = max(len(line) for line in lines)
+    widths = [
+        max(cells(line[column]) for line in lines if column < len(line)) for column in range(most)
+    ]
+
+    def pad(cell: str, column: int) -> str:
+        space = " " * (widths[column] - cells(cell))
+        return cell + space if column in left else space + cell
+
+    return "\n".join(
+        GAP.join(pad(cell, column) for column, cell in enumerate(line)).rstrip() for line in lines
+    )

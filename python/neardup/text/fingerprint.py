@@ -1,0 +1,255 @@
+"""Texts → fingerprints, one or many, and the distance between them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
+
+from neardup._util.arrow import as_column, chunks, is_arrow
+from neardup._util.numbers import check_threads, is_int
+from neardup._util.strings import check_unicode
+from neardup.text.features import TextLike, check_total, features, given_features, token_hash
+from neardup.text.recipe import Recipe, as_recipe
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+RecipeLike: TypeAlias = Recipe | str | os.PathLike[str] | None
+Progress: TypeAlias = Callable[[int, int], object]
+
+# A slice of a column that has to be converted has about this many bytes.
+SLICE_BYTES = 8 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Fingerprints:
+    """Fingerprints of many texts.
+
+    values  uint64, one row a text, its words least significant first; zeros without a signal
+    signal  bool: whether the text has a fingerprint
+    recipe  how they were made; only fingerprints of one recipe can be compared
+    """
+
+    values: NDArray[np.uint64]
+    signal: NDArray[np.bool_]
+    recipe: Recipe
+
+    def __len__(self) -> int:
+        return len(self.signal)
+
+    @overload
+    def __getitem__(self, index: int) -> int | None: ...
+    @overload
+    def __getitem__(self, index: slice | NDArray[Any]) -> Fingerprints: ...
+    def __getitem__(self, index: int | slice | NDArray[Any]) -> int | Fingerprints | None:
+        if isinstance(index, slice) or getattr(index, "ndim", 0) == 1:
+            return Fingerprints(self.values[index], self.signal[index], self.recipe)
+        if not self.signal[index]:
+            return None
+        return int.from_bytes(self.values[index].astype("<u8").tobytes(), "little")
+
+    def __iter__(self) -> Iterator[int | None]:
+        return (self[index] for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Fingerprints({len(self)} texts, {self.recipe.bits} bits)"
+
+
+def fingerprint(text: TextLike, recipe: RecipeLike = None) -> int | None:
+    """The fingerprint of a text, or of features; None when there are too few of them.
+
+    >>> import neardup as nd
+    >>> nd.fingerprint("the cat sat on the mat", "weighted-tokens")
+    18067315166123372031
+    """
+    recipe = as_recipe(recipe)
+    if isinstance(text, str) and not callable(recipe.hash):
+        value = recipe.pipeline.fingerprint(text)
+        return None if value is None else int.from_bytes(value, "little")
+    if not callable(recipe.hash) and recipe.scale is None:
+        made = given_features(text)
+        check_total(made, recipe)
+        tokens, weights = [f.token for f in made], [f.weight for f in made]
+        value = recipe.pipeline.fingerprint_features(tokens, weights)
+        return None if value is None else int.from_bytes(value, "little")
+    given = [feature for feature in features(text, recipe) if feature.weight > 0]
+    if len(given) < recipe.min_features:
+        return None
+    width = (recipe.bits + 63) // 64 * 8
+    hashes = [token_hash(feature.token, recipe).to_bytes(width, "little") for feature in given]
+    bits, _ = recipe.pipeline.vote(hashes, [feature.weight for feature in given])
+    return int.from_bytes(bits, "little")
+
+
+def fingerprints(
+    texts: Iterable[TextLike | None] | Any,
+    recipe: RecipeLike = None,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Fingerprints:
+    """The fingerprints of many texts, on all cores unless `threads` says otherwise.
+
+    texts     a list or any iterable of str, or a column of strings: Arrow (read in place), Polars,
+              pandas. A missing text (None, null) has no signal. Features in the place of a text:
+              tokens, (token, weight) pairs or a dict, as `fingerprint` takes them.
+    progress  called with (done, total) from time to time; what it raises stops the work
+    """
+    import numpy as np
+
+    recipe = as_recipe(recipe)
+    check_threads(threads)
+    column = as_column(texts)
+    if is_arrow(column):
+        if callable(recipe.hash):
+            return _in_python(column.to_pylist(), recipe, progress)
+    elif _is_features(next((text for text in column if text is not None), None)):
+        return _in_python(column, recipe, progress, features=True)
+    elif callable(recipe.hash):
+        return _in_python(column, recipe, progress)
+    if not is_arrow(column):
+        values, signal = recipe.pipeline.fingerprints(column, threads, progress)
+    elif str(column.type) == "string_view":
+        return _in_slices(column, recipe, threads, progress)
+    else:
+        values, signal = recipe.pipeline.fingerprints_arrow(chunks(column), threads, progress)
+    return Fingerprints(np.asarray(values), np.asarray(signal), recipe)
+
+
+def _in_slices(
+    column: Any, recipe: Recipe, threads: int | None, progress: Progress | None
+) -> Fingerprints:
+    """Views, which Polars keeps, become plain strings a slice at a time: no second column."""
+    import numpy as np
+    import pyarrow as pa
+
+    values = np.zeros((len(column), (recipe.bits + 63) // 64), dtype=np.uint64)
+    signal = np.zeros(len(column), dtype=np.bool_)
+    rows = max(1, len(column) * SLICE_BYTES // max(1, column.nbytes))
+    for start in range(0, len(column), rows):
+        part = column.slice(start, rows).cast(pa.large_string())
+        end = start + len(part)
+        values[start:end], signal[start:end] = recipe.pipeline.fingerprints_arrow(
+            chunks(part), threads, None
+        )
+        if progress is not None:
+            progress(end, len(column))
+    return Fingerprints(values, signal, recipe)
+
+
+def _in_python(
+    texts: list[Any], recipe: Recipe, progress: Progress | None, *, features: bool = False
+) -> Fingerprints:
+    """One after the other, for a hash that only Python can call, and for features."""
+    import numpy as np
+
+    words = (recipe.bits + 63) // 64
+    values = np.zeros((len(texts), words), dtype=np.uint64)
+    signal = np.zeros(len(texts), dtype=np.bool_)
+    for row, text in enumerate(texts):
+        if text is not None and not (_is_features(text) if features else isinstance(text, str)):
+            must = (
+                "where the first has features, all must: lists of tokens or of (token, weight) "
+                "pairs, or dicts; None for a missing one"
+                if features
+                else "a text must be a str, or None for a missing one"
+            )
+            raise TypeError(f"texts[{row}] is of type {type(text).__name__}; {must}")
+        value = None if text is None else _fingerprint(text, row, recipe)
+        if value is not None:
+            values[row] = np.frombuffer(value.to_bytes(words * 8, "little"), dtype="<u8")
+            signal[row] = True
+        if progress is not None and (row + 1) % 1000 == 0:
+            progress(row + 1, len(texts))
+    if progress is not None and len(texts) % 1000:
+        progress(len(texts), len(texts))
+    return Fingerprints(values, signal, recipe)
+
+
+def _is_features(value: Any) -> bool:
+    """Whether a value in the place of a text holds its features."""
+    return isinstance(value, list | tuple | Mapping)
+
+
+def _fingerprint(text: TextLike, row: int, recipe: Recipe) -> int | None:
+    if isinstance(text, str):
+        return fingerprint(check_unicode(text, f"texts[{row}]"), recipe)
+    try:
+        return fingerprint(text, recipe)
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"texts[{row}]: {error}") from None
+
+
+def distance(a: Any, b: Any) -> Any:
+    """The number of bits in which fingerprints differ.
+
+    Two ints give an int. Fingerprints, or arrays of uint64 whose rows are fingerprints, give an
+    array, row by row; one row, or an int, is compared with all. An array of one dimension is one
+    row if it is as long as the other's rows are wide, else a column of 64-bit fingerprints.
+
+    >>> distance(0b1011101, 0b1001001)
+    2
+    """
+    for value in (a, b):
+        if value is None:
+            raise ValueError("a fingerprint is None: the text had no signal, so it has no distance")
+        if is_int(value) and value.__index__() < 0:
+            raise ValueError(f"a fingerprint is {value}; it must not be negative")
+        if isinstance(value, Fingerprints) and not value.signal.all():
+            raise ValueError(
+                f"fingerprints[{value.signal.argmin()}] is None: the text had no signal, so it has "
+                "no distance; leave such texts out: fingerprints[fingerprints.signal]"
+            )
+    # NumPy's whole numbers as Python's; True is none, and no fingerprint.
+    a, b = (value.__index__() if is_int(value) else value for value in (a, b))
+    if type(a) is int and type(b) is int:
+        return (a ^ b).bit_count()
+    import numpy as np
+
+    recipes = {x.recipe.identity for x in (a, b) if isinstance(x, Fingerprints)}
+    if len(recipes) == 2:
+        raise ValueError(
+            f"fingerprints of different recipes cannot be compared: {' and '.join(recipes)}"
+        )
+    words = max(_words(a), _words(b))
+    left, right = _rows(a, words), _rows(b, words)
+    if left.shape[-1] != right.shape[-1]:
+        raise ValueError(
+            f"fingerprints of {left.shape[-1]} and {right.shape[-1]} words cannot be compared; "
+            "both must have the same width"
+        )
+    if left.ndim == right.ndim == 2 and 1 != len(left) != len(right) != 1:
+        raise ValueError(
+            f"{len(left)} and {len(right)} fingerprints cannot be compared row by row; "
+            "there must be as many, or one that is compared with all"
+        )
+    return np.bitwise_count(left ^ right).sum(axis=-1, dtype=np.int64)
+
+
+def _words(value: Any) -> int:
+    if isinstance(value, Fingerprints):
+        return int(value.values.shape[-1])
+    if type(value) is int:
+        return max(1, (value.bit_length() + 63) // 64)
+    return int(value.shape[-1]) if getattr(value, "ndim", 0) == 2 else 1
+
+
+def _rows(value: Any, words: int) -> NDArray[np.uint64]:
+    import numpy as np
+
+    if isinstance(value, Fingerprints):
+        return value.values
+    if type(value) is int:
+        return np.frombuffer(value.to_bytes(words * 8, "little"), dtype="<u8").astype(np.uint64)
+    if not (isinstance(value, np.ndarray) and value.dtype == np.uint64 and value.ndim in (1, 2)):
+        raise TypeError(
+            f"a fingerprint is {type(value).__name__}; "
+            "pass ints, Fingerprints, or NumPy arrays of uint64 with one fingerprint a row"
+        )
+    if value.ndim == 1:
+        return value[None, :] if len(value) == words > 1 else value[:, None]
+    return value

@@ -1,0 +1,423 @@
+"""Recipe: how a text becomes a fingerprint. Settings, presets, identity."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import os
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self, cast, get_args
+
+from neardup import _core
+from neardup._util.arrow import as_column, is_arrow
+from neardup._util.digest import digest
+from neardup._util.forks import UNFORKED
+from neardup._util.lazy import lazy
+from neardup._util.numbers import as_float, check_threads, is_real, whole
+from neardup._util.settings_file import read_settings
+from neardup._util.strings import check_unicode
+from neardup.text.idf import Idf
+from neardup.text.presets import HTTP_VIEWS, PRESETS
+from neardup.text.stopwords import Stopwords
+from neardup.text.views import Viewing, ViewWeights, masks_of
+
+Normalize = Literal["nfkc_casefold", "nfkc", "casefold", "lower", "none"]
+Tokens = Literal[
+    "words", "chars", "jieba", "jieba-keywords", "whitespace", "lines", "regex", "http"
+]
+Weights = Literal["log", "log-length", "tf", "binary", "frequency", "tfidf", "shares"]
+Hash = Literal["xxh3", "md5", "md5-first", "python", "lookup3", "lookup3-yanyiwu"]
+Tie = Literal["mask", "zero", "one"]
+Votes = Literal["exact", "signed-float", "half-float"]
+HashFunction = Callable[[str], int | bytes]
+
+# What a fingerprint means may change only together with this number: it is part of every identity.
+VERSION = 2
+MIN_BITS, MAX_BITS = 8, 512
+_WIDEST = {"md5": 128, "md5-first": 128, "lookup3": 64, "lookup3-yanyiwu": 64}
+MAX_NGRAM = 1000
+MAX_SCALE = 1e9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a text becomes a fingerprint.
+
+    normalize     "nfkc_casefold": Unicode compatibility form and case folding, invisible characters
+                  dropped; "nfkc", "casefold", "lower", "none"
+    tokens        "words": Unicode words; where a script has no spaces, characters and pairs (Han,
+                  Kana) or windows of two and of six letters (Thai, Lao, Tibetan, Burmese, Khmer);
+                  "chars"; "jieba"; "jieba-keywords"; "whitespace"; "lines"; "regex";
+                  "http": the view of an HTTP response, as `neardup.http` makes it
+    ngram         join this many neighbouring tokens to one
+    pattern       for "regex" the token; for "chars" what is kept before cutting
+    dictionary    jieba user dictionary: a file, or lines of "word [frequency [tag]]"
+    stopwords     "en", "zh", "en+zh", a file with a word a line, or an iterable of words
+    weights       "log" = 1 + ln tf; "log-length": the same, halved for each letter a token is short
+                  of five, unless it has a number, Hangul, or a script without spaces, whose single
+                  characters, letter pairs and windows have weights of their own;
+                  both in sixteenths; "tf"; "binary"; "frequency" = tf / all tokens;
+                  "tfidf" with `idf`; "shares" with tokens "http": as "log-length" within a view,
+                  and each view in its share, whatever its length
+    idf           "jieba", or what `Recipe.fit` learned
+    top           keep only the heaviest features
+    scale         weights become int(weight · scale)
+    hash          "xxh3", "md5" (last bytes), "md5-first", "python", "lookup3", "lookup3-yanyiwu",
+                  or a function from token to int or bytes
+    bits          width of the fingerprint, a multiple of 8 from 8 to 512
+    tie           the bit of a column whose votes cancel out: "mask" (even bits 1, odd bits 0),
+                  "zero", "one"
+    votes         "exact": integer sums, whatever the order; "signed-float" and "half-float" repeat
+                  the floating-point sums of older libraries
+    min_features  with fewer different features a text has no signal
+    views         what of a response is compared, and the share of each: status, headers, title,
+                  tags, keys, text, body; only with tokens "http", as is masks
+    masks         names of the rules by which volatile parts of a response are masked; all if it is
+                  not set
+    """
+
+    normalize: Normalize = "nfkc_casefold"
+    tokens: Tokens = "words"
+    ngram: int = 1
+    pattern: str | None = None
+    dictionary: str | os.PathLike[str] | Iterable[str] | None = None
+    stopwords: Stopwords | str | os.PathLike[str] | Iterable[str] | None = None
+    weights: Weights = "log-length"
+    idf: Idf | Literal["jieba"] | None = None
+    top: int | None = None
+    scale: float | None = None
+    hash: Hash | HashFunction = "xxh3"
+    bits: int = 128
+    tie: Tie = "mask"
+    votes: Votes = "exact"
+    min_features: int = 2
+    views: Mapping[str, float] | None = None
+    masks: Iterable[str] | None = None
+
+    def __post_init__(self) -> None:
+        stopwords = Stopwords.of(self.stopwords)
+        object.__setattr__(self, "stopwords", stopwords if stopwords and stopwords.words else None)
+        object.__setattr__(self, "dictionary", _dictionary(self.dictionary))
+        for name, kind in _CHOICES.items():
+            value = getattr(self, name)
+            if not (name == "hash" and callable(value)) and value not in get_args(kind):
+                raise ValueError(
+                    f"{name} is {value!r}; it must be one of {', '.join(get_args(kind))}"
+                    + (", or a function of the token" if name == "hash" else "")
+                )
+        for name, (least, most) in _WHOLE.items():
+            value = getattr(self, name)
+            if name != "top" or value is not None:
+                # NumPy's numbers become Python's, so that equal recipes are equal everywhere.
+                object.__setattr__(self, name, whole(name, value, least, most))
+        if self.bits % 8:
+            raise ValueError(
+                f"bits is {self.bits}; it must be a multiple of 8 from {MIN_BITS} to {MAX_BITS}"
+            )
+        if self.pattern is not None and not isinstance(self.pattern, str):
+            raise TypeError(f"pattern is {self.pattern!r}; it must be a str")
+        if self.pattern is not None:
+            check_unicode(self.pattern, "pattern")
+        if self.scale is not None:
+            object.__setattr__(self, "scale", _check_scale(self.scale))
+        if self.idf is not None and self.idf != "jieba" and not isinstance(self.idf, Idf):
+            raise ValueError(f'idf is {self.idf!r}; it must be "jieba", or come from Recipe.fit')
+        if isinstance(self.hash, str) and self.bits > _WIDEST.get(self.hash, MAX_BITS):
+            raise ValueError(
+                f"bits is {self.bits}, but hash {self.hash!r} gives only {_WIDEST[self.hash]}; "
+                'use fewer bits, or hash "xxh3"'
+            )
+        self._set_views()
+        # The core checks what remains, and a wrong pattern should be told now, not at first use.
+        if self._needs_core_check():
+            self.pipeline  # noqa: B018
+
+    def _set_views(self) -> None:
+        """Fills in what of responses is compared, or refuses it where there are none."""
+        if self.tokens == "http":
+            if self.weights != "shares":
+                raise ValueError(
+                    f'weights is {self.weights!r}, but tokens "http" goes with weights "shares"; '
+                    'start from Recipe.preset("http")'
+                )
+            shares = ViewWeights(HTTP_VIEWS if self.views is None else self.views)
+            object.__setattr__(self, "views", shares)
+            object.__setattr__(self, "masks", masks_of(self.masks))
+            return
+        if self.weights == "shares":
+            raise ValueError(
+                f'weights is "shares", which goes with tokens "http" only, not {self.tokens!r}'
+            )
+        for name in ("views", "masks"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f'{name} goes with tokens "http" only, not with {self.tokens!r}; leave it out, '
+                    'or start from Recipe.preset("http")'
+                )
+
+    def viewing(self, within: str | None = None) -> Viewing:
+        """What of HTTP responses this recipe compares; `within` is what they are grouped by."""
+        if not isinstance(self.views, ViewWeights):
+            presets = [name for name in PRESETS if name.startswith("http")]
+            raise ValueError(
+                f"the recipe cuts texts into {self.tokens}, and no HTTP responses; "
+                f"use one of {', '.join(presets)}"
+            )
+        return Viewing(tuple(self.views), cast(tuple[str, ...], self.masks), within)
+
+    def _needs_core_check(self) -> bool:
+        return (
+            self.pattern is not None
+            or self.tokens in ("regex", "http")
+            or self.dictionary is not None
+            or (self.weights == "tfidf") != (self.idf is not None)
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The pipeline cannot leave the process; it is built again where the recipe arrives.
+        return {name: value for name, value in vars(self).items() if name != "pipeline"}
+
+    @classmethod
+    def preset(cls, name: str, **changes: Any) -> Self:
+        """A named recipe, with `changes` to its fields. `Recipe.presets()` lists the names."""
+        if name not in PRESETS:
+            raise ValueError(
+                f"recipe is {name!r}; it must be one of {', '.join(PRESETS)}, or a .toml file"
+            )
+        return cls(**{**PRESETS[name].fields, **changes})
+
+    @staticmethod
+    def presets() -> dict[str, str]:
+        """The names of all presets, with what each is for."""
+        return {name: preset.purpose for name, preset in PRESETS.items()}
+
+    def replace(self, **changes: Any) -> Self:
+        """This recipe with other values for some fields."""
+        return dataclasses.replace(self, **changes)
+
+    def fit(self, texts: Iterable[str], *, threads: int | None = None) -> Self:
+        """This recipe with tf-idf weights learned from `texts`; missing ones do not count."""
+        check_threads(threads)
+        if self.tokens == "http":
+            raise ValueError('tokens "http" go with weights "shares"; fit is for other recipes')
+        plain = self.replace(weights="tf", idf=None)
+        column = as_column(texts)
+        listed = column.to_pylist() if is_arrow(column) else column
+        _, counts = plain.pipeline.document_frequencies(listed, threads)
+        documents = sum(text is not None for text in listed)
+        if documents == 0:
+            raise ValueError("texts is empty; fit needs at least one text")
+        return self.replace(weights="tfidf", idf=Idf(documents, counts))
+
+    @lazy
+    def identity(self) -> str:
+        """All that decides a fingerprint, in one line; equal where fingerprints can be compared."""
+        parts = [f"neardup{VERSION}"]
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if value is None or (field.name in ("ngram", "min_features") and value == 1):
+                continue
+            if field.name == "masks":
+                value = ",".join(value) or "none"
+            parts.append(f"{field.name}={_identify(value)}")
+        return " ".join(parts)
+
+    @lazy
+    def pipeline(self) -> _core.Pipeline:
+        """The recipe made ready to run, once."""
+        # Loading jieba's dictionary takes locks inside the core.
+        with UNFORKED:
+            return self._build()
+
+    def _build(self) -> _core.Pipeline:
+        stopwords = cast(Stopwords | None, self.stopwords)
+        lines = cast(tuple[str, ...] | None, self.dictionary)
+        idf = self.idf
+        return _core.Pipeline(
+            normalize=self.normalize,
+            tokens=self.tokens,
+            ngram=self.ngram,
+            pattern=self.pattern,
+            dictionary=None if lines is None else "\n".join(lines),
+            stopwords=sorted(stopwords.words) if stopwords else [],
+            weights=self.weights,
+            idf=(idf.documents, dict(idf.counts)) if isinstance(idf, Idf) else idf,
+            top=self.top,
+            scale=self.scale,
+            # A function hashes in Python; the core then only counts and votes.
+            hash=self.hash if isinstance(self.hash, str) else "xxh3",
+            bits=self.bits,
+            tie=self.tie,
+            votes=self.votes,
+            min_features=self.min_features,
+            shares=None if self.views is None else list(self.views.items()),
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the recipe to a TOML file, its word lists and tables included."""
+        path, content = Path(path), self.to_toml()
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            temporary.write_text(content, encoding="utf-8")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def to_toml(self) -> str:
+        """What `save` writes."""
+        if callable(self.hash):
+            raise ValueError(
+                f"hash is the function {_identify(self.hash)}; a function cannot be saved, "
+                "only a recipe whose hash has a name"
+            )
+        import tomli_w
+
+        settings: dict[str, Any] = {"version": VERSION}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Stopwords):
+                value = sorted(value.words)
+            elif isinstance(value, ViewWeights):
+                value = dict(value)
+            elif isinstance(value, Idf):
+                value = {"documents": value.documents, "counts": dict(sorted(value.counts.items()))}
+            if value is not None:
+                settings[field.name] = value
+        return tomli_w.dumps(settings)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads a recipe from a TOML file: fields of Recipe, and `preset` to start from one."""
+        try:
+            content = read_settings(path, "recipe").decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{os.fspath(path)} is not a TOML file: {error}") from None
+        return cls.from_toml(content, path)
+
+    @classmethod
+    def from_toml(cls, content: str, path: str | os.PathLike[str]) -> Self:
+        """What `load` reads; `path` is where it comes from, for a message."""
+        import tomllib
+
+        try:
+            settings = tomllib.loads(content)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"{os.fspath(path)} is not a TOML file: {error}") from None
+        version = settings.pop("version", VERSION)
+        if version != VERSION:
+            raise ValueError(
+                f"{os.fspath(path)} is of version {version!r}; this neardup reads "
+                f"version {VERSION}, so make the recipe anew, and what was fingerprinted with it"
+            )
+        preset = settings.pop("preset", None)
+        known = {field.name for field in dataclasses.fields(cls)}
+        unknown = sorted(set(settings) - known)
+        if unknown:
+            raise ValueError(
+                f"{os.fspath(path)} sets {unknown[0]!r}, which no recipe has; "
+                f"it may set preset, {', '.join(sorted(known))}"
+            )
+        if isinstance(settings.get("idf"), dict):
+            if set(settings["idf"]) != {"documents", "counts"}:
+                raise ValueError(
+                    f"{os.fspath(path)} sets idf to {', '.join(sorted(settings['idf']))}; "
+                    "it must hold documents and counts"
+                )
+            settings["idf"] = Idf(**settings["idf"])
+        return cls.preset(preset, **settings) if preset is not None else cls(**settings)
+
+
+_WHOLE = {
+    "bits": (MIN_BITS, MAX_BITS),
+    "ngram": (1, MAX_NGRAM),
+    "min_features": (1, 1_000_000),
+    "top": (1, 1_000_000),
+}
+
+_CHOICES: dict[str, Any] = {
+    "normalize": Normalize,
+    "tokens": Tokens,
+    "weights": Weights,
+    "hash": Hash,
+    "tie": Tie,
+    "votes": Votes,
+}
+
+
+@functools.cache
+def _named(name: str) -> Recipe:
+    return Recipe.preset(name)
+
+
+def as_recipe(recipe: Recipe | str | os.PathLike[str] | None) -> Recipe:
+    """What users pass for a recipe: one, the name of a preset, a .toml file, or nothing."""
+    if isinstance(recipe, Recipe):
+        return recipe
+    if recipe is None:
+        return _named("default")
+    if isinstance(recipe, os.PathLike) or (isinstance(recipe, str) and recipe.endswith(".toml")):
+        return Recipe.load(recipe)
+    if isinstance(recipe, str):
+        return _named(recipe)
+    raise TypeError(
+        f"recipe is of type {type(recipe).__name__}; pass a Recipe, a preset's name or a .toml file"
+    )
+
+
+def _check_scale(value: object) -> float:
+    if not is_real(value):
+        raise TypeError(f"scale is {value!r}; it must be a number above 0")
+    if not 0 < as_float(value) <= MAX_SCALE:
+        raise ValueError(f"scale is {value}; it must be above 0 and at most {MAX_SCALE:g}")
+    return float(value)
+
+
+def _dictionary(
+    value: str | os.PathLike[str] | Iterable[str] | None,
+) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if isinstance(value, str | os.PathLike):
+        try:
+            return tuple(read_settings(value, "dictionary").decode("utf-8-sig").splitlines())
+        except UnicodeDecodeError as error:
+            raise ValueError(f"dictionary {os.fspath(value)} is not UTF-8: {error}") from None
+        except OSError as error:
+            raise ValueError(
+                f"dictionary {os.fspath(value)} cannot be read: {error.strerror}; "
+                "pass a file, or a list of lines"
+            ) from None
+    if not isinstance(value, Iterable) or isinstance(value, bytes | bytearray):
+        raise TypeError(
+            f"dictionary is of type {type(value).__name__}; it must be a path, or lines of words"
+        )
+    lines = tuple(value)
+    for index, line in enumerate(lines):
+        if not isinstance(line, str):
+            raise TypeError(f"dictionary[{index}] is {line!r}; a line must be a str")
+        check_unicode(line, f"dictionary[{index}]")
+    return lines
+
+
+def _identify(value: object) -> str:
+    if isinstance(value, Stopwords | Idf):
+        return value.digest
+    if isinstance(value, tuple):
+        return digest(value)
+    if isinstance(value, str):
+        # A pattern may hold spaces, or look like one that was quoted; identities are split at them.
+        plain = value.isprintable() and " " not in value and not value.startswith('"')
+        return value if plain else json.dumps(value).replace(" ", "\\u0020")
+    if callable(value):
+        name = f"{getattr(value, '__module__', '?')}.{getattr(value, '__qualname__', '?')}"
+        # Lambdas, inner functions, and methods of different objects share their names; no two
+        # may pass for the same hash.
+        owner = getattr(value, "__self__", None)
+        bound = owner is not None and not isinstance(owner, types.ModuleType)
+        unnamed = bound or "<" in name or "?" in name
+        return f"{name}@{id(owner if bound else value):x}" if unnamed else name
+    return str(value)

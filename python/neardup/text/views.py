@@ -1,0 +1,117 @@
+"""Shares: how much each view of an HTTP response counts, and which volatile parts are masked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from neardup import _core
+from neardup._util.numbers import as_float, is_real
+
+# What there is to be compared of a response, in the order in which a view has it.
+VIEWS = _core.VIEWS
+# The rules by which volatile parts are masked.
+MASKS = _core.MASKS
+MOST = 1e9
+
+
+class ViewWeights(Mapping[str, float]):
+    """The share of each view, in any unit; a view that is not named does not count."""
+
+    __slots__ = ("_shares",)
+    _shares: dict[str, float]
+
+    def __init__(self, shares: Mapping[str, float]) -> None:
+        if not isinstance(shares, Mapping):
+            raise TypeError(
+                f"views is {shares!r}; it must map names of views to their shares, "
+                'such as {"status": 1, "text": 4}'
+            )
+        for name, value in shares.items():
+            if name not in VIEWS:
+                raise ValueError(f"views has {name!r}; it may have {', '.join(VIEWS)}")
+            limits = f"it must be a number above 0 and at most {MOST:g}"
+            if not is_real(value):
+                raise TypeError(f"views gives {name} the share {value!r}; {limits}")
+            if not 0 < as_float(value) <= MOST:
+                raise ValueError(f"views gives {name} the share {value}; {limits}")
+        if not shares:
+            raise ValueError(f"views is empty; it must have some of {', '.join(VIEWS)}")
+        # In one order, so that equal shares are equal recipes.
+        ordered = {name: float(shares[name]) for name in VIEWS if name in shares}
+        object.__setattr__(self, "_shares", ordered)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} cannot be set: shares are part of a recipe; make a new one")
+
+    def __getitem__(self, name: str) -> float:
+        return self._shares[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._shares)
+
+    def __len__(self) -> int:
+        return len(self._shares)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._shares.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ViewWeights, (dict(self._shares),)
+
+    def __repr__(self) -> str:
+        return f"Shares({{{', '.join(f'{name!r}: {s:g}' for name, s in self._shares.items())}}})"
+
+    def __str__(self) -> str:
+        return ",".join(f"{name}:{_number(share)}" for name, share in self._shares.items())
+
+
+def masks_of(names: Iterable[str] | None) -> tuple[str, ...]:
+    """The rules by these names, in one order; all where nothing is said."""
+    if names is None:
+        return MASKS
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise TypeError(f"masks is {names!r}; it must be a list of names: {', '.join(MASKS)}")
+    chosen = list(names)
+    for name in chosen:
+        if name not in MASKS:
+            raise ValueError(f"masks has {name!r}; it may have {', '.join(MASKS)}")
+    return tuple(name for name in MASKS if name in chosen)
+
+
+def _number(value: float) -> str:
+    """The shortest form that gives the same number again, whole numbers without a point."""
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+class Viewing(NamedTuple):
+    """What of responses is compared: as a recipe for HTTP has it, and how they are grouped.
+
+    views   names of views, such as "status", "headers", "title", "tags", "text"
+    masks   names of the rules by which volatile parts are masked
+    within  a fact ("host", "ip", "status", or a column of the capture) that responses must share to
+            be compared at all; None: all are compared
+    """
+
+    views: tuple[str, ...]
+    masks: tuple[str, ...]
+    within: str | None = None
+
+
+# In the order of a view. A line of another name counts as text.
+NAMES = ("within", "status", "header", "title", "tags", "keys", "text", "body")
+
+
+def lines_of(view: str) -> Iterator[tuple[str, str]]:
+    """Name and value of each line."""
+    for line in view.split("\n"):
+        name, _, value = line.partition(" ")
+        if name in NAMES:
+            yield name, value
+        elif line:
+            yield "text", line
+
+
+def prose_of(view: str) -> str:
+    """What a person reads of a response: its title and its text, without the names of lines."""
+    return "\n".join(value for name, value in lines_of(view) if name in ("title", "text"))
