@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.forks import UNFORKED
+from neardup._util.lazy import UNFORKED
 
 if TYPE_CHECKING:
     from neardup._core import CorruptIndexError, __version__
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from neardup.near.dedup import Deduplication, dedup
     from neardup.near.frames import dedup_dataset, dedup_frame
     from neardup.near.index import Index
-    from neardup.near.match import Match
+    from neardup.near.lookup import Match
     from neardup.near.pairs import JoinPlan, pairs, pairs_plan
     from neardup.near.search import SearchIndex, search
     from neardup.service.client import AsyncClient, Client, ServiceError
@@ -93,7 +93,7 @@ _MODULES = {
     "near.dedup": "Deduplication dedup",
     "near.frames": "dedup_dataset dedup_frame",
     "near.index": "Index",
-    "near.match": "Match",
+    "near.lookup": "Match",
     "near.pairs": "JoinPlan pairs pairs_plan",
     "near.search": "SearchIndex search",
     "service.client": "AsyncClient Client ServiceError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.progress import Progress as Bar
 
-from neardup.cli.progress import _counts
+from neardup.cli.console import _counts
 
 
 @pytest.mark.parametrize(

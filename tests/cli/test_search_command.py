@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from neardup._util.width import cells
+from neardup._util.strings import cells
 
 TEXTS = {
     "cat": "the cat sat on the mat and looked at the dog",

@@ -14,7 +14,7 @@ import pytest
 
 import neardup as nd
 from neardup import Match
-from neardup.collection import Outcome, connection, judging, recent, segments, store
+from neardup.collection import Outcome, connection, judging, segments, sketches, store
 from neardup.near import lookup
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
@@ -446,7 +446,7 @@ def test_no_more_fingerprints_are_at_hand_than_said(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segments, "TAIL", 40)
-    monkeypatch.setattr(recent, "RECENT", 50)
+    monkeypatch.setattr(sketches, "RECENT", 50)
     with nd.Collection.open(path) as collection:
         for number in range(20):
             collection.add([(f"{number}-{at}", f"text {number} of {at} {CAT}") for at in range(15)])
@@ -505,7 +505,7 @@ def test_segments_are_written_and_merged_as_it_grows(
 def test_texts_are_packed_from_just_so_many_bytes_on(path: Path, character: str) -> None:
     import sqlite3
 
-    from neardup.collection.rows import LEAST_PACKED
+    from neardup.collection.schema import LEAST_PACKED
 
     count = LEAST_PACKED // len(character.encode())
     texts = [("less", character * (count - 1)), ("just", character * count)]

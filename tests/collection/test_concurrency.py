@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import neardup as nd
-from neardup.collection import readers, segments
+from neardup.collection import segments, session
 from neardup.collection.segments import Segments
 from neardup.collection.store import Store
 
@@ -131,7 +131,7 @@ def test_connections_are_few_and_closed(path: Path, monkeypatch: pytest.MonkeyPa
         opened.append(real(*given, **options))
         return opened[-1]
 
-    monkeypatch.setattr(readers, "Store", counted)
+    monkeypatch.setattr(session, "Store", counted)
     collection = nd.Collection.open(path)
     collection.add([("cat", CAT)])
     for _ in range(50):

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import neardup as nd
-from neardup.collection.lock import NAME, WriterLock
 from neardup.collection.opening import recorded
-from neardup.collection.rows import Settings
+from neardup.collection.schema import Settings
+from neardup.collection.session import NAME, WriterLock
 
 
 def test_a_relative_path_means_the_folder_it_meant_when_opened(

@@ -13,8 +13,9 @@ import pytest
 import neardup as nd
 from helpers.search_corpus import batch, files, same
 from neardup import _core
-from neardup.collection import postings, segments, terms
-from neardup.collection.rows import unpacked
+from neardup.collection import postings, segments
+from neardup.collection import postings as terms
+from neardup.collection.schema import unpacked
 
 
 @pytest.fixture(autouse=True)

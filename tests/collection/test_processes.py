@@ -12,7 +12,7 @@ import pytest
 
 import neardup as nd
 from helpers.processes import run_alone
-from neardup.collection import lock, opening, segments
+from neardup.collection import opening, segments, session
 from neardup.collection.store import DATABASE
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
@@ -73,7 +73,7 @@ def test_opening_waits_while_another_process_makes_the_collection(
     made = tmp_path / "made.neardup"
     nd.Collection.open(made).close()
     path.mkdir()
-    other = lock.WriterLock(path)
+    other = session.WriterLock(path)
     other.acquire()
     finish = threading.Timer(0.3, os.rename, (made / DATABASE, path / DATABASE))
     finish.start()

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import neardup as nd
-from neardup.collection import postings, terms
+from neardup.collection import postings
+from neardup.collection import postings as terms
 
 WORDS = [f"word{number}" for number in range(400)]
 HAN = "春江潮水连海平海上明月共潮生滟滟随波千万里何处春江无月明江流宛转绕芳甸"

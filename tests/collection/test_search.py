@@ -10,7 +10,7 @@ import pytest
 import neardup as nd
 from helpers.search_corpus import batch, files, same, text
 from neardup.collection import postings, segments
-from neardup.collection.rows import unpacked
+from neardup.collection.schema import unpacked
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from helpers.findings import ONE, TEXT, copying, finding, source
 from neardup.copying.check import check
-from neardup.copying.findings import Copying
-from neardup.copying.names import anonymised
+from neardup.copying.findings import Copying, anonymised
 
 
 def test_documents_and_sources_go_by_numbers() -> None:

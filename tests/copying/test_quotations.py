@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.timing import assert_linear
-from neardup.copying.quotations import merged, quotations, references
+from neardup.copying.rules import merged, quotations, references
 
 
 @pytest.mark.parametrize(

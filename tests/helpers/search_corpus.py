@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import neardup as nd
-from neardup.collection import postings, terms
+from neardup.collection import postings
+from neardup.collection import postings as terms
 
 WORDS = [*(f"w{rank}" for rank in range(120)), "垃圾分类", "今天", "the"]
 

@@ -12,7 +12,7 @@ import pytest
 import neardup as nd
 from helpers.made_captures import made
 from neardup.http import features
-from neardup.http.response import Response
+from neardup.http.messages import Response
 from neardup.http.views import Views
 from neardup.text.features import Feature
 from neardup.text.features import features as features_of

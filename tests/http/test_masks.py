@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from neardup import _core
 from neardup.http.masks import MASKS, VIEWS
-from neardup.http.response import Response
+from neardup.http.messages import Response
 from neardup.http.views import Views
 from neardup.text.views import Viewing
 

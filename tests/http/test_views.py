@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup import Recipe, _core
 from neardup.http.masks import MASKS, VIEWS
-from neardup.http.response import Response
+from neardup.http.messages import Response
 from neardup.http.views import Views, group_of, utf8_body
 from neardup.text.views import Viewing
 from reference.views import view as plain_view

@@ -24,7 +24,7 @@ from neardup.http.labels import Labels
 from neardup.http.response_columns import Facts
 from neardup.jobs import kinds_report as module
 from neardup.jobs.kinds_report import chosen, sampled_of, spread, write_kinds_report
-from neardup.jobs.summary import Summary
+from neardup.jobs.options import Summary
 from neardup.near.keep import Keep
 from neardup.near.matches import Clusters
 from neardup.text.recipe import Recipe

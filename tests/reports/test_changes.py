@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.reports.changes import Changes, changes
-from neardup.reports.differences import Budget
+from neardup.reports.differences import Budget, Changes, changes
 from neardup.text.passages import Passage
 
 

@@ -310,7 +310,7 @@ def test_a_source_left_out_no_longer_counts(tmp_path: Path) -> None:
 
 
 def _figures(found: Finding) -> list[str]:
-    from neardup.reports.markup import share
+    from neardup.reports.shell import share
 
     return [
         share(getattr(figures, name))

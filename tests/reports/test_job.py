@@ -12,7 +12,7 @@ import pytest
 from helpers.html_page import Page, check_harmless
 from neardup.reports import Histogram, JobReport, Said, Shown, ShownCluster, ShownPair, render
 from neardup.reports.catalogue import CATALOGUE, language_of_locale
-from neardup.reports.markup import percent
+from neardup.reports.shell import percent
 
 # Steps of 0.05 of similarity.
 COMPARED = Histogram(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.service.addresses import client_of
+from neardup.service.auth import client_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.service.budget import Budget, Share
+from neardup.service.limits import Budget, Share
 from neardup.service.worker_pool import Busy
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from neardup.service import clustering
+from neardup.service import answers as clustering
 from neardup.service.state import LONG_WAITING, Service
 
 

@@ -14,12 +14,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from neardup.service import auth, tokens
+from neardup.service import auth
+from neardup.service import auth as tokens
 from neardup.service.auth import Rights
 from neardup.service.demo import demo_collection
+from neardup.service.errors import Refusal
 from neardup.service.metrics import Metrics
 from neardup.service.middleware import Guard
-from neardup.service.problems import Refusal
 from neardup.service.settings import Settings
 from neardup.service.state import Service
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 import neardup as nd
-from neardup.service.budget import Budget, Share
+from neardup.service.limits import Budget, Share
 from neardup.service.ndjson import Replies, TooLong, batches
 from neardup.service.settings import Settings
 from neardup.service.state import Service

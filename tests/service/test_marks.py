@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.collection import Collection
-from neardup.service.marks import Mark, Marks, Verdict, score
-from neardup.service.notes import FILE, Notes, NotesError
+from neardup.service.marks import FILE, Mark, Marks, Notes, NotesError, Verdict, score
 
 
 def mark(left: str, right: str, verdict: Verdict = "same", similarity: float = 0.9) -> Mark:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from neardup.service.pace import Pace
+from neardup.service.limits import Pace
 
 
 def test_silence_ends() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.service import rate
-from neardup.service.rate import Rate
+from neardup.service import limits
+from neardup.service.limits import Rate
 
 
 def test_a_bucket_empties_and_fills() -> None:
@@ -26,7 +26,7 @@ def test_a_slow_rate_says_how_long_to_wait() -> None:
 
 
 def test_the_client_not_seen_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate, "MOST_CLIENTS", 2)
+    monkeypatch.setattr(limits, "MOST_CLIENTS", 2)
     limit = Rate(1.0, 1, lambda: 0.0)
     assert [limit.wait(client) for client in "abac"] == [0, 0, 1, 0]
     # b is forgotten, and its bucket full again; a and c are not.

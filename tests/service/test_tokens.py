@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup.service import tokens as reading
-from neardup.service.tokens import TokenFileError, Tokens
+from neardup.service import auth as reading
+from neardup.service.auth import TokenFileError, Tokens
 
 LONG = "0123456789abcdef"
 

@@ -12,7 +12,7 @@ import pytest
 import neardup as nd
 from neardup.compat import simhash_py
 from neardup.compat.simhash import Simhash, SimhashIndex
-from neardup.text.idf import Idf
+from neardup.text.vocabulary import Idf
 
 TEXTS = ["the cat sat on the mat", "The cat sat on the mat!", "we all scream for ice cream"]
 MADE = nd.fingerprints(TEXTS, nd.Recipe(bits=64))

@@ -20,8 +20,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 import neardup as nd
 from helpers.timing import assert_linear
 from neardup.text.features import features, token_hash
-from neardup.text.idf import Idf
 from neardup.text.recipe import as_recipe
+from neardup.text.vocabulary import Idf
 from reference import fingerprint as reference
 
 RESPONSES = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -26,3 +28,19 @@ class lazy(Generic[T]):
         # Found in the instance's own dict from the second time on, before this is called.
         value = instance.__dict__[self.name] = self.compute(instance)
         return value
+
+
+# A lock that a fork waits for.
+#
+# A forked process has one thread and the locks of all. Whoever loads a module, or makes something
+# that takes locks of its own, holds this one meanwhile: else what another thread was about to finish
+# would never be ready in the child.
+
+UNFORKED = threading.RLock()
+# Here, and not where it is needed: hooks that are registered while a fork is under way are called
+# after it and were not called before it.
+os.register_at_fork(
+    before=UNFORKED.acquire,
+    after_in_parent=UNFORKED.release,
+    after_in_child=UNFORKED.release,
+)

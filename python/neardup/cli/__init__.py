@@ -8,7 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from neardup.cli import signals, streams
+from neardup.cli import streams
+from neardup.cli import streams as signals
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

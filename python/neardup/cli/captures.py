@@ -105,7 +105,7 @@ def is_captured(
 ) -> bool:
     """Whether inputs are captures: it is said, or certain by their names, which is told."""
     from neardup.files.reading import captures_of
-    from neardup.files.reading.capture_kinds import ANY, KINDS
+    from neardup.files.reading.recognition import ANY, KINDS
 
     if as_what is not None:
         check_as(as_what)
@@ -131,7 +131,7 @@ def is_captured(
 
 def check_as(as_what: str) -> None:
     """Refuses what inputs cannot be."""
-    from neardup.files.reading.capture_kinds import KINDS
+    from neardup.files.reading.recognition import KINDS
 
     if as_what != HTTP:
         raise typer.BadParameter(
@@ -144,7 +144,7 @@ def check_as(as_what: str) -> None:
 def check_reading(reading: Reading) -> None:
     """Options that mean something to texts only."""
     from neardup.files.reading.batch import DEFAULT_TEXT
-    from neardup.files.reading.capture_kinds import ANY, KINDS
+    from neardup.files.reading.recognition import ANY, KINDS
 
     wrong = {
         "--text-column": reading.text_columns != DEFAULT_TEXT,

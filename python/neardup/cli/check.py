@@ -160,8 +160,8 @@ def command(
     """
     from neardup import jobs
     from neardup.cli.captures import choose
+    from neardup.cli.console import Progress
     from neardup.cli.inputs import Notes, reading_of
-    from neardup.cli.progress import Progress
     from neardup.jobs.check import THRESHOLD
 
     pages = None if html is None else Path(html)
@@ -234,7 +234,7 @@ def command(
 
 def _tell(found: Checked, *, as_json: bool, quiet: bool, printed: tuple[Path | None, ...]) -> None:
     """The summary: on standard output, where nothing else goes there."""
-    from neardup.files.writing.standard_output import is_stdout
+    from neardup.files.writing.new_file import is_stdout
 
     if as_json:
         print(json.dumps(found.as_dict(), ensure_ascii=False))
@@ -285,7 +285,7 @@ def _line(finding: Finding) -> str:
 
 
 def _percent(share: float) -> str:
-    from neardup.reports.markup import share as shown
+    from neardup.reports.shell import share as shown
 
     return shown(share)
 

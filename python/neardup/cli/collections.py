@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neardup.cli.progress import Progress
+from neardup.cli.console import Progress
 
 if TYPE_CHECKING:
     from neardup.collection import Collection

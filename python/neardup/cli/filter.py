@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neardup.cli import console, options, signals
+from neardup.cli import console, options, streams
 from neardup.cli.captures import recipe_of
 from neardup.cli.collections import DATABASE, SUFFIX
 
@@ -136,7 +136,7 @@ def command(
                     on_dropped=on_dropped,
                     on_note=Notes(quiet=quiet),
                     strict=strict,
-                    hold=signals.held,
+                    hold=streams.held,
                 )
             )
         except CollectionError:
@@ -254,14 +254,14 @@ def _put(data: bytes) -> None:
     # Whoever reads may be slow: only while that is waited for signals are answered, so that it is
     # always known what was written. Once a record has begun it is finished, or there would be half
     # a line; a second Ctrl-C is for a reader that takes nothing any more.
-    waiting = signals.released
+    waiting = streams.released
     try:
         while left:
             with waiting():
                 select.select([], [handle], [])
             # As much as a pipe has room for then does not wait.
             left = left[os.write(handle, left[: select.PIPE_BUF]) :]
-            waiting = signals.finishing
+            waiting = streams.finishing
     except BaseException as error:
         from neardup.jobs.filter import CutError
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neardup.cli import console, options
-from neardup.cli.progress import Progress
+from neardup.cli.console import Progress
 
 if TYPE_CHECKING:
     from neardup.files.reading import Batch, Note, Reading, Repeats, Report

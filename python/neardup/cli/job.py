@@ -12,7 +12,7 @@ import typer
 
 from neardup.cli import console
 from neardup.cli.captures import choose
-from neardup.cli.progress import Progress
+from neardup.cli.console import Progress
 
 if TYPE_CHECKING:
     from neardup.files.reading import Reading
@@ -138,7 +138,7 @@ def _read(found: Summary) -> str:
 
 def _how(found: Summary) -> str:
     """How it was looked for, and how much of it was found."""
-    from neardup.jobs.summary import NEARLY_ALL
+    from neardup.jobs.options import NEARLY_ALL
 
     plan = found.plan
     if found.similarity is None:

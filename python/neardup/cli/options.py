@@ -328,7 +328,7 @@ def recipe_of(name: str | None, bits: int | None, *, hint: str = "--recipe") -> 
 
 def check_printed(as_json: bool, **outputs: Path | None) -> None:
     """The summary and an output cannot both go to standard output."""
-    from neardup.files.writing.standard_output import is_stdout
+    from neardup.files.writing.new_file import is_stdout
 
     for name, path in outputs.items():
         if as_json and path is not None and is_stdout(path):

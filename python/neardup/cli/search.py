@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from neardup._util.width import cells, cut, padded
+from neardup._util.strings import cells, cut, padded
 from neardup.cli import collections as opened
 from neardup.cli import console, options
 

@@ -12,21 +12,20 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self, cast, overload
 
 from neardup._util.numbers import whole
-from neardup.collection.batch import Batch
-from neardup.collection.checking import Checking, CheckingOne
 from neardup.collection.connection import Durability
-from neardup.collection.documents import as_documents
+from neardup.collection.documents import Batch, as_documents
 from neardup.collection.errors import CollectionError, KnownIdError, corrupt, no_texts, told
 from neardup.collection.judging import judge
-from neardup.collection.kept import KeptPostings, Name
+from neardup.collection.lookup import Checking, CheckingOne, Searching
 from neardup.collection.opening import check_folder, make_store, recorded
+from neardup.collection.postings import KeptPostings, Name, RunTerms
 from neardup.collection.results import Outcome, Stats, Stored
-from neardup.collection.rows import Row, unpacked
-from neardup.collection.searching import Searching
+from neardup.collection.schema import Row, unpacked
 from neardup.collection.session import Session
 from neardup.collection.store import DATABASE, Store
-from neardup.collection.terms import RunTerms
-from neardup.near.match import Match
+from neardup.files import writing
+from neardup.files.reading.formats import ENDINGS, ending
+from neardup.near.lookup import Match
 from neardup.near.question import Question, question
 from neardup.near.ranking import DEFAULT_COUNT, By, Idf, Searchable, queries_of, wish
 from neardup.text.fingerprint import RecipeLike
@@ -528,7 +527,6 @@ class Collection(Searchable):
         Metadata is an object in JSON lines and JSON elsewhere. `add` takes these records back as
         they were. Returns the number of documents.
         """
-        from neardup.collection.exporting import export
 
         return export(self.documents(), Path(path), self.recipe.bits, texts=self.stores_text)
 
@@ -616,3 +614,30 @@ def _is_text(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+# Documents of a collection to a file.
+
+
+def export(documents: Iterable[Stored], path: Path, bits: int, *, texts: bool) -> int:
+    """Writes documents, with their texts if there are any; returns how many."""
+    writing.check(path)
+    path = writing.in_full(path, ".jsonl")
+    # Where there are no objects, metadata is JSON in a string.
+    as_object = ENDINGS[ending(path.name)] == "jsonl"
+    columns = {"id": str, "text": str, "metadata": dict if as_object else str, "fingerprint": str}
+    if not texts:
+        del columns["text"]
+    count = 0
+    with writing.open_rows(path, columns, reversible=True) as write:
+        for found in documents:
+            code = None if found.fingerprint is None else f"{found.fingerprint:0{bits // 4}x}"
+            metadata = found.metadata
+            row = {"id": found.id, "text": found.text, "fingerprint": code}
+            write({**row, "metadata": metadata if as_object else _json(metadata)})
+            count += 1
+    return count
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Durability = Literal["full", "normal"]
 
 # Milliseconds to wait while another process tidies up.
-PATIENCE = 10_000
+BUSY_TIMEOUT = 10_000
 WAL_BYTES = 64 << 20
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 # Ids come in any order, and each has its place among all of them: a batch of many touches as many
@@ -52,7 +52,7 @@ def _opened(path: Path, options: str) -> sqlite3.Connection:
         "uri": True,
         "isolation_level": None,
         "check_same_thread": False,
-        "timeout": PATIENCE / 1000,
+        "timeout": BUSY_TIMEOUT / 1000,
     }
     name = f"file:{quote(str(path.absolute()))}?{options}"
     connection: sqlite3.Connection = sqlite3.connect(name, **settings)

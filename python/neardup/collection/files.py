@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from neardup import _core
-from neardup.collection.rows import SegmentRow
+from neardup.collection.schema import SegmentRow
 
 # Bytes of a file that tell whether it is the one that was written: header and checksums.
 HEAD = 1 << 16

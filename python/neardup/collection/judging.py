@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.collection.corpus import Documents
+from neardup.collection.lookup import Documents
 from neardup.collection.results import Outcome
-from neardup.collection.rows import Row
+from neardup.collection.schema import Row
 from neardup.collection.sketches import new_index
 from neardup.near.lookup import Candidates, Document, Pairs, Queries, look_up, look_up_one
 from neardup.near.question import Question
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.collection.batch import Batch
+    from neardup.collection.documents import Batch
     from neardup.collection.store import Store
     from neardup.collection.view import View
 

@@ -9,16 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from neardup.collection.errors import CollectionError, LockedCollectionError, corrupt
-from neardup.collection.lock import NAME as LOCK
-from neardup.collection.lock import WriterLock
-from neardup.collection.rows import Settings
+from neardup.collection.schema import Settings
+from neardup.collection.session import NAME as LOCK
+from neardup.collection.session import WriterLock
 from neardup.collection.store import DATABASE, Store
 from neardup.text.recipe import VERSION, Recipe
 
 SUFFIX = ".neardup"
 UNFINISHED = f"{DATABASE}.new"
 # Seconds to wait while another process makes the collection.
-PATIENCE = 10.0
+LOCK_TIMEOUT = 10.0
 
 
 def check_folder(folder: Path, *, read_only: bool) -> None:
@@ -75,7 +75,7 @@ def make_store(folder: Path, recipe: Recipe, *, texts: bool, search: bool, runs:
 
 def _acquired(lock: WriterLock) -> bool:
     """Takes the lock, or waits until the process that holds it has made the collection."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LOCK_TIMEOUT
     while not (lock.folder / DATABASE).exists():
         try:
             lock.acquire()

@@ -1,16 +1,4 @@
-"""The postings of a collection, by which it is ranked, or documents with a passage in common are
-found: derived from the texts, and disposable.
-
-Where they are kept (`search=True`, `runs=True`), they lie in files, each with all documents of a
-range of keys as of when it was written. A key is given once and never changes its meaning, so a
-file stays right for ever, but for documents that were removed since. Files are known by what is in
-their headers: the collection, what the terms depend on, the range of keys, and how many removals
-there had been. Documents after the last file are read from their texts. Where a file is lost or
-damaged, so are those in it, and the next writer writes it anew.
-
-A file is written when enough documents have gathered, together with those before it that are not
-much larger: so there are few, and a posting is moved a few times in its life.
-"""
+"""What documents are filed under in postings: features of a recipe, or hashes of runs."""
 
 from __future__ import annotations
 
@@ -20,13 +8,89 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from neardup import _core
+from neardup.collection.errors import no_texts
 from neardup.collection.files import remove
-from neardup.collection.rows import Counts, unpacked
+from neardup.collection.schema import Counts, Row, Settings, unpacked
 from neardup.collection.store import Store
-from neardup.collection.terms import Terms
+from neardup.text.passages import MIN_CHARS, MIN_WORDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup import _core
+    from neardup.collection.view import View
+    from neardup.text.recipe import Recipe
+
+
+class Terms(Protocol):
+    """What documents are filed under.
+
+    prefix    what names of files begin with
+    identity  all that terms depend on but the texts
+    """
+
+    @property
+    def prefix(self) -> str: ...
+    @property
+    def identity(self) -> str: ...
+    def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None: ...
+
+
+class FeatureTerms:
+    """The features of a recipe, by which documents are ranked."""
+
+    prefix = "terms-"
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self.identity = recipe.identity
+
+    def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None:
+        index.add(self._recipe.pipeline, texts, keys, None)
+
+
+class RunTerms:
+    """Hashes of runs, by which documents with a passage in common are found.
+
+    views  texts are views of responses: a passage goes on from line to line of what a person reads,
+           and the names of lines, which would cut it, are none of it
+    """
+
+    prefix = "runs-"
+
+    def __init__(
+        self, minimum: tuple[int, int] = (MIN_WORDS, MIN_CHARS), *, views: bool = False
+    ) -> None:
+        self.minimum = minimum
+        self._views = views
+        self.identity = "runs of {} words or {} characters".format(*minimum)
+        if views:
+            self.identity += " of what is read of responses"
+
+    def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None:
+        if self._views:
+            from neardup.text.views import prose_of
+
+            texts = [prose_of(text) for text in texts]
+        index.add_terms(*_core.winnow(texts, *self.minimum, None), keys)
+
+
+# The postings of a collection, by which it is ranked, or documents with a passage in common are
+# found: derived from the texts, and disposable.
+#
+# Where they are kept (`search=True`, `runs=True`), they lie in files, each with all documents of a
+# range of keys as of when it was written. A key is given once and never changes its meaning, so a
+# file stays right for ever, but for documents that were removed since. Files are known by what is in
+# their headers: the collection, what the terms depend on, the range of keys, and how many removals
+# there had been. Documents after the last file are read from their texts. Where a file is lost or
+# damaged, so are those in it, and the next writer writes it anew.
+#
+# A file is written when enough documents have gathered, together with those before it that are not
+# much larger: so there are few, and a posting is moved a few times in its life.
 
 T = TypeVar("T")
 
@@ -392,3 +456,94 @@ def _ours(folder: Path, prefix: str) -> list[Path]:
     """The same, and what an interrupted writer has left."""
     names = (name for name in os.listdir(folder) if name.startswith(prefix) and SUFFIX in name)
     return [folder / name for name in sorted(names)]
+
+
+# The postings a collection keeps in files, or makes when it is asked: those of features, by which
+# it is searched, and those of runs, by which documents with a passage in common are found.
+
+Name = Literal["search", "runs"]
+
+
+class KeptPostings:
+    """Both postings of a collection. They are called as what decides whether they are in files."""
+
+    def __init__(self, folder: Path, recipe: Recipe, settings: Settings) -> None:
+        self.folder = folder
+        identity = settings.identity
+        self.search = Postings(
+            folder, FeatureTerms(recipe), identity, kept=_is_kept(settings, "search")
+        )
+        runs = RunTerms(views=recipe.tokens == "http")
+        self.runs = Postings(folder, runs, identity, kept=_is_kept(settings, "runs"))
+        self._named: dict[Name, Postings] = {"search": self.search, "runs": self.runs}
+        self._claimed = False
+
+    def forget(self) -> None:
+        """Lets go of everything; the next question opens or makes it again."""
+        for postings in self._named.values():
+            postings.forget()
+
+    # To be called by whoever may write, as long as nobody else can:
+
+    def claim(self, store: Store) -> None:
+        """Before anything is changed. It is done once: a writer stays the only one."""
+        if self._claimed:
+            return
+        # Not those of when it was opened: another process may have been the writer since.
+        settings = store.settings()
+        for name, postings in self._named.items():
+            postings.claim(store, kept=_is_kept(settings, name))
+        self._claimed = True
+
+    def tidy(self, store: Store, *, whole: bool = False) -> None:
+        """After something was added; `whole`: writes everything anew."""
+        for postings in self._named.values():
+            postings.tidy(store, whole=whole)
+
+    def decide(self, store: Store, name: Name, kept: bool) -> None:
+        """Keeps postings in files from now on, or no longer. They are kept, as far as anybody
+        knows, when the files are complete; what an interruption leaves the next writer deletes."""
+        self.claim(store)
+        postings = self._named[name]
+        if kept == postings.kept:
+            return
+        settings = store.settings()
+        if kept and not settings.texts:
+            raise no_texts(self.folder, f"{name} is True")
+        after = settings._replace(search=kept) if name == "search" else settings._replace(runs=kept)
+        if not kept:
+            store.set_settings(after)
+            postings.delete()
+            return
+        try:
+            postings.kept = True
+            postings.tidy(store, whole=True)
+            store.set_settings(after)
+        except BaseException:
+            postings.delete()
+            raise
+
+    # Anybody:
+
+    def sharing(self, hashes: NDArray[np.uint64], _: View, store: Store) -> list[Row]:
+        """The documents with one of these runs at least."""
+
+        def rows(index: _core.TermIndex) -> list[Row]:
+            keys = index.sharing(hashes).tolist()
+            found = store.by_keys(keys, whole=True)
+            return [found[key] for key in keys]
+
+        return self.runs.ask(store, rows)
+
+    def problems(self, store: Store) -> list[str]:
+        """What is wrong with the files, in words."""
+        return [what for postings in self._named.values() for what in postings.problems(store)]
+
+    @property
+    def bytes(self) -> int:
+        """On disk."""
+        return sum(postings.bytes for postings in self._named.values())
+
+
+def _is_kept(settings: Settings, name: Name) -> bool:
+    return settings.texts and (settings.search if name == "search" else settings.runs)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from neardup import _core
 from neardup.collection import files, sketches
 from neardup.collection.errors import corrupt
-from neardup.collection.recent import Recent
-from neardup.collection.rows import Counts, SegmentRow
+from neardup.collection.schema import Counts, SegmentRow
+from neardup.collection.sketches import Recent
 from neardup.collection.store import Store
 from neardup.collection.view import Part, View
 

@@ -1,13 +1,14 @@
-"""One opening of a collection: its files, who may write, and what is in memory of it."""
+"""The writer's lock: one writer, and it is free again however the writer ended."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,16 +16,154 @@ from neardup import _core
 from neardup.collection.errors import (
     CollectionError,
     CorruptCollectionError,
+    LockedCollectionError,
     foreign,
     told,
 )
-from neardup.collection.lock import WriterLock
-from neardup.collection.readers import Readers
-from neardup.collection.rows import Row
+from neardup.collection.schema import Row
 from neardup.collection.segments import TAIL, Segments
 from neardup.collection.store import DATABASE, Store
 from neardup.collection.view import UnreadyError, View
 from neardup.text.recipe import Recipe
+
+NAME = "lock"
+
+
+class WriterLock:
+    """Held with flock, which ends with its process: a lock file left behind locks nothing.
+
+    The file holds the process number of the writer, only to name it in a message.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._handle: int | None = None
+
+    @property
+    def held(self) -> bool:
+        return self._handle is not None
+
+    def acquire(self) -> None:
+        """Takes the lock or raises; it does not wait."""
+        while not self._take():
+            pass
+
+    def _take(self) -> bool:
+        """Whether what was locked is the file of that name, and not one that was just removed:
+        another process could lock its successor."""
+        path = self.folder / NAME
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not _is_at(handle, path):
+                os.close(handle)
+                return False
+        except BlockingIOError:
+            holder = os.pread(handle, 20, 0).decode("ascii", "replace").strip()
+            os.close(handle)
+            who = f"process {holder}" if holder.isdigit() else "another process"
+            raise LockedCollectionError(
+                f"{self.folder}: {who} is writing to it, and there can be one writer; "
+                "wait until it is done, or read only"
+            ) from None
+        except BaseException:
+            os.close(handle)
+            raise
+        self._handle = handle
+        # A full disk takes the name away, not the lock.
+        with suppress(OSError):
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, b"%d\n" % os.getpid(), 0)
+        return True
+
+    def release(self) -> None:
+        """Gives the lock back. Calling it again does nothing."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            with suppress(OSError):
+                os.ftruncate(handle, 0)
+            os.close(handle)
+
+    def abandon(self) -> None:
+        """In a forked process: the lock is the parent's, which keeps it."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(handle), path.stat())
+    return False
+
+
+# Connections that only read: one for each call in progress, so that nobody waits for a writer.
+
+# So many are kept for the next calls.
+KEPT = 8
+# Seconds for which a writer steps aside: long enough for another thread to wake up.
+BREATH = 5e-5
+
+
+class Readers:
+    """A pool. Lists are changed in single steps, so that no thread has to wait for another."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._idle: list[Store] = []
+        self._every: list[Store] = []
+        self._closed = False
+
+    @contextmanager
+    def one(self) -> Iterator[Store]:
+        store = self.take()
+        try:
+            yield store
+        finally:
+            self.give(store)
+
+    def take(self) -> Store:
+        """A connection for one call, given back afterwards."""
+        if self._idle:
+            with suppress(IndexError):
+                return self._idle.pop()
+        store = Store(self.folder, read_only=True)
+        self._every.append(store)
+        return store
+
+    def give(self, store: Store) -> None:
+        if len(self._idle) < KEPT and not self._closed:
+            self._idle.append(store)
+        else:
+            self._drop(store)
+        if self._closed:
+            self.close()
+
+    def _drop(self, store: Store) -> None:
+        with suppress(ValueError):
+            self._every.remove(store)
+        store.close()
+
+    def close(self) -> None:
+        """Closes all that are not in use. The others are closed when they are given back."""
+        self._closed = True
+        while self._idle:
+            with suppress(IndexError, CollectionError, OSError):
+                self._drop(self._idle.pop())
+
+    def breathe(self) -> None:
+        """A writer calls this now and then. Python lets one thread run at a time, and one that has
+        much to do gets hold of the interpreter again before a reader wakes up."""
+        if len(self._idle) < len(self._every):
+            time.sleep(BREATH)
+
+    @property
+    def stores(self) -> list[Store]:
+        """All that are open, in use or not."""
+        return [*self._every]
+
+
+# One opening of a collection: its files, who may write, and what is in memory of it.
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from neardup.collection.connection import MANY, PATIENCE, Durability, connect, widen
+from neardup.collection.connection import BUSY_TIMEOUT, MANY, Durability, connect, widen
 from neardup.collection.errors import (
     CollectionError,
     CorruptCollectionError,
@@ -23,8 +23,18 @@ from neardup.collection.errors import (
     corrupt,
     told,
 )
-from neardup.collection.rows import Counts, Row, SegmentRow, Settings, checksum
-from neardup.collection.schema import APPLICATION, FORMAT, OLDEST, SCHEMA, UPGRADE
+from neardup.collection.schema import (
+    APPLICATION,
+    FORMAT,
+    OLDEST,
+    SCHEMA,
+    UPGRADE,
+    Counts,
+    Row,
+    SegmentRow,
+    Settings,
+    checksum,
+)
 
 DATABASE = "collection.sqlite"
 # Keys asked for in one statement, and how many are asked for one by one.
@@ -188,7 +198,7 @@ class Store:
             # A reader in the middle of something is not waited for: it can be done later.
             self._execute("PRAGMA busy_timeout = 0")
             self._execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._execute(f"PRAGMA busy_timeout = {PATIENCE}")
+            self._execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT}")
 
     def problems(self) -> list[str]:
         """What SQLite itself finds wrong."""

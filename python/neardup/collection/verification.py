@@ -7,7 +7,7 @@ from zlib import crc32
 from neardup import _core
 from neardup.collection import files, sketches
 from neardup.collection.errors import CorruptCollectionError
-from neardup.collection.rows import Counts, SegmentRow, digest_of, unpacked
+from neardup.collection.schema import Counts, SegmentRow, digest_of, unpacked
 from neardup.collection.store import Store
 from neardup.text.recipe import Recipe
 

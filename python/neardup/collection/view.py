@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from neardup import _core
-from neardup.collection.rows import Counts, SegmentRow
+from neardup.collection.schema import Counts, SegmentRow
 from neardup.near.lookup import Candidates
 
 if TYPE_CHECKING:

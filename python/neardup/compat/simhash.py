@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.near.index import Index
-from neardup.near.match import Match
+from neardup.near.lookup import Match
 from neardup.text.fingerprint import fingerprint
 from neardup.text.recipe import Recipe
 

@@ -11,7 +11,7 @@ from neardup.files.reading.expand import ignore
 from neardup.files.reading.streams import DamagedError
 from neardup.http.captures.any_capture import open_responses
 from neardup.http.features import features
-from neardup.http.response import Response
+from neardup.http.messages import Response
 
 __all__ = ["Response", "features", "responses"]
 

@@ -7,8 +7,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from neardup.http.messages import MessageError, first, values
-from neardup.http.response import Headers
+from neardup.http.messages import Headers, MessageError, first, values
 
 # Codings that a body may have one in another; two are a mistake, more are made to be one.
 MOST_CODINGS = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from neardup.http.response import Response
+from neardup.http.messages import Response
 from neardup.http.views import Views
 from neardup.text.features import Feature
 from neardup.text.features import features as features_of

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup.http.labels import Labels, Rule, seen_of
-from neardup.http.response import Response
+from neardup.http.messages import Response
 
 if TYPE_CHECKING:
     from neardup.text.views import Viewing

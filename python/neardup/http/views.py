@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _core
-from neardup.http.response import Response
+from neardup.http.messages import Response
 from neardup.text.views import Viewing
 
 # Of these, bytes are compared by their type and length only.

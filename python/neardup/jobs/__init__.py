@@ -8,10 +8,10 @@ from neardup.jobs.options import (
     Options,
     Progress,
     RefusedError,
+    Summary,
     UnreadableError,
 )
 from neardup.jobs.pairs import pairs
-from neardup.jobs.summary import Summary
 
 __all__ = [
     "CheckOptions",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from neardup.files.reading import captures_of
 from neardup.files.reading.batch import DEFAULT_TEXT, FACTS
-from neardup.files.reading.capture_kinds import ANY, KINDS
+from neardup.files.reading.recognition import ANY, KINDS
 from neardup.http.labels import Labels
 from neardup.jobs.options import Options
 from neardup.jobs.reference import HTTP, is_collection

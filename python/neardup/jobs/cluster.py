@@ -12,8 +12,7 @@ from neardup.http.kinds import OF_RESPONSE, Kinds, kinds_of
 from neardup.jobs.copies import count_copies
 from neardup.jobs.dedup import BATCH, note_weakest, order_of
 from neardup.jobs.job import Job
-from neardup.jobs.options import Options, asked
-from neardup.jobs.summary import Summary
+from neardup.jobs.options import Options, Summary, asked
 from neardup.near.clusters import numbered
 from neardup.near.dedup import removed_table
 

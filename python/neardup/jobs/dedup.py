@@ -11,8 +11,7 @@ from neardup._util.arrow import numbers, values_of
 from neardup.jobs import reference
 from neardup.jobs.copies import count_copies
 from neardup.jobs.job import Job
-from neardup.jobs.options import Options, asked
-from neardup.jobs.summary import Summary
+from neardup.jobs.options import Options, Summary, asked
 from neardup.near.clusters import numbered
 from neardup.near.dedup import removed_table
 from neardup.near.matches import Clusters

@@ -26,7 +26,7 @@ from neardup.jobs.options import UnreadableError
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Outcome
-    from neardup.http.response import Response
+    from neardup.http.messages import Response
     from neardup.text.fingerprint import RecipeLike
 
 # What is stored and perhaps not yet written, in the folder of the collection.

@@ -21,15 +21,15 @@ from neardup.jobs.forecast import forecast
 from neardup.jobs.options import (
     NothingReadError,
     Options,
+    Summary,
     UnreadableError,
     asked,
     default_linkage,
+    peak_memory,
 )
 from neardup.jobs.prefetch import ahead
 from neardup.jobs.spool import MOST_OPEN, Corpus, Spool, bounds_of, open_corpus
-from neardup.jobs.stamps import Stamp, size, stamp
-from neardup.jobs.summary import Summary, peak_memory
-from neardup.jobs.work_folder import STATE
+from neardup.jobs.work_folder import STATE, Stamp, size, stamp
 from neardup.near.clusters import Linkage, check_linkage
 from neardup.near.corpus import made_for
 from neardup.near.keep import Keep

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from neardup._util.arrow import numbers
 from neardup.jobs.copies import count_copied_pairs
 from neardup.jobs.job import Job
-from neardup.jobs.options import Options, asked
+from neardup.jobs.options import Options, Summary, asked
 from neardup.jobs.sorter import Sorter
-from neardup.jobs.summary import Summary
 from neardup.near.matches import Matches, Pairs
 from neardup.near.pairs import check_equal
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from neardup import reports
 from neardup.jobs.job import Job
-from neardup.jobs.summary import NEARLY_ALL
+from neardup.jobs.options import NEARLY_ALL
 from neardup.jobs.threshold_sample import WiderLook, floor_of, wider_look
 from neardup.near.sample import STEPS, Pair
 from neardup.reports import Histogram, JobReport, Said, Shown, ShownCluster, ShownPair
-from neardup.reports.markup import percent
+from neardup.reports.shell import percent
 from neardup.text.recipe import Recipe
 
 if TYPE_CHECKING:

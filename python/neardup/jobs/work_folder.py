@@ -1,10 +1,11 @@
-"""The folder a job works in: who is in it, what may be in it, and what killed jobs have left."""
+"""By what a job notices that an input has changed."""
 
 from __future__ import annotations
 
 import os
 import platform
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -13,8 +14,31 @@ from pathlib import Path
 from typing import BinaryIO
 
 from neardup.files.writing.new_file import PREFIX
+from neardup.jobs import reference
 from neardup.jobs.sorter import PAIRS
 from neardup.jobs.spool import FILES
+
+# Nothing for what is no file.
+Stamp = tuple[int | None, ...]
+
+
+def stamp(path: str) -> Stamp:
+    """Size, time and number of a file. A URL and a pipe have nothing of the kind."""
+    if reference.is_collection(path):
+        return reference.stamp(path)
+    with suppress(OSError):
+        found = os.stat(path)
+        if stat.S_ISREG(found.st_mode):
+            return found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
+    return (None,)
+
+
+def size(path: str) -> int | None:
+    """The bytes of a file, where they are known before it is read."""
+    return None if reference.is_collection(path) else stamp(path)[0]
+
+
+# The folder a job works in: who is in it, what may be in it, and what killed jobs have left.
 
 STATE = "state.json"
 LOCK = "lock"

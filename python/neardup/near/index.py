@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, overload
 from neardup import _core
 from neardup._util.arrow import numbers
 from neardup._util.numbers import check_threads, is_int, share, whole
-from neardup.near.match import Match
-from neardup.text.codes import Codes, as_codes
-from neardup.text.fingerprint import Fingerprints
+from neardup.near.lookup import Match
+from neardup.text.fingerprint import Codes, Fingerprints, as_codes
 from neardup.text.recipe import Recipe, as_recipe
 
 if TYPE_CHECKING:

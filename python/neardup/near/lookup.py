@@ -8,7 +8,7 @@ radius is not judged.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from neardup import _core
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from neardup.near.question import Question
     from neardup.text.recipe import Recipe
+
 
 # Pairs whose texts are in memory at a time.
 PAIRS = 4096
@@ -204,3 +205,21 @@ def _judged(
     theirs = np.frombuffer(b"".join(x.fingerprint for x in documents), dtype=np.uint8)
     differing = codes[left] ^ theirs.reshape(-1, width)[right]
     return similarities, np.bitwise_count(differing).sum(axis=1, dtype=np.int64)
+
+
+# The answer of every look-up.
+
+Id = TypeVar("Id", bound=int | str)
+
+
+class Match(NamedTuple, Generic[Id]):
+    """Something that is near what was asked for.
+
+    id          of a document, or of a fingerprint in an index
+    distance    bits in which the fingerprints differ; None for equal texts without a signal
+    similarity  exact cosine; None where it was not asked for
+    """
+
+    id: Id
+    distance: int | None
+    similarity: float | None = None

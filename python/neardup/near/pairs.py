@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from neardup import _core
 from neardup._util.arrow import numbers
 from neardup._util.numbers import check_threads, share, whole
-from neardup.text.codes import Codes, as_codes
-from neardup.text.fingerprint import Fingerprints
+from neardup.text.fingerprint import Codes, Fingerprints, as_codes
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,9 +2,9 @@
 have a script, their own."""
 
 from neardup.reports.catalogue import LANGUAGES, Said, language_of_locale
+from neardup.reports.charts import Histogram
 from neardup.reports.comparison import Compared, render_comparison
 from neardup.reports.copying import CopyingReport, render_file, render_folder
-from neardup.reports.histograms import Histogram
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render
 from neardup.reports.kinds import KindsReport, Member, Sample, ShownKind, render_kinds
 from neardup.reports.side_by_side import Shown

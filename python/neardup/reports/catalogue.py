@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from neardup.reports.http_phrases import HTTP_PHRASES
-from neardup.reports.phrases import PHRASES
+from neardup.reports.phrases import HTTP_PHRASES, PHRASES
 
 LANGUAGES = ("en", "zh")
 # English, 中文. Where English has a singular, it comes first: it is taken when n is 1.

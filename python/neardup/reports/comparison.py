@@ -7,11 +7,18 @@ from dataclasses import dataclass
 
 from neardup.copying.findings import Ignored
 from neardup.reports.catalogue import Words
-from neardup.reports.changes import PAGE_STEPS, Changes, Equal, changes
-from neardup.reports.differences import Budget
+from neardup.reports.differences import PAGE_STEPS, Budget, Changes, Equal, changes
 from neardup.reports.marked_text import Measure, Part, Stretch, parts_of
-from neardup.reports.markup import Piece, cosine, line, number, share
-from neardup.reports.shell import environment, policy_with_script, script
+from neardup.reports.shell import (
+    Piece,
+    cosine,
+    environment,
+    line,
+    number,
+    policy_with_script,
+    script,
+    share,
+)
 from neardup.text.passages import Passage
 
 SHOWN_CHARACTERS = 3_000_000

@@ -10,15 +10,22 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from neardup.copying.findings import Copying, Figures, Finding, Source
-from neardup.copying.names import Places
+from neardup.copying.findings import Copying, Figures, Finding, Places, Source
 from neardup.reports.catalogue import Words
+from neardup.reports.charts import Shares, shares_of, whole_percent
 from neardup.reports.comparison import Compared, Figure, pair_view
 from neardup.reports.document import DocumentView, SourceRow, document_view
-from neardup.reports.markup import Piece, line, number, plain, share
 from neardup.reports.network import Graph, Matrix, Net, Tie, graph_of, matrix_of
-from neardup.reports.shares import Shares, shares_of, whole_percent
-from neardup.reports.shell import environment, policy_with_script, script
+from neardup.reports.shell import (
+    Piece,
+    environment,
+    line,
+    number,
+    plain,
+    policy_with_script,
+    script,
+    share,
+)
 from neardup.text.passages import Passage
 
 INDEX = "index.html"

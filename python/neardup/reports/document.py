@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from neardup.copying.findings import Figures, Finding, Source
 from neardup.reports.catalogue import Words
-from neardup.reports.changes import PAGE_STEPS
 from neardup.reports.comparison import Figure, edits_of, equal_share, numbered, total_of, unit_of
-from neardup.reports.differences import Budget
+from neardup.reports.differences import PAGE_STEPS, Budget
 from neardup.reports.marked_text import Measure, Part, Stretch, parts_of
-from neardup.reports.markup import Piece, cosine, line, number, share
+from neardup.reports.shell import Piece, cosine, line, number, share
 from neardup.text.passages import Passage
 
 NAMES = ("share", "unquoted", "largest")

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neardup.reports.catalogue import Said, Words
-from neardup.reports.chart import Drawing, drawn
+from neardup.reports.charts import Drawing, Histogram, chart_of, drawn, size_chart
 from neardup.reports.differences import Fold
-from neardup.reports.histograms import Histogram, chart_of, size_chart
-from neardup.reports.markup import cosine, line, number, plain
-from neardup.reports.shell import POLICY, environment
+from neardup.reports.shell import POLICY, cosine, environment, line, number, plain
 from neardup.reports.side_by_side import Beside, Shown, Sides
 
 OPENED = 3

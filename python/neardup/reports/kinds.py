@@ -12,8 +12,17 @@ from typing import NamedTuple
 
 from neardup.reports.catalogue import Said, Words
 from neardup.reports.facets import OTHERS, Facet, Facets
-from neardup.reports.markup import Piece, cosine, line, number, percent, plain
-from neardup.reports.shell import environment, policy_with_script, script
+from neardup.reports.shell import (
+    Piece,
+    cosine,
+    environment,
+    line,
+    number,
+    percent,
+    plain,
+    policy_with_script,
+    script,
+)
 from neardup.reports.views import SampleView, View, Viewed, shortened
 
 SCRIPT = "kinds.js"

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from neardup.copying.findings import Ignored
-from neardup.reports.changes import Spans
-from neardup.reports.markup import Piece, block
+from neardup.reports.differences import Spans
+from neardup.reports.shell import Piece, block
 
 # Of stretches that lie on one another so many are named; the others would only add to the page.
 MOST_KEYS = 24

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from neardup.reports.catalogue import Words
-from neardup.reports.markup import plain, share
+from neardup.reports.shell import plain, share
 
 MATRIX_ROWS = 40
 MATRIX_COLUMNS = 40

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from neardup.reports.catalogue import Words
 from neardup.reports.differences import Budget, Differences, Fold, Stretch, differences
-from neardup.reports.markup import Piece, block, cosine, line
+from neardup.reports.shell import Piece, block, cosine, line
 
 # Callers cut texts; this is for those that did not.
 SHOWN_CHARACTERS = 20_000

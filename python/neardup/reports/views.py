@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from neardup.reports.catalogue import Words
 from neardup.reports.differences import Budget, Stretch, differences, runs
-from neardup.reports.markup import cosine, line
+from neardup.reports.shell import cosine, line
 
 # Names that lines of a view begin with, in their order. A line of any other is text.
 NAMES = ("within", "status", "header", "title", "tags", "keys", "text", "body")

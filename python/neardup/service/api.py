@@ -10,9 +10,8 @@ import msgspec
 from starlette.types import Receive, Send
 
 from neardup.service import answers, models
-from neardup.service.errors import UnknownDocument
+from neardup.service.errors import Refusal, UnknownDocument
 from neardup.service.ndjson import Reply, listed
-from neardup.service.problems import Refusal
 from neardup.service.state import Service
 
 SOUP = "Wash the lentils, fry the onions, and let both simmer with the stock for half an hour."

@@ -19,15 +19,13 @@ from neardup.collection import CollectionError
 from neardup.service.api import OPERATIONS
 from neardup.service.auth import Rights
 from neardup.service.endpoint import Endpoint
-from neardup.service.errors import TooMany, UnknownDocument
-from neardup.service.files import Files
+from neardup.service.errors import Refusal, TooMany, UnknownDocument, problem, refusal_of
 from neardup.service.health import watching
 from neardup.service.metrics import Metrics
 from neardup.service.middleware import Guard
 from neardup.service.pages import missing, routes
-from neardup.service.problems import Refusal, problem
-from neardup.service.refusals import refusal_of
 from neardup.service.state import Service
+from neardup.service.static_files import Files
 from neardup.service.worker_pool import Busy
 
 # What a page may raise, and is told as by the API.

@@ -12,10 +12,9 @@ from starlette.types import Receive, Scope, Send
 
 from neardup.service.api import Operation
 from neardup.service.auth import check_write
+from neardup.service.errors import Refusal, problem, refusal_of
 from neardup.service.models import encoder
 from neardup.service.ndjson import Replies, wants_lines
-from neardup.service.problems import Refusal, problem
-from neardup.service.refusals import refusal_of
 from neardup.service.requests import (
     JSON,
     LINES,

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from neardup.service import metrics, models, openapi
 from neardup.service.api import OPERATIONS
-from neardup.service.problems import Refusal
+from neardup.service.errors import Refusal
 from neardup.service.requests import JSON
 from neardup.service.state import Service
 from neardup.service.worker_pool import Busy

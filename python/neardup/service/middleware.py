@@ -14,12 +14,10 @@ from urllib.parse import urlencode, urlsplit
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from neardup.service.addresses import client_of
-from neardup.service.auth import KEY, Rights
-from neardup.service.budget import Budget, Share
+from neardup.service.auth import KEY, Rights, client_of
+from neardup.service.errors import Refusal
+from neardup.service.limits import Budget, Rate, Share
 from neardup.service.metrics import Metrics
-from neardup.service.problems import Refusal
-from neardup.service.rate import Rate
 from neardup.service.requests import SHARE, Unread, bounded, header
 from neardup.service.settings import LOCAL_NAMES, Settings
 

@@ -10,10 +10,8 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from neardup.service import answers, models
-from neardup.service.budget import Share
-from neardup.service.pace import Pace
-from neardup.service.problems import Refusal, title_of
-from neardup.service.refusals import refusal_of
+from neardup.service.errors import Refusal, refusal_of, title_of
+from neardup.service.limits import Pace, Share
 from neardup.service.requests import NDJSON, Gone, decoded
 from neardup.service.settings import Settings
 from neardup.service.state import Service

@@ -11,7 +11,7 @@ import msgspec
 from neardup._core import __version__
 from neardup.service import models
 from neardup.service.api import Operation
-from neardup.service.problems import MEDIA_TYPE
+from neardup.service.errors import MEDIA_TYPE
 from neardup.service.requests import JSON, NDJSON
 
 REFERENCE = "#/components/schemas/{name}"

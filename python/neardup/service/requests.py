@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 import msgspec
 from starlette.types import Message, Receive, Scope
 
-from neardup.service.budget import Share
-from neardup.service.problems import Refusal
+from neardup.service.errors import Refusal
+from neardup.service.limits import Share
 from neardup.service.settings import Settings
 
 T = TypeVar("T")

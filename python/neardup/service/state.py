@@ -11,7 +11,7 @@ from neardup.service.worker_pool import Busy, Door
 from neardup.service.writer import Rows, Writer
 
 if TYPE_CHECKING:
-    from neardup.service.clustering import Clustering
+    from neardup.service.answers import Clustering
 
 __all__ = ["Busy", "Service"]
 

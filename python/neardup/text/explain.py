@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from neardup._util.width import cells, cut
+from neardup._util.strings import cells, cut
 from neardup.text.features import Feature, TextLike, features, token_hash
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import Recipe, as_recipe

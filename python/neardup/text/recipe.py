@@ -14,16 +14,13 @@ from typing import Any, Literal, Self, cast, get_args
 
 from neardup import _core
 from neardup._util.arrow import as_column, is_arrow
-from neardup._util.digest import digest
-from neardup._util.forks import UNFORKED
-from neardup._util.lazy import lazy
+from neardup._util.lazy import UNFORKED, lazy
 from neardup._util.numbers import as_float, check_threads, is_real, whole
 from neardup._util.settings_file import read_settings
-from neardup._util.strings import check_unicode
-from neardup.text.idf import Idf
+from neardup._util.strings import check_unicode, digest
 from neardup.text.presets import HTTP_VIEWS, PRESETS
-from neardup.text.stopwords import Stopwords
 from neardup.text.views import Viewing, ViewWeights, masks_of
+from neardup.text.vocabulary import Idf, Stopwords
 
 Normalize = Literal["nfkc_casefold", "nfkc", "casefold", "lower", "none"]
 Tokens = Literal[

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from neardup.engines.spark import masters, session
+from neardup.engines.spark import probe, session
 from neardup.engines.spark.errors import SparkFailedError
 
 
@@ -61,7 +61,7 @@ ALERT = b"\x15\x03\x03\x00\x02\x02\x46"
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masters, "PATIENCE", 1.5)
+    monkeypatch.setattr(probe, "PATIENCE", 1.5)
     # There is no JVM beside the client.
     monkeypatch.setattr(session, "_has", lambda _: True)
     monkeypatch.setattr(session, "java_version", lambda: 17)
@@ -117,8 +117,8 @@ def test_no_master_of_spark(answer: bytes | None, said: str) -> None:
 def test_what_may_be_a_master_is_left_to_spark(answer: bytes) -> None:
     """One that wants TLS hangs up, or says so in its way."""
     with listening(answer) as port:
-        assert masters.reach(f"spark://127.0.0.1:{port}") == "127.0.0.1"
+        assert probe.reach(f"spark://127.0.0.1:{port}") == "127.0.0.1"
 
 
 def test_several_masters_are_left_to_spark() -> None:
-    assert masters.reach("spark://a:7077,b:7077") == ""
+    assert probe.reach("spark://a:7077,b:7077") == ""

@@ -13,9 +13,10 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from helpers import document_files
 from helpers.batches import pairs, read, texts
-from neardup.files.documents import html, html_nesting
+from neardup.files.documents import html
+from neardup.files.documents import html as html_nesting
 from neardup.files.documents.prose import NotReadError
-from neardup.files.reading import Reading, Unreadable, html_bytes, read_batches
+from neardup.files.reading import Reading, Unreadable, encodings, read_batches
 
 MOST = 1 << 28
 
@@ -225,7 +226,7 @@ def test_encodings(tmp_path: Path, data: bytes, text: str, told: str) -> None:
     assert (batch.texts.to_pylist(), problems) == ([text], [])
     expected = [f"{path}: read as {told}, which the page declares"] if told else []
     assert notes == expected
-    assert html_bytes.decoded(data).endswith(f"<p>{text}</p></body>")
+    assert encodings.decoded(data).endswith(f"<p>{text}</p></body>")
 
 
 def test_an_encoding_that_is_asked_for_wins(tmp_path: Path) -> None:
@@ -250,7 +251,7 @@ def test_bytes_that_are_no_text_are_reported(tmp_path: Path) -> None:
 @given(st.binary(max_size=300))
 @settings(max_examples=200)
 def test_junk_is_read_or_refused(data: bytes) -> None:
-    text = html.text_of(html_bytes.decoded(data), MOST)
+    text = html.text_of(encodings.decoded(data), MOST)
     text.encode()
 
 

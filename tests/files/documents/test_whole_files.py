@@ -16,7 +16,7 @@ import pytest
 from helpers import document_files
 from helpers.batches import pack, pairs, read, texts
 from neardup.files import reading
-from neardup.files.documents import zip_parts
+from neardup.files.documents import zipped_xml
 from neardup.files.documents.prose import NotReadError
 from neardup.files.documents.whole_files import KINDS
 from neardup.files.reading import document
@@ -183,7 +183,7 @@ def test_a_locked_zip(tmp_path: Path, kind: str) -> None:
     ],
 )
 def test_word_documents_that_are_no_zip(tmp_path: Path, inside: str, told: str) -> None:
-    data = zip_parts.OLE + bytes(500) + inside.encode("utf-16-le")
+    data = zipped_xml.OLE + bytes(500) + inside.encode("utf-16-le")
     assert read(put(tmp_path, "a.docx", data))[1] == [f" {told}"]
 
 
@@ -217,7 +217,7 @@ def test_a_bomb_that_lies_about_its_size(tmp_path: Path, kind: str) -> None:
 
 
 def test_what_comes_out_is_counted_whatever_the_list_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = zip_parts.Parts(document_files.zipped({"a": b"x" * 1000}), 500)
+    parts = zipped_xml.Parts(document_files.zipped({"a": b"x" * 1000}), 500)
 
     class Endless(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
@@ -231,17 +231,17 @@ def test_what_comes_out_is_counted_whatever_the_list_says(monkeypatch: pytest.Mo
 
 
 def test_all_parts_count_together() -> None:
-    parts = zip_parts.Parts(document_files.zipped({"a": b"x" * 600, "b": b"y" * 600}), 1000)
+    parts = zipped_xml.Parts(document_files.zipped({"a": b"x" * 600, "b": b"y" * 600}), 1000)
     assert len(parts.read("a")) == 600
     with pytest.raises(NotReadError, match=r"holds more than 1,000 bytes .*\(b alone has 600"):
         parts.read("b")
 
 
 def test_more_parts_than_any_document_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zip_parts, "MOST_PARTS", 3)
-    zip_parts.Parts(document_files.zipped(dict.fromkeys("abc", "")), 1000)
+    monkeypatch.setattr(zipped_xml, "MOST_PARTS", 3)
+    zipped_xml.Parts(document_files.zipped(dict.fromkeys("abc", "")), 1000)
     with pytest.raises(NotReadError, match="a zip of more than 3 parts"):
-        zip_parts.Parts(document_files.zipped(dict.fromkeys("abcd", "")), 1000)
+        zipped_xml.Parts(document_files.zipped(dict.fromkeys("abcd", "")), 1000)
 
 
 LAUGHS = (

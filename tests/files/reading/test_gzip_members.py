@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.reading import gzip_members
-from neardup.files.reading.gzip_members import BETWEEN, Members
+from neardup.files.reading import compression
+from neardup.files.reading.compression import BETWEEN, Members
 
 
 def unpacked(data: bytes, size: int = 1000) -> tuple[bytes, Members]:
@@ -37,7 +37,7 @@ def test_whole_members_are_what_gzip_says(
 ) -> None:
     data = b"".join(gzip.compress(part) + bytes(zeros) for part in parts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gzip_members, "PIECE", piece)
+        patch.setattr(compression, "PIECE", piece)
         found, members = unpacked(data, size)
     assert found == b"".join(parts)
     assert members.breaks == []

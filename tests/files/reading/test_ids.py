@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.reading import duplicate_ids as repeats_module
-from neardup.files.reading.duplicate_ids import Repeats
+from neardup.files.reading import ids as repeats_module
+from neardup.files.reading.ids import Repeats
 
 
 def ids(names: list[str]) -> pa.LargeStringArray:

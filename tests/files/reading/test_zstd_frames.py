@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.reading import zstd_frames
-from neardup.files.reading.gzip_members import BETWEEN
-from neardup.files.reading.zstd_frames import MAGIC, Frames
+from neardup.files.reading import compression
+from neardup.files.reading.compression import BETWEEN, ZSTD_MAGIC, Frames
 
 SKIPPED = b"\x5d\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"hello"
 
@@ -107,15 +106,15 @@ def test_a_file_that_is_cut_gives_what_is_there() -> None:
 
 def test_bytes_that_look_like_a_frame_are_not_taken_for_one() -> None:
     fake = packed(b"not a record")
-    data = packed(record(1, 10)) + b"junk" + MAGIC + fake + packed(record(2, 10))
+    data = packed(record(1, 10)) + b"junk" + ZSTD_MAGIC + fake + packed(record(2, 10))
     found, frames = unpacked(data)
     assert found == record(1, 10) + record(2, 10)
     assert [each.reason for each in frames.breaks] == ["is no zstd"]
 
 
 def test_bytes_made_to_look_like_frames_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zstd_frames, "MOST_TRIES", 100)
-    data = packed(record(1, 10)) + b"junk" + MAGIC * 100_000 + packed(record(2, 10))
+    monkeypatch.setattr(compression, "MOST_TRIES", 100)
+    data = packed(record(1, 10)) + b"junk" + ZSTD_MAGIC * 100_000 + packed(record(2, 10))
     found, frames = unpacked(data)
     assert found == record(1, 10)
     assert [each.resumed for each in frames.breaks] == [None]
@@ -130,4 +129,4 @@ def test_damage_everywhere_ends() -> None:
             data[chance.randrange(len(data))] = chance.randrange(256)
         found, _ = unpacked(bytes(data))
         # A block may be made one of equal bytes.
-        assert len(found) <= 50 * (zstd_frames.MOST_BLOCK + 300)
+        assert len(found) <= 50 * (compression.MOST_BLOCK + 300)

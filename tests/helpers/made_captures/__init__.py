@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from neardup.http.response import Response
+from neardup.http.messages import Response
 
 from . import apis, notices, servers
 from .coding import CODINGS, Coding, encoded

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from neardup.http.response import Response
+from neardup.http.messages import Response
 
 from .coding import encoded
 

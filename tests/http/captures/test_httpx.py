@@ -19,7 +19,7 @@ from neardup.files.reading import Reading
 from neardup.files.writing.kept_records import open_kept
 from neardup.http.captures import raw
 from neardup.http.captures.raw import STATUS_LINE
-from neardup.http.response import Response
+from neardup.http.messages import Response
 
 PAGE = answer("http://a.example/x", "<title>T</title><p>Grüße 你好</p>")
 

@@ -21,8 +21,8 @@ import neardup as nd
 from neardup.service.background import serving
 from neardup.service.client import calls, retry
 from neardup.service.demo import demo_collection
+from neardup.service.errors import refusal_of
 from neardup.service.models import CheckedLine, Document, LineProblem
-from neardup.service.refusals import refusal_of
 from neardup.service.worker_pool import Busy
 
 SOUP = "wash the lentils and fry the onions, then let both simmer for half an hour"

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.service.learning import edits, exercise, model
+from neardup.service.learning import exercise, model
+from neardup.service.learning import model as edits
 from neardup.service.learning.blocks import table
-from neardup.service.learning.examples import BLOCKS, BLOCKS_64
-from neardup.service.learning.words import Refused
+from neardup.service.learning.exercise import BLOCKS, BLOCKS_64
+from neardup.service.learning.steps import Refused
 
 
 def test_the_table_of_the_note_on_a_library() -> None:

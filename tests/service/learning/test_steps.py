@@ -9,16 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.service.learning.examples import EXAMPLES
+from neardup.service.learning.exercise import EXAMPLES
 from neardup.service.learning.lessons import asked
 from neardup.service.learning.steps import (
     Steps,
+    Word,
     beside,
     given_hashes,
+    parse,
     steps_of_text,
     steps_of_words,
 )
-from neardup.service.learning.words import Word, parse
 from reference.fingerprint import lookup3
 
 BY_KEY = {example.key: example.values for example in EXAMPLES}

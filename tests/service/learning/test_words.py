@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.service.learning.words import MAX_WORDS, Refused, Word, parse, write
+from neardup.service.learning.steps import MAX_WORDS, Refused, Word, parse, write
 
 TOKENS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=64)
 WEIGHTS = st.one_of(st.integers(0, 10**6).map(float), st.floats(0, 1e6))

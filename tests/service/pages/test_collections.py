@@ -10,8 +10,8 @@ import pytest
 
 from helpers.service_pages import WORDS, check_harmless
 from neardup.collection import Collection
-from neardup.service.notes import FILE
-from neardup.service.pages import checking
+from neardup.service.marks import FILE
+from neardup.service.pages import check
 
 PATHS = ("/check", f"/check?text={WORDS}", "/compare?left=a&right=b", "/collection", "/learn")
 
@@ -68,7 +68,7 @@ def test_notes_that_cannot_be_read(serve: Callable[..., str], tmp_path: Path) ->
 def test_a_large_collection_without_runs_is_asked_for_the_nearest_only(
     serve: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checking, "READ_THROUGH", 1)
+    monkeypatch.setattr(check, "READ_THROUGH", 1)
     with Collection.open(tmp_path / "c.neardup") as collection:
         collection.add([("a", WORDS), ("b", f"{WORDS} and more"), ("c", "nothing like it at all")])
         url = serve(collection)
@@ -89,14 +89,14 @@ def test_all_near_documents_are_counted(
         api = httpx.post(f"{url}/v1/check", json={"text": WORDS}, params={"radius": 3}).json()
         found = httpx.get(f"{url}/check.json", params={"text": WORDS}, timeout=60).json()
         assert found["near"] == len(api["matches"]) == 30
-        assert len(found["nearest"]) == checking.NEAREST
+        assert len(found["nearest"]) == check.NEAREST
         page = httpx.get(f"{url}/check", params={"text": WORDS}, timeout=60).text
         assert "30 documents are near it" in page
         if keeps:
             # Of a document itself only the others count.
             itself = httpx.get(f"{url}/check.json", params={"id": "same 7"}, timeout=60).json()
             assert itself["near"] == 29
-        monkeypatch.setattr(checking, "COUNTED", 20)
+        monkeypatch.setattr(check, "COUNTED", 20)
         found = httpx.get(f"{url}/check.json", params={"text": WORDS}, timeout=60).json()
         assert found["near"] == 20
 

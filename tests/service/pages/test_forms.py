@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
-from neardup.service.pages.forms import parsed
+from neardup.service.pages.page_input import parsed
 
 CODED = Headers({"content-type": "application/x-www-form-urlencoded"})
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -17,11 +17,9 @@ import neardup as nd
 from helpers.html_page import NASTY, VOID, Page
 from neardup.service.app import make_app
 from neardup.service.demo import demo_collection
-from neardup.service.learning.examples import EXAMPLES
-from neardup.service.learning.exercise import exercise
+from neardup.service.learning.exercise import EXAMPLES, exercise
 from neardup.service.learning.lessons import BLOCK, COMMON, EXERCISE, PLOT, WORDS
-from neardup.service.learning.steps import WIDTHS
-from neardup.service.learning.words import Word, write
+from neardup.service.learning.steps import WIDTHS, Word, write
 from neardup.service.pages.learn import SAID
 from neardup.service.state import Service
 from neardup.text.presets import PRESETS

@@ -8,9 +8,8 @@ from string import Formatter
 
 import neardup.service.pages
 from neardup.reports.catalogue import CATALOGUE
-from neardup.service.pages.collection_phrases import COLLECTION_PHRASES
 from neardup.service.pages.learn import SAID
-from neardup.service.pages.phrases import PHRASES
+from neardup.service.pages.phrases import COLLECTION_PHRASES, PHRASES
 
 ALL = (CATALOGUE, PHRASES, COLLECTION_PHRASES, SAID)
 

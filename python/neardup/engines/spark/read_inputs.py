@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from neardup.engines.spark import files
+from neardup.engines.spark import transfer
 from neardup.engines.spark.errors import waited
 from neardup.engines.spark.input_units import (
     PIECES,
@@ -33,7 +33,7 @@ from neardup.files.reading import Unreadable, format_of, streams
 from neardup.files.reading.batch import Task
 from neardup.files.reading.document import STDIN, name_of
 from neardup.files.reading.formats import is_known, is_url, packing, source_of
-from neardup.files.reading.missing_ids import Places
+from neardup.files.reading.ids import Places
 
 if TYPE_CHECKING:
     from neardup.engines.spark.session import Session
@@ -68,7 +68,7 @@ def expanded(session: Session, names: Sequence[str]) -> list[str]:
         if not is_of_spark(name):
             found.append(name)
         elif glob.has_magic(name) or not source_of(name):
-            inside = [path for path in files.expanded(session, name) if is_known(path)]
+            inside = [path for path in transfer.expanded(session, name) if is_known(path)]
             if not inside:
                 raise ValueError(f"{name_of(name)}: no file to read there")
             found += inside
@@ -82,7 +82,7 @@ def opened_by_spark(session: Session) -> Iterator[None]:
     """In here this process reads what is in Spark's storage through Spark."""
 
     def opened(url: str) -> Any:
-        return files.opened(session, url) if is_of_spark(url) else None
+        return transfer.opened(session, url) if is_of_spark(url) else None
 
     with streams.opened_by(opened):
         yield
@@ -218,7 +218,7 @@ class Spread:
         def read() -> list[Any]:
             frame = None
             for at in units:
-                one = files.content(self._session, self._units[at].path, at)
+                one = transfer.content(self._session, self._units[at].path, at)
                 frame = one if frame is None else frame.unionAll(one)
             if frame is None:
                 return []

@@ -30,8 +30,7 @@ from neardup.engines.spark.errors import (
     is_of_spark,
     sentence_of,
 )
-from neardup.engines.spark.masters import SAIL, check_master, reach
-from neardup.engines.spark.probe import check_memory, check_workers
+from neardup.engines.spark.probe import SAIL, check_master, check_memory, check_workers, reach
 
 INSTALL = "pip install 'neardup[spark]'"
 CLASSIC = "pip install 'pyspark>=4,<5'"

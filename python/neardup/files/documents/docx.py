@@ -5,8 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from neardup.files.documents.prose import Prose
-from neardup.files.documents.xml_events import events, local
-from neardup.files.documents.zip_parts import Parts
+from neardup.files.documents.zipped_xml import Parts, events, local
 
 MAIN = "word/document.xml"
 RELATIONS = "_rels/.rels"

@@ -8,9 +8,8 @@ from urllib.parse import unquote
 
 from neardup.files.documents import html
 from neardup.files.documents.prose import NotReadError
-from neardup.files.documents.xml_events import events, local
-from neardup.files.documents.zip_parts import Parts
-from neardup.files.reading import html_bytes
+from neardup.files.documents.zipped_xml import Parts, events, local
+from neardup.files.reading import encodings
 
 CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
@@ -38,7 +37,7 @@ def text_of(data: bytes, most: int) -> str:
             raise NotReadError(f"is encrypted ({path})", kind="is encrypted")
         if path not in parts:
             raise NotReadError(f"is damaged (it has no part {path})", kind="is damaged")
-        text = html.text_of(html_bytes.decoded(parts.read(path)), left)
+        text = html.text_of(encodings.decoded(parts.read(path)), left)
         left = max(left - len(text), 0)
         if text:
             texts.append(text)

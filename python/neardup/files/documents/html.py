@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
-from neardup.files.documents.html_nesting import flattened
 from neardup.files.documents.prose import NotReadError, Prose
 from neardup.files.reading.extra import package
 
@@ -113,3 +113,165 @@ def _is_hidden(node: Any, tag: str) -> bool:
         return True
     style = attributes.get("style")
     return bool(style) and HIDING.search(style.lower()) is not None
+
+
+# HTML without tags that would make its tree deep, or many times as large as the page.
+#
+# Both are a matter of a few kilobytes. Deep trees take time that grows with the square of the depth.
+# Formatting that is left open is made anew in every paragraph that follows.
+
+# Browsers stop nesting here too.
+DEPTH = 512
+# Formatting that is open at once. No page needs more, and it shows in no text.
+FORMATS = 32
+
+SPACE = r"[ \t\n\f\r]"
+BEGIN = re.compile(r"<(?:(!--)|([!?]|/[^a-zA-Z>])|(/?)([a-zA-Z][^ \t\n\f\r/>]*))")
+# The rest of a tag: a ">" in a quoted value does not end it. Nothing is tried twice.
+NAME = r"(?:=[^ \t\n\f\r/>=]*+|[^ \t\n\f\r/>=]++)"
+VALUE = r"""(?>"[^"]*+"|'[^']*+'|(?!["'])[^ \t\n\f\r>]*+)"""
+REST = re.compile(rf"(?>{SPACE}++|/|{NAME}(?:{SPACE}*+={SPACE}*+{VALUE}|(?!{SPACE}*+=)))*+>")
+# They have no end, or are ended by the next of their kind.
+UNCOUNTED = {
+    *("area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img"),
+    *("input", "keygen", "link", "meta", "param", "source", "track", "wbr", "p", "tr", "td", "th"),
+    *("tbody", "thead", "tfoot", "colgroup", "option", "html", "head", "body"),
+}
+# What is in them is no markup, unless they are in a drawing or a formula.
+RAW = {"script", "style", "title", "textarea", "iframe", "xmp", "noembed", "noframes", "plaintext"}
+FOREIGN = {"svg", "math"}
+FORMATTING = {
+    *("a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt"),
+    "u",
+}
+# An end tag in them does not end what they are in.
+WALLS = {
+    *("table", "caption", "template", "select", "object", "applet", "marquee", "foreignobject"),
+    *("desc", "title", "mi", "mo", "mn", "ms", "mtext", "annotation-xml"),
+}
+# Their end tags end all that is in them; those of others do so only if none of these is in them.
+STRONG = {
+    *("address", "article", "aside", "blockquote", "button", "center", "details", "dialog", "dir"),
+    *("div", "dl", "fieldset", "figcaption", "figure", "footer", "header", "hgroup", "listing"),
+    *("main", "menu", "nav", "ol", "pre", "search", "section", "summary", "ul", "h1", "h2", "h3"),
+    *("h4", "h5", "h6", *WALLS, *FOREIGN, "li", "dd", "dt", "form"),
+}
+ITEMS = {"li": {"li"}, "dd": {"dd", "dt"}, "dt": {"dd", "dt"}}
+PASSED = {"div", "address"}
+
+
+def flattened(markup: str) -> str:
+    """The same without tags that are nested deeper than `DEPTH`, and without formatting beyond
+    `FORMATS`; what is in them stays."""
+    if markup.count("<") <= FORMATS:
+        return markup
+    parts: list[str] = []
+    open_ = _Open()
+    endless: set[str] = set()
+    at = done = 0
+    while (found := BEGIN.search(markup, at)) is not None:
+        at = found.end()
+        if found[1]:
+            # Without an end all the rest is a comment.
+            at = markup.find("-->", found.start() + 2) + 3
+            if at < 3:
+                break
+            continue
+        if found[2]:
+            if not (at := markup.find(">", found.start() + 2) + 1):
+                break
+            continue
+        name, is_end = found[4].lower(), bool(found[3])
+        if (rest := REST.match(markup, at)) is None:
+            break  # a tag without an end is none, and nothing is behind it
+        at = rest.end()
+        if name in RAW and not open_.is_foreign:
+            # Without an end it is looked at as if it were markup: that is seen by nobody.
+            if not is_end and name not in endless:
+                if (end := _end_of(name, markup, at)) >= 0:
+                    at = end
+                else:
+                    endless.add(name)
+            continue
+        if name in UNCOUNTED:
+            continue
+        if not (open_.ends(name) if is_end else open_.begins(name)):
+            # Formatting may stand within a word.
+            parts += [markup[done : found.start()], "" if name in FORMATTING else " "]
+            done = at
+    return "".join([*parts, markup[done:]]) if parts else markup
+
+
+class _Open:
+    """The elements that are open, as a browser would have it. In doubt they stay open."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._formats = 0
+        # What was left out, by name, so that its end is too.
+        self._deep: Counter[str] = Counter()
+        self._formatting: Counter[str] = Counter()
+
+    @property
+    def is_foreign(self) -> bool:
+        return not FOREIGN.isdisjoint(self._names)
+
+    def begins(self, name: str) -> bool:
+        """Whether the tag stays."""
+        if name in FORMATTING:
+            if self._formats >= FORMATS or len(self._names) >= DEPTH:
+                self._formatting[name] += 1
+                return False
+            self._formats += 1
+        elif name in ITEMS:
+            self._next_item(ITEMS[name])
+        if len(self._names) >= DEPTH:
+            self._deep[name] += 1
+            return False
+        self._names.append(name)
+        return True
+
+    def ends(self, name: str) -> bool:
+        """Whether the tag stays."""
+        left_out = self._formatting if name in FORMATTING else self._deep
+        if left_out[name]:
+            left_out[name] -= 1
+            return False
+        names = self._names
+        if name not in names:
+            return True
+        stops = WALLS if name in STRONG or name in FORMATTING else STRONG
+        for place in range(len(names) - 1, -1, -1):
+            if names[place] == name:
+                if name in FORMATTING:
+                    # What is in it stays open, and so do formats that ended with a block.
+                    del names[place]
+                    self._formats -= 1
+                elif name == "form":
+                    del names[place]
+                else:
+                    self._cut(place)
+                break
+            if names[place] in stops:
+                break
+        return True
+
+    def _next_item(self, kinds: set[str]) -> None:
+        for place in range(len(self._names) - 1, -1, -1):
+            name = self._names[place]
+            if name in kinds:
+                self._cut(place)
+                return
+            if name in STRONG and name not in PASSED:
+                return
+
+    def _cut(self, place: int) -> None:
+        del self._names[place:]
+        # They were in all that is open, so they have ended too.
+        self._deep.clear()
+
+
+def _end_of(name: str, markup: str, at: int) -> int:
+    """Where the content of an element that holds no markup ends; -1 if nowhere."""
+    found = re.compile(rf"</{name}(?=[ \t\n\f\r/>])", re.IGNORECASE).search(markup, at)
+    return -1 if found is None else found.start()

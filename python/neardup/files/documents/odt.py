@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from neardup.files.documents.prose import NotReadError, Prose
-from neardup.files.documents.xml_events import events, local
-from neardup.files.documents.zip_parts import Parts
+from neardup.files.documents.zipped_xml import Parts, events, local
 
 CONTENT = "content.xml"
 MANIFEST = "META-INF/manifest.xml"

@@ -66,7 +66,7 @@ def whole_text(kind: str, task: Task) -> str | None:
 
 def _page(task: Task, data: bytes, encoding: str | None, most: int) -> str | None:
     from neardup.files.documents import html
-    from neardup.files.reading import html_bytes
+    from neardup.files.reading import encodings as html_bytes
 
     data = data.removeprefix(BOM)
     if encoding is None and (found := html_bytes.encoding_of(data)) != encodings.UTF8:

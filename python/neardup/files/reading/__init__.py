@@ -15,10 +15,9 @@ from neardup.files.reading import jsonl as _jsonl  # noqa: F401
 from neardup.files.reading import parquet as _parquet  # noqa: F401
 from neardup.files.reading.batch import Batch, Making, Reading, Task
 from neardup.files.reading.document import Document, Note, Report, Unreadable, batches, name_of
-from neardup.files.reading.duplicate_ids import Repeats
 from neardup.files.reading.expand import captures_of, expand, ignore
 from neardup.files.reading.formats import SOURCES
-from neardup.files.reading.missing_ids import Places
+from neardup.files.reading.ids import Places, Repeats
 from neardup.files.reading.recognition import check_options, format_of
 from neardup.files.reading.streams import Progress, copied, spooled_stdin
 

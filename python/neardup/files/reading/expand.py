@@ -10,9 +10,9 @@ from contextlib import suppress
 from enum import Enum, auto
 
 from neardup.files.reading.batch import Reading
-from neardup.files.reading.capture_kinds import ANY, CERTAIN, KINDS
 from neardup.files.reading.document import STDIN, Note, name_of
 from neardup.files.reading.formats import ENDINGS, PACKED, ending, is_known, is_url, whole_ending
+from neardup.files.reading.recognition import ANY, CERTAIN, KINDS
 
 # Of what was skipped, so many endings are told by name.
 SHOWN = 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from neardup._util.forks import UNFORKED
+from neardup._util.lazy import UNFORKED
 from neardup.files.documents.prose import NotReadError
 
 INSTALL = "pip install 'neardup[{}]'"

@@ -1,14 +1,117 @@
-"""What a file holds: told by the user, by its name, or by how it begins."""
+"""Which capture of HTTP responses a file is, by how it begins."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 
 from neardup.files.reading.batch import Reading
-from neardup.files.reading.capture_kinds import ANY, CERTAIN, kind_of
-from neardup.files.reading.document import STDIN
+from neardup.files.reading.document import BOM, STDIN
 from neardup.files.reading.formats import SOURCES, content_of, ending, source_of
 from neardup.files.reading.streams import beginning
+
+# As --format takes them, and as messages call them.
+KINDS = {
+    "warc": "WARC",
+    "har": "HAR",
+    "httpx": "JSON lines of httpx",
+    "burp": "XML of Burp",
+    "raw-http": "raw HTTP/1.x messages",
+}
+# Whatever it is: found out when it is read.
+ANY = "http"
+# The endings that only captures have.
+CERTAIN = {".warc": "warc", ".har": "har"}
+MESSAGE = re.compile(
+    rb"\s{0,64}(?:HTTP/\d(?:\.\d)?[ \t]+\d{3}(?!\d)|[A-Z][A-Z-]{2,19} \S{1,8192} HTTP/\d)"
+)
+XML = re.compile(
+    rb"\s*(?:<\?xml[^>]{0,256}\?>)?\s*(?:<!--.{0,4096}?-->\s*)*(?:<!DOCTYPE\s+items\b|<items\b)",
+    re.S,
+)
+HAR = re.compile(rb'\{\s*"log"\s*:\s*\{')
+FIELD = re.compile(
+    rb'"(url|input|status_code|status-code|stored_response_path|raw_header|failed)"\s*:'
+)
+FEROX = re.compile(rb'"type"\s*:\s*"(?:response|configuration|statistics|scan)"')
+FFUF = re.compile(rb'\{\s*"(?:commandline"\s*:|input"\s*:\s*\{)')
+# A line of it tells nothing by its end.
+LONG = 32 << 10
+# What other scanners write, and why it is of no use here.
+BODILESS = "has no responses in it, only their status and sizes"
+WAY_OUT = "save responses with httpx -irr -json, as WARC, or as raw files"
+
+
+def kind_of(data: bytes) -> str | None:
+    """The name of the format that the first bytes of a file tell; None if they tell none."""
+    data = data.removeprefix(BOM)
+    if data.lstrip()[:7].startswith((b"WARC/0.", b"WARC/1.", b"WARC/2.")):
+        return "warc"
+    if MESSAGE.match(data):
+        return "raw-http"
+    if XML.match(data):
+        return "burp"
+    start = data.lstrip()
+    if not start.startswith(b"{"):
+        return None
+    if HAR.match(start):
+        return "har"
+    if scanner_of(data) is not None:
+        return None
+    first = start.partition(b"\n")[0]
+    fields = set(FIELD.findall(first))
+    # A long body may come before all else: the columns are sorted in some versions.
+    if {b"url", b"input"} & fields and len(fields) > 1:
+        return "httpx"
+    return _by_columns(first)
+
+
+def _by_columns(line: bytes) -> str | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        # One that is longer than what was looked at has a body in it.
+        return "httpx" if len(line) >= LONG else None
+    if not isinstance(record, dict):
+        return None
+    if isinstance(record.get("log"), dict):
+        return "har"
+    return "httpx" if "url" in record and {"status_code", "body", "header"} & set(record) else None
+
+
+def scanner_of(data: bytes) -> str | None:
+    """The scanner that wrote a file of results without bodies, if one did."""
+    start = data.removeprefix(BOM).lstrip()
+    if not start.startswith((b"{", b"[")):
+        return None
+    first = start.partition(b"\n")[0][:65536]
+    if FEROX.search(first) and (
+        b'"wildcard"' in first or b'"line_count"' in first or b'"wordlists"' in first
+    ):
+        return "feroxbuster"
+    if FFUF.match(start) and (
+        b'"FUZZ"' in start or b"ffuf" in start[:4096] or b'"resultfile"' in start
+    ):
+        return "ffuf"
+    return None
+
+
+def unknown(data: bytes) -> tuple[str, str]:
+    """Why a file is no capture, and what helps."""
+    if not data.strip():
+        return "is empty", ""
+    if (scanner := scanner_of(data)) is not None:
+        return f"is JSON of {scanner}, which {BODILESS}", WAY_OUT
+    kinds = list(KINDS.values())
+    return (
+        f"holds no HTTP responses: {', '.join(kinds[:-1])} and {kinds[-1]} are read, also with "
+        ".gz or .zst",
+        "",
+    )
+
+
+# What a file holds: told by the user, by its name, or by how it begins.
 
 TEXT = "text"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from neardup.files.reading.batch import Reading
-from neardup.files.reading.capture_kinds import BODILESS, WAY_OUT
+from neardup.files.reading.recognition import BODILESS, WAY_OUT
 
 DEFAULT_ID = "id"
 SHOWN_COLUMNS = 8

@@ -15,9 +15,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from neardup.files.reading import document, encodings, formats
+from neardup.files.reading.compression import Break, Frames, Members
 from neardup.files.reading.document import GZIP, STDIN, ZSTD, name_of
-from neardup.files.reading.gzip_members import Break, Members
-from neardup.files.reading.zstd_frames import Frames
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from neardup.files.reading import Reading, format_of, read_batches
-from neardup.files.reading.capture_kinds import ANY, KINDS
 from neardup.files.reading.csv import header_of
 from neardup.files.reading.document import BOM, STDIN, Unreadable, name_of
 from neardup.files.reading.encodings import SAMPLE
 from neardup.files.reading.formats import ENDINGS, SOURCES, ending, source_of
 from neardup.files.reading.parquet import NotReadError, open_parquet, rows_at_once
+from neardup.files.reading.recognition import ANY, KINDS
 from neardup.files.reading.records import columns_of
 from neardup.files.reading.streams import DamagedError, beginning, can_reread, open_stored
-from neardup.files.writing.new_file import Raw, check, open_packed
-from neardup.files.writing.standard_output import in_full
+from neardup.files.writing.new_file import Raw, check, in_full, open_packed
 from neardup.files.writing.tables import WriteTable, open_groups, open_tables
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from typing import Any, TextIO
 
 from neardup.files.reading.csv import FORMULA, guarded
 from neardup.files.reading.formats import DELIMITERS, ENDINGS, ending
-from neardup.files.writing.new_file import check, open_new, open_packed
-from neardup.files.writing.standard_output import in_full
+from neardup.files.writing.new_file import check, in_full, open_new, open_packed
 
 Row = dict[str, Any]
 Write = Callable[[Row], object]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from neardup.files.reading.csv import FORMULA
 from neardup.files.reading.formats import DELIMITERS, ENDINGS, ending
-from neardup.files.writing.new_file import check, open_new, open_packed
-from neardup.files.writing.standard_output import in_full
+from neardup.files.writing.new_file import check, in_full, open_new, open_packed
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from functools import partial
 
 from neardup.files.reading.batch import Task
-from neardup.files.reading.capture_kinds import ANY, CERTAIN, kind_of, unknown
 from neardup.files.reading.document import STDIN
 from neardup.files.reading.encodings import SAMPLE
 from neardup.files.reading.formats import Source, ending, register
+from neardup.files.reading.recognition import ANY, CERTAIN, kind_of, unknown
 from neardup.files.reading.streams import open_told
 from neardup.http.captures.har import read_har
 from neardup.http.captures.httpx import read_httpx

@@ -12,8 +12,7 @@ from xml.parsers import expat  # entities are refused below, nothing is fetched
 from neardup.files.reading.bad_bytes import packed
 from neardup.files.reading.document import BOM, record_too_long
 from neardup.http.captures.reader import Capture, Captured
-from neardup.http.messages import MessageError
-from neardup.http.response import Response
+from neardup.http.messages import MessageError, Response
 
 PIECE = 1 << 16
 # Bytes without any event in them: no element of Burp has a name or attributes so long.

@@ -17,8 +17,7 @@ from neardup.files.reading.json import Value, Values
 from neardup.files.reading.records import BadRecordError, kind_of
 from neardup.http.captures.reader import Capture, Captured, clean, read_captures
 from neardup.http.encoding import UTF8, charset_of
-from neardup.http.messages import MOST_HEADERS, MessageError, first
-from neardup.http.response import Headers, Response
+from neardup.http.messages import MOST_HEADERS, Headers, MessageError, Response, first
 
 ABSENT = "a body that the capture does not hold; status, headers, type and length are compared"
 

@@ -14,15 +14,23 @@ from typing import Any
 from neardup.files.reading import document
 from neardup.files.reading.bad_bytes import not_utf8
 from neardup.files.reading.blocks import blocks
-from neardup.files.reading.capture_kinds import BODILESS, WAY_OUT, scanner_of
 from neardup.files.reading.document import STDIN, record_too_long
 from neardup.files.reading.formats import SOURCES, Source, is_url, register
+from neardup.files.reading.recognition import BODILESS, WAY_OUT, scanner_of
 from neardup.files.reading.records import BadRecordError, parse_record
 from neardup.http.captures.raw import last_response
 from neardup.http.captures.reader import Capture, Captured, clean, read_captures
 from neardup.http.encoding import UTF8, charset_of
-from neardup.http.messages import MOST_HEADERS, Head, MessageError, first, headers_of, response_head
-from neardup.http.response import Headers, Response
+from neardup.http.messages import (
+    MOST_HEADERS,
+    Head,
+    Headers,
+    MessageError,
+    Response,
+    first,
+    headers_of,
+    response_head,
+)
 
 # "HTTP/" in base64: with -irrb body and headers come so.
 PACKED_HEAD = "SFRUUC"

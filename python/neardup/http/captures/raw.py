@@ -16,12 +16,13 @@ from neardup.http.messages import (
     END,
     MOST_HEAD,
     Head,
+    Headers,
     MessageError,
     Request,
+    Response,
     request_head,
     response_head,
 )
-from neardup.http.response import Headers, Response
 
 PIECE = 1 << 17
 # Enough to see whether a message begins.

@@ -15,8 +15,7 @@ from neardup.files.reading.streams import DamagedError, Stored, most_unpacked, o
 from neardup.http.bodies import TOO_LONG, Body, body_of
 from neardup.http.encoding import charset_of
 from neardup.http.masks import MASKS, VIEWS
-from neardup.http.messages import Head, MessageError, first, response_head
-from neardup.http.response import Headers, Response
+from neardup.http.messages import Head, Headers, MessageError, Response, first, response_head
 from neardup.text.views import Viewing
 
 if TYPE_CHECKING:

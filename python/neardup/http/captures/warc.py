@@ -14,15 +14,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from neardup.files.documents.prose import NotReadError
+from neardup.files.reading.compression import Break
 from neardup.files.reading.document import record_too_long
 from neardup.files.reading.extra import package
 from neardup.files.reading.formats import Source, register
-from neardup.files.reading.gzip_members import Break
 from neardup.files.reading.streams import Stored
 from neardup.http.captures.reader import Capture, Captured, read_captures
 from neardup.http.encoding import charset_of
-from neardup.http.messages import MOST_HEAD, MessageError
-from neardup.http.response import Response
+from neardup.http.messages import MOST_HEAD, MessageError, Response
 
 # The first line of a record, where one begins.
 BEGIN = re.compile(

@@ -3,7 +3,7 @@
 try:
     from neardup.service.client.async_client import AsyncClient
     from neardup.service.client.client import Client
-    from neardup.service.client.errors import ServiceError
+    from neardup.service.client.retry import ServiceError
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] == "neardup":
         raise

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import msgspec
 
 from neardup.service import models
-from neardup.service.client.errors import ServiceError
+from neardup.service.client.retry import ServiceError
 
 if TYPE_CHECKING:
     import httpx

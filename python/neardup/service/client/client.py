@@ -12,8 +12,7 @@ import httpx
 from neardup.service import models
 from neardup.service.client import calls
 from neardup.service.client.calls import Batch, Call, Lines, T, error_of
-from neardup.service.client.connection import connection
-from neardup.service.client.retry import Patience
+from neardup.service.client.retry import Patience, connection
 
 
 class Client:

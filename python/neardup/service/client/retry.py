@@ -1,4 +1,4 @@
-"""When a request is sent again, and after how long."""
+"""What a service refuses."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import msgspec
 
 from neardup.service import models
@@ -14,6 +15,47 @@ if TYPE_CHECKING:
     import httpx
 
     from neardup.service.client.calls import Call
+
+
+class ServiceError(Exception):
+    """A service has refused a request, or could not answer it.
+
+    status  of the answer
+    title   what kind of problem it is
+    detail  what is wrong
+    errors  the values that are wrong, one sentence each
+    """
+
+    def __init__(self, status: int, title: str, detail: str, errors: tuple[str, ...] = ()) -> None:
+        super().__init__(status, title, detail, errors)
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.errors = errors
+
+    def __str__(self) -> str:
+        return "; ".join([f"{self.status} {self.title}: {self.detail}".rstrip(": "), *self.errors])
+
+
+# How a client reaches a service.
+
+
+def connection(url: str, token: str | None, timeout: float) -> dict[str, Any]:
+    """What httpx is to be made with."""
+    if not url.startswith(("http://", "https://")):
+        raise ValueError(f"the URL is {url!r}; it must begin with http:// or https://")
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    return {
+        "base_url": url,
+        "headers": headers,
+        "timeout": httpx.Timeout(timeout),
+        # A service is asked as it was named: neither by way of another host nor at another place.
+        "trust_env": False,
+        "follow_redirects": False,
+    }
+
+
+# When a request is sent again, and after how long.
 
 # Answers that ask to be patient.
 LATER = (429, 503)

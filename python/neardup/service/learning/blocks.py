@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from neardup.service.learning.words import Refused
+from neardup.service.learning.steps import Refused
 
 MIN_BITS, MAX_BITS = 4, 64
 MAX_STORED = 12

@@ -12,18 +12,21 @@ from neardup._util.lazy import lazy
 from neardup.service.learning import exercise as exercises
 from neardup.service.learning import model
 from neardup.service.learning.blocks import MAX_RADIUS, Table, table
-from neardup.service.learning.examples import BLOCKS, FIRST
-from neardup.service.learning.exercise import Exercise, Marks, check
+from neardup.service.learning.exercise import BLOCKS, FIRST, Exercise, Marks, check
 from neardup.service.learning.steps import (
+    MAX_WORDS,
     WIDTHS,
     Beside,
+    Refused,
     Steps,
     beside,
     given_hashes,
+    parse,
     steps_of_text,
     steps_of_words,
+    word_of,
+    write,
 )
-from neardup.service.learning.words import MAX_WORDS, Refused, parse, word_of, write
 
 T = TypeVar("T")
 Items = Sequence[tuple[str, str]]

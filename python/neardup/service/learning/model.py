@@ -7,11 +7,15 @@ fingerprints differs with the chance arccos(s) / π, s the cosine of the two tex
 from __future__ import annotations
 
 import math
+import random
+import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from neardup.service.learning.steps import WIDTHS, angle_share
-from neardup.service.learning.words import Refused
+from neardup.service.learning.steps import WIDTHS, Refused, angle_share, recipe_for
+from neardup.text.fingerprint import fingerprint, fingerprints
+from neardup.text.similarity import similarity
 
 # In thousandths of the words, so that the steps are exact.
 SHARES = tuple(step / 1000 for step in range(0, 301, 5))
@@ -90,3 +94,108 @@ def within(bits: int, chance: float) -> tuple[float, ...]:
 def measured(bits: int, radius: int) -> dict[float, float]:
     """What was measured at these settings; nothing for others."""
     return MEASURED.get(radius, {}) if bits == MEASURED_BITS else {}
+
+
+# A text of the user's, edited at random, and how far its copies are.
+
+MAX_TEXT = 10_000
+LEAST_UNITS = 10
+EDITED_SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3)
+COPIES = 40
+
+_HAN = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+# A word, or a single character where a script has no spaces.
+UNIT = re.compile(rf"{_HAN}|(?:(?!{_HAN})\w)+")
+_IS_HAN = re.compile(_HAN)
+WORDS = (
+    *("amber", "basket", "candle", "dragon", "engine", "fabric", "garlic", "hammer", "insect"),
+    *("jungle", "kettle", "ladder", "magnet", "napkin", "orchid", "pepper", "quartz", "rocket"),
+    *("saddle", "tunnel", "umpire", "velvet", "walnut", "yogurt", "zipper", "anchor", "bottle"),
+    *("cactus", "dinner", "eleven", "fossil", "guitar", "helmet", "island", "jacket", "kitten"),
+)
+CHARACTERS = "琴棋书画酒花茶竹松鹤鹿鱼舟桥塔钟鼓笛剑弓盾灯烛炉镜梳扇伞帆锚砚墨毫笺帘席枕毯瓶盏"
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """Copies of a text with a share of it edited.
+
+    cosine     the mean of the exact cosines with the text
+    expected   the mean of what the cosines let expect, bits · arccos(s) / π
+    distances  how many copies are at each distance that occurs
+    """
+
+    share: float
+    copies: int
+    cosine: float
+    expected: float
+    mean: float
+    deviation: float
+    distances: dict[int, int]
+
+    def within(self, radius: int) -> float:
+        """The share of copies within a radius."""
+        near = sum(count for distance, count in self.distances.items() if distance <= radius)
+        return near / self.copies
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "share": self.share,
+            "copies": self.copies,
+            "cosine": self.cosine,
+            "expected": self.expected,
+            "mean": self.mean,
+            "deviation": self.deviation,
+            "distances": [[k, self.distances[k]] for k in sorted(self.distances)],
+        }
+
+
+def edited(text: str, share: float, seed: object) -> str:
+    """The text with a share of its words deleted, replaced or preceded by another one."""
+    dice = random.Random(f"{seed}")
+    units = [(found.start(), found.end()) for found in UNIT.finditer(text)]
+    chosen = set(dice.sample(range(len(units)), round(share * len(units))))
+    parts, last = [], 0
+    for at, (start, end) in enumerate(units):
+        if at not in chosen:
+            continue
+        word, han = text[start:end], bool(_IS_HAN.match(text[start:end]))
+        foreign = dice.choice(CHARACTERS) if han else dice.choice(WORDS)
+        how = dice.randrange(3)
+        new = "" if how == 0 else foreign if how == 1 else foreign + ("" if han else " ") + word
+        parts += [text[last:start], new]
+        last = end
+    return "".join([*parts, text[last:]])
+
+
+def curve(text: str, recipe: str, bits: int, seed: int) -> list[Edited]:
+    """How far copies of a text are, for more and more of it edited."""
+    if len(text) > MAX_TEXT:
+        raise Refused("refused.own", n=len(text), most=MAX_TEXT)
+    units = sum(1 for _ in UNIT.finditer(text))
+    if units < LEAST_UNITS:
+        raise Refused("refused.few", n=units, least=LEAST_UNITS)
+    chosen = recipe_for(recipe, bits, by_hand=False)
+    original = fingerprint(text, chosen)
+    if original is None:
+        raise Refused("refused.signal", recipe=recipe)
+    found = []
+    for share in EDITED_SHARES:
+        copies = [edited(text, share, f"{seed} {share} {at}") for at in range(COPIES)]
+        # A copy without a signal has no fingerprint and is found by nobody.
+        codes = list(fingerprints(copies, chosen, threads=1))
+        distances = [bits if code is None else (code ^ original).bit_count() for code in codes]
+        cosines = [similarity(text, copy, chosen) for copy in copies]
+        mean = sum(distances) / COPIES
+        found.append(
+            Edited(
+                share=share,
+                copies=COPIES,
+                cosine=sum(cosines) / COPIES,
+                expected=sum(bits * angle_share(cosine) for cosine in cosines) / COPIES,
+                mean=mean,
+                deviation=math.sqrt(sum((d - mean) ** 2 for d in distances) / COPIES),
+                distances=dict(Counter(distances)),
+            )
+        )
+    return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neardup.reports.markup import line
-from neardup.service.marks import Marks
-from neardup.service.notes import Notes
-from neardup.service.pages import check, collection, compare, files, learn, marking, shell, sign_in
+from neardup.reports.shell import line
+from neardup.service import static_files
+from neardup.service.marks import Marks, Notes
+from neardup.service.pages import check, collection, compare, learn, marking, shell, sign_in
 from neardup.service.pages.text_cache import Kept
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def routes(service: Service) -> list[BaseRoute]:
         *marking.routes(service, marks),
         *learn.routes(service),
         *sign_in.routes(service),
-        *files.routes(service),
+        *static_files.routes(service),
     ]
 
 

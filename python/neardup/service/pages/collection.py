@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup.collection import CollectionError
-from neardup.reports.markup import cosine, line
+from neardup.reports.shell import cosine, line
 from neardup.service import answers, models
 from neardup.service.auth import may_write
 from neardup.service.errors import TooMany
-from neardup.service.marks import Mark, Marks, Score, score
-from neardup.service.notes import NotesError
+from neardup.service.marks import Mark, Marks, NotesError, Score, score
 from neardup.service.pages import page_input, shell
-from neardup.service.pages.charts import size_said, survey_chart
-from neardup.service.pages.examples import Example, Examples, examples_of
+from neardup.service.pages.examples import Example, Examples, examples_of, size_said, survey_chart
 from neardup.service.pages.page_input import document_link
 from neardup.service.pages.survey import Survey, Surveyor
 from neardup.service.worker_pool import Busy

@@ -11,16 +11,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from neardup.service.learning import blocks, edits, examples, model
+from neardup.service.errors import Refusal, problem
+from neardup.service.learning import blocks, exercise, model
 from neardup.service.learning import lessons as asking
+from neardup.service.learning import model as edits
 from neardup.service.learning.lessons import Asked, asked, kept
-from neardup.service.learning.steps import WIDTHS
-from neardup.service.learning.words import Refused, plain
-from neardup.service.pages.learn_lessons import LESSONS
-from neardup.service.pages.learn_phrases import PHRASES, REFUSED
+from neardup.service.learning.steps import WIDTHS, Refused, plain
+from neardup.service.pages.learn_phrases import LESSONS, PHRASES, REFUSED
 from neardup.service.pages.page_input import told
 from neardup.service.pages.shell import both, is_twin, language_of, page, twin, words_of
-from neardup.service.problems import Refusal, problem
 from neardup.service.requests import JSON, decoded, media_type, read
 from neardup.text.explain import number, printable, signed
 from neardup.text.presets import PRESETS
@@ -132,11 +131,11 @@ def _context(found: Asked, items: asking.Items, words: Words) -> dict[str, Any]:
             "exercise": kept(items, asking.EXERCISE),
             "plot": kept(items, asking.PLOT),
         },
-        "examples": examples.EXAMPLES,
+        "examples": exercise.EXAMPLES,
         "example": next(
-            (e.key for e in examples.EXAMPLES if e.values.items() <= found.fields.items()), None
+            (e.key for e in exercise.EXAMPLES if e.values.items() <= found.fields.items()), None
         ),
-        "block_examples": {"small": examples.BLOCKS, "large": examples.BLOCKS_64},
+        "block_examples": {"small": exercise.BLOCKS, "large": exercise.BLOCKS_64},
         "presets": list(PRESETS),
         "widths": WIDTHS,
         "lines": _lines,

@@ -1,36 +1,89 @@
-"""What a page is asked about: a text in the address, one that was kept, or a stored document."""
+"""Forms, from their bytes."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import quote, unquote, unquote_to_bytes, urlencode
 
-from starlette.datastructures import FormData, UploadFile
-from starlette.formparsers import MultiPartException
+from starlette.datastructures import FormData, Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from neardup.files.documents.sandbox import TooLongError
-from neardup.reports.markup import line
+from neardup.reports.shell import line
 from neardup.service import answers
-from neardup.service.notes import NotesError
+from neardup.service.errors import Refusal, refusal_of
+from neardup.service.marks import NotesError
 from neardup.service.pages import shell
-from neardup.service.pages.forms import parsed
 from neardup.service.pages.text_cache import Given, Kept
 from neardup.service.pages.upload import MOST_CHARACTERS, UnreadableFile, text_from
-from neardup.service.problems import Refusal
-from neardup.service.refusals import refusal_of
 from neardup.service.requests import Gone, media_type, read
 
 if TYPE_CHECKING:
     from neardup.reports.catalogue import Words
     from neardup.service.state import Service
+
+
+MOST_FIELDS = 32
+MOST_FILES = 2
+# Bytes decoded at once.
+BLOCK = 64 << 10
+
+
+def parsed(headers: Headers, body: bytes) -> FormData:
+    """The fields of a form; `ValueError` or `MultiPartException` if they cannot be read. Takes
+    time: to be called in a thread."""
+    if headers.get("content-type", "").partition(";")[0].strip().lower() == "multipart/form-data":
+        return asyncio.run(_parts(headers, body))
+    return FormData(_fields(body))
+
+
+async def _parts(headers: Headers, body: bytes) -> FormData:
+    async def whole() -> AsyncGenerator[bytes, None]:
+        yield body
+        yield b""
+
+    # In all they are no more than the body, which has a limit.
+    return await MultiPartParser(
+        headers,
+        whole(),
+        max_files=MOST_FILES,
+        max_fields=MOST_FIELDS,
+        max_part_size=len(body) + 1,
+    ).parse()
+
+
+def _fields(body: bytes) -> list[tuple[str, str | UploadFile]]:
+    pieces = body.split(b"&", MOST_FIELDS)
+    if len(pieces) > MOST_FIELDS:
+        raise ValueError(f"more than {MOST_FIELDS} fields")
+    pairs = [piece.partition(b"=") for piece in pieces if piece]
+    return [(_text(name), _text(value)) for name, _, value in pairs]
+
+
+def _text(coded: bytes) -> str:
+    """Decoded by blocks: as a whole it would take eighty times the memory of the body."""
+    plain = bytearray()
+    start = 0
+    while start < len(coded):
+        end = start + BLOCK
+        # Not between a sign of percent and its digits.
+        sign = coded.rfind(b"%", end - 2, end)
+        if end < len(coded) and sign > start:
+            end = sign
+        plain += unquote_to_bytes(coded[start:end].replace(b"+", b" "))
+        start = end
+    return plain.decode("utf-8", "replace")
+
+
+# What a page is asked about: a text in the address, one that was kept, or a stored document.
 
 log = logging.getLogger("neardup.service")
 

@@ -13,10 +13,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from neardup.reports.catalogue import LANGUAGES, Catalogue, Words
-from neardup.reports.markup import number
+from neardup.reports.shell import number
 from neardup.service.auth import COOKIE, KEY, RIGHTS
-from neardup.service.pages.collection_phrases import COLLECTION_PHRASES
-from neardup.service.pages.phrases import PHRASES
+from neardup.service.pages.phrases import COLLECTION_PHRASES, PHRASES
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup.service.pages.checking import floor_of
+from neardup.service.pages.check import floor_of
 from neardup.service.worker_pool import Busy
 
 if TYPE_CHECKING:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from neardup.service.problems import problem
+from neardup.reports.shell import script
+from neardup.service.errors import problem
 from neardup.service.requests import header
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from neardup.service.state import Service
+
 
 # By their endings, and not by what this machine says of them.
 TYPES = {
@@ -64,3 +72,25 @@ class Files:
 def _file(path: Path) -> File:
     data = path.read_bytes()
     return File(data, TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+
+
+# The style and the script that pages share with reports: one source for both.
+
+SHARED = {
+    "style.css": "text/css",
+    "controls.css": "text/css",
+    "evidence.css": "text/css",
+    "page.js": "text/javascript",
+}
+
+
+def routes(service: Service) -> list[BaseRoute]:
+    async def shared(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in SHARED:
+            return Response("There is no such file.\n", 404, media_type="text/plain")
+        answer = Response(script(name), media_type=SHARED[name])
+        answer.headers["Cache-Control"] = "public, max-age=3600"
+        return answer
+
+    return [Route("/shared/{name}", shared, name="shared")]

@@ -1,21 +1,163 @@
-"""zstd in frames, as WARC is packed: a record each. Behind a damaged one the next is read.
-
-Where a frame ends is told by the sizes of its blocks (RFC 8878, section 3.1), without unpacking.
-"""
+"""gzip in members, as WARC is packed: a record each. Behind a damaged one the next is read."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from neardup.files.reading.gzip_members import BEGIN, BETWEEN, Break
+# Stored bytes taken at a time: what is behind the end of a member is copied for each of them.
+GZIP_PIECE = 1 << 14
+GZIP_MAGIC = b"\x1f\x8b\x08"
+HEADER = 10
+# How what is in a member begins; elsewhere the same three bytes are chance.
+BEGIN = b"WARC/"
+# So that what comes behind damage begins a line.
+BETWEEN = b"\r\n\r\n"
 
-MAGIC = b"\x28\xb5\x2f\xfd"
+
+class Readable(Protocol):
+    """What members are read from."""
+
+    def read(self, size: int = -1) -> bytes:
+        """At most so many bytes, none at the end."""
+
+
+class Break(NamedTuple):
+    """Damage: where it is in the stored and in the unpacked file, and where reading went on."""
+
+    stored: int
+    unpacked: int
+    resumed: int | None
+    reason: str
+
+
+class Members:
+    """The unpacked bytes of a file.
+
+    What a damaged member gave before the damage is followed by an empty line, then by the next
+    member. It is always the same, so that places in it can be looked up again.
+    """
+
+    def __init__(self, raw: Readable) -> None:
+        self.breaks: list[Break] = []
+        self._raw = raw
+        self._before = b""  # the piece that was taken before
+        self._data = b""
+        self._base = 0  # of the data in the file
+        self._member = 0  # where the one that is read begins
+        self._given = 0
+        self._unpacking: zlib._Decompress | None = None
+        self._ended = False
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes; none at the end."""
+        while not self._ended:
+            if not self._data and not self._more():
+                if self._unpacking is not None:
+                    self._break("is cut short", None)
+                self._ended = True
+                break
+            if self._unpacking is None and not self._begin():
+                continue
+            if data := self._inflated(size):
+                self._given += len(data)
+                return data
+        return b""
+
+    def _more(self) -> bool:
+        piece = self._raw.read(GZIP_PIECE)
+        self._data += piece
+        return bool(piece)
+
+    def _take(self, size: int) -> None:
+        """What is at the beginning of the data is done with."""
+        self._before = (self._before + self._data[:size])[-GZIP_PIECE:]
+        self._data, self._base = self._data[size:], self._base + size
+
+    def _begin(self) -> bool:
+        """A member begins here, behind zeros that some programs write; else it is damage."""
+        zeros = len(self._data) - len(self._data.lstrip(b"\0"))
+        if zeros:
+            self._take(zeros)
+            return False
+        while len(self._data) < HEADER and self._more():
+            pass
+        self._member = self._base
+        if not self._data.startswith(GZIP_MAGIC):
+            self._damaged("is no gzip")
+            return False
+        self._unpacking = zlib.decompressobj(31)
+        return True
+
+    def _inflated(self, size: int) -> bytes:
+        unpacking = self._unpacking
+        if unpacking is None:
+            return b""
+        try:
+            data = unpacking.decompress(self._data, size)
+        except zlib.error as error:
+            return self._damaged(f"is damaged ({error})")
+        left = unpacking.unused_data if unpacking.eof else unpacking.unconsumed_tail
+        self._take(len(self._data) - len(left))
+        if unpacking.eof:
+            self._unpacking = None
+        return data
+
+    def _damaged(self, reason: str) -> bytes:
+        """Goes to the next member; what is given between the two."""
+        was_inside, self._unpacking = self._unpacking is not None, None
+        # Damage may be found later than the next member begins.
+        back = min(len(self._before), self._base - self._member)
+        self._data = self._before[len(self._before) - back :] + self._data
+        self._base -= back
+        self._before = b""
+        at = self._next(1 if self._base == self._member else 0)
+        self._break(reason, at)
+        self._ended = at is None
+        if was_inside and at is not None:
+            self._given += len(BETWEEN)
+            return BETWEEN
+        return b""
+
+    def _break(self, reason: str, resumed: int | None) -> None:
+        self.breaks.append(Break(self._member, self._given, resumed, reason))
+
+    def _next(self, start: int) -> int | None:
+        """Drops what is before the next member; where it lies in the file."""
+        while True:
+            at = self._data.find(GZIP_MAGIC, start)
+            if at < 0:
+                self._take(max(0, len(self._data) - len(GZIP_MAGIC) + 1))
+                start = 0
+                if not self._more():
+                    return None
+                continue
+            while len(self._data) - at < GZIP_PIECE // 4 and self._more():
+                pass
+            if _is_record(self._data[at : at + GZIP_PIECE // 4]):
+                self._take(at)
+                return self._base
+            start = at + 1
+
+
+def _is_record(data: bytes) -> bool:
+    try:
+        return zlib.decompressobj(31).decompress(data, len(BEGIN)) == BEGIN
+    except zlib.error:
+        return False
+
+
+# zstd in frames, as WARC is packed: a record each. Behind a damaged one the next is read.
+#
+# Where a frame ends is told by the sizes of its blocks (RFC 8878, section 3.1), without unpacking.
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # Of a frame that holds something else than data; the first byte may have 16 values.
 SKIPPABLE = b"\x2a\x4d\x18"
 # A block may not be larger, packed or not.
 MOST_BLOCK = 128 << 10
-PIECE = 1 << 20
+ZSTD_PIECE = 1 << 20
 # Places that look like the beginning of a frame and are none; honest data has next to none.
 MOST_TRIES = 1 << 16
 
@@ -115,8 +257,8 @@ class Frames:
         if head[1:4] == SKIPPABLE and head[0] >> 4 == 5 and len(head) == 8:
             self._start += 8 + int.from_bytes(head[4:], "little")
             return False
-        if not head.startswith(MAGIC):
-            self._break("is cut short" if MAGIC.startswith(head) else "is no zstd")
+        if not head.startswith(ZSTD_MAGIC):
+            self._break("is cut short" if ZSTD_MAGIC.startswith(head) else "is no zstd")
             return False
         self._open()
         return True
@@ -175,18 +317,18 @@ class Frames:
         tries = 0
         while True:
             self._raw.seek(start)
-            data = self._raw.read(PIECE)
-            at = data.find(MAGIC)
+            data = self._raw.read(ZSTD_PIECE)
+            at = data.find(ZSTD_MAGIC)
             while at >= 0:
                 if tries >= MOST_TRIES:
                     return None
                 tries += 1
                 if self._is_record(start + at):
                     return start + at
-                at = data.find(MAGIC, at + 1)
-            if len(data) < PIECE:
+                at = data.find(ZSTD_MAGIC, at + 1)
+            if len(data) < ZSTD_PIECE:
                 return None
-            start += len(data) - len(MAGIC) + 1
+            start += len(data) - len(ZSTD_MAGIC) + 1
 
     def _is_record(self, start: int) -> bool:
         _, stream = _opened(self._raw, start)
