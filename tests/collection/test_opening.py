@@ -13,7 +13,7 @@ import pytest
 
 import neardup as nd
 from neardup.collection.opening import recorded
-from neardup.collection.schema import Settings
+from neardup.collection.schema import CollectionSettings
 from neardup.collection.session import NAME, WriterLock
 
 
@@ -141,7 +141,7 @@ def test_metadata_that_is_nested_too_deep_is_refused(seen: nd.Collection) -> Non
 
 
 def test_a_collection_of_an_older_recipe_is_not_called_damaged(tmp_path: Path) -> None:
-    settings = Settings("neardup1 tokens=words bits=128", "version = 1\n", True)
+    settings = CollectionSettings("neardup1 tokens=words bits=128", "version = 1\n", True)
     with pytest.raises(nd.CollectionError, match=r"version 1, .* version 2; export it") as caught:
         recorded(tmp_path / "old.neardup", settings)
     assert not isinstance(caught.value, nd.CorruptCollectionError)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup import _core
 from neardup.copying.check import check
-from neardup.copying.cover import Words
+from neardup.copying.cover import WordSpans
 from neardup.copying.runs import Runs
 from reference import passages as naive
 
@@ -82,7 +82,7 @@ def test_characters_are_those_of_words() -> None:
     ],
 )
 def test_words_within_stretches(stretches: list[tuple[int, int]], expected: list[bool]) -> None:
-    assert Words("alpha beta gamma").within(stretches).tolist() == expected
+    assert WordSpans("alpha beta gamma").within(stretches).tolist() == expected
 
 
 def test_edited_passages_count_without_the_changed_words() -> None:

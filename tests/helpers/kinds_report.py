@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from neardup.reports import KindsReport, Member, Said, Sample, ShownKind, View
+from neardup.reports import KindsReport, Member, ResponseView, Said, SampleResponse, ShownKind
 from neardup.reports.facets import FacetColumns, Facets
 
 NGINX = """status 404
@@ -203,10 +203,12 @@ def kind(number: int, template: Template, dice: random.Random) -> ShownKind:
     host = f"shop{dice.randrange(900)}.example"
     path = "/".join(dice.choice(["item", "a", "login", "wp"]) for _ in range(3))
     url = f"https://{host}/{path}?id={number}"
-    rep = View(f"crawl.warc.gz:{dice.randrange(99999)}", url, template.view, len(template.view))
+    rep = ResponseView(
+        f"crawl.warc.gz:{dice.randrange(99999)}", url, template.view, len(template.view)
+    )
     text = _other(template.view)
     alone = template.size == 1
-    other = None if alone else View("crawl.warc.gz:77", f"{url}1", text, len(text), 0.874)
+    other = None if alone else ResponseView("crawl.warc.gz:77", f"{url}1", text, len(text), 0.874)
     members = [Member(rep.id, rep.url)]
     members += [
         Member(f"crawl.warc.gz:{at}", f"{url}{at}", 0.874 + at / 50)
@@ -227,7 +229,7 @@ def kind(number: int, template: Template, dice: random.Random) -> ShownKind:
         id=rep.id,
         url=rep.url,
         members=members,
-        sample=Sample(rep, other),
+        sample=SampleResponse(rep, other),
     )
 
 

@@ -18,7 +18,7 @@ from helpers.processes import run_alone
 from neardup import jobs
 from neardup.files.reading import Reading
 from neardup.http.kinds import COLUMNS, _hosts
-from neardup.http.response_columns import Facts
+from neardup.http.response_columns import ResponseColumns
 from neardup.text.recipe import Recipe
 
 VIEWING = Recipe.preset("http").viewing()
@@ -288,7 +288,7 @@ def test_facts_are_taken_as_from_a_list(
     parts: list[list[tuple[str, int]]], data: st.DataObject
 ) -> None:
     every = [row for part in parts for row in part]
-    found = Facts([facts(part) for part in parts])
+    found = ResponseColumns([facts(part) for part in parts])
     assert len(found) == len(every)
     at = data.draw(st.lists(st.integers(0, len(every) - 1), max_size=20)) if every else []
     hosts, statuses = found.take(np.array(at, dtype=np.int64), "host", "status")

@@ -21,7 +21,7 @@ from neardup import jobs
 from neardup.files.reading import Reading
 from neardup.http.kinds import Kinds, kinds_of
 from neardup.http.labels import Labels
-from neardup.http.response_columns import Facts
+from neardup.http.response_columns import ResponseColumns
 from neardup.jobs import kinds_report as module
 from neardup.jobs.kinds_report import chosen, sampled_of, spread, write_kinds_report
 from neardup.jobs.options import Summary
@@ -35,7 +35,7 @@ class Responses:
     """A corpus as the report sees it."""
 
     texts: list[str]
-    facts: Facts
+    facts: ResponseColumns
     unreadable: int = 0
 
     def text_of(self, row: int) -> str:
@@ -70,7 +70,7 @@ def responses(rows: list[tuple[str, int, str, str]], batch: int = 3) -> Response
         columns["length"] = pa.array([100 + start + at for at in range(len(part))], pa.int64())
         batches.append(pa.record_batch(columns))
     texts = [f"status {status}\ntitle {title}\ntext of {host}" for host, status, title, _ in rows]
-    return Responses(texts, Facts(batches))
+    return Responses(texts, ResponseColumns(batches))
 
 
 def found_of(labels: list[int]) -> tuple[Clusters, pa.Table]:

@@ -16,7 +16,7 @@ from neardup.jobs import report as reporting
 from neardup.jobs import threshold_sample
 from neardup.jobs.report import fold_of
 from neardup.near.question import question
-from neardup.near.sample import LEAST_SHARE, OF_EACH, Sample, shuffled
+from neardup.near.sample import LEAST_SHARE, OF_EACH, PairSample, shuffled
 
 WORDS = TEXT.split()
 # Less and less of the same text.
@@ -228,7 +228,7 @@ def test_a_sample_counts_all_and_keeps_some() -> None:
     random = np.random.default_rng(1)
     similarity = random.random(5000)
     rows = np.arange(5000)
-    sample = Sample(question(0.85, None, None, bits=128), 128)
+    sample = PairSample(question(0.85, None, None, bits=128), 128)
     for part in np.array_split(rows, 7):
         sample.take(part, part + 1, part % 9, similarity[part])
     steps = np.minimum((similarity * 50 + 1e-9).astype(int), 49)

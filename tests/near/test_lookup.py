@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import neardup as nd
 from neardup import _core
 from neardup.near import lookup
-from neardup.near.lookup import Candidates, Document, Queries, look_up, look_up_one
+from neardup.near.lookup import Candidates, CorpusDocument, Queries, look_up, look_up_one
 from neardup.near.question import Question, question
 
 WORDS = ["red", "green", "blue", "black", "white", "yellow", "a"]
@@ -50,9 +50,9 @@ class Listed:
     ) -> list[tuple[int, int]]:
         return _core.search_sketch([self.index], sketch, (similarity, recall), most)
 
-    def documents(self, keys: Sequence[int]) -> dict[int, Document]:
+    def documents(self, keys: Sequence[int]) -> dict[int, CorpusDocument]:
         rows = self.values.astype("<u8", copy=False).view(np.uint8)[:, : RECIPE.bits // 8]
-        return {key: Document(self.texts[key], rows[key].tobytes(), str(key)) for key in keys}
+        return {key: CorpusDocument(self.texts[key], rows[key].tobytes(), str(key)) for key in keys}
 
 
 def naive(asked: str, listed: Sequence[str], wanted: Question) -> list[tuple[int, int, float]]:

@@ -21,7 +21,7 @@ from neardup.engines import engine
 from neardup.near import judge
 from neardup.near.corpus import texts_in_memory
 from neardup.near.join import SketchJoin
-from neardup.near.matches import SIDES, SIMILARITY_BINS, Counts, Matches
+from neardup.near.matches import SIDES, SIMILARITY_BINS, MatchCounts, Matches
 from neardup.near.question import Question, question
 from neardup.near.radius import DIGEST, RadiusJoin
 from reference.dedup import labels
@@ -102,7 +102,7 @@ def bins(values: Sequence[float]) -> list[int]:
     return [places.count(place) for place in range(SIMILARITY_BINS)]
 
 
-def check_counts(counts: Counts, naive: Naive, pairs: Sequence[tuple[int, int]]) -> None:
+def check_counts(counts: MatchCounts, naive: Naive, pairs: Sequence[tuple[int, int]]) -> None:
     assert counts.pairs == len(pairs)
     assert counts.distances == histogram([naive.distance(*pair) for pair in pairs])
     similarities = [naive.similarity(*pair) for pair in pairs]
@@ -349,14 +349,14 @@ def test_what_is_not_asked_for_is_not_waited_for() -> None:
 
 
 def test_recall_is_estimated_from_pairs_at_the_edge() -> None:
-    counts = Counts()
+    counts = MatchCounts()
     assert counts.estimated_recall is None
     counts.edge = (9, 10.0)
     assert counts.estimated_recall == 0.9
 
 
 def test_counts_add_up() -> None:
-    counts = Counts()
+    counts = MatchCounts()
     counts.add(np.array([3, 1, 3]), np.array([0.0, 0.05, 1.0]))
     counts.add(np.array([5]), np.array([0.999]))
     counts.add(np.array([], dtype=np.int64), None)

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.reports.differences import Budget, Changes, changes
+from neardup.reports.differences import Changes, WorkBudget, changes
 from neardup.text.passages import Passage
 
 
 def changed(left: str, right: str, steps: int = 10_000) -> tuple[list[str], list[str]] | None:
     passage = Passage(0, len(left), 0, len(right), 1, False)
-    found = changes(passage, left, right, Budget(steps))
+    found = changes(passage, left, right, WorkBudget(steps))
     if not found.is_known:
         return None
     return [left[a:b] for a, b in found.left], [right[a:b] for a, b in found.right]
@@ -34,7 +34,7 @@ def test_changed_words(left: str, right: str, expected: tuple[list[str], list[st
 
 def test_an_exact_passage_has_none() -> None:
     passage = Passage(0, 3, 0, 3, 1, True)
-    assert changes(passage, "one", "two", Budget(0)) == Changes()
+    assert changes(passage, "one", "two", WorkBudget(0)) == Changes()
 
 
 def test_without_steps_nothing_is_known() -> None:
@@ -49,7 +49,7 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "中"]), max_size=12)
 def test_what_is_left_is_equal(left: list[str], right: list[str]) -> None:
     texts = " ".join(left), " ".join(right)
     passage = Passage(0, len(texts[0]), 0, len(texts[1]), 1, False)
-    found = changes(passage, *texts, Budget(100_000))
+    found = changes(passage, *texts, WorkBudget(100_000))
     rest = []
     for side, text in enumerate(texts):
         kept = list(text)

@@ -14,14 +14,14 @@ from helpers.chromium import answer, dom, needs_browser
 from helpers.findings import passage
 from helpers.html_page import check_harmless
 from neardup.copying.findings import Ignored
-from neardup.reports import LANGUAGES, Compared, comparison, render_comparison
-from neardup.reports.catalogue import Words
+from neardup.reports import LANGUAGES, ComparisonReport, comparison, render_comparison
+from neardup.reports.catalogue import Wording
 from neardup.text.passages import Passage
 
 LEFT = "one two three four five six seven eight nine ten"
 RIGHT = "eight nine ten and then one two three four five"
 LONG, SHORT = "one two three four five", "eight nine ten"
-FOUND = Compared(
+FOUND = ComparisonReport(
     names=("a.txt", "b.txt"),
     texts=(LEFT, RIGHT),
     passages=[passage(LEFT, RIGHT, LONG), passage(LEFT, RIGHT, SHORT)],
@@ -34,7 +34,7 @@ FOUND = Compared(
 )
 
 
-def rendered(found: Compared, language: str = "en") -> str:
+def rendered(found: ComparisonReport, language: str = "en") -> str:
     return "".join(render_comparison(found, language))
 
 
@@ -169,7 +169,7 @@ def test_what_is_too_much_is_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> No
     page = rendered(FOUND)
     assert "Showing the longest 1 of 2 passages." in page
     assert anchors(page, "l") == ["l1"]
-    words = Words("en")
+    words = Wording("en")
     view = comparison.pair_view(FOUND, words, most=30)
     assert view.columns[0].notes == ["Showing the first 30 of 48 characters."]
     assert view.lengths == [5]
@@ -182,7 +182,7 @@ FIGURES = (
 )
 
 
-def asked(script: str, folder: Path, found: Compared = FOUND) -> Any:
+def asked(script: str, folder: Path, found: ComparisonReport = FOUND) -> Any:
     return answer(rendered(found), FIGURES + script, folder)
 
 

@@ -198,7 +198,7 @@ def test_many_sources_share_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sizes_are_limited_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "FOLDER", pages.Limits(documents=2, pairs=3, each=20))
+    monkeypatch.setattr(pages, "FOLDER", pages.ReportLimits(documents=2, pairs=3, each=20))
     monkeypatch.setattr(pages, "TABLE_ROWS", 4)
     monkeypatch.setattr(network, "MATRIX_ROWS", 3)
     monkeypatch.setattr(network, "MATRIX_COLUMNS", 3)
@@ -224,7 +224,7 @@ def test_numbers_are_the_same_on_both_pages_though_texts_are_cut(
     text = "one two three xx four five six yy seven eight nine"
     other = "seven eight nine zz one two three " + "w " * 40 + "four five six"
     shared = ("one two three", "four five six", "seven eight nine")
-    monkeypatch.setattr(pages, "FOLDER", pages.Limits(each=60))
+    monkeypatch.setattr(pages, "FOLDER", pages.ReportLimits(each=60))
     found = folder(
         CopyingReport(Copying((finding("a", text, source("b", text, other, *shared)),), False, {}))
     )
@@ -236,7 +236,7 @@ def test_numbers_are_the_same_on_both_pages_though_texts_are_cut(
 def test_passages_keep_their_numbers_where_pages_were_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pages, "FOLDER", pages.Limits(pairs=0))
+    monkeypatch.setattr(pages, "FOLDER", pages.ReportLimits(pairs=0))
     text = folder(CopyingReport(class_of(6)))["document-1.html"].partition("<h2>Text</h2>")[2]
     badges = re.findall(r'<a class="n [^>]*>', text)
     assert [re.search(r'data-n="(\d)"', badge)[1] for badge in badges] == list("12345")  # type: ignore[index]
@@ -247,7 +247,7 @@ def test_passages_keep_their_numbers_where_pages_were_left_out(
 
 def test_one_file_has_room_for_so_much_text(monkeypatch: pytest.MonkeyPatch) -> None:
     size = len(f"{ONE} number 0")
-    monkeypatch.setattr(pages, "ONE_FILE", pages.Limits(characters=6 * size))
+    monkeypatch.setattr(pages, "ONE_FILE", pages.ReportLimits(characters=6 * size))
     page = one_file(CopyingReport(class_of(4)))
     assert {"d1", "d2", "d3", "d4", "d1s1"} == {
         name for name in Page(page).values("id") if re.fullmatch(r"d\d(s\d)?", name)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.reports.differences import Budget, differences
+from neardup.reports.differences import WorkBudget, differences
 
 WORDS = st.lists(st.sampled_from(["a", "b", "天", "地", ".", "。", " ", "\n", "é", "ก็", "👍🏽"]))
 
@@ -18,7 +18,7 @@ def changes(left: str, right: str) -> list[tuple[str, str]]:
 
 @given(WORDS.map("".join), WORDS.map("".join), st.integers(0, 200))
 def test_nothing_is_lost(left: str, right: str, steps: int) -> None:
-    found = differences(left, right, Budget(steps))
+    found = differences(left, right, WorkBudget(steps))
     assert "".join(each.left for each in found.stretches) == left
     assert "".join(each.right for each in found.stretches) == right
     for each in found.stretches:
@@ -65,7 +65,7 @@ def test_long_texts_are_compared_by_sentences_then_words() -> None:
 
 
 def test_spent_steps_are_shared() -> None:
-    steps = Budget(1000)
+    steps = WorkBudget(1000)
     assert not differences("a b c d", "b a d c", steps).coarse
     assert steps.left < 1000
     steps.left = 0
@@ -78,7 +78,7 @@ def lower(word: str) -> str:
 
 @given(WORDS.map("".join), WORDS.map(lambda words: "".join(words).upper()), st.integers(0, 200))
 def test_nothing_is_lost_when_words_are_folded(left: str, right: str, steps: int) -> None:
-    found = differences(left, right, Budget(steps), fold=lower)
+    found = differences(left, right, WorkBudget(steps), fold=lower)
     assert "".join(each.left for each in found.stretches) == left
     assert "".join(each.right for each in found.stretches) == right
     for each in found.stretches:

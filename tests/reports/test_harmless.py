@@ -19,17 +19,17 @@ from neardup.copying.findings import Copying, Ignored
 from neardup.files.reading import Reading
 from neardup.reports import (
     LANGUAGES,
-    Compared,
+    ComparisonReport,
     CopyingReport,
     JobReport,
     KindsReport,
     Member,
-    Sample,
+    ResponseView,
+    SampleResponse,
     Shown,
     ShownCluster,
     ShownKind,
     ShownPair,
-    View,
     render,
     render_comparison,
     render_file,
@@ -67,7 +67,7 @@ Pages = dict[str, str]
 
 def compared(text: str, language: str) -> Pages:
     text = f"{text} {TEXT} " + "x" * 100_000
-    found = Compared(
+    found = ComparisonReport(
         names=(text[:200], text[:200]),
         texts=(text, text),
         passages=[passage(text, text, TEXT)],
@@ -115,7 +115,9 @@ def job(text: str, language: str) -> Pages:
 
 
 def kinds(text: str, language: str) -> Pages:
-    view = View(text, text, f"status {text}\nheader {text}\ntitle {text}\ntext {text}\n{text}", 9)
+    view = ResponseView(
+        text, text, f"status {text}\nheader {text}\ntitle {text}\ntext {text}\n{text}", 9
+    )
     other = replace(view, text=f"title x{text}\ntext </script><script>{text}", similarity=0.5)
     first = ShownKind(
         number=1,
@@ -129,7 +131,7 @@ def kinds(text: str, language: str) -> Pages:
         url=text,
         lowest=0.5,
         members=[Member(text, text), Member(text, f"javascript:{text}", 0.4)],
-        sample=Sample(view, other),
+        sample=SampleResponse(view, other),
     )
     found = [first, replace(first, number=2, status=10**12)]
     report = KindsReport(

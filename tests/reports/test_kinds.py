@@ -16,10 +16,10 @@ from helpers.kinds_report import TEMPLATES, facets_of, made_up
 from neardup.reports import (
     KindsReport,
     Member,
+    ResponseView,
     Said,
-    Sample,
+    SampleResponse,
     ShownKind,
-    View,
     render_kinds,
 )
 from neardup.reports import kinds as module
@@ -144,8 +144,8 @@ def test_the_bar_holds_all_responses() -> None:
 
 def test_long_names_are_cut() -> None:
     kind = ShownKind(number=1, size=1, title="t" * 10**6, url="u" * 10**6, server="s" * 10**6)
-    view = View("i" * 10**6, "u" * 10**6, "text " + "x" * 10**6, 10**6)
-    kind = replace(kind, sample=Sample(view), id=view.id)
+    view = ResponseView("i" * 10**6, "u" * 10**6, "text " + "x" * 10**6, 10**6)
+    kind = replace(kind, sample=SampleResponse(view), id=view.id)
     assert len(page(report_of(kind))) < 100_000
 
 
@@ -153,7 +153,7 @@ def many(count: int) -> KindsReport:
     kinds = []
     for at in range(count):
         template = TEMPLATES[at % len(TEMPLATES)]
-        view = View(f"a.warc:{at}", f"https://host{at}.example/{at}", template.view, 400)
+        view = ResponseView(f"a.warc:{at}", f"https://host{at}.example/{at}", template.view, 400)
         kinds.append(
             ShownKind(
                 number=at + 1,
@@ -170,7 +170,9 @@ def many(count: int) -> KindsReport:
                 id=view.id,
                 url=view.url,
                 members=[Member(view.id, view.url)],
-                sample=Sample(view, replace(view, text=view.text + "\ntext more", similarity=0.9))
+                sample=SampleResponse(
+                    view, replace(view, text=view.text + "\ntext more", similarity=0.9)
+                )
                 if at < 300
                 else None,
             )

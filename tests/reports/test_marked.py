@@ -10,17 +10,19 @@ from hypothesis import strategies as st
 
 from neardup.copying.findings import Ignored
 from neardup.reports import marked_text
-from neardup.reports.marked_text import Measure, Part, Stretch, parts_of
+from neardup.reports.marked_text import MarkedPart, MarkedStretch, Measure, parts_of
 
 TEXTS = st.text(st.sampled_from("ab \n中\u202e<"), max_size=80)
 PLACES = st.tuples(st.integers(0, 90), st.integers(0, 90))
 
 
-def shown(part: Part) -> str:
+def shown(part: MarkedPart) -> str:
     return "".join(piece.text for piece in part.pieces)
 
 
-def naive(text: str, stretches: list[Stretch], ignored: list[Ignored]) -> list[tuple[object, ...]]:
+def naive(
+    text: str, stretches: list[MarkedStretch], ignored: list[Ignored]
+) -> list[tuple[object, ...]]:
     """For each character its keys in the order of rank, and whether a rule is on it."""
     found: list[tuple[object, ...]] = []
     for at in range(len(text)):
@@ -37,7 +39,7 @@ def naive(text: str, stretches: list[Stretch], ignored: list[Ignored]) -> list[t
 def test_every_character_is_under_its_marks(
     text: str, places: list[tuple[int, int]], rules: list[tuple[int, int]]
 ) -> None:
-    stretches = [Stretch(a, b, key, key) for key, (a, b) in enumerate(places, 1)]
+    stretches = [MarkedStretch(a, b, key, key) for key, (a, b) in enumerate(places, 1)]
     ignored = [Ignored(a, b, "template") for a, b in rules]
     expected = naive(text, stretches, ignored)
     (block,) = parts_of(text, stretches, ignored)
@@ -54,7 +56,7 @@ def test_every_character_is_under_its_marks(
 
 @given(TEXTS, st.lists(PLACES, max_size=8))
 def test_long_texts_are_the_same_in_blocks(text: str, places: list[tuple[int, int]]) -> None:
-    stretches = [Stretch(a, b, key, key, "#x") for key, (a, b) in enumerate(places, 1)]
+    stretches = [MarkedStretch(a, b, key, key, "#x") for key, (a, b) in enumerate(places, 1)]
     (whole,) = parts_of(text, stretches)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(marked_text, "LONG_TEXT", 0)
@@ -67,7 +69,9 @@ def test_long_texts_are_the_same_in_blocks(text: str, places: list[tuple[int, in
 
 
 def test_a_number_stands_where_its_stretch_begins() -> None:
-    (block,) = parts_of("one two three", [Stretch(4, 13, 1, 0, "#a"), Stretch(8, 13, 2, 1, "#b")])
+    (block,) = parts_of(
+        "one two three", [MarkedStretch(4, 13, 1, 0, "#a"), MarkedStretch(8, 13, 2, 1, "#b")]
+    )
     assert [(shown(part), [each.key for each in part.begins]) for part in block] == [
         ("one ", []),
         ("two ", [1]),
@@ -76,14 +80,14 @@ def test_a_number_stands_where_its_stretch_begins() -> None:
 
 
 def test_what_one_of_several_has_word_for_word_counts_whole() -> None:
-    edited = Stretch(0, 7, 1, 0, equal=0.5)
-    (block,) = parts_of("one two", [edited, Stretch(0, 3, 2, 1)])
+    edited = MarkedStretch(0, 7, 1, 0, equal=0.5)
+    (block,) = parts_of("one two", [edited, MarkedStretch(0, 3, 2, 1)])
     assert [part.words for part in block] == [1.0, 0.5]
     assert not block[0].exact
 
 
 def test_changed_words_do_not_count() -> None:
-    edited = Stretch(0, 13, 1, 0, changed=((4, 7),))
+    edited = MarkedStretch(0, 13, 1, 0, changed=((4, 7),))
     (block,) = parts_of("one two three", [edited])
     assert [(shown(part), part.words, part.exact) for part in block] == [
         ("one ", 1.0, True),
@@ -110,7 +114,9 @@ def test_words_and_characters_that_count(text: str, expected: tuple[int, int]) -
 def test_many_stretches_on_one_another_take_little_time(nested: bool) -> None:
     n = 20_000
     text = "a" * (2 * n)
-    stretches = [Stretch(at, 2 * n - at if nested else at + n, at + 1, -at) for at in range(n)]
+    stretches = [
+        MarkedStretch(at, 2 * n - at if nested else at + n, at + 1, -at) for at in range(n)
+    ]
     started = time.process_time()
     (block,) = parts_of(text, stretches)
     assert time.process_time() - started < 20

@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.html_page import BIDI, NASTY
-from neardup.reports import View
+from neardup.reports import ResponseView
 from neardup.reports import views as module
-from neardup.reports.catalogue import Words
-from neardup.reports.views import NAMES, Part, Row, SampleView, Viewed
+from neardup.reports.catalogue import Wording
+from neardup.reports.views import NAMES, SampleView, Viewed, ViewPart, ViewRow
 
 
 def sample(left: str, right: str | None = None) -> SampleView:
-    other = None if right is None else View("b", "https://b/", right, len(right), 0.9)
-    return Viewed(Words("en")).sample(View("a", "https://a/", left, len(left)), other)
+    other = None if right is None else ResponseView("b", "https://b/", right, len(right), 0.9)
+    return Viewed(Wording("en")).sample(ResponseView("a", "https://a/", left, len(left)), other)
 
 
-def written(parts: Sequence[Part] | None) -> str:
+def written(parts: Sequence[ViewPart] | None) -> str:
     """Parts as a line: what differs in braces, masked parts in angle brackets."""
     if parts is None:
         return "="
@@ -159,8 +159,8 @@ def test_views_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_the_caller_cut_is_counted() -> None:
-    view = View("a", "", "text one", 1008)
-    (row,) = Viewed(Words("en")).sample(view, None).rows
+    view = ResponseView("a", "", "text one", 1008)
+    (row,) = Viewed(Wording("en")).sample(view, None).rows
     assert written(row.left) == "one(… 1,000 more characters …)"
 
 
@@ -207,7 +207,7 @@ LINES = st.lists(
 ).map("\n".join)
 
 
-def plain(rows: Sequence[Row], side: int) -> list[str]:
+def plain(rows: Sequence[ViewRow], side: int) -> list[str]:
     """All that stands on a side, but for what the page says itself."""
     texts = []
     for row in rows:
@@ -232,6 +232,6 @@ def test_nothing_is_lost(left: str, right: str) -> None:
 
 
 def test_masked_parts_in_chinese() -> None:
-    view = View("a", "", "text \u2039date\u203a \u2039own-rule\u203a", 20)
-    (row,) = Viewed(Words("zh")).sample(view, None).rows
+    view = ResponseView("a", "", "text \u2039date\u203a \u2039own-rule\u203a", 20)
+    (row,) = Viewed(Wording("zh")).sample(view, None).rows
     assert written(row.left) == "<日期> <own-rule>"

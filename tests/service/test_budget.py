@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.service.limits import Budget, Share
+from neardup.service.limits import ByteBudget, Share
 from neardup.service.worker_pool import Busy
 
 
 def test_shares_are_limited_in_sum_and_given_back() -> None:
-    budget = Budget(100)
+    budget = ByteBudget(100)
     one, two = Share(budget), Share(budget)
     one.take(60)
     two.take(40)
@@ -24,7 +24,7 @@ def test_shares_are_limited_in_sum_and_given_back() -> None:
 
 
 def test_whoever_is_alone_is_never_refused() -> None:
-    budget = Budget(100)
+    budget = ByteBudget(100)
     one, two = Share(budget), Share(budget)
     for _ in range(3):
         one.take(90)

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from neardup.cli.app import app_of
-from neardup.service.settings import Settings
+from neardup.service.settings import ServiceSettings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
@@ -30,8 +30,8 @@ def test_the_unit_of_systemd_starts_a_service_with_tokens() -> None:
     assert {word for word in words if word.startswith("--")} <= options()
     assert "--token-file" in words
     assert unit["Service"]["LoadCredential"].startswith("tokens:")
-    assert int(unit["Service"]["TimeoutStopSec"]) > Settings().shutdown_seconds
-    assert int(unit["Service"]["LimitNOFILE"]) > Settings().connections
+    assert int(unit["Service"]["TimeoutStopSec"]) > ServiceSettings().shutdown_seconds
+    assert int(unit["Service"]["LimitNOFILE"]) > ServiceSettings().connections
 
 
 def test_the_image_asks_for_tokens_and_does_not_run_as_root() -> None:
@@ -42,15 +42,15 @@ def test_the_image_asks_for_tokens_and_does_not_run_as_root() -> None:
     words = json.loads(arguments)
     assert {word for word in words if word.startswith("--")} <= options()
     assert "--token-file" in words
-    assert not Settings(host=words[words.index("--host") + 1]).is_local
+    assert not ServiceSettings(host=words[words.index("--host") + 1]).is_local
     assert re.search(r"^USER neardup$", text, re.M)
-    assert f"EXPOSE {Settings().port}" in text
+    assert f"EXPOSE {ServiceSettings().port}" in text
 
 
 def test_the_proxy_limits_connections_and_says_that_it_has_tls() -> None:
     text = (DEPLOY / "nginx.conf").read_text("utf-8")
     words = {line.strip().rstrip(";") for line in text.splitlines()}
-    assert f"proxy_pass http://127.0.0.1:{Settings().port}" in words
+    assert f"proxy_pass http://127.0.0.1:{ServiceSettings().port}" in words
     assert "proxy_set_header X-Forwarded-Proto $scheme" in words
     # The name that the client asked for: of another one the service refuses what forms send.
     assert "proxy_set_header Host $http_host" in words

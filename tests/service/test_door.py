@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from helpers.browser_session import eventually
-from neardup.service.worker_pool import Busy, Door
+from neardup.service.worker_pool import Busy, WorkerPool
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
@@ -20,13 +20,13 @@ def run(main: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(main, 5))
 
 
-def closed(door: Door) -> None:
+def closed(door: WorkerPool) -> None:
     door.close()
     assert not any(thread.is_alive() for thread in door._threads)
 
 
 def test_what_a_function_returns_or_raises_comes_back() -> None:
-    door = Door(2, 10)
+    door = WorkerPool(2, 10)
 
     def pair(a: int, *, b: int) -> tuple[int, int]:
         return a, b
@@ -51,7 +51,7 @@ def test_what_a_function_returns_or_raises_comes_back() -> None:
 
 
 def test_no_more_are_inside_than_allowed() -> None:
-    door, gate = Door(2, 3), threading.Event()
+    door, gate = WorkerPool(2, 3), threading.Event()
 
     async def main() -> None:
         tasks = [asyncio.ensure_future(door.run(gate.wait, 5)) for _ in range(5)]
@@ -69,7 +69,7 @@ def test_no_more_are_inside_than_allowed() -> None:
 
 
 def test_what_has_not_begun_is_left_out_when_nobody_waits_for_it() -> None:
-    door, gate = Door(1, 3), threading.Event()
+    door, gate = WorkerPool(1, 3), threading.Event()
     begun: list[int] = []
 
     async def main() -> None:
@@ -89,7 +89,7 @@ def test_what_has_not_begun_is_left_out_when_nobody_waits_for_it() -> None:
 
 
 def test_what_nobody_waits_for_keeps_no_texts() -> None:
-    door, gate = Door(1, 3), threading.Event()
+    door, gate = WorkerPool(1, 3), threading.Event()
 
     class Text(str):
         pass
@@ -114,7 +114,7 @@ def test_what_nobody_waits_for_keeps_no_texts() -> None:
 
 
 def test_an_idle_thread_keeps_no_texts() -> None:
-    door = Door(1, 3)
+    door = WorkerPool(1, 3)
 
     class Text(str):
         pass
@@ -133,7 +133,7 @@ def test_an_idle_thread_keeps_no_texts() -> None:
 
 
 def test_an_answer_nobody_waits_for_any_more_troubles_no_other() -> None:
-    door, gate = Door(1, 3), threading.Event()
+    door, gate = WorkerPool(1, 3), threading.Event()
     begun = threading.Event()
     troubles: list[Any] = []
 
@@ -158,7 +158,7 @@ def test_an_answer_nobody_waits_for_any_more_troubles_no_other() -> None:
 
 def test_a_door_outlives_a_loop() -> None:
     """What was begun in a loop that is closed meanwhile does not keep answers from the next."""
-    door, gate, begun = Door(1, 3), threading.Event(), threading.Event()
+    door, gate, begun = WorkerPool(1, 3), threading.Event(), threading.Event()
 
     def wait() -> bool:
         begun.set()
@@ -181,7 +181,7 @@ def test_a_door_outlives_a_loop() -> None:
 
 
 def test_closing_waits_for_what_is_inside() -> None:
-    door, begun = Door(2, 10), threading.Event()
+    door, begun = WorkerPool(2, 10), threading.Event()
     done: list[int] = []
 
     def slow() -> None:

@@ -21,7 +21,7 @@ from neardup.service.demo import demo_collection
 from neardup.service.errors import Refusal
 from neardup.service.metrics import Metrics
 from neardup.service.middleware import Guard
-from neardup.service.settings import Settings
+from neardup.service.settings import ServiceSettings
 from neardup.service.state import Service
 
 READ, WRITE, NEW = "r" * 32, "w" * 32, "n" * 32
@@ -288,7 +288,9 @@ def test_more_than_the_rate_is_refused_until_later(serve: Callable[..., str]) ->
 
 
 def statuses(
-    settings: Settings, asked: list[tuple[str, list[tuple[bytes, bytes]]]], method: str = "GET"
+    settings: ServiceSettings,
+    asked: list[tuple[str, list[tuple[bytes, bytes]]]],
+    method: str = "GET",
 ) -> list[int]:
     """What becomes of requests of these addresses with these headers."""
     guard = Guard(Response(), settings, Rights(settings), Metrics.__new__(Metrics))
@@ -309,12 +311,12 @@ def statuses(
 
 def test_each_token_or_else_each_network_has_its_own_rate(token_file: Path) -> None:
     read, write = ([(b"authorization", f"Bearer {x}".encode())] for x in (READ, WRITE))
-    settings = Settings(token_file=token_file, rate=0.001, burst=1)
+    settings = ServiceSettings(token_file=token_file, rate=0.001, burst=1)
     asked = [("192.0.2.1", read), ("192.0.2.1", write), ("192.0.2.2", read)]
     assert statuses(settings, asked) == [200, 200, 429]
     peers = ["192.0.2.1", "192.0.2.2", "192.0.2.1", "2001:db8::1", "2001:db8::2", "2001:db9::1"]
     asked = [(peer, []) for peer in peers]
-    assert statuses(Settings(rate=0.001, burst=1), asked) == [200, 200, 429, 200, 429, 200]
+    assert statuses(ServiceSettings(rate=0.001, burst=1), asked) == [200, 200, 429, 200, 429, 200]
 
 
 def test_guesses_from_one_network_count_together(
@@ -324,7 +326,7 @@ def test_guesses_from_one_network_count_together(
     monkeypatch.setattr(auth, "FORGIVEN", 0.001)
     wrong = [(b"authorization", b"Bearer guess")]
     peers = [*(f"2001:db8::{n}" for n in range(auth.GUESSES + 1)), "2001:db9::1"]
-    found = statuses(Settings(token_file=token_file), [(peer, wrong) for peer in peers])
+    found = statuses(ServiceSettings(token_file=token_file), [(peer, wrong) for peer in peers])
     assert found == [401] * auth.GUESSES + [429, 401]
 
 
@@ -343,7 +345,7 @@ def test_a_header_that_decides_something_comes_once(name: bytes, value: bytes) -
     others = 0 if name == b"host" else 1
     for count, status in ((others, 200), (others + 1, 400)):
         asked = [("192.0.2.1", [(name, value)] * count)]
-        assert statuses(Settings(), asked, "POST") == [status]
+        assert statuses(ServiceSettings(), asked, "POST") == [status]
 
 
 def test_a_service_that_reads_only_changes_nothing(serve: Callable[..., str]) -> None:
@@ -373,7 +375,7 @@ def test_bodies_that_a_page_reads_have_the_same_limits(
         body = await Request(scope, receive).body()
         await Response(str(len(body)))(scope, receive, send)
 
-    settings = Settings(max_body=100, body_seconds=0.1)
+    settings = ServiceSettings(max_body=100, body_seconds=0.1)
     with demo_collection(tmp_path) as collection:
         service = Service(collection, settings)
         guard = Guard(page, settings, Rights(settings), Metrics(service))

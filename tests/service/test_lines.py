@@ -16,17 +16,17 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 import neardup as nd
-from neardup.service.limits import Budget, Share
+from neardup.service.limits import ByteBudget, Share
 from neardup.service.ndjson import Replies, TooLong, batches
-from neardup.service.settings import Settings
+from neardup.service.settings import ServiceSettings
 from neardup.service.state import Service
-from neardup.service.worker_pool import Busy, Door
+from neardup.service.worker_pool import Busy, WorkerPool
 
 LINES = {"Accept": "application/x-ndjson"}
 
 
 def read(
-    parts: list[bytes], settings: Settings | None = None, share: Share | None = None
+    parts: list[bytes], settings: ServiceSettings | None = None, share: Share | None = None
 ) -> list[tuple[int, bytes]]:
     given = [{"type": "http.request", "body": x, "more_body": True} for x in parts]
     given.append({"type": "http.request", "body": b"", "more_body": False})
@@ -36,7 +36,7 @@ def read(
         return next(left)
 
     async def main() -> list[tuple[int, bytes]]:
-        found = batches(receive, settings or Settings(), share)
+        found = batches(receive, settings or ServiceSettings(), share)
         return [line async for batch in found for line in batch]
 
     return asyncio.run(main())
@@ -63,7 +63,7 @@ def test_small_parts_of_a_long_line_take_linear_time() -> None:
 
 
 def test_a_line_that_is_too_long_ends_it_at_once() -> None:
-    settings = Settings(max_line=100)
+    settings = ServiceSettings(max_line=100)
     for parts in ([b"x" * 101], [b"x" * 60, b"x" * 60], [b"a\n" + b"x" * 101 + b"\nb"]):
         with pytest.raises(TooLong):
             read(parts, settings)
@@ -71,14 +71,14 @@ def test_a_line_that_is_too_long_ends_it_at_once() -> None:
 
 
 def test_no_more_is_held_than_what_is_being_answered() -> None:
-    budget = Budget(1000)
+    budget = ByteBudget(1000)
     share = Share(budget)
     read([b"x" * 90 + b"\n"] * 100, share=share)
     assert budget.used == 0
     other = Share(budget)
     other.take(950)
     with pytest.raises(TimeoutError):
-        read([b"x" * 90 + b"\n"], Settings(answer_seconds=0.1), share)
+        read([b"x" * 90 + b"\n"], ServiceSettings(answer_seconds=0.1), share)
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_only_a_batch_refused_for_one_of_its_lines_is_tried_in_parts(
 def test_a_moment_of_a_full_queue_does_not_break_a_list(
     serve: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, calls = Door.run, 0
+    run, calls = WorkerPool.run, 0
 
-    async def busy(self: Door, *args: Any, **kwargs: Any) -> Any:
+    async def busy(self: WorkerPool, *args: Any, **kwargs: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls in (1, 3, 4):
@@ -126,7 +126,7 @@ def test_a_moment_of_a_full_queue_does_not_break_a_list(
     with nd.Collection.open(tmp_path / "many.neardup") as collection:
         collection.add([(str(n), f"text number {n}") for n in range(300)])
         url = serve(collection)
-        monkeypatch.setattr(Door, "run", busy)
+        monkeypatch.setattr(WorkerPool, "run", busy)
         answer = httpx.get(f"{url}/v1/documents", headers=LINES)
         assert calls > 4
         assert [one["id"] for one in map(_json, answer.iter_lines())] == [*map(str, range(300))]
@@ -138,9 +138,9 @@ def test_a_list_that_cannot_go_on_says_so(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    run, calls = Door.run, 0
+    run, calls = WorkerPool.run, 0
 
-    async def busy(self: Door, *args: Any, **kwargs: Any) -> Any:
+    async def busy(self: WorkerPool, *args: Any, **kwargs: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls > 1:
@@ -150,7 +150,7 @@ def test_a_list_that_cannot_go_on_says_so(
     with nd.Collection.open(tmp_path / "many.neardup") as collection:
         collection.add([(str(n), f"text number {n}") for n in range(300)])
         url = serve(collection, answer_seconds=0.3)
-        monkeypatch.setattr(Door, "run", busy)
+        monkeypatch.setattr(WorkerPool, "run", busy)
         answer = httpx.get(f"{url}/v1/documents", headers=LINES)
         *documents, last = map(_json, answer.iter_lines())
         assert 0 < len(documents) < 300

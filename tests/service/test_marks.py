@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.collection import Collection
-from neardup.service.marks import FILE, Mark, Marks, Notes, NotesError, Verdict, score
+from neardup.service.marks import FILE, Mark, Marks, NotesError, NotesFile, Verdict, score
 
 
 def mark(left: str, right: str, verdict: Verdict = "same", similarity: float = 0.9) -> Mark:
@@ -20,26 +20,26 @@ def mark(left: str, right: str, verdict: Verdict = "same", similarity: float = 0
 
 
 def test_nothing_is_written_before_something_is_marked(tmp_path: Path) -> None:
-    marks = Marks(Notes(tmp_path))
+    marks = Marks(NotesFile(tmp_path))
     assert marks.all() == []
     assert marks.get("a", "b") is None
     assert not (tmp_path / FILE).exists()
 
 
 def test_a_pair_has_one_mark_in_whichever_order(tmp_path: Path) -> None:
-    marks = Marks(Notes(tmp_path))
+    marks = Marks(NotesFile(tmp_path))
     marks.put(mark("b", "a"))
     marks.put(mark("a", "b", "different"))
     assert marks.get("b", "a") == marks.get("a", "b") == "different"
     assert [(each.left, each.right) for each in marks.all()] == [("a", "b")]
     # Another one who opens the file sees it.
-    assert Marks(Notes(tmp_path)).get("a", "b") == "different"
+    assert Marks(NotesFile(tmp_path)).get("a", "b") == "different"
     marks.remove("b", "a")
     assert marks.all() == []
 
 
 def test_wrong_marks_are_refused(tmp_path: Path) -> None:
-    marks = Marks(Notes(tmp_path))
+    marks = Marks(NotesFile(tmp_path))
     with pytest.raises(ValueError, match="the same as itself"):
         marks.put(mark("a", "a"))
     with pytest.raises(ValueError, match="it must be one of"):
@@ -48,7 +48,7 @@ def test_wrong_marks_are_refused(tmp_path: Path) -> None:
 
 
 def test_ids_of_all_kinds_come_back(tmp_path: Path) -> None:
-    marks = Marks(Notes(tmp_path))
+    marks = Marks(NotesFile(tmp_path))
     names = ["", "'; DROP TABLE marks; --", "\0", "日本", "a\r\nb", "\u202e", "x" * 5000]
     for name in names:
         marks.put(mark("m", name))
@@ -57,7 +57,7 @@ def test_ids_of_all_kinds_come_back(tmp_path: Path) -> None:
 
 
 def test_many_threads_mark_at_once(tmp_path: Path) -> None:
-    marks = Marks(Notes(tmp_path))
+    marks = Marks(NotesFile(tmp_path))
 
     def work(who: int) -> None:
         for at in range(10):
@@ -74,13 +74,13 @@ def test_many_threads_mark_at_once(tmp_path: Path) -> None:
 def test_a_damaged_file_and_a_folder_that_is_gone_are_told(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"junk " * 100)
     with pytest.raises(NotesError, match=FILE):
-        Marks(Notes(tmp_path)).all()
+        Marks(NotesFile(tmp_path)).all()
     with pytest.raises(NotesError, match=FILE):
-        Marks(Notes(tmp_path / "nowhere")).put(mark("a", "b"))
+        Marks(NotesFile(tmp_path / "nowhere")).put(mark("a", "b"))
 
 
 def test_a_file_with_a_table_of_an_older_version_is_read_and_written(tmp_path: Path) -> None:
-    marks = Marks(Notes(tmp_path))
+    marks = Marks(NotesFile(tmp_path))
     marks.put(mark("a", "b"))
     with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
         connection.execute("CREATE TABLE growth (hour INTEGER PRIMARY KEY, documents INTEGER)")
@@ -93,12 +93,12 @@ def test_a_collection_does_not_mind_the_file(tmp_path: Path) -> None:
     path = tmp_path / "c.neardup"
     with Collection.open(path) as collection:
         collection.add([("a", "one two three four five"), ("b", "six seven eight nine ten")])
-        Marks(Notes(path)).put(mark("a", "b"))
+        Marks(NotesFile(path)).put(mark("a", "b"))
         collection.compact()
         assert collection.verify() == []
     with Collection.open(path) as collection:
         assert len(collection) == 2
-        assert Marks(Notes(path)).get("a", "b") == "same"
+        assert Marks(NotesFile(path)).get("a", "b") == "same"
     with sqlite3.connect(path / FILE) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()

@@ -32,7 +32,7 @@ def as_float(value: float) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def whole(name: str, value: object, least: int, most: int) -> int:
+def check_int(name: str, value: object, least: int, most: int) -> int:
     """The value as an int, refused outside of its limits."""
     limits = f"it must be a whole number from {least} to {most}"
     if not is_int(value):
@@ -43,7 +43,7 @@ def whole(name: str, value: object, least: int, most: int) -> int:
     return number
 
 
-def share(name: str, value: object) -> float:
+def check_fraction(name: str, value: object) -> float:
     """The value as a number above 0 and at most 1, refused if it is none."""
     limits = "it must be a number above 0 and at most 1"
     if not is_real(value):

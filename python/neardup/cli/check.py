@@ -160,8 +160,8 @@ def command(
     """
     from neardup import jobs
     from neardup.cli.captures import choose
-    from neardup.cli.console import Progress
-    from neardup.cli.inputs import Notes, reading_of
+    from neardup.cli.console import ProgressBar
+    from neardup.cli.inputs import InputNotes, reading_of
     from neardup.jobs.check import THRESHOLD
 
     pages = None if html is None else Path(html)
@@ -195,8 +195,8 @@ def command(
         tell=None if quiet else console.error,
     ).reading
     problems = console.problems_of(reading)
-    with Progress(shown=not quiet and sys.stderr.isatty()) as progress:
-        notes = Notes(quiet=quiet, before=progress.stop)
+    with ProgressBar(shown=not quiet and sys.stderr.isatty()) as progress:
+        notes = InputNotes(quiet=quiet, before=progress.stop)
         chosen = jobs.CheckOptions(
             against=tuple(against or ()),
             threshold=THRESHOLD if threshold is None else threshold,

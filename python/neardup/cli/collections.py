@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from neardup.cli.console import Progress
+from neardup.cli.console import ProgressBar
 
 if TYPE_CHECKING:
     from neardup.collection import Collection
@@ -82,8 +82,8 @@ def table(
     return stack.enter_context(writing.open_rows(path, columns, guard=guard))
 
 
-def progress(doing: str, quiet: bool) -> Progress:
+def progress(doing: str, quiet: bool) -> ProgressBar:
     """How many documents are done, on a terminal."""
-    progress = Progress(shown=not quiet and sys.stderr.isatty())
+    progress = ProgressBar(shown=not quiet and sys.stderr.isatty())
     progress.stage(doing, None, "documents")
     return progress

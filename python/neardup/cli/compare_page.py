@@ -69,7 +69,7 @@ def write_page(
     from neardup.files import writing
     from neardup.files.reading import name_of
 
-    compared = reports.Compared(
+    compared = reports.ComparisonReport(
         names=(name_of(names[0]), name_of(names[1])),
         texts=texts,
         passages=found.passages,

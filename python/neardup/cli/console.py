@@ -162,7 +162,7 @@ def problems_of(reading: Reading) -> Problems:
 # How far the work is, on a terminal.
 
 
-class Progress:
+class ProgressBar:
     """A bar on standard error for each stage, with rate and time left; nothing unless `shown`."""
 
     def __init__(self, *, shown: bool) -> None:

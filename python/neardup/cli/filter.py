@@ -89,7 +89,7 @@ def command(
       httpx -l hosts.txt -json -irr | neardup filter --as http
     """
     from neardup.cli.captures import check_as, check_reading
-    from neardup.cli.inputs import Notes, reading_of
+    from neardup.cli.inputs import InputNotes, reading_of
     from neardup.collection import CollectionError
     from neardup.jobs.filter import Filter
     from neardup.jobs.options import UnreadableError
@@ -134,7 +134,7 @@ def command(
                     name=name,
                     on_problem=on_problem,
                     on_dropped=on_dropped,
-                    on_note=Notes(quiet=quiet),
+                    on_note=InputNotes(quiet=quiet),
                     strict=strict,
                     hold=streams.held,
                 )

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from neardup.cli import console, options
-from neardup.cli.console import Progress
+from neardup.cli.console import ProgressBar
 
 if TYPE_CHECKING:
-    from neardup.files.reading import Batch, Note, Reading, Repeats, Report
+    from neardup.files.reading import Batch, DuplicateIds, Note, Reading, Report
     from neardup.files.writing import Write
     from neardup.text.recipe import Recipe
 
@@ -72,8 +72,8 @@ def command(
       neardup fingerprint crawl.warc.gz -o fingerprints.csv --id-column url
     """
     from neardup.cli.captures import choose
-    from neardup.cli.inputs import Notes, files_of, reading_of
-    from neardup.files.reading import Repeats
+    from neardup.cli.inputs import InputNotes, files_of, reading_of
+    from neardup.files.reading import DuplicateIds
 
     if jsonl and (lines or format not in (None, "jsonl")):
         other = "--lines" if lines else "--format"
@@ -103,8 +103,8 @@ def command(
     reading = replace(reading, threads=threads)
     started = time.perf_counter()
     problems = console.problems_of(reading)
-    notes = Notes(quiet=quiet)
-    repeats = Repeats()
+    notes = InputNotes(quiet=quiet)
+    repeats = DuplicateIds()
     counts = {"documents": 0, "no_signal": 0}
     with ExitStack() as stack:
         files = files_of(inputs, reading, notes)
@@ -113,7 +113,7 @@ def command(
         # Rows on a terminal show themselves how far the work is.
         shown = not quiet and sys.stderr.isatty() and (out is not None or not sys.stdout.isatty())
         try:
-            with Progress(shown=shown) as progress:
+            with ProgressBar(shown=shown) as progress:
                 for row in _rows(batches, chosen, threads, repeats, progress):
                     write(row)
                     counts["documents"] += 1
@@ -163,8 +163,8 @@ def _rows(
     batches: Iterator[Batch],
     recipe: Recipe,
     threads: int | None,
-    repeats: Repeats,
-    progress: Progress,
+    repeats: DuplicateIds,
+    progress: ProgressBar,
 ) -> Iterator[dict[str, Any]]:
     from neardup.text.fingerprint import fingerprints
 

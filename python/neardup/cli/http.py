@@ -85,7 +85,7 @@ def preview(
       neardup http preview httpx.jsonl --at 17 --no-mask tokens
       neardup http preview site.har -n 1 --recipe http-text --json
     """
-    from neardup.cli.inputs import Notes, files_of, reading_of
+    from neardup.cli.inputs import InputNotes, files_of, reading_of
     from neardup.http.labels import Labels
     from neardup.http.preview import previews
 
@@ -95,7 +95,7 @@ def preview(
     made = captures.recipe_of(recipe, None, no_mask)
     reading = reading_of(None, None, False, None, max_bytes=max_bytes, max_document=max_document)
     reading = replace(reading, viewing=made.viewing(), keeps=False)
-    notes, problems = Notes(quiet=quiet), console.problems_of(reading)
+    notes, problems = InputNotes(quiet=quiet), console.problems_of(reading)
     files = files_of([file], reading, notes)
     found = _responses(files, reading, problems, notes)
     chosen = (each for each in found if at is None or each.number == at)

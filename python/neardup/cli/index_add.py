@@ -84,7 +84,7 @@ def command(
       neardup index add pages.neardup crawl.warc.gz --id-column url
     """
     from neardup.cli.captures import choose_at, note_texts
-    from neardup.cli.inputs import Notes, documents, files_of, reading_of
+    from neardup.cli.inputs import InputNotes, documents, files_of, reading_of
 
     limits: dict[str, Any] = {"similarity": similarity, "radius": radius, "recall": recall}
     if not unless_duplicate:
@@ -106,7 +106,7 @@ def command(
         others=not no_metadata,
     )
     collections.check_order(path, inputs, "add")
-    notes = Notes(quiet=quiet)
+    notes = InputNotes(quiet=quiet)
     tell = None if quiet else console.error
     reading = choose_at(path, inputs, reading, as_what=as_what, tell=tell)
     files = files_of(inputs, reading, notes)

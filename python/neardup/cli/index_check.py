@@ -62,7 +62,7 @@ def command(
       echo "a text" | neardup index check seen.neardup - -n 1
     """
     from neardup.cli.captures import choose_at, note_texts
-    from neardup.cli.inputs import Notes, documents, files_of, reading_of
+    from neardup.cli.inputs import InputNotes, documents, files_of, reading_of
 
     options.check_printed(as_json, out=out)
     reading = reading_of(
@@ -78,7 +78,7 @@ def command(
         max_document=max_document,
     )
     collections.check_order(path, inputs, "check")
-    notes = Notes(quiet=quiet)
+    notes = InputNotes(quiet=quiet)
     tell = None if quiet else console.error
     reading = choose_at(path, inputs, reading, as_what=as_what, tell=tell)
     files = files_of(inputs, reading, notes)

@@ -101,7 +101,7 @@ def files_of(inputs: Sequence[str], reading: Reading, note: Note) -> list[str]:
     return files
 
 
-class Notes:
+class InputNotes:
     """Tells on standard error what was read in another way than one may expect: some of it."""
 
     def __init__(self, *, quiet: bool, before: Callable[[], object] = lambda: None) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from neardup.cli import console
 from neardup.cli.captures import choose
-from neardup.cli.console import Progress
+from neardup.cli.console import ProgressBar
 
 if TYPE_CHECKING:
     from neardup.files.reading import Reading
@@ -37,7 +37,7 @@ def run(
 ) -> int:
     """Run a job and say what it did."""
     from neardup import jobs
-    from neardup.cli.inputs import Notes
+    from neardup.cli.inputs import InputNotes
 
     if list(inputs).count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="INPUT")
@@ -51,8 +51,8 @@ def run(
         tell=None if quiet else console.error,
     )
     problems = console.problems_of(reading)
-    with Progress(shown=not quiet and sys.stderr.isatty()) as progress:
-        notes = Notes(quiet=quiet, before=progress.stop)
+    with ProgressBar(shown=not quiet and sys.stderr.isatty()) as progress:
+        notes = InputNotes(quiet=quiet, before=progress.stop)
         chosen = jobs.Options(
             recipe=made,
             reading=reading,

@@ -17,9 +17,9 @@ from neardup.cli import collections as opened
 from neardup.cli import console, options
 
 if TYPE_CHECKING:
-    from neardup.cli.inputs import Notes
+    from neardup.cli.inputs import InputNotes
     from neardup.files.reading import Reading
-    from neardup.near.ranking import Wish
+    from neardup.near.ranking import RankingRequest
     from neardup.text.recipe import Recipe
 
 DONE, UNREADABLE = 0, 3
@@ -30,16 +30,16 @@ EXCERPT = 60
 MOST_ID = 40
 
 
-class Asked(NamedTuple):
+class SearchRequest(NamedTuple):
     """What is searched for, and how."""
 
     text: str
-    wish: Wish
+    wish: RankingRequest
     recipe: Recipe
     threads: int | None
 
 
-class Row(NamedTuple):
+class HitRow(NamedTuple):
     """A document that was found; `text` is None where none is kept."""
 
     id: str
@@ -139,7 +139,7 @@ def command(
       neardup search draft.txt --in archive.neardup -n 10
       neardup search draft.txt --in 'news/*.jsonl' --by simhash -o nearest.csv
     """
-    from neardup.cli.inputs import Notes, reading_of
+    from neardup.cli.inputs import InputNotes, reading_of
     from neardup.near.ranking import wish
 
     options.check_printed(as_json, out=out)
@@ -168,7 +168,7 @@ def command(
     )
     # Nothing is kept: what an output would be written in is no news.
     reading = replace(reading, keeps=False)
-    notes = Notes(quiet=quiet)
+    notes = InputNotes(quiet=quiet)
     with ExitStack() as stack:
         files: list[str] = []
         kept = None
@@ -211,7 +211,7 @@ def command(
         write = opened.table(stack, out, COLUMNS, files, "--out", guard=not no_guard)
         query = text if text is not None else _query(str(file), reading, notes)
         problems = console.problems_of(reading)
-        asked = Asked(query, wanted, own, threads)
+        asked = SearchRequest(query, wanted, own, threads)
         if kept is not None:
             documents, found = len(kept), _in_collection(kept, asked)
         else:
@@ -255,7 +255,7 @@ def _places(file: str | None, text: str | None, inputs: Sequence[str] | None) ->
     return list(inputs)
 
 
-def _query(file: str, reading: Reading, notes: Notes) -> str:
+def _query(file: str, reading: Reading, notes: InputNotes) -> str:
     """What is searched for: a text, or the first response of a capture."""
     if reading.viewing is None:
         return options.read(file)
@@ -323,7 +323,7 @@ def _check_reading(given: dict[str, object]) -> None:
             )
 
 
-def _why_nothing(asked: Asked, documents: int) -> str:
+def _why_nothing(asked: SearchRequest, documents: int) -> str:
     """Why no document was found."""
     from neardup import _core
     from neardup.text.fingerprint import fingerprints
@@ -340,7 +340,7 @@ def _why_nothing(asked: Asked, documents: int) -> str:
     return "no document has enough words for a fingerprint; search by cosine: --by cosine"
 
 
-def _in_collection(collection: Any, asked: Asked) -> list[Row]:
+def _in_collection(collection: Any, asked: SearchRequest) -> list[HitRow]:
     wanted = asked.wish
     found = collection.search(
         asked.text,
@@ -353,19 +353,19 @@ def _in_collection(collection: Any, asked: Asked) -> list[Row]:
     rows = []
     for row in found:
         stored = collection.get(row["id"])
-        rows.append(Row(**row, text=None if stored is None else stored.text))
+        rows.append(HitRow(**row, text=None if stored is None else stored.text))
     return rows
 
 
 def _in_files(
     files: list[str],
     reading: Reading,
-    asked: Asked,
+    asked: SearchRequest,
     problems: console.Problems,
-    notes: Notes,
+    notes: InputNotes,
     *,
     quiet: bool,
-) -> tuple[int, list[Row]]:
+) -> tuple[int, list[HitRow]]:
     """How many documents there are, and the best of them."""
     from neardup.cli.inputs import documents
     from neardup.near.search import search
@@ -389,11 +389,13 @@ def _in_files(
         least=wanted.least,
         threads=asked.threads,
     ).to_pylist()
-    rows = [Row(ids[row["id"]], row["score"], row["distance"], texts[row["id"]]) for row in found]
+    rows = [
+        HitRow(ids[row["id"]], row["score"], row["distance"], texts[row["id"]]) for row in found
+    ]
     return len(ids), rows
 
 
-def _told(at: int, row: Row) -> dict[str, Any]:
+def _told(at: int, row: HitRow) -> dict[str, Any]:
     return {
         "rank": at,
         "id": row.id,
@@ -410,7 +412,7 @@ def _excerpt(text: str) -> str:
     return words if len(words) <= EXCERPT else f"{words[: EXCERPT - 1]}…"
 
 
-def _printer(found: Sequence[Row], *, as_json: bool) -> Callable[[dict[str, Any]], object]:
+def _printer(found: Sequence[HitRow], *, as_json: bool) -> Callable[[dict[str, Any]], object]:
     width = min(max((cells(console.printable(row.id)) for row in found), default=0), MOST_ID)
 
     def write(row: dict[str, Any]) -> None:

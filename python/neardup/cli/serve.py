@@ -16,7 +16,7 @@ from neardup.cli.collections import opened
 
 if TYPE_CHECKING:
     from neardup.collection import Collection
-    from neardup.service.settings import Settings
+    from neardup.service.settings import ServiceSettings
 
 MEGABYTE = 1 << 20
 # Requests a second of one client where others than this machine can ask.
@@ -100,12 +100,12 @@ def command(
     """
     _check_extra()
     from neardup.service import heap
-    from neardup.service.settings import Settings
+    from neardup.service.settings import ServiceSettings
 
     # Before there are threads, which would have heaps of their own by then.
     heap.keep_small()
 
-    settings = Settings(
+    settings = ServiceSettings(
         host=host,
         port=port,
         names=tuple(name or ()),
@@ -144,7 +144,7 @@ def _check_extra() -> None:
         ) from None
 
 
-def _serve(collection: Collection, settings: Settings, *, demo: bool, quiet: bool) -> None:
+def _serve(collection: Collection, settings: ServiceSettings, *, demo: bool, quiet: bool) -> None:
     from neardup.service.server import serve
     from neardup.service.state import Service
 

@@ -11,17 +11,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self, cast, overload
 
-from neardup._util.numbers import whole
+from neardup._util.numbers import check_int
 from neardup.collection.connection import Durability
-from neardup.collection.documents import Batch, as_documents
-from neardup.collection.errors import CollectionError, KnownIdError, corrupt, no_texts, told
+from neardup.collection.documents import PreparedBatch, as_documents
+from neardup.collection.errors import (
+    CollectionError,
+    KnownIdError,
+    corrupt,
+    no_texts,
+    translate_sqlite_errors,
+)
 from neardup.collection.judging import judge
 from neardup.collection.lookup import Checking, CheckingOne, Searching
 from neardup.collection.opening import check_folder, make_store, recorded
 from neardup.collection.postings import KeptPostings, Name, RunTerms
 from neardup.collection.results import Outcome, Stats, Stored
-from neardup.collection.schema import Row, unpacked
-from neardup.collection.session import Session
+from neardup.collection.schema import StoredRow, unpacked
+from neardup.collection.session import OpenCollection
 from neardup.collection.store import DATABASE, Store
 from neardup.files import writing
 from neardup.files.reading.formats import ENDINGS, ending
@@ -65,7 +71,7 @@ class Collection(Searchable):
         self.stores_text = settings.texts
         self._identity = settings.identity
         self.recipe = recorded(folder, settings)
-        self._session = Session(
+        self._session = OpenCollection(
             folder, store, self.recipe, texts=self.stores_text, read_only=read_only
         )
         self._postings = KeptPostings(folder, self.recipe, settings)
@@ -226,7 +232,7 @@ class Collection(Searchable):
         asked = self._question(similarity, radius, recall) if unless_duplicate else None
         if not given.ids:
             return []
-        batch = Batch(given, self.recipe, texts=self.stores_text)
+        batch = PreparedBatch(given, self.recipe, texts=self.stores_text)
         with self._session.writing() as store:
             self._postings.claim(store)
             if asked is not None:
@@ -251,11 +257,13 @@ class Collection(Searchable):
             self._exchange(batch, every, list(known.values()))
             return [Outcome(id_, "updated" if id_ in known else "added") for id_ in given.ids]
 
-    def _known(self, ids: Sequence[str]) -> dict[str, Row]:
-        with told(self.path):
+    def _known(self, ids: Sequence[str]) -> dict[str, StoredRow]:
+        with translate_sqlite_errors(self.path):
             return self._session.store.by_ids(ids)
 
-    def _put(self, batch: Batch, chosen: list[int] | range, replaced: list[Row]) -> None:
+    def _put(
+        self, batch: PreparedBatch, chosen: list[int] | range, replaced: list[StoredRow]
+    ) -> None:
         first = self._session.segments.counts.next_key
         self._session.change(
             batch.rows(chosen, first, self._session.readers.breathe),
@@ -266,7 +274,9 @@ class Collection(Searchable):
         )
         self._postings.tidy(self._session.store)
 
-    def _exchange(self, batch: Batch, chosen: list[int] | range, replaced: list[Row]) -> None:
+    def _exchange(
+        self, batch: PreparedBatch, chosen: list[int] | range, replaced: list[StoredRow]
+    ) -> None:
         """As `_put`, where all ids were looked up before."""
         try:
             self._put(batch, chosen, replaced)
@@ -343,7 +353,7 @@ class Collection(Searchable):
         distance, similarity. A text with too few words for a fingerprint is near only to its
         equals, without a letter or digit to none; such a match has no distance.
         """
-        most = None if n is None else whole("n", n, 1, MOST)
+        most = None if n is None else check_int("n", n, 1, MOST)
         asked = self._question(similarity, radius, recall)
         self._session.check_open()
         if isinstance(texts, str):
@@ -427,7 +437,7 @@ class Collection(Searchable):
                 return None
             return self._as_stored(row)
 
-    def _as_stored(self, row: Row) -> Stored:
+    def _as_stored(self, row: StoredRow) -> Stored:
         code = None if row.fingerprint is None else int.from_bytes(row.fingerprint, "little")
         metadata = {} if row.metadata is None else json.loads(row.metadata)
         return Stored(row.id, unpacked(row.text), metadata, code)
@@ -473,9 +483,9 @@ class Collection(Searchable):
         no id comes twice, and no document is missed that stays as it is; one that is changed or
         removed comes if its page was read before, and else does not.
         """
-        most = whole("n", n, 1, MOST)
-        place = None if after is None else whole("after", after, 0, 2**63 - 1)
-        bound = None if until is None else whole("until", until, 0, 2**63 - 1)
+        most = check_int("n", n, 1, MOST)
+        place = None if after is None else check_int("after", after, 0, 2**63 - 1)
+        bound = None if until is None else check_int("until", until, 0, 2**63 - 1)
         with self._session.reading() as store:
             last = store.counts().next_key - 1
             if bound is not None:
@@ -497,14 +507,14 @@ class Collection(Searchable):
         with self._session.current() as (view, _):
             return view.counts.next_key - 1
 
-    def _scan(self, *, whole: bool) -> Iterator[Row]:
+    def _scan(self, *, whole: bool) -> Iterator[StoredRow]:
         self._session.check_open()
         rows = self._rows(whole=whole)
         # The moment is now, and not when the first row is asked for.
         next(rows)
-        return cast("Iterator[Row]", rows)
+        return cast("Iterator[StoredRow]", rows)
 
-    def _rows(self, *, whole: bool) -> Iterator[Row | None]:
+    def _rows(self, *, whole: bool) -> Iterator[StoredRow | None]:
         """None when the moment is fixed, then the rows."""
         # A connection of its own: nobody has to wait for a long read, nor does it see changes.
         store, process = Store(self.path, read_only=True), os.getpid()

@@ -23,7 +23,7 @@ NESTED = (Mapping, list, tuple)
 FORMS = 'pass (id, text), (id, text, metadata), {"id": …, "text": …}, or an Arrow table of them'
 
 
-class Documents(NamedTuple):
+class DocumentColumns(NamedTuple):
     """One list for each: ids, texts, and metadata as JSON."""
 
     ids: list[str]
@@ -31,7 +31,7 @@ class Documents(NamedTuple):
     metadata: list[str | None]
 
 
-def as_documents(documents: Any) -> Documents:
+def as_documents(documents: Any) -> DocumentColumns:
     """What was passed, checked: ids are different strings, texts are strings, all of them Unicode.
 
     Of dicts and tables, all but id and text is metadata; see `metadata_of`.
@@ -47,7 +47,7 @@ def as_documents(documents: Any) -> Documents:
     return found
 
 
-def _from_rows(documents: Iterable[Any]) -> Documents:
+def _from_rows(documents: Iterable[Any]) -> DocumentColumns:
     try:
         given = documents if isinstance(documents, list) else list(documents)
     except TypeError:
@@ -56,11 +56,11 @@ def _from_rows(documents: Iterable[Any]) -> Documents:
         # What most callers pass, without a look at each.
         ids, texts = [row[0] for row in given], [row[1] for row in given]
         if set(map(type, ids)) == {str} == set(map(type, texts)):
-            return Documents(ids, texts, [None] * len(ids))
+            return DocumentColumns(ids, texts, [None] * len(ids))
     return _from_mixed(given)
 
 
-def _from_mixed(given: list[Any]) -> Documents:
+def _from_mixed(given: list[Any]) -> DocumentColumns:
     ids, texts, metadata = [], [], []
     for at, document in enumerate(given):
         extra: Any = None
@@ -86,10 +86,10 @@ def _from_mixed(given: list[Any]) -> Documents:
         ids.append(id_)
         texts.append(text)
         metadata.append(None if extra is None else as_json(extra, at))
-    return Documents(ids, texts, metadata)
+    return DocumentColumns(ids, texts, metadata)
 
 
-def _from_table(documents: Any) -> Documents:
+def _from_table(documents: Any) -> DocumentColumns:
     import pyarrow as pa
 
     table = documents if isinstance(documents, pa.Table) else pa.table(documents)
@@ -106,7 +106,7 @@ def _from_table(documents: Any) -> Documents:
     metadata: list[str | None] = [None] * len(ids)
     if rest.num_columns:
         metadata = [as_json(metadata_of(row), at) for at, row in enumerate(rest.to_pylist())]
-    return Documents(ids, texts, metadata)
+    return DocumentColumns(ids, texts, metadata)
 
 
 def metadata_of(columns: dict[str, Any]) -> dict[str, Any]:
@@ -266,10 +266,10 @@ if TYPE_CHECKING:
 AT_ONCE, PACKED_AT_ONCE = 1024, 16
 
 
-class Batch:
-    """Documents of different ids, their fingerprints, and their sketches where texts are kept."""
+class PreparedBatch:
+    """DocumentColumns of different ids, their fingerprints, and their sketches where texts are kept."""
 
-    def __init__(self, documents: Documents, recipe: Recipe, *, texts: bool) -> None:
+    def __init__(self, documents: DocumentColumns, recipe: Recipe, *, texts: bool) -> None:
         import numpy as np
 
         self.documents = documents

@@ -36,7 +36,7 @@ class KnownIdError(Exception):
 
 
 @contextmanager
-def told(folder: Path) -> Iterator[None]:
+def translate_sqlite_errors(folder: Path) -> Iterator[None]:
     """Errors of SQLite become errors that name the collection and say what happened."""
     import sqlite3
 

@@ -6,20 +6,27 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.collection.lookup import Documents
+from neardup.collection.lookup import CollectionCorpus
 from neardup.collection.results import Outcome
-from neardup.collection.schema import Row
+from neardup.collection.schema import StoredRow
 from neardup.collection.sketches import new_index
-from neardup.near.lookup import Candidates, Document, Pairs, Queries, look_up, look_up_one
+from neardup.near.lookup import (
+    CandidatePairs,
+    Candidates,
+    CorpusDocument,
+    Queries,
+    look_up,
+    look_up_one,
+)
 from neardup.near.question import Question
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.collection.documents import Batch
+    from neardup.collection.documents import PreparedBatch
     from neardup.collection.store import Store
-    from neardup.collection.view import View
+    from neardup.collection.view import Snapshot
 
 # How good a match is (less is better: similarity, distance, age), whose it is, and how near.
 Best = tuple[tuple[float, float, int], str, int | None, float | None]
@@ -30,7 +37,11 @@ ASKED = 2
 
 
 def judge(
-    batch: Batch, view: View, store: Store, known: Mapping[str, Row], question: Question
+    batch: PreparedBatch,
+    view: Snapshot,
+    store: Store,
+    known: Mapping[str, StoredRow],
+    question: Question,
 ) -> list[Outcome]:
     """An outcome for each document.
 
@@ -44,7 +55,7 @@ def judge(
 class Taken:
     """The documents of a batch that are to be stored, by their places, as a corpus."""
 
-    def __init__(self, batch: Batch, question: Question) -> None:
+    def __init__(self, batch: PreparedBatch, question: Question) -> None:
         self.batch = batch
         # Only what is asked for is kept.
         self.codes = self.sketches = None
@@ -83,9 +94,9 @@ class Taken:
         assert self.sketches is not None  # noqa: S101
         return _core.search_sketch([self.sketches], sketch, (similarity, recall), most)
 
-    def documents(self, keys: Sequence[int]) -> dict[int, Document]:
+    def documents(self, keys: Sequence[int]) -> dict[int, CorpusDocument]:
         (ids, texts, _), codes = self.batch.documents, self.batch.codes
-        return {at: Document(texts[at], codes[at] or b"", ids[at]) for at in keys}
+        return {at: CorpusDocument(texts[at], codes[at] or b"", ids[at]) for at in keys}
 
 
 def _candidates(queries: object, keys: object, measure: object) -> Candidates:
@@ -94,7 +105,7 @@ def _candidates(queries: object, keys: object, measure: object) -> Candidates:
     return Candidates(*(np.asarray(column, dtype=np.int64) for column in (queries, keys, measure)))
 
 
-def _listed(found: Pairs) -> list[Pair]:
+def _listed(found: CandidatePairs) -> list[Pair]:
     keys, distances = found.keys.tolist(), found.distances.tolist()
     if found.similarities is None:
         return [(key, distance, None) for key, distance in zip(keys, distances, strict=True)]
@@ -104,17 +115,17 @@ def _listed(found: Pairs) -> list[Pair]:
 class _Judge:
     def __init__(
         self,
-        batch: Batch,
-        view: View,
+        batch: PreparedBatch,
+        view: Snapshot,
         store: Store,
-        known: Mapping[str, Row],
+        known: Mapping[str, StoredRow],
         question: Question,
     ) -> None:
         import numpy as np
 
         self.batch = batch
         self.store = store
-        self.stored = Documents(view, store)
+        self.stored = CollectionCorpus(view, store)
         self.known = known
         self.question = question
         self.replaced: set[int] = set()
@@ -150,7 +161,7 @@ class _Judge:
         elif digest is not None:
             self.digests.setdefault(digest, at)
 
-    def _stored(self, at: int, old: Row | None) -> Best | None:
+    def _stored(self, at: int, old: StoredRow | None) -> Best | None:
         """The best match among what was stored before this batch."""
         import numpy as np
 

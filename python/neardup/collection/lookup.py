@@ -11,10 +11,10 @@ from neardup.collection.documents import Prepared, prepared
 from neardup.collection.postings import Postings
 from neardup.collection.schema import digest_of, unpacked
 from neardup.collection.store import Store
-from neardup.collection.view import View
-from neardup.near.lookup import Candidates, Document, Match, Queries, look_up, look_up_one
+from neardup.collection.view import Snapshot
+from neardup.near.lookup import Candidates, CorpusDocument, Match, Queries, look_up, look_up_one
 from neardup.near.question import Question
-from neardup.near.ranking import Pairs, Wish, rank
+from neardup.near.ranking import RankedPairs, RankingRequest, rank
 from neardup.text.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.collection.view import View
+    from neardup.collection.view import Snapshot
     from neardup.text.recipe import Recipe
 
 
-class Documents:
+class CollectionCorpus:
     """What is in memory finds candidates, the store has their texts."""
 
-    def __init__(self, view: View, store: Store) -> None:
+    def __init__(self, view: Snapshot, store: Store) -> None:
         self.view = view
         self.store = store
 
@@ -48,10 +48,10 @@ class Documents:
     ) -> list[tuple[int, int]]:
         return self.view.alike_one(sketch, similarity, recall, most)
 
-    def documents(self, keys: Sequence[int]) -> dict[int, Document]:
+    def documents(self, keys: Sequence[int]) -> dict[int, CorpusDocument]:
         rows = self.store.by_keys(keys, whole=True)
         return {
-            key: Document(unpacked(row.text) or "", row.fingerprint or b"", row.id)
+            key: CorpusDocument(unpacked(row.text) or "", row.fingerprint or b"", row.id)
             for key, row in rows.items()
         }
 
@@ -72,11 +72,11 @@ class CheckingOne:
         self.sketch = None if made is None else made[1]
         self.code = pipeline.fingerprint(text) if question.similarity is None else None
 
-    def matches(self, view: View, store: Store) -> list[Match[str]]:
+    def matches(self, view: Snapshot, store: Store) -> list[Match[str]]:
         """The documents near it."""
         most = self.most
         if self.sketch is not None:
-            corpus = Documents(view, store)
+            corpus = CollectionCorpus(view, store)
             found = look_up_one(self.text, self.sketch, corpus, self.question, self.recipe, most)
             ids = store.ids([x.key for x in found if x.id is None])
             return [Match(x.id or ids[x.key], x.distance, x.similarity) for x in found]
@@ -99,7 +99,7 @@ class Checking:
         self.most = most
         self.made: Prepared = prepared(texts, recipe, sketches=question.similarity is not None)
 
-    def matches(self, view: View, store: Store) -> pa.Table:
+    def matches(self, view: Snapshot, store: Store) -> pa.Table:
         """The documents near each text: query, id, distance, similarity."""
         import numpy as np
         import pyarrow as pa
@@ -109,7 +109,7 @@ class Checking:
         made, texts, most = self.made, self.texts, self.most
         coded = np.flatnonzero(made.signal)
         queries = Queries([texts[at] for at in coded.tolist()], *made.of(coded))
-        found = look_up(queries, Documents(view, store), self.question, self.recipe, most)
+        found = look_up(queries, CollectionCorpus(view, store), self.question, self.recipe, most)
         names = store.ids(np.unique(found.keys).tolist())
         ids = [names[key] for key in found.keys.tolist()]
         rows, distances, similarities = coded[found.queries], found.distances, found.similarities
@@ -155,7 +155,7 @@ class Searching:
         self,
         texts: list[str],
         recipe: Recipe,
-        asked: Wish,
+        asked: RankingRequest,
         postings: Postings,
         *,
         one: bool,
@@ -168,7 +168,7 @@ class Searching:
         self.one = one
         self.threads = threads
 
-    def found(self, view: View, store: Store) -> pa.Table:
+    def found(self, view: Snapshot, store: Store) -> pa.Table:
         """The documents that resemble each text most: (query,) id, score, distance."""
         if self.asked.by == "simhash":
             return self._table(_Documents(view, store, self.recipe, None))
@@ -190,23 +190,25 @@ class _Documents:
     """A collection as `near.ranking` sees it."""
 
     def __init__(
-        self, view: View, store: Store, recipe: Recipe, index: _core.TermIndex | None
+        self, view: Snapshot, store: Store, recipe: Recipe, index: _core.TermIndex | None
     ) -> None:
         self.view = view
         self.store = store
         self.recipe = recipe
         self.index = index
 
-    def alike(self, texts: Sequence[str], asked: Wish, threads: int | None) -> Pairs:
+    def alike(
+        self, texts: Sequence[str], asked: RankingRequest, threads: int | None
+    ) -> RankedPairs:
         assert self.index is not None  # noqa: S101
-        return Pairs(
+        return RankedPairs(
             *self.index.search(
                 self.recipe.pipeline, texts, asked.n, asked.least, asked.idf, threads
             )
         )
 
-    def nearest(self, values: NDArray[np.uint64], n: int) -> Pairs:
-        return Pairs(*self.view.within(values, self.recipe.bits, 1.0, n))
+    def nearest(self, values: NDArray[np.uint64], n: int) -> RankedPairs:
+        return RankedPairs(*self.view.within(values, self.recipe.bits, 1.0, n))
 
     def equal(self, text: str, n: int) -> Sequence[int]:
         digest = digest_of(text, text.encode())

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from neardup.collection.errors import CollectionError, LockedCollectionError, corrupt
-from neardup.collection.schema import Settings
+from neardup.collection.schema import CollectionSettings
 from neardup.collection.session import NAME as LOCK
 from neardup.collection.session import WriterLock
 from neardup.collection.store import DATABASE, Store
@@ -48,7 +48,7 @@ def make_store(folder: Path, recipe: Recipe, *, texts: bool, search: bool, runs:
 
     The database gets its name when it is complete: under that name there is never half of one.
     """
-    settings = Settings(
+    settings = CollectionSettings(
         recipe.identity, recipe.to_toml(), texts, secrets.randbits(63), search, runs
     )
     folder.mkdir(exist_ok=True)
@@ -88,7 +88,7 @@ def _acquired(lock: WriterLock) -> bool:
     return False
 
 
-def recorded(folder: Path, settings: Settings) -> Recipe:
+def recorded(folder: Path, settings: CollectionSettings) -> Recipe:
     version = settings.recipe.partition(" ")[0]
     if version != f"neardup{VERSION}":
         raise CollectionError(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 from neardup import _core
 from neardup.collection.errors import no_texts
 from neardup.collection.files import remove
-from neardup.collection.schema import Counts, Row, Settings, unpacked
+from neardup.collection.schema import CollectionSettings, DocumentCounts, StoredRow, unpacked
 from neardup.collection.store import Store
 from neardup.text.passages import MIN_CHARS, MIN_WORDS
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup import _core
-    from neardup.collection.view import View
+    from neardup.collection.view import Snapshot
     from neardup.text.recipe import Recipe
 
 
@@ -109,7 +109,7 @@ TEXTS = 2048
 LOOKS = 4
 
 
-class File(NamedTuple):
+class PostingsFile(NamedTuple):
     """A file of postings. `removals` is the number of the next removal when it was written."""
 
     path: Path
@@ -135,7 +135,7 @@ class Postings:
     def forget(self) -> None:
         """Lets go of everything; the next question opens or makes it again."""
         self._index: _core.TermIndex | None = None
-        self._files: list[File] = []
+        self._files: list[PostingsFile] = []
         self._damaged: list[Path] = []
         self._next_key = self._next_removal = 1
         # The last key that is in a file, as far as that is known.
@@ -208,7 +208,7 @@ class Postings:
             self._index = index
         self._next_key = max(self._next_key, last + 1)
 
-    def _settled(self, store: Store, *, renew: bool) -> tuple[_core.TermIndex, Counts]:
+    def _settled(self, store: Store, *, renew: bool) -> tuple[_core.TermIndex, DocumentCounts]:
         """What is in files, and the moment it is to be completed to. A writer may have put files in
         place of others that know more than that moment: then it has to be a later one."""
         for look in range(LOOKS):
@@ -221,7 +221,7 @@ class Postings:
                 break
         return index, counts
 
-    def _opened(self, counts: Counts) -> tuple[_core.TermIndex, bool]:
+    def _opened(self, counts: DocumentCounts) -> tuple[_core.TermIndex, bool]:
         """What is in files, as far as they go; and whether some know more than these counts."""
         damaged = self._damaged
         self.forget()
@@ -243,7 +243,7 @@ class Postings:
         self._saved = next_key - 1
         return index, not all(_is_known(file, counts) for file in there)
 
-    def _there(self) -> Iterator[File]:
+    def _there(self) -> Iterator[PostingsFile]:
         """The files that are of this collection and can be opened."""
         for path in paths(self.folder, self.terms.prefix):
             if path not in self._damaged:
@@ -252,11 +252,11 @@ class Postings:
                     if file is not None:
                         yield file
 
-    def _file(self, path: Path) -> File | None:
+    def _file(self, path: Path) -> PostingsFile | None:
         """What a file says of itself; None if it is of something else."""
         first, last, documents, removals, identity = _core.TermIndex.covered(str(path))
         ours = identity == self._identity and 1 <= first <= last
-        return File(path, first, last, documents, removals) if ours else None
+        return PostingsFile(path, first, last, documents, removals) if ours else None
 
     # ------------------------------------------------------------------------------------- writing
 
@@ -308,7 +308,7 @@ class Postings:
         stale = self._damaged or len(index) < (1 - REMOVED) * sum(x.documents for x in files)
         if size < TAIL and not (whole or stale):
             return
-        merged: list[File] = []
+        merged: list[PostingsFile] = []
         while files and (
             whole
             or stale
@@ -329,11 +329,11 @@ class Postings:
         used = {file.path for file in files}
         remove(path for path in _ours(self.folder, self.terms.prefix) if path not in used)
 
-    def _fill(self, store: Store, last: int) -> list[File]:
+    def _fill(self, store: Store, last: int) -> list[PostingsFile]:
         """Files as large as they may be, until what is in none fits into one. The texts are read
         file by file: what was read at once is in parts that cannot be cut."""
         self._current(store, last=0)
-        fresh: list[File] = []
+        fresh: list[PostingsFile] = []
         while last - self._last > MOST:
             first, end = self._last + 1, self._last + MOST
             if self._next_key > end + 1:
@@ -345,13 +345,13 @@ class Postings:
             self._files.append(fresh[-1])
         return fresh
 
-    def _save(self, store: Store, index: _core.TermIndex, first: int, last: int) -> File:
+    def _save(self, store: Store, index: _core.TermIndex, first: int, last: int) -> PostingsFile:
         path = self.folder / f"{self.terms.prefix}{first}-{last}{SUFFIX}"
         removals = store.counts().next_removal
         index.save(str(path), first, last, removals)
         self._damaged = [other for other in self._damaged if other != path]
         documents = _core.TermIndex.covered(str(path))[2]
-        return File(path, first, last, documents, removals)
+        return PostingsFile(path, first, last, documents, removals)
 
     @property
     def _last(self) -> int:
@@ -413,14 +413,14 @@ class Postings:
         return total
 
 
-def _is_known(file: File, counts: Counts) -> bool:
+def _is_known(file: PostingsFile, counts: DocumentCounts) -> bool:
     """Whether all that a file knows had happened at a moment."""
     return file.last < counts.next_key and file.removals <= counts.next_removal
 
 
-def _chain(files: Iterable[File], counts: Counts) -> Iterator[File]:
+def _chain(files: Iterable[PostingsFile], counts: DocumentCounts) -> Iterator[PostingsFile]:
     """Files whose keys follow each other from the first on, the longest where there are several."""
-    found: dict[int, File] = {}
+    found: dict[int, PostingsFile] = {}
     for file in sorted(files, key=lambda file: file.last):
         if _is_known(file, counts):
             found[file.first] = file
@@ -467,7 +467,7 @@ Name = Literal["search", "runs"]
 class KeptPostings:
     """Both postings of a collection. They are called as what decides whether they are in files."""
 
-    def __init__(self, folder: Path, recipe: Recipe, settings: Settings) -> None:
+    def __init__(self, folder: Path, recipe: Recipe, settings: CollectionSettings) -> None:
         self.folder = folder
         identity = settings.identity
         self.search = Postings(
@@ -525,10 +525,10 @@ class KeptPostings:
 
     # Anybody:
 
-    def sharing(self, hashes: NDArray[np.uint64], _: View, store: Store) -> list[Row]:
+    def sharing(self, hashes: NDArray[np.uint64], _: Snapshot, store: Store) -> list[StoredRow]:
         """The documents with one of these runs at least."""
 
-        def rows(index: _core.TermIndex) -> list[Row]:
+        def rows(index: _core.TermIndex) -> list[StoredRow]:
             keys = index.sharing(hashes).tolist()
             found = store.by_keys(keys, whole=True)
             return [found[key] for key in keys]
@@ -545,5 +545,5 @@ class KeptPostings:
         return sum(postings.bytes for postings in self._named.values())
 
 
-def _is_kept(settings: Settings, name: Name) -> bool:
+def _is_kept(settings: CollectionSettings, name: Name) -> bool:
     return settings.texts and (settings.search if name == "search" else settings.runs)

@@ -16,7 +16,7 @@ LEAST_PACKED = 200
 PACKING_LEVEL = 4
 
 
-class Counts(NamedTuple):
+class DocumentCounts(NamedTuple):
     """Counters that every transaction updates. They tell readers what is new.
 
     next_key, next_removal  numbers never given before
@@ -30,7 +30,7 @@ class Counts(NamedTuple):
     generation: int = 0
 
 
-class Settings(NamedTuple):
+class CollectionSettings(NamedTuple):
     """What is decided when a collection is made.
 
     identity  a random number: another collection in the same place has another
@@ -51,7 +51,7 @@ class Settings(NamedTuple):
         return {name: value for name, value in self._asdict().items() if wanted.get(name, True)}
 
 
-class Row(NamedTuple):
+class StoredRow(NamedTuple):
     """A document as it is stored. `text` is itself, or packed, or None."""
 
     key: int

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from neardup import _core
 from neardup.collection import files, sketches
 from neardup.collection.errors import corrupt
-from neardup.collection.schema import Counts, SegmentRow
+from neardup.collection.schema import DocumentCounts, SegmentRow
 from neardup.collection.sketches import Recent
 from neardup.collection.store import Store
-from neardup.collection.view import Part, View
+from neardup.collection.view import Snapshot, SnapshotPart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,19 +54,19 @@ class Segments:
         self.recipe = recipe
         self.texts = texts
         self.removed = 0
-        self.view = View(Counts(generation=-1), (), self._tail(0))
+        self.view = Snapshot(DocumentCounts(generation=-1), (), self._tail(0))
         self.recent = Recent()
 
-    def _tail(self, covered: int) -> Part:
+    def _tail(self, covered: int) -> SnapshotPart:
         index = sketches.new_index(self.recipe) if self.texts else None
         row = SegmentRow(0, covered + 1, covered, 0, 0, b"")
-        return Part(row, self._new(), index, sound=True)
+        return SnapshotPart(row, self._new(), index, sound=True)
 
     def _new(self) -> _core.Index:
         return _core.Index(self.recipe.bits, self.recipe.identity)
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> DocumentCounts:
         return self.view.counts
 
     @property
@@ -98,7 +98,7 @@ class Segments:
             self.forget()
             raise
 
-    def _open(self, store: Store, counts: Counts) -> Counts:
+    def _open(self, store: Store, counts: DocumentCounts) -> DocumentCounts:
         """Maps the segments, reads the tail, and leaves out what was removed."""
         known = {part.row: part for part in self.view.parts}
         rows = store.segments()
@@ -109,7 +109,7 @@ class Segments:
             # A writer has just replaced them: what is there now is of a later moment.
             store.renew()
             counts, rows = store.counts(), store.segments()
-        parts: list[Part] = []
+        parts: list[SnapshotPart] = []
         covered = 0
         for row in rows:
             if row.first != covered + 1 or row.last >= counts.next_key:
@@ -122,19 +122,19 @@ class Segments:
         tail = self._tail(covered)
         self._read(store, tail, covered + 1, counts)
         # Whoever looks at what was there before sees by the tail that it is gone, and looks again.
-        self.view = View(counts, tuple(parts), tail)
+        self.view = Snapshot(counts, tuple(parts), tail)
         self._remove(store, store.removed(0))
         return counts
 
-    def _opened(self, store: Store, row: SegmentRow) -> Part:
+    def _opened(self, store: Store, row: SegmentRow) -> SnapshotPart:
         codes = files.open_codes(self.folder, row, self.recipe.identity)
         found = files.open_sketches(self.folder, row, self.recipe.identity)
         sound = codes is not None and (found is not None or not self.texts)
         if codes is None:
             codes = self._made(store, row.first, row.last)
-        return Part(row, codes, found, sound)
+        return SnapshotPart(row, codes, found, sound)
 
-    def _read(self, store: Store, tail: Part, first: int, counts: Counts) -> None:
+    def _read(self, store: Store, tail: SnapshotPart, first: int, counts: DocumentCounts) -> None:
         """Documents from a key on, into a tail: all at once, for others may be looking at it."""
         import numpy as np
 
@@ -172,7 +172,7 @@ class Segments:
             index.add(rows, keys)
         return index
 
-    def _remake(self, store: Store, counts: Counts) -> None:
+    def _remake(self, store: Store, counts: DocumentCounts) -> None:
         """Segments that do not agree with the truth are no use."""
         tail = self._tail(0)
         tail.codes, tail.sketches = self._made(store, 1, counts.next_key - 1), None
@@ -184,9 +184,9 @@ class Segments:
                 f"{len(tail.codes):,} documents with a fingerprint can be read, "
                 f"{expected:,} were written",
             )
-        self.view = View(counts, (), tail)
+        self.view = Snapshot(counts, (), tail)
 
-    def mend(self, store: Store, part: Part, *, codes: bool) -> None:
+    def mend(self, store: Store, part: SnapshotPart, *, codes: bool) -> None:
         """Makes what a search could not use; to be called in a snapshot, after `refresh`."""
         if part not in self.view.every:
             return
@@ -213,7 +213,7 @@ class Segments:
         store: Store,
         added: tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8] | None] | None,
         gone: Sequence[int],
-        counts: Counts,
+        counts: DocumentCounts,
     ) -> None:
         """What this process has just committed: keys, fingerprints and sketches, and what went."""
         if added is not None:
@@ -223,11 +223,11 @@ class Segments:
 
     def forget(self) -> None:
         """What is in memory may not be what is stored: all of it is looked at again."""
-        self.view = self.view._replace(counts=Counts(generation=-1))
+        self.view = self.view._replace(counts=DocumentCounts(generation=-1))
 
     def _add(
         self,
-        tail: Part,
+        tail: SnapshotPart,
         keys: NDArray[np.int64],
         values: NDArray[np.uint64],
         rows: NDArray[np.uint8] | None,
@@ -298,7 +298,7 @@ class Segments:
             files.remove(files.path_of(self.folder, number, suffix) for suffix in files.SUFFIXES)
             raise
         made = self._opened(store, row)
-        self.view = View(
+        self.view = Snapshot(
             counts._replace(generation=number),
             (*rest, made),
             self._tail(last),
@@ -306,7 +306,7 @@ class Segments:
         self.removed = len(store.removed(0))
         files.remove(path for part in merged for path in files.paths_of(self.folder, part.row))
 
-    def _kept(self) -> list[Part]:
+    def _kept(self) -> list[SnapshotPart]:
         """The segments that stay as they are: the first ones, up to the first that is merged."""
         if self._is_worn:
             return []
@@ -317,7 +317,11 @@ class Segments:
         return rest[:unsound]
 
     def _save_codes(
-        self, store: Store, row: SegmentRow, merged: Sequence[Part] | None, rest: Sequence[Part]
+        self,
+        store: Store,
+        row: SegmentRow,
+        merged: Sequence[SnapshotPart] | None,
+        rest: Sequence[SnapshotPart],
     ) -> SegmentRow:
         """Writes the fingerprints of a segment, out of some and the tail, or all from the truth."""
         if merged is None:
@@ -332,7 +336,7 @@ class Segments:
         size, sum_ = files.stamp(path)
         return row._replace(entries=entries, size=size, checksum=sum_)
 
-    def _joined(self, store: Store, merged: Sequence[Part], row: SegmentRow) -> _core.Index:
+    def _joined(self, store: Store, merged: Sequence[SnapshotPart], row: SegmentRow) -> _core.Index:
         """Segments and the tail as one: the largest as it is, and what is in the others."""
         import numpy as np
 
@@ -364,7 +368,7 @@ class Segments:
             yield from self.recent.range(first, last)
 
     def _save_sketches(
-        self, store: Store, row: SegmentRow, merged: Sequence[Part] | None
+        self, store: Store, row: SegmentRow, merged: Sequence[SnapshotPart] | None
     ) -> SegmentRow:
         """As `_save_codes`, the sketches."""
         path = files.path_of(self.folder, row.number, files.SKETCHES)
@@ -380,7 +384,9 @@ class Segments:
         size, sum_ = files.stamp(path)
         return row._replace(sketch_size=size, sketch_checksum=sum_)
 
-    def _joined_sketches(self, store: Store, merged: Sequence[Part]) -> _core.SketchIndex | None:
+    def _joined_sketches(
+        self, store: Store, merged: Sequence[SnapshotPart]
+    ) -> _core.SketchIndex | None:
         import numpy as np
 
         base = max(merged, key=lambda part: part.row.entries, default=None)
@@ -410,7 +416,7 @@ class Segments:
 
     def close(self) -> None:
         """Lets go of the mapped files."""
-        self.view = View(self.counts, (), self._tail(0))
+        self.view = Snapshot(self.counts, (), self._tail(0))
         self.recent.keep_from(1)
 
     def clean(self) -> None:

@@ -18,12 +18,12 @@ from neardup.collection.errors import (
     CorruptCollectionError,
     LockedCollectionError,
     foreign,
-    told,
+    translate_sqlite_errors,
 )
-from neardup.collection.schema import Row
+from neardup.collection.schema import StoredRow
 from neardup.collection.segments import TAIL, Segments
 from neardup.collection.store import DATABASE, Store
-from neardup.collection.view import UnreadyError, View
+from neardup.collection.view import Snapshot, UnreadyError
 from neardup.text.recipe import Recipe
 
 NAME = "lock"
@@ -178,7 +178,7 @@ T = TypeVar("T")
 LOOKS, PAUSE = 8, 0.001
 
 
-class Session:
+class OpenCollection:
     """Lets one process write, and keeps what is in memory up to date.
 
     The writer holds the lock. Readers have connections of their own and take the view as it is:
@@ -231,13 +231,13 @@ class Session:
             yield store
 
     @contextmanager
-    def current(self) -> Iterator[tuple[View, Store]]:
+    def current(self) -> Iterator[tuple[Snapshot, Store]]:
         """What is in memory, as of now, and a store that is as new or newer."""
         self.check_open()
-        with self.readers.one() as store, told(self.folder):
+        with self.readers.one() as store, translate_sqlite_errors(self.folder):
             yield self._current(store), store
 
-    def _current(self, store: Store) -> View:
+    def _current(self, store: Store) -> Snapshot:
         """The view as of now. Nobody else writes while this process may."""
         if self._stale or not self._writer.held:
             version = store.data_version()
@@ -254,7 +254,7 @@ class Session:
                 self.segments.refresh(store)
                 store.seen, self._stale = version, False
 
-    def ask(self, work: Callable[[View, Store], T]) -> T:
+    def ask(self, work: Callable[[Snapshot, Store], T]) -> T:
         """An answer as of one moment. A key never changes its meaning, but it can be removed.
         If that happens during the search, or the segments are rewritten, the search is done
         again."""
@@ -262,7 +262,7 @@ class Session:
             self.check_open()
             store = self.readers.take()
             try:
-                with told(self.folder):
+                with translate_sqlite_errors(self.folder):
                     view = self._current(store)
                     found = work(view, store)
                     if view.tail is self.segments.view.tail:
@@ -278,7 +278,7 @@ class Session:
             self.segments.refresh(store)
             return self.settled(lambda view: work(view, store), store)
 
-    def settled(self, work: Callable[[View], T], store: Store | None = None) -> T:
+    def settled(self, work: Callable[[Snapshot], T], store: Store | None = None) -> T:
         """What `work` returns. The caller makes sure that nothing changes meanwhile."""
         while True:
             try:
@@ -299,7 +299,7 @@ class Session:
         if self.read_only:
             raise CollectionError(f"{self.folder}: opened to read only; open it without read_only")
         self.check_open()
-        with self.lock, told(self.folder):
+        with self.lock, translate_sqlite_errors(self.folder):
             self.check_open()
             if _identity(self.folder) != self._file:
                 raise CollectionError(
@@ -328,7 +328,7 @@ class Session:
         self,
         columns: Sequence[list[Any]],
         digests: Sequence[tuple[int, bytes]],
-        gone: Sequence[Row],
+        gone: Sequence[StoredRow],
         coded: Coded | None = None,
         sketches: NDArray[np.uint8] | None = None,
     ) -> None:
@@ -395,7 +395,7 @@ def _identity(folder: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-_OPEN: weakref.WeakSet[Session] = weakref.WeakSet()
+_OPEN: weakref.WeakSet[OpenCollection] = weakref.WeakSet()
 
 
 def _let_go(store: Store, readers: Readers, lock: WriterLock, pid: int) -> None:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.collection.schema import Row, unpacked
+from neardup.collection.schema import StoredRow, unpacked
 from neardup.near.question import DEFAULT_RECALL
 from neardup.text.similarity import DEFAULT_SIMILARITY
 
@@ -68,7 +68,7 @@ def from_texts(store: Store, recipe: Recipe, first: int, last: int) -> Iterator[
         yield np.array([row.key for row in some], dtype=np.int64), made(some, recipe)
 
 
-def made(rows: list[Row], recipe: Recipe) -> Rows:
+def made(rows: list[StoredRow], recipe: Recipe) -> Rows:
     texts = [unpacked(row.text) or "" for row in rows]
     return recipe.pipeline.sketched(texts, None)[2]
 

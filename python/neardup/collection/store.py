@@ -21,7 +21,7 @@ from neardup.collection.errors import (
     CorruptCollectionError,
     KnownIdError,
     corrupt,
-    told,
+    translate_sqlite_errors,
 )
 from neardup.collection.schema import (
     APPLICATION,
@@ -29,10 +29,10 @@ from neardup.collection.schema import (
     OLDEST,
     SCHEMA,
     UPGRADE,
-    Counts,
-    Row,
+    CollectionSettings,
+    DocumentCounts,
     SegmentRow,
-    Settings,
+    StoredRow,
     checksum,
 )
 
@@ -69,19 +69,19 @@ class Store:
         # Called now and then while much is read or written.
         self.breathe: Callable[[], None] = _go_on
         self._is_wide = False
-        with told(folder):
+        with translate_sqlite_errors(folder):
             self.connection = connect(self.path, read_only=read_only, durability=durability)
             self._execute = self.connection.execute
 
     def close(self) -> None:
-        with told(self.folder):
+        with translate_sqlite_errors(self.folder):
             self.connection.close()
 
     # ------------------------------------------------------------------------------------- the file
 
     def check_version(self) -> None:
         """Refuses what is no collection, or one of a format that cannot be read."""
-        with told(self.folder):
+        with translate_sqlite_errors(self.folder):
             (application,) = self._execute("PRAGMA application_id").fetchone()
             (version,) = self._execute("PRAGMA user_version").fetchone()
             (tables,) = self._execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -106,7 +106,7 @@ class Store:
 
     def upgrade(self) -> None:
         """Makes the tables those of today, all at once."""
-        with told(self.folder):
+        with translate_sqlite_errors(self.folder):
             if self.format() == FORMAT:
                 return
             with self.transaction():
@@ -114,26 +114,26 @@ class Store:
                     self._execute(statement)
                 self._execute(f"PRAGMA user_version = {FORMAT}")
 
-    def create(self, settings: Settings) -> None:
+    def create(self, settings: CollectionSettings) -> None:
         """Makes the tables, all at once."""
         value = json.dumps(settings.as_dict(), ensure_ascii=False)
         with self.transaction():
             for statement in filter(str.strip, SCHEMA.split(";")):
                 self._execute(statement)
             self._execute("INSERT INTO settings VALUES (?, ?)", (value, crc32(value.encode())))
-            empty = Counts()
+            empty = DocumentCounts()
             self._execute("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?)", (*empty, _sum(empty)))
             self._execute(f"PRAGMA application_id = {APPLICATION}")
             self._execute(f"PRAGMA user_version = {FORMAT}")
 
-    def settings(self) -> Settings:
-        with told(self.folder):
+    def settings(self) -> CollectionSettings:
+        with translate_sqlite_errors(self.folder):
             found = self._execute("SELECT value, checksum FROM settings").fetchall()
         if len(found) != 1 or crc32(found[0][0].encode()) != found[0][1]:
             raise corrupt(self.folder, "the settings are not what was written")
-        return Settings(**json.loads(found[0][0]))
+        return CollectionSettings(**json.loads(found[0][0]))
 
-    def set_settings(self, settings: Settings) -> None:
+    def set_settings(self, settings: CollectionSettings) -> None:
         value = json.dumps(settings.as_dict(), ensure_ascii=False)
         with self.transaction():
             self._execute(
@@ -143,7 +143,7 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is written in here is stored, or nothing of it."""
-        with told(self.folder):
+        with translate_sqlite_errors(self.folder):
             self._execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -156,7 +156,7 @@ class Store:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Everything read in here is of one moment."""
-        with told(self.folder):
+        with translate_sqlite_errors(self.folder):
             if self.connection.in_transaction:
                 yield
                 return
@@ -177,14 +177,14 @@ class Store:
         found: int = self._execute("PRAGMA data_version").fetchone()[0]
         return found
 
-    def counts(self) -> Counts:
+    def counts(self) -> DocumentCounts:
         found = self._execute("SELECT * FROM counts").fetchall()
-        counts = Counts(*found[0][:-1]) if len(found) == 1 else None
+        counts = DocumentCounts(*found[0][:-1]) if len(found) == 1 else None
         if counts is None or _sum(counts) != found[0][-1]:
             raise corrupt(self.folder, "the counts are not what was written")
         return counts
 
-    def set_counts(self, counts: Counts) -> None:
+    def set_counts(self, counts: DocumentCounts) -> None:
         self._execute(
             "UPDATE counts SET documents = ?, without_signal = ?, next_key = ?, next_removal = ?, "
             "generation = ?, checksum = ?",
@@ -193,7 +193,7 @@ class Store:
 
     def vacuum(self) -> None:
         """Gives free pages back, and empties the log."""
-        with told(self.folder):
+        with translate_sqlite_errors(self.folder):
             self._execute("VACUUM")
             # A reader in the middle of something is not waited for: it can be done later.
             self._execute("PRAGMA busy_timeout = 0")
@@ -202,7 +202,7 @@ class Store:
 
     def problems(self) -> list[str]:
         """What SQLite itself finds wrong."""
-        with told(self.folder):
+        with translate_sqlite_errors(self.folder):
             found = [row[0] for row in self._execute("PRAGMA integrity_check")]
         return [] if found == ["ok"] else found
 
@@ -243,7 +243,7 @@ class Store:
                 "INSERT INTO sketches VALUES (?, ?, ?)", (first, sketches, crc32(sketches, first))
             )
 
-    def delete(self, rows: Sequence[Row], next_removal: int) -> None:
+    def delete(self, rows: Sequence[StoredRow], next_removal: int) -> None:
         """Takes rows out and notes that they are gone."""
         many = self.connection.executemany
         keys = [row.key for row in rows]
@@ -252,7 +252,7 @@ class Store:
         many("DELETE FROM digests WHERE key = ?", without)
         many("INSERT INTO removed VALUES (?, ?)", enumerate(keys, next_removal))
 
-    def by_id(self, id_: str, *, whole: bool = False) -> Row | None:
+    def by_id(self, id_: str, *, whole: bool = False) -> StoredRow | None:
         found = self._execute(
             f"SELECT {WHOLE if whole else SHORT} FROM documents WHERE id = ?",  # noqa: S608
             (id_,),
@@ -270,11 +270,11 @@ class Store:
             if found is not None and self.by_keys([found[1]])[found[1]].id != found[0]:
                 raise corrupt(self.folder, f"the order of ids near {id_!r} is not what was written")
 
-    def by_ids(self, ids: Iterable[str]) -> dict[str, Row]:
+    def by_ids(self, ids: Iterable[str]) -> dict[str, StoredRow]:
         rows = (self.by_id(id_) for id_ in ids)
         return {row.id: row for row in rows if row is not None}
 
-    def by_keys(self, keys: Sequence[int], *, whole: bool = False) -> dict[int, Row]:
+    def by_keys(self, keys: Sequence[int], *, whole: bool = False) -> dict[int, StoredRow]:
         """The rows of keys that are known to be there."""
         rows = {found[0]: self._checked(found) for found in self._found(keys, whole=whole)}
         self._check_all(keys, rows)
@@ -312,7 +312,7 @@ class Store:
             missing = next(key for key in keys if key not in found)
             raise corrupt(self.folder, f"the document with the key {missing} cannot be found")
 
-    def by_digest(self, digest: bytes, most: int | None = None) -> list[Row]:
+    def by_digest(self, digest: bytes, most: int | None = None) -> list[StoredRow]:
         """Documents without a signal whose texts are equal, in order; the first `most` of them."""
         found = self._execute(
             "SELECT key, digest, checksum FROM digests WHERE digest = ? ORDER BY key LIMIT ?",
@@ -330,7 +330,7 @@ class Store:
 
     def scan(
         self, first: int, last: int, most: int = -1, *, whole: bool = True, newest: bool = False
-    ) -> Iterator[Row]:
+    ) -> Iterator[StoredRow]:
         """Rows with keys in this range, in order, or the newest first."""
         found = self._execute(
             f"SELECT {WHOLE if whole else SHORT} FROM documents "  # noqa: S608
@@ -365,8 +365,8 @@ class Store:
             self.breathe()
             yield keys, b"".join(codes)
 
-    def _checked(self, found: tuple[Any, ...]) -> Row:
-        row = Row(*found)
+    def _checked(self, found: tuple[Any, ...]) -> StoredRow:
+        row = StoredRow(*found)
         try:
             sum_ = checksum(row.key, row.id.encode(), row.fingerprint, row.metadata)
             sound = sum_ == row.checksum & 0xFFFFFFFF
@@ -409,7 +409,9 @@ class Store:
             if type(rows) is bytes and crc32(rows, start) == sum_:
                 yield start, rows
 
-    def set_segments(self, kept: Sequence[SegmentRow], made: SegmentRow, counts: Counts) -> None:
+    def set_segments(
+        self, kept: Sequence[SegmentRow], made: SegmentRow, counts: DocumentCounts
+    ) -> None:
         """Replaces the list of segments: those given, and a new one without the rows removed
         before."""
         numbers = [row.number for row in kept]
@@ -437,5 +439,5 @@ def _inserting(rows: int) -> str:
     return f"INSERT INTO documents ({WHOLE}) VALUES {values}"  # noqa: S608
 
 
-def _sum(counts: Counts) -> int:
+def _sum(counts: DocumentCounts) -> int:
     return crc32(repr(tuple(counts)).encode())

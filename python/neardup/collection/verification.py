@@ -7,7 +7,7 @@ from zlib import crc32
 from neardup import _core
 from neardup.collection import files, sketches
 from neardup.collection.errors import CorruptCollectionError
-from neardup.collection.schema import Counts, SegmentRow, digest_of, unpacked
+from neardup.collection.schema import DocumentCounts, SegmentRow, digest_of, unpacked
 from neardup.collection.store import Store
 from neardup.text.recipe import Recipe
 
@@ -44,7 +44,7 @@ def problems(store: Store, recipe: Recipe, *, texts: bool) -> list[str]:
     return found
 
 
-def _counted(store: Store, counts: Counts) -> list[str]:
+def _counted(store: Store, counts: DocumentCounts) -> list[str]:
     """Every row, read and counted."""
     documents = without = 0
     digests = {key: crc32(digest, key) == sum_ for key, digest, sum_ in store.digests()}

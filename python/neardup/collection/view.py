@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from neardup import _core
-from neardup.collection.schema import Counts, SegmentRow
+from neardup.collection.schema import DocumentCounts, SegmentRow
 from neardup.near.lookup import Candidates
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class Part:
+class SnapshotPart:
     """A range of keys, in a segment or in the tail.
 
     sketches  None until they are asked for, where there is no file of them
@@ -36,7 +36,7 @@ class Part:
 class UnreadyError(Exception):
     """Something of a part has to be made, or made anew, before it can be searched."""
 
-    def __init__(self, part: Part, *, codes: bool) -> None:
+    def __init__(self, part: SnapshotPart, *, codes: bool) -> None:
         super().__init__(part)
         self.part = part
         self.codes = codes
@@ -45,15 +45,15 @@ class UnreadyError(Exception):
 Found = tuple["NDArray[np.uint32]", "NDArray[np.int64]", "NDArray[np.integer]"]
 
 
-class View(NamedTuple):
+class Snapshot(NamedTuple):
     """All fingerprints and sketches as of `counts`, or a little later."""
 
-    counts: Counts
-    parts: tuple[Part, ...]
-    tail: Part
+    counts: DocumentCounts
+    parts: tuple[SnapshotPart, ...]
+    tail: SnapshotPart
 
     @property
-    def every(self) -> tuple[Part, ...]:
+    def every(self) -> tuple[SnapshotPart, ...]:
         # The tail comes last: what is moved from place to place goes towards it.
         return (*self.parts, self.tail)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.copying.cover import Words
+from neardup.copying.cover import WordSpans
 from neardup.copying.findings import Ignored
 from neardup.text.passages import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, sharing
 from neardup.text.similarity import Comparison
@@ -58,7 +58,7 @@ def without_boilerplate(
     equal = _core.shared(a, b, question)[1]
     sides = []
     for text, at in ((a, 1), (b, 3)):
-        words = Words(text)
+        words = WordSpans(text)
         stretches = [
             (row[1], row[2])
             for template in templates

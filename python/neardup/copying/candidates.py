@@ -8,8 +8,8 @@ from itertools import islice
 from operator import le
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup.copying.documents import Given, documents_of, given, parts_of
-from neardup.copying.runs import Kept, Runs
+from neardup.copying.documents import CheckedDocument, documents_of, given, parts_of
+from neardup.copying.runs import RunIndex, Runs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 AT_ONCE = 1000
 
 
-class Candidates(NamedTuple):
+class CopyCandidates(NamedTuple):
     """Who may be a source of whom.
 
     others  documents that may be sources; of documents among themselves all of them
@@ -27,7 +27,7 @@ class Candidates(NamedTuple):
     itself  ids of checked documents for which something was taken that is no source of them
     """
 
-    others: Sequence[Given]
+    others: Sequence[CheckedDocument]
     rows: list[NDArray[np.int64]]
     itself: tuple[str, ...] = ()
 
@@ -37,8 +37,11 @@ class Candidates(NamedTuple):
 
 
 def among(
-    checked: Sequence[Given], minimum: tuple[int, int], template: Sequence[str], threads: int | None
-) -> Candidates:
+    checked: Sequence[CheckedDocument],
+    minimum: tuple[int, int],
+    template: Sequence[str],
+    threads: int | None,
+) -> CopyCandidates:
     """Documents compared with each other."""
     import numpy as np
 
@@ -56,17 +59,17 @@ def among(
             other = [at for at in found[row].tolist() if not checked[at].is_record(document)]
             if len(other) < len(found[row]):
                 found[row] = np.array(other, np.int64)
-    return Candidates(checked, found)
+    return CopyCandidates(checked, found)
 
 
 def against(
-    checked: Sequence[Given],
+    checked: Sequence[CheckedDocument],
     corpus: Iterable[Any],
     minimum: tuple[int, int],
     template: Sequence[str],
     exclude: frozenset[str],
     threads: int | None,
-) -> Candidates:
+) -> CopyCandidates:
     """Documents compared with a corpus, which is read once."""
     import numpy as np
 
@@ -77,8 +80,8 @@ def against(
     itself: list[str] = []
     others = _Others(texts)
     for part in parts_of("against", corpus):
-        pairs: Iterable[tuple[int, int, Given]]
-        if not isinstance(part, Kept):
+        pairs: Iterable[tuple[int, int, CheckedDocument]]
+        if not isinstance(part, RunIndex):
             pairs = _sharing(runs, part)
         elif all(map(le, part.runs_minimum, minimum)):
             # Whoever has a longer passage in common has a shorter one in common.
@@ -96,14 +99,14 @@ def against(
             else:
                 found[row].append(others.place(place, other))
     rows = [np.array(places, np.int64) for places in found]
-    return Candidates(others.each, rows, tuple(itself))
+    return CopyCandidates(others.each, rows, tuple(itself))
 
 
 class _Others:
     """Documents that are met again and again, each kept once, and equal texts once."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self.each: list[Given] = []
+        self.each: list[CheckedDocument] = []
         self._texts = {text: text for text in texts}
         self._places: dict[object, int] = {}
 
@@ -111,7 +114,7 @@ class _Others:
         """A new part of the corpus: what is called the same there is another document."""
         self._places = {}
 
-    def place(self, place: int, other: Given) -> int:
+    def place(self, place: int, other: CheckedDocument) -> int:
         """Where it is kept. `place`: which it is of this part; -1 if nobody knows, and then the id
         says it, which a collection has only once."""
         key: object = place if place >= 0 else other[:2]
@@ -127,7 +130,9 @@ class _Others:
         return at
 
 
-def _sharing(runs: Runs, others: Iterable[Given]) -> Iterator[tuple[int, int, Given]]:
+def _sharing(
+    runs: Runs, others: Iterable[CheckedDocument]
+) -> Iterator[tuple[int, int, CheckedDocument]]:
     """Rows of the runs and who shares one with them: its place, and itself."""
     source, start = iter(others), 0
     while batch := list(islice(source, AT_ONCE)):

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.numbers import check_threads, whole
+from neardup._util.numbers import check_int, check_threads
 from neardup.copying import candidates
 from neardup.copying.comparisons import Comparisons
-from neardup.copying.documents import Given, documents_of, strings_of
+from neardup.copying.documents import CheckedDocument, documents_of, strings_of
 from neardup.copying.findings import Copying
 from neardup.copying.rules import Rules
 from neardup.text.passages import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, sharing
@@ -86,7 +86,7 @@ def check_copying(
         if not isinstance(value, bool):
             raise TypeError(f"{name} is {value!r}; it must be True or False")
     if common is not None:
-        common = whole("common", common, 1, 1 << 31)
+        common = check_int("common", common, 1, 1 << 31)
     rules = Rules(
         template=tuple(strings_of("template", template)),
         ignore_quotations=ignore_quotations,
@@ -149,8 +149,8 @@ check = check_copying
 
 def _tell(
     on_note: Callable[[str], object],
-    checked: Sequence[Given],
-    found: candidates.Candidates,
+    checked: Sequence[CheckedDocument],
+    found: candidates.CopyCandidates,
     *,
     among: bool,
     common: int | None,
@@ -178,7 +178,7 @@ def _tell(
         )
 
 
-def _repeated(documents: Sequence[Given]) -> list[str]:
+def _repeated(documents: Sequence[CheckedDocument]) -> list[str]:
     """Ids that several documents have, in the order they came."""
     counts = Counter(document.id for document in documents)
     return [id_ for id_, count in counts.items() if count > 1]

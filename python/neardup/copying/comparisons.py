@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from neardup import _core
-from neardup.copying.cover import Words
+from neardup.copying.cover import WordSpans
 from neardup.copying.findings import Equal, places_of
 from neardup.copying.runs import Runs
 from neardup.text.passages import Passage, turned
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.copying.candidates import Candidates
+    from neardup.copying.candidates import CopyCandidates
     from neardup.copying.cover import Mask
-    from neardup.copying.documents import Given
+    from neardup.copying.documents import CheckedDocument
 
 # So many candidates are compared in one call.
 AT_ONCE = 1000
@@ -41,7 +41,7 @@ class Shape:
         return places_of(self.passages, self.equal)
 
 
-class Compared(NamedTuple):
+class DocumentComparison(NamedTuple):
     """What a document has in common with another, which is the one at this place of `others`.
 
     own_share  of the other's words
@@ -59,8 +59,8 @@ class Comparisons:
 
     def __init__(
         self,
-        checked: Sequence[Given],
-        candidates: Candidates,
+        checked: Sequence[CheckedDocument],
+        candidates: CopyCandidates,
         question: _core.Sharing,
         pipeline: _core.Pipeline,
         *,
@@ -78,11 +78,11 @@ class Comparisons:
         self._common = common
         self._threads = threads
         # Of documents among themselves: what those before have found in this one.
-        self._found: list[list[Compared]] = [[] for _ in checked]
+        self._found: list[list[DocumentComparison]] = [[] for _ in checked]
         self._shapes: dict[object, tuple[Shape, Shape]] = {}
         self._runs: Runs | None = None
 
-    def __iter__(self) -> Iterator[list[Compared]]:
+    def __iter__(self) -> Iterator[list[DocumentComparison]]:
         """For each document what it has in common with its candidates, in their order."""
         others, exclude = self._candidates.others, self._exclude
         for row in range(len(self._checked)):
@@ -93,13 +93,13 @@ class Comparisons:
             self._found[row] = []
             rest = [at for at in wanted if at not in known]
             if self._common is None or len(wanted) < self._common:
-                found: Iterable[Compared] = self._compared(row, rest)
+                found: Iterable[DocumentComparison] = self._compared(row, rest)
             else:
                 found = self._beyond_common(row, list(known.values()), rest, self._common)
             known.update((x.at, x) for x in found)
             yield [known[at] for at in wanted if at in known]
 
-    def _compared(self, row: int, places: Sequence[int]) -> Iterator[Compared]:
+    def _compared(self, row: int, places: Sequence[int]) -> Iterator[DocumentComparison]:
         document, others = self._checked[row], self._candidates.others
         for start in range(0, len(places), AT_ONCE):
             part = places[start : start + AT_ONCE]
@@ -113,9 +113,11 @@ class Comparisons:
                 shape, turned_shape = self._shape(found)
                 if told and at > row:
                     own_share = covered / words if words else 0.0
-                    self._found[at].append(Compared(row, turned_shape, own_share, coarse, cosine))
+                    self._found[at].append(
+                        DocumentComparison(row, turned_shape, own_share, coarse, cosine)
+                    )
                 own_share = their_covered / their_words if their_words else 0.0
-                yield Compared(at, shape, own_share, coarse, cosine)
+                yield DocumentComparison(at, shape, own_share, coarse, cosine)
 
     def _shape(self, found: _core.Found) -> tuple[Shape, Shape]:
         """The shape, and that of the pair the other way round."""
@@ -134,15 +136,15 @@ class Comparisons:
         return shapes
 
     def _beyond_common(
-        self, row: int, known: Sequence[Compared], rest: list[int], common: int
-    ) -> Iterator[Compared]:
+        self, row: int, known: Sequence[DocumentComparison], rest: list[int], common: int
+    ) -> Iterator[DocumentComparison]:
         """As `_compared`, without those that have nothing but what is common.
 
         A few are compared. What more than `common` of them have is common whoever else has it, so
         that of the others only those matter that share a run with the rest of the document.
         """
         text = self._checked[row].text
-        words = Words(text)
+        words = WordSpans(text)
         documents, marked = documents_with(words, known), 0
         size = common
         while rest:
@@ -164,7 +166,7 @@ class Comparisons:
         return set(self._runs.shared(fragments)[1].tolist())
 
 
-def documents_with(words: Words, compared: Iterable[Compared]) -> NDArray[np.int64]:
+def documents_with(words: WordSpans, compared: Iterable[DocumentComparison]) -> NDArray[np.int64]:
     """For each word how many documents have it: the document itself, and those compared."""
     import numpy as np
 
@@ -174,7 +176,7 @@ def documents_with(words: Words, compared: Iterable[Compared]) -> NDArray[np.int
     return documents
 
 
-def _fragments(text: str, words: Words, common: Mask, question: _core.Sharing) -> list[str]:
+def _fragments(text: str, words: WordSpans, common: Mask, question: _core.Sharing) -> list[str]:
     """The stretches that are not common, each with as much of what is around it as makes no run
     of what is common alone."""
     import numpy as np

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 
-class Words:
+class WordSpans:
     """The words of a text by their places; characters where a script has no spaces, which is what
     `alone` says of each."""
 
@@ -65,7 +65,7 @@ class Tally:
     each, for which arrays of all words are too slow.
     """
 
-    def __init__(self, words: Words, counts: Mask) -> None:
+    def __init__(self, words: WordSpans, counts: Mask) -> None:
         """`counts`: which words do."""
         self._starts: list[int] = words.starts.tolist()
         self._ends: list[int] = words.ends.tolist()

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from neardup.copying.runs import Kept
+from neardup.copying.runs import RunIndex
 
 FORMS = "pass texts, (id, text), (id, text, author or metadata), or a Collection"
 
 
-class Given(NamedTuple):
+class CheckedDocument(NamedTuple):
     """A document as it is compared; `named` if the id is its own and not its place.
 
     record  which record of which file it is, None if that is not known
@@ -23,31 +23,31 @@ class Given(NamedTuple):
     named: bool
     record: object = None
 
-    def is_record(self, other: Given) -> bool:
+    def is_record(self, other: CheckedDocument) -> bool:
         """Whether both are known to be one and the same record."""
         return self.record is not None and self.record == other.record
 
-    def is_taken_for(self, other: Given) -> bool:
+    def is_taken_for(self, other: CheckedDocument) -> bool:
         """Whether nothing tells the two apart: id and text are equal, and where one of them comes
         from is not known."""
         known = self.record is not None and other.record is not None
         return not known and self.named and other.named and self[:2] == other[:2]
 
 
-def parts_of(name: str, documents: Any) -> Iterator[Kept | Iterator[Given]]:
+def parts_of(name: str, documents: Any) -> Iterator[RunIndex | Iterator[CheckedDocument]]:
     """Documents, one after the other, and corpora that find them by their runs."""
-    if isinstance(documents, Kept):
+    if isinstance(documents, RunIndex):
         yield documents
         return
     numbered = enumerate(_each(name, documents))
-    for is_kept, part in groupby(numbered, key=lambda item: isinstance(item[1], Kept)):
+    for is_kept, part in groupby(numbered, key=lambda item: isinstance(item[1], RunIndex)):
         if is_kept:
             yield from (corpus for _, corpus in part)
         else:
             yield (given(f"{name}[{at}]", at, document) for at, document in part)
 
 
-def documents_of(name: str, documents: Any) -> Iterator[Given]:
+def documents_of(name: str, documents: Any) -> Iterator[CheckedDocument]:
     """What was passed, one by one, checked."""
     for at, document in enumerate(_each(name, documents)):
         yield given(f"{name}[{at}]", at, document)
@@ -64,7 +64,7 @@ def _each(name: str, documents: Any) -> Iterator[Any]:
         raise TypeError(f"{name} is of type {type(documents).__name__}; {FORMS}") from None
 
 
-def given(name: str, at: int, document: Any) -> Given:
+def given(name: str, at: int, document: Any) -> CheckedDocument:
     author: object = None
     record: object = None
     if isinstance(document, str):
@@ -91,7 +91,7 @@ def given(name: str, at: int, document: Any) -> Given:
             raise TypeError(
                 f"the {what} of {name} is of type {type(value).__name__}; it must be a str"
             )
-    return Given(id_, text, _known(author), not isinstance(document, str), record)
+    return CheckedDocument(id_, text, _known(author), not isinstance(document, str), record)
 
 
 def _known(author: object) -> object:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from neardup import _core
-from neardup.copying.cover import Tally, Words
+from neardup.copying.cover import Tally, WordSpans
 from neardup.text.passages import MIN_CHARS, MIN_WORDS, Passage, sharing
 
 DEFAULTS = (MIN_WORDS, MIN_CHARS)
@@ -86,7 +86,7 @@ def places_of(passages: Sequence[Passage], equal: Equal) -> list[tuple[int, int]
     return [(passage.left_start, passage.left_end) for passage in passages]
 
 
-class Part(NamedTuple):
+class DocumentPart(NamedTuple):
     """What a source has of a document, of what counts: words, characters, and the passages with
     such a word."""
 
@@ -100,7 +100,7 @@ class Count:
     """Figures of a document from the stretches that its sources have."""
 
     def __init__(
-        self, words: Words, ignored: Iterable[Ignored], quoted: Iterable[Ignored] = ()
+        self, words: WordSpans, ignored: Iterable[Ignored], quoted: Iterable[Ignored] = ()
     ) -> None:
         counts = ~words.within((x.start, x.end) for x in ignored)
         self._all = words
@@ -111,7 +111,7 @@ class Count:
         self._largest = (0, 0)
         self.words, self.characters = words.count(counts), words.characters(counts)
 
-    def part(self, passages: tuple[Passage, ...], equal: Equal) -> Part | None:
+    def part(self, passages: tuple[Passage, ...], equal: Equal) -> DocumentPart | None:
         """The part of a source, which is counted; None if nothing of it counts."""
         places = places_of(passages, equal)
         spans = self._tally.spans(places)
@@ -125,7 +125,7 @@ class Count:
         longest = max((passage.words for passage in kept), default=0)
         # The tuple that is there may be that of many sources.
         same = len(kept) == len(passages)
-        return Part(words, characters, passages if same else tuple(kept), longest)
+        return DocumentPart(words, characters, passages if same else tuple(kept), longest)
 
     def figures(self) -> tuple[Figures, Figures]:
         """By words and by characters, of all that were counted."""
@@ -182,7 +182,7 @@ class Finding:
     def counted(self) -> Finding:
         """The same with all figures computed from the stretches of its sources, those without a
         word that counts left out and the others in order."""
-        count = Count(Words(self.text), self.ignored, self.quoted)
+        count = Count(WordSpans(self.text), self.ignored, self.quoted)
         sources = []
         for source in self.sources:
             part = count.part(source.passages, source.equal)
@@ -250,7 +250,7 @@ class Copying:
         # itself; one with as many words as either minimum has a passage in any case.
         return sum(
             finding.words < max(minimum)
-            and len(Words(finding.text)) < max(minimum)
+            and len(WordSpans(finding.text)) < max(minimum)
             and not _core.shared(finding.text, finding.text, question)[0]
             for finding in self.findings
         )
@@ -262,7 +262,7 @@ class Copying:
 _NAMING = ("exclude", "own", "inputs", "against")
 
 
-class Places:
+class DocumentNumbers:
     """Numbers for documents and sources, whatever they are called: findings have the number of
     their place, other texts those after them, in the order they are asked for.
 
@@ -301,7 +301,7 @@ def anonymised(
     >>> anonymised(Copying((essay,), True, {})).findings[0].id
     'document 1'
     """
-    places = Places(found)
+    places = DocumentNumbers(found)
     names: dict[int, str] = {}
     numbers = {finding.id: n for n, finding in reversed(list(enumerate(found.findings, 1)))}
     itself = tuple(document.format(n=numbers[id_]) for id_ in found.itself)

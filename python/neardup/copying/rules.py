@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from neardup import _core
-from neardup.copying.comparisons import Compared, Shape, documents_with
-from neardup.copying.cover import Words
-from neardup.copying.findings import Count, Finding, Ignored, Part, Source
+from neardup.copying.comparisons import DocumentComparison, Shape, documents_with
+from neardup.copying.cover import WordSpans
+from neardup.copying.findings import Count, DocumentPart, Finding, Ignored, Source
 
 if TYPE_CHECKING:
-    from neardup.copying.documents import Given
+    from neardup.copying.documents import CheckedDocument
 
 
 # Pairs of marks that are written differently at both ends. Titles (《》) are no quotations.
@@ -117,22 +117,22 @@ class Rules(NamedTuple):
     own: frozenset[str]
     exclude: frozenset[str]
 
-    def is_own(self, document: Given, other: Given) -> bool:
+    def is_own(self, document: CheckedDocument, other: CheckedDocument) -> bool:
         return other.id in self.own or (
             document.author is not None and document.author == other.author
         )
 
     def finding(
         self,
-        document: Given,
-        compared: Sequence[Compared],
-        others: Sequence[Given],
+        document: CheckedDocument,
+        compared: Sequence[DocumentComparison],
+        others: Sequence[CheckedDocument],
         question: _core.Sharing,
         *,
         among: bool,
     ) -> Finding:
         """The document with all that was found, counted."""
-        words = Words(document.text)
+        words = WordSpans(document.text)
         ignored: list[Ignored] = []
         for text in self.template:
             same = _core.shared(document.text, text, question)[1]
@@ -172,10 +172,14 @@ class Rules(NamedTuple):
 
 
 def _sources(
-    count: Count, compared: Sequence[Compared], others: Sequence[Given], *, among: bool
+    count: Count,
+    compared: Sequence[DocumentComparison],
+    others: Sequence[CheckedDocument],
+    *,
+    among: bool,
 ) -> list[Source]:
     """Those of which a word counts, the largest first."""
-    parts: dict[Shape, tuple[Part | None, float]] = {}
+    parts: dict[Shape, tuple[DocumentPart | None, float]] = {}
     found = []
     for at, shape, own_share, coarse, similarity in compared:
         if shape not in parts:

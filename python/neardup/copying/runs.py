@@ -17,7 +17,7 @@ ENTRIES = 2_000_000
 
 
 @runtime_checkable
-class Kept(Protocol):
+class RunIndex(Protocol):
     """A corpus that finds documents by the hashes of their runs: a Collection.
 
     runs_minimum  words or characters of the shortest passage for which its hashes are made

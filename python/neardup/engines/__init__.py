@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.engines.spark.session import Session
+    from neardup.engines.spark.session import SparkConnection
     from neardup.near.corpus import Corpus
     from neardup.near.matches import Matches
     from neardup.near.question import Question
@@ -25,7 +25,7 @@ class Engine(Protocol):
     """
 
     @property
-    def session(self) -> Session | None: ...
+    def session(self) -> SparkConnection | None: ...
 
     def opened(self, note: Callable[[str], object] | None = None) -> AbstractContextManager[None]:
         """In here the engine can be asked.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.jobs.spool import Corpus
+    from neardup.jobs.spool import SpooledCorpus
     from neardup.near.matches import Clusters
 
     Rows = NDArray[np.int64]
@@ -43,7 +43,7 @@ class Kinds:
     similarity  the lowest of any response to the representative; NaN where it is alone
     """
 
-    corpus: Corpus
+    corpus: SpooledCorpus
     labels: Labels
     rows: Rows
     cluster: Rows
@@ -131,7 +131,7 @@ def schema() -> pa.Schema:
     return pa.schema([(name, kinds.get(name, pa.large_string())) for name in COLUMNS])
 
 
-def kinds_of(corpus: Corpus, found: Clusters, removed: pa.Table, labels: Labels) -> Kinds:
+def kinds_of(corpus: SpooledCorpus, found: Clusters, removed: pa.Table, labels: Labels) -> Kinds:
     """The kinds of response that clusters are.
 
     removed  as `neardup.dedup.removed_table` has it: how near each is to its representative

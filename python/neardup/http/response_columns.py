@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NUMBERS = ("status", "length")
 
 
-class Facts:
+class ResponseColumns:
     """Columns of `neardup.files.reading.batch.FACTS`, and perhaps one that responses are grouped by.
 
     batches  in the order of the rows; views of a mapped file
@@ -29,7 +29,7 @@ class Facts:
         self._batches = batches
 
     @classmethod
-    def open(cls, path: Path) -> Facts:
+    def open(cls, path: Path) -> ResponseColumns:
         """Those of a file that `Spool` has written; none if there is no file."""
         import pyarrow as pa
 

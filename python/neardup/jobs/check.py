@@ -23,8 +23,8 @@ from neardup.jobs.options import (
     RefusedError,
     Silent,
     UnreadableError,
-    asked,
     peak_memory,
+    refuse_bad_options,
 )
 from neardup.text.recipe import as_recipe
 from neardup.text.views import prose_of
@@ -281,7 +281,7 @@ class _Check:
         self._authors = Authors(options.author_column, options.reading)
         self._reference = 0
         self._ids: set[str] = set()
-        with asked():
+        with refuse_bad_options():
             _check_share("threshold", options.threshold)
             for name in inputs:
                 if reference.is_collection(name):
@@ -342,7 +342,7 @@ class _Check:
             rules["template"] = [sources.text_of(path) for path in options.template]
         if options.exclude:
             rules["exclude"] = tuple(options.exclude)
-        with asked():
+        with refuse_bad_options():
             # Wrong settings are told before anything is read.
             check_copying([], [], **rules)
         options.progress.stage("reading", None, "documents")
@@ -459,9 +459,9 @@ class _Check:
 
     def _numbered(self, problems: Sequence[Unreadable]) -> list[Unreadable]:
         """The same without names of files: they go by their places among those named."""
-        from neardup.reports.catalogue import Words
+        from neardup.reports.catalogue import Wording
 
-        words = Words(self._language)
+        words = Wording(self._language)
         files = map(sources.name_of, [*self._inputs, *self._against])
         numbers = {name: n for n, name in reversed(list(enumerate(files, 1)))}
         return [
@@ -471,9 +471,9 @@ class _Check:
 
     def _anonymised(self, found: Copying) -> Copying:
         from neardup.copying.findings import anonymised
-        from neardup.reports.catalogue import Words
+        from neardup.reports.catalogue import Wording
 
-        words = Words(self._language)
+        words = Wording(self._language)
         names = {name: words(f"name.{name}", n="{n}") for name in ("document", "source")}
         return anonymised(found, **names)
 

@@ -12,14 +12,14 @@ from neardup.http.kinds import OF_RESPONSE, Kinds, kinds_of
 from neardup.jobs.copies import count_copies
 from neardup.jobs.dedup import BATCH, note_weakest, order_of
 from neardup.jobs.job import Job
-from neardup.jobs.options import Options, Summary, asked
+from neardup.jobs.options import Options, Summary, refuse_bad_options
 from neardup.near.clusters import numbered
 from neardup.near.dedup import removed_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.jobs.spool import Corpus
+    from neardup.jobs.spool import SpooledCorpus
     from neardup.near.matches import Clusters, Matches
 
 COLUMNS = ("id", "cluster", "size", "representative")
@@ -41,7 +41,7 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
     from neardup.files import reading, writing
 
     job = Job("cluster", inputs, out, options or Options())
-    with asked():
+    with refuse_bad_options():
         writing.check(job.out, job.inputs)
     with ExitStack() as stack:
         stack.enter_context(job.opened())
@@ -71,7 +71,7 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
 
 def _write(
     job: Job,
-    corpus: Corpus,
+    corpus: SpooledCorpus,
     matches: Matches,
     found: Clusters,
     removed: pa.Table,

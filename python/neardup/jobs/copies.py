@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.jobs.spool import Corpus
+    from neardup.jobs.spool import SpooledCorpus
 
     Rows = NDArray[np.int64]
 
 
-def count_copies(corpus: Corpus, labels: Rows, similarity: NDArray[np.float64]) -> int:
+def count_copies(corpus: SpooledCorpus, labels: Rows, similarity: NDArray[np.float64]) -> int:
     """How many rows are equal to the one that stands for them.
 
     labels      for each row the one that stands for it: a row, or a document of a collection
@@ -41,7 +41,7 @@ def count_copies(corpus: Corpus, labels: Rows, similarity: NDArray[np.float64]) 
     return found
 
 
-def count_copied_pairs(corpus: Corpus, twins: Rows, *, first_only: bool) -> int:
+def count_copied_pairs(corpus: SpooledCorpus, twins: Rows, *, first_only: bool) -> int:
     """How many pairs of twins are of equal texts: each with each, or with the first of them only.
 
     twins  for each row the first that says the same

@@ -11,7 +11,7 @@ from neardup._util.arrow import numbers, values_of
 from neardup.jobs import reference
 from neardup.jobs.copies import count_copies
 from neardup.jobs.job import Job
-from neardup.jobs.options import Options, Summary, asked
+from neardup.jobs.options import Options, Summary, refuse_bad_options
 from neardup.near.clusters import numbered
 from neardup.near.dedup import removed_table
 from neardup.near.matches import Clusters
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.jobs.spool import Corpus
+    from neardup.jobs.spool import SpooledCorpus
     from neardup.near.matches import Matches
 
     Rows = NDArray[np.int64]
@@ -53,7 +53,7 @@ def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None
         # Kept records are copied from what was read, and not from what a URL gives later.
         stack.enter_context(reading.copied(job.inputs, job.beside))
         # Before the work: an output that cannot be is known at once.
-        with asked():
+        with refuse_bad_options():
             writing.check_kept(
                 job.out, job.inputs, job.options.reading, others=[*job.against, *job.collections]
             )
@@ -67,7 +67,7 @@ def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None
         return job.finish()
 
 
-def order_of(job: Job, corpus: Corpus) -> Rows | None:
+def order_of(job: Job, corpus: SpooledCorpus) -> Rows | None:
     """The rows, those to be kept first; None: as they come."""
     import pyarrow as pa
 
@@ -88,7 +88,7 @@ def order_of(job: Job, corpus: Corpus) -> Rows | None:
         ) from error
 
 
-def against(job: Job, matches: Matches, corpus: Corpus) -> Clusters:
+def against(job: Job, matches: Matches, corpus: SpooledCorpus) -> Clusters:
     """For each row of the inputs the one it is removed for: the nearest of the reference."""
     import numpy as np
 
@@ -106,7 +106,7 @@ def against(job: Job, matches: Matches, corpus: Corpus) -> Clusters:
     return found
 
 
-def _write(job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
+def _write(job: Job, corpus: SpooledCorpus, matches: Matches, found: Clusters) -> None:
     import numpy as np
 
     from neardup.files import writing
@@ -175,7 +175,7 @@ def removed_schema() -> pa.Schema:
 
 
 def removed_records(
-    corpus: Corpus, table: pa.Table, labels: Rows, schema: pa.Schema
+    corpus: SpooledCorpus, table: pa.Table, labels: Rows, schema: pa.Schema
 ) -> Iterator[pa.Table]:
     """The rows removed, by the ids their owner knows; `cluster` as `neardup cluster` has it."""
     import pyarrow as pa
@@ -198,7 +198,7 @@ def removed_records(
         yield pa.table(columns, names=list(REMOVED)).cast(schema)
 
 
-def note_weakest(job: Job, corpus: Corpus, table: pa.Table, labels: Rows) -> None:
+def note_weakest(job: Job, corpus: SpooledCorpus, table: pa.Table, labels: Rows) -> None:
     """Chaining links texts that are not near each other: which is the least like what is kept?"""
     import numpy as np
 

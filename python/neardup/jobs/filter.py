@@ -41,7 +41,7 @@ Read = Callable[[int], bytes]
 Put = Callable[[bytes], object]
 
 
-class Line(NamedTuple):
+class InputLine(NamedTuple):
     """A line with its end, as it came, and its number from 1; None for one beyond the limit."""
 
     number: int
@@ -51,7 +51,7 @@ class Line(NamedTuple):
 class Record(NamedTuple):
     """A record that could be read: its line, its id (None: it has none) and its text."""
 
-    line: Line
+    line: InputLine
     id: str | None
     text: str
 
@@ -98,7 +98,7 @@ class EncodedError(DamagedError):
         self.encoding = encoding
 
 
-def lines_of(read: Read, most: int | None = None) -> Iterator[list[Line]]:
+def lines_of(read: Read, most: int | None = None) -> Iterator[list[InputLine]]:
     """Whole lines, as many as are there: none waits for the next one to come.
 
     read  gives at most so many bytes of those that are there, waits if there is none, and gives
@@ -109,12 +109,12 @@ def lines_of(read: Read, most: int | None = None) -> Iterator[list[Line]]:
     number, held, size, is_long = 0, list[bytes](), 0, False
     while data := read(AT_ONCE):
         *whole, rest = data.split(b"\n")
-        found: list[Line] = []
+        found: list[InputLine] = []
         for part in whole:
             number += 1
             is_long = is_long or size + len(part) > most
             line = None if is_long else b"".join((*held, part, b"\n"))
-            found.append(Line(number, line))
+            found.append(InputLine(number, line))
             held, size, is_long = [], 0, False
         if rest:
             size += len(rest)
@@ -124,12 +124,12 @@ def lines_of(read: Read, most: int | None = None) -> Iterator[list[Line]]:
         for start in range(0, len(found), MOST):
             yield found[start : start + MOST]
     if size:
-        yield [Line(number + 1, None if is_long else b"".join(held))]
+        yield [InputLine(number + 1, None if is_long else b"".join(held))]
 
 
 def plain_lines(
-    lines: Sequence[Line], name: str, reading: Reading, report: Report
-) -> Iterator[tuple[Line, bytes]]:
+    lines: Sequence[InputLine], name: str, reading: Reading, report: Report
+) -> Iterator[tuple[InputLine, bytes]]:
     """Lines with their bytes, without the line end; see `records_of`."""
     most = reading.max_document or document.MAX_BYTES
     for line in lines:
@@ -147,7 +147,7 @@ def plain_lines(
 
 
 def records_of(
-    lines: Sequence[Line], name: str, reading: Reading, report: Report
+    lines: Sequence[InputLine], name: str, reading: Reading, report: Report
 ) -> Iterator[Record]:
     """The records of lines. A blank line of JSON lines is none; bad ones are reported.
 
@@ -173,7 +173,7 @@ def records_of(
             yield Record(line, None, text)
 
 
-class Captured:
+class CapturedLine:
     """Makes records of lines of httpx: the text of each is the view of its response.
 
     viewing  what of responses is compared
@@ -191,9 +191,9 @@ class Captured:
         self._capture = Capture(Task(name, reading, report, note))
         self._has_told = False
 
-    def records(self, lines: Sequence[Line]) -> Iterator[Record]:
+    def records(self, lines: Sequence[InputLine]) -> Iterator[Record]:
         """The records of lines. A blank line is none; bad ones are reported."""
-        found: list[tuple[Line, Response]] = []
+        found: list[tuple[InputLine, Response]] = []
         try:
             for line, data in plain_lines(lines, self._name, self._reading, self._report):
                 if (response := self._response(line, data)) is not None:
@@ -209,7 +209,7 @@ class Captured:
     def tell(self) -> None:
         self._capture.tell()
 
-    def _response(self, line: Line, data: bytes) -> Response | None:
+    def _response(self, line: InputLine, data: bytes) -> Response | None:
         from neardup.http.captures.httpx import response_of
         from neardup.http.messages import MessageError
 
@@ -219,7 +219,7 @@ class Captured:
             self._capture.refuse(line.number, str(bad), kind=bad.kind)
         return None
 
-    def _records(self, found: Sequence[tuple[Line, Response]]) -> Iterator[Record]:
+    def _records(self, found: Sequence[tuple[InputLine, Response]]) -> Iterator[Record]:
         if not found:
             return
         from neardup.http.captures.reader import fact_of
@@ -317,7 +317,7 @@ class Filter:
             self._pending = None if collection is None else Pending(self._seen.path / PENDING)
             self._stack = stack.pop_all()
 
-    def _made_of_responses(self, note: Note) -> Captured | None:
+    def _made_of_responses(self, note: Note) -> CapturedLine | None:
         """What makes records of captured responses; the collection has the recipe for them."""
         if self._reading.viewing is None:
             return None
@@ -328,7 +328,7 @@ class Filter:
                 "leave --as http out"
             )
         self._reading = replace(self._reading, viewing=own.viewing())
-        return Captured(self._name, self._reading, self._report, note)
+        return CapturedLine(self._name, self._reading, self._report, note)
 
     def __enter__(self) -> Self:
         return self
@@ -361,7 +361,7 @@ class Filter:
                 self._captured.tell()
         return self.counts
 
-    def _pass_lines(self, lines: Sequence[Line]) -> None:
+    def _pass_lines(self, lines: Sequence[InputLine]) -> None:
         records: list[Record] = []
         if self._captured is None:
             found = records_of(lines, self._name, self._reading, self._report)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.jobs.spool import Corpus
+    from neardup.jobs.spool import SpooledCorpus
     from neardup.near.matches import Matches
     from neardup.near.question import Question
 
@@ -29,7 +29,7 @@ JUDGED = 200
 LONG = 120.0
 
 
-def forecast(corpus: Corpus, asked: Question, matches: Matches) -> str | None:
+def forecast(corpus: SpooledCorpus, asked: Question, matches: Matches) -> str | None:
     """A warning, or None if all goes as quickly as one expects."""
     if asked.similarity is None:
         return _by_radius(corpus, asked)
@@ -38,7 +38,7 @@ def forecast(corpus: Corpus, asked: Question, matches: Matches) -> str | None:
     return _by_sketches(corpus, asked, asked.similarity, matches)
 
 
-def _each_with_each(corpus: Corpus) -> str | None:
+def _each_with_each(corpus: SpooledCorpus) -> str | None:
     if len(corpus) <= MANY:
         return None
     return (
@@ -47,7 +47,7 @@ def _each_with_each(corpus: Corpus) -> str | None:
     )
 
 
-def _by_radius(corpus: Corpus, asked: Question) -> str | None:
+def _by_radius(corpus: SpooledCorpus, asked: Question) -> str | None:
     from neardup.near.pairs import pairs_plan
     from neardup.text.fingerprint import Fingerprints
 
@@ -65,7 +65,7 @@ def _by_radius(corpus: Corpus, asked: Question) -> str | None:
 
 
 def _by_sketches(
-    corpus: Corpus, asked: Question, similarity: float, matches: Matches
+    corpus: SpooledCorpus, asked: Question, similarity: float, matches: Matches
 ) -> str | None:
     """Joins a thousand records: what comes to nothing among them does so among all."""
     import numpy as np

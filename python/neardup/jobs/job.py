@@ -11,9 +11,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.numbers import whole
+from neardup._util.numbers import check_int
 from neardup.engines import engine
-from neardup.files.reading.batch import Made, Making, Reading
+from neardup.files.reading.batch import Precompute, Precomputed, Reading
 from neardup.files.reading.document import name_of
 from neardup.jobs import reference, work_folder
 from neardup.jobs.captures import Groups, labels_of, recipe_of, settled, viewing_of
@@ -23,25 +23,25 @@ from neardup.jobs.options import (
     Options,
     Summary,
     UnreadableError,
-    asked,
     default_linkage,
     peak_memory,
+    refuse_bad_options,
 )
 from neardup.jobs.prefetch import ahead
-from neardup.jobs.spool import MOST_OPEN, Corpus, Spool, bounds_of, open_corpus
+from neardup.jobs.spool import MOST_OPEN, Spool, SpooledCorpus, bounds_of, open_corpus
 from neardup.jobs.work_folder import STATE, Stamp, size, stamp
 from neardup.near.clusters import Linkage, check_linkage
 from neardup.near.corpus import made_for
 from neardup.near.keep import Keep
 from neardup.near.question import question
-from neardup.near.sample import Sample
+from neardup.near.sample import PairSample
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from neardup.engines.spark.read_inputs import Spread
-    from neardup.files.reading import Batch, Repeats, Unreadable
+    from neardup.files.reading import Batch, DuplicateIds, Unreadable
     from neardup.near.matches import Matches
 
 VERSION = 6
@@ -55,7 +55,7 @@ QUARANTINE = {"source": str, "line": int, "reason": str}
 class Job:
     """One run: its corpus, its summary, and what it writes to."""
 
-    @asked()
+    @refuse_bad_options()
     def __init__(self, name: str, inputs: Sequence[str], out: Path | str, options: Options) -> None:
         from neardup.files import reading as sources
 
@@ -183,7 +183,7 @@ class Job:
                     f"lang is {self.options.lang!r}; it must be one of {', '.join(LANGUAGES)}"
                 )
         if self.options.report_clusters is not None:
-            whole("report_clusters", self.options.report_clusters, 0, MOST_CLUSTERS)
+            check_int("report_clusters", self.options.report_clusters, 0, MOST_CLUSTERS)
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -219,7 +219,7 @@ class Job:
         with work_folder.unnamed(self.beside) as folder:
             yield folder
 
-    def read(self, folder: Path) -> Corpus:
+    def read(self, folder: Path) -> SpooledCorpus:
         """The corpus: read and fingerprinted, or as an earlier run has left it."""
         state = self._state()
         self._stamps = {path: stamp(path) for path in self._files() if os.path.isfile(path)}
@@ -254,13 +254,13 @@ class Job:
                     f"{name_of(path)}: changed while the job ran; nothing was written, run again"
                 )
 
-    def _tell_again(self, corpus: Corpus) -> None:
+    def _tell_again(self, corpus: SpooledCorpus) -> None:
         """What the earlier run could not read, this one cannot either."""
         if self.options.on_problem is not None:
             for problem in corpus.unread(corpus.unreadable):
                 self.options.on_problem(problem)
 
-    def _check_read(self, corpus: Corpus) -> None:
+    def _check_read(self, corpus: SpooledCorpus) -> None:
         """Refuses to go on without what it was asked for: all records, or else any."""
         is_whole = len(corpus.files) == len(self._files())
         if is_whole and corpus.is_unread:
@@ -274,7 +274,7 @@ class Job:
                 "with --strict nothing is written then"
             )
 
-    def _refuse_nothing(self, corpus: Corpus, what: str, number: int) -> None:
+    def _refuse_nothing(self, corpus: SpooledCorpus, what: str, number: int) -> None:
         """With nothing read, an empty output would take the place of a good one."""
         self.check_unchanged()
         first = _first(corpus, number)
@@ -292,7 +292,7 @@ class Job:
         known = None if None in sizes else sum(size or 0 for size in sizes)
         progress = self.options.progress
         progress.stage("reading", known, "bytes")
-        repeats = sources.Repeats()
+        repeats = sources.DuplicateIds()
         # Only clusters are told by what is known of their responses.
         with Spool(folder, self.recipe, facts=self.summary.job == "cluster") as spool:
 
@@ -349,19 +349,19 @@ class Job:
             most_in_place=MOST_OPEN,
         )
 
-    def _repeated(self, repeats: Repeats) -> str:
+    def _repeated(self, repeats: DuplicateIds) -> str:
         count = f"{repeats.count:,} record{' has' if repeats.count == 1 else 's have'}"
         told = f"{count} the id of an earlier one, first {repeats.first!r}"
         if self.options.removed is not None:
             told += "; line in --removed tells them apart"
         return told
 
-    def _making(self, spool: Spool) -> Making | None:
+    def _making(self, spool: Spool) -> Precompute | None:
         """What a source may make of texts: not with a hash that only Python can call, nor on other
         threads than all, nor where the texts have to be spooled."""
         simple = self.is_sketched or not callable(self.recipe.hash)
         if simple and self.options.threads is None and spool.has_room_in_place():
-            return Making(self.recipe.pipeline, self.is_sketched)
+            return Precompute(self.recipe.pipeline, self.is_sketched)
         return None
 
     def _add(self, spool: Spool, batch: Batch) -> None:
@@ -374,7 +374,7 @@ class Job:
         signal, sketches, values = made_for(
             self.question, batch.texts, self.recipe, self.options.threads
         )
-        spool.add(batch, Made(signal, values, sketches, np.diff(bounds_of(batch.texts))))
+        spool.add(batch, Precomputed(signal, values, sketches, np.diff(bounds_of(batch.texts))))
 
     def _reading(self) -> Reading:
         from dataclasses import replace
@@ -386,7 +386,7 @@ class Job:
             threads=self.options.threads,
         )
 
-    def match(self, corpus: Corpus, order: NDArray[np.int64] | None = None) -> Matches:
+    def match(self, corpus: SpooledCorpus, order: NDArray[np.int64] | None = None) -> Matches:
         """The near-duplicates of the corpus, ready to be looked for.
 
         order  rows, those that are to stand for others first
@@ -412,7 +412,7 @@ class Job:
         if first < len(corpus) and (warning := forecast(corpus, asked, matches)):
             self.options.on_warning(warning)
         if self.options.report is not None:
-            matches.sample = Sample(asked, self.recipe.bits)
+            matches.sample = PairSample(asked, self.recipe.bits)
         return matches
 
     def matched(self, matches: Matches) -> None:
@@ -431,7 +431,7 @@ class Job:
         self.summary.stages[name] = round(now - self._stage_started, 3)
         self._stage_started = now
 
-    def write_quarantine(self, corpus: Corpus) -> None:
+    def write_quarantine(self, corpus: SpooledCorpus) -> None:
         """What could not be read. A file that was named is written like any output, also empty."""
         path = self.quarantine
         if path is None or (not corpus.unreadable and self.options.quarantine is None):
@@ -504,5 +504,5 @@ class Job:
         return False
 
 
-def _first(corpus: Corpus, number: int) -> Unreadable:
+def _first(corpus: SpooledCorpus, number: int) -> Unreadable:
     return corpus.unread(number)[-1]

@@ -11,7 +11,7 @@ from neardup._util.arrow import values_of
 from neardup.http.kinds import Kinds
 from neardup.jobs.job import Job
 from neardup.jobs.report import PROBLEMS, said_of, settings_of
-from neardup.reports import KindsReport, Member, Sample, ShownKind, View
+from neardup.reports import KindsReport, Member, ResponseView, SampleResponse, ShownKind
 from neardup.reports.facets import FacetColumns, Facets
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class _Page:
                 sample=sample,
             )
 
-    def _members(self, root: int) -> tuple[list[Member], Sample]:
+    def _members(self, root: int) -> tuple[list[Member], SampleResponse]:
         """Some responses of a kind, from the least like its representative to the most."""
         import numpy as np
 
@@ -146,11 +146,11 @@ class _Page:
         ]
         first = self._view(members[0], root)
         other = self._view(members[1], int(some[0])) if len(some) else None
-        return members, Sample(first, other)
+        return members, SampleResponse(first, other)
 
-    def _view(self, member: Member, row: int) -> View:
+    def _view(self, member: Member, row: int) -> ResponseView:
         text = self._corpus.text_of(row)
-        return View(member.id, member.url, text[:CHARACTERS], len(text), member.similarity)
+        return ResponseView(member.id, member.url, text[:CHARACTERS], len(text), member.similarity)
 
     def _facets(self) -> Facets:
         import numpy as np

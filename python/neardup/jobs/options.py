@@ -126,7 +126,7 @@ def default_linkage(job: str, reading: Reading) -> Linkage:
 
 
 @contextmanager
-def asked() -> Iterator[None]:
+def refuse_bad_options() -> Iterator[None]:
     """What is wrong here is wrong with what was asked for, not with the data."""
     try:
         yield

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup._util.arrow import numbers
 from neardup.jobs.copies import count_copied_pairs
 from neardup.jobs.job import Job
-from neardup.jobs.options import Options, Summary, asked
+from neardup.jobs.options import Options, Summary, refuse_bad_options
 from neardup.jobs.sorter import Sorter
 from neardup.near.matches import Matches, Pairs
 from neardup.near.pairs import check_equal
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.jobs.spool import Corpus
+    from neardup.jobs.spool import SpooledCorpus
 
     Rows = NDArray[np.int64]
 
@@ -48,7 +48,7 @@ def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None
     from neardup.files import reading, writing
 
     job = Job("pairs", inputs, out, options or Options())
-    with asked():
+    with refuse_bad_options():
         check_equal(job.options.equal)
         writing.check(job.out, job.inputs)
     with ExitStack() as stack:
@@ -114,7 +114,7 @@ def _schema() -> pa.Schema:
     return pa.schema(list(zip(COLUMNS, kinds, strict=True)))
 
 
-def _table(corpus: Corpus, found: Pairs, schema: pa.Schema) -> pa.Table:
+def _table(corpus: SpooledCorpus, found: Pairs, schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
     coded = corpus.signal[found.left]

@@ -12,7 +12,7 @@ from neardup.near.matches import Clusters
 
 if TYPE_CHECKING:
     from neardup.files.reading import Batch, Reading
-    from neardup.jobs.spool import Corpus
+    from neardup.jobs.spool import SpooledCorpus
     from neardup.near.question import Question
     from neardup.text.recipe import Recipe
     from neardup.text.views import Viewing
@@ -153,7 +153,11 @@ class Outside(NamedTuple):
 
 
 def nearest(
-    path: str, corpus: Corpus, asked: Question, found: Clusters, tick: Callable[[int], object]
+    path: str,
+    corpus: SpooledCorpus,
+    asked: Question,
+    found: Clusters,
+    tick: Callable[[int], object],
 ) -> Clusters:
     """For each row the nearest document of a collection, where it is nearer than what was found.
 

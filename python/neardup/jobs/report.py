@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from neardup import reports
 from neardup.jobs.job import Job
 from neardup.jobs.options import NEARLY_ALL
-from neardup.jobs.threshold_sample import WiderLook, floor_of, wider_look
-from neardup.near.sample import STEPS, Pair
+from neardup.jobs.threshold_sample import ThresholdSample, floor_of, wider_look
+from neardup.near.sample import STEPS, SampledPair
 from neardup.reports import Histogram, JobReport, Said, Shown, ShownCluster, ShownPair
 from neardup.reports.shell import percent
 from neardup.text.recipe import Recipe
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from neardup.jobs.spool import Corpus
+    from neardup.jobs.spool import SpooledCorpus
     from neardup.near.matches import Clusters, Matches
     from neardup.reports.differences import Fold
 
@@ -38,7 +38,7 @@ BESIDE_STEPS, BITS_BEYOND = 2, 24
 FOLDED = {"words": "words", "jieba": "words", "jieba-keywords": "words", "chars": "chars"}
 
 
-def write_report(job: Job, corpus: Corpus, matches: Matches, found: Clusters | None) -> None:
+def write_report(job: Job, corpus: SpooledCorpus, matches: Matches, found: Clusters | None) -> None:
     """The page a person looks at; `found` are the clusters, where the job makes some."""
     from neardup.files import writing
 
@@ -131,7 +131,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMES]) + (", …" if len(names) > NAMES else "")
 
 
-def _histograms(job: Job, matches: Matches, wider: WiderLook | None) -> Iterator[Histogram]:
+def _histograms(job: Job, matches: Matches, wider: ThresholdSample | None) -> Iterator[Histogram]:
     asked, seen = job.question, matches.sample
     if seen is not None:
         note = Said("note.compared_radius")
@@ -169,15 +169,17 @@ def _threshold(job: Job) -> Said:
     return Said("pairs.line", {"similarity": job.question.similarity})
 
 
-def _pairs(job: Job, corpus: Corpus, matches: Matches, wider: WiderLook | None) -> list[ShownPair]:
+def _pairs(
+    job: Job, corpus: SpooledCorpus, matches: Matches, wider: ThresholdSample | None
+) -> list[ShownPair]:
     """Pairs on both sides of the threshold, the most similar first."""
     import math
 
-    drawn: dict[int, list[Pair]] = {}
+    drawn: dict[int, list[SampledPair]] = {}
     for sample in (matches.sample, None if wider is None else wider.sample):
         for step, pairs in ({} if sample is None else sample.drawn()).items():
             drawn.setdefault(step, []).extend(pairs)
-    chosen: list[Pair] = []
+    chosen: list[SampledPair] = []
     first, last, line = _range_of(job)
     known: set[tuple[int, int]] = set()
     for step, pairs in drawn.items():
@@ -216,18 +218,18 @@ def _range_of(job: Job) -> tuple[int, int, int]:
     return max(0, radius - BITS_BEYOND), radius + BITS_BEYOND, radius
 
 
-def _twins(job: Job, corpus: Corpus, matches: Matches) -> list[ShownPair]:
+def _twins(job: Job, corpus: SpooledCorpus, matches: Matches) -> list[ShownPair]:
     """Two pairs of texts that say the same, which nobody compares, where pairs are what counts."""
     import numpy as np
 
     if job.summary.job != "pairs":
         return []
     rows = np.flatnonzero(matches.twins != np.arange(len(matches.twins)))[:2]
-    pairs = (Pair(int(matches.twins[row]), int(row), 0, 1.0, True) for row in rows)
+    pairs = (SampledPair(int(matches.twins[row]), int(row), 0, 1.0, True) for row in rows)
     return [_pair(corpus, matches, pair) for pair in pairs]
 
 
-def _pair(corpus: Corpus, matches: Matches, pair: Pair) -> ShownPair:
+def _pair(corpus: SpooledCorpus, matches: Matches, pair: SampledPair) -> ShownPair:
     import numpy as np
 
     left, right = min(pair[:2]), max(pair[:2])
@@ -246,7 +248,7 @@ def _pair(corpus: Corpus, matches: Matches, pair: Pair) -> ShownPair:
 class _Clusters:
     """The clusters of two or more, the largest first."""
 
-    def __init__(self, job: Job, corpus: Corpus, matches: Matches, found: Clusters) -> None:
+    def __init__(self, job: Job, corpus: SpooledCorpus, matches: Matches, found: Clusters) -> None:
         import numpy as np
 
         self._job, self._corpus, self._matches, self._found = job, corpus, matches, found
@@ -290,7 +292,7 @@ class _Clusters:
 
 
 def _shown(
-    corpus: Corpus,
+    corpus: SpooledCorpus,
     row: int,
     other: int,
     similarity: float | None,

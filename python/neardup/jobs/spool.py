@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from neardup import _core
 from neardup._util.arrow import numbers, strings
 from neardup.files.writing.new_file import named
-from neardup.http.response_columns import Facts
+from neardup.http.response_columns import ResponseColumns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.files.reading import Batch, Unreadable
-    from neardup.files.reading.batch import Made
+    from neardup.files.reading.batch import Precomputed
     from neardup.jobs.reference import Outside
     from neardup.text.recipe import Recipe
 
@@ -51,7 +51,7 @@ FILES = (*COLUMNS, INDEX, KEYS, FACTS, PROBLEMS)
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class SpooledCorpus:
     """All documents of a job: those to compare with first, then the inputs.
 
     files      (path, first row, row after the last), in order
@@ -75,7 +75,7 @@ class Corpus:
     spans: NDArray[np.int64]
     lines: NDArray[np.int64]
     keys: pa.Array | None
-    facts: Facts
+    facts: ResponseColumns
     files: list[tuple[str, int, int]]
     reference: int
     unreadable: int
@@ -188,7 +188,7 @@ class Spool:
         with named(self.folder / PROBLEMS):
             self._problems.write(json.dumps(row, ensure_ascii=False) + "\n")
 
-    def add(self, batch: Batch, made: Made) -> None:
+    def add(self, batch: Batch, made: Precomputed) -> None:
         self._add_texts(batch)
         self._write("lengths", made.lengths)
         self._write("id_ends", self._strings("ids", batch.ids)[:, 1])
@@ -306,7 +306,7 @@ def bounds_of(column: pa.LargeStringArray) -> NDArray[np.int64]:
 
 def open_corpus(
     folder: Path, recipe: Recipe, text_columns: Sequence[str], *, sketched: bool
-) -> Corpus:
+) -> SpooledCorpus:
     """What a spool has written: sketches, or else fingerprints."""
     import numpy as np
 
@@ -321,7 +321,7 @@ def open_corpus(
     # What a file holds may have been packed, or come from a pipe: then its texts are in the spool.
     files = [(str(folder / "texts"), False), *((paths[at], True) for at in index["in_place"])]
     values, sketches = column["values"], column["sketches"]
-    return Corpus(
+    return SpooledCorpus(
         recipe,
         np.array(column["signal"]),
         sketches.reshape(rows, _core.SKETCH_BYTES) if sketched else None,
@@ -333,7 +333,7 @@ def open_corpus(
         column["spans"].reshape(rows, 2),
         column["lines"],
         _read_keys(folder / KEYS),
-        Facts.open(folder / FACTS),
+        ResponseColumns.open(folder / FACTS),
         [(path, start, stop) for path, start, stop in index["files"]],
         index["reference"],
         index["unreadable"],

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.near.sample import STEPS, Sample, shuffled
+from neardup.near.sample import STEPS, PairSample, shuffled
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from neardup.jobs.job import Job
-    from neardup.jobs.spool import Corpus
+    from neardup.jobs.spool import SpooledCorpus
     from neardup.near.matches import Matches
 
     Rows = NDArray[np.int64]
@@ -37,7 +37,7 @@ BEYOND = 8
 
 
 @dataclass(frozen=True, eq=False)
-class WiderLook:
+class ThresholdSample:
     """Pairs of some records.
 
     records, of  how many records were looked at, of how many that could be
@@ -45,7 +45,7 @@ class WiderLook:
     floor        the similarity from which on pairs are shown
     """
 
-    sample: Sample
+    sample: PairSample
     records: int
     of: int
     joined: bool
@@ -58,7 +58,7 @@ def floor_of(similarity: float | None) -> float:
     return max(0, int(wanted * STEPS + 1e-9)) / STEPS
 
 
-def wider_look(job: Job, corpus: Corpus, matches: Matches) -> WiderLook | None:
+def wider_look(job: Job, corpus: SpooledCorpus, matches: Matches) -> ThresholdSample | None:
     """Pairs among records drawn at random; None if there is nothing to compare.
 
     Texts that say the same are drawn once. With a reference only pairs across are of interest.
@@ -77,21 +77,21 @@ def wider_look(job: Job, corpus: Corpus, matches: Matches) -> WiderLook | None:
     if asked.similarity is None:
         return _by_distance(job, corpus, matches, drawn)
     floor = floor_of(asked.similarity)
-    sample = Sample(asked, corpus.recipe.bits)
+    sample = PairSample(asked, corpus.recipe.bits)
     fits = int(np.searchsorted(np.cumsum(corpus.lengths[drawn]), BYTES)) or 1
     if fits > EACH and floor > 0:
         joined = _joined(corpus, drawn[: min(fits, MOST)], floor, matches.threads)
         if joined is not None:
             rows, left, right = joined
             _judge(matches, sample, left, right)
-            return WiderLook(sample, len(rows), len(units), True, floor)
+            return ThresholdSample(sample, len(rows), len(units), True, floor)
     rows = np.sort(drawn[: min(fits, EACH)])
     left, right = _each(rows, corpus.reference)
     _judge(matches, sample, left, right)
-    return WiderLook(sample, len(rows), len(units), False, floor)
+    return ThresholdSample(sample, len(rows), len(units), False, floor)
 
 
-def _judge(matches: Matches, sample: Sample, left: Rows, right: Rows) -> None:
+def _judge(matches: Matches, sample: PairSample, left: Rows, right: Rows) -> None:
     verdicts = matches.judge.verdicts(left, right)
     sample.take(left, right, verdicts.distance, verdicts.similarity)
 
@@ -109,7 +109,7 @@ def _each(rows: Rows, reference: int) -> tuple[Rows, Rows]:
 
 
 def _joined(
-    corpus: Corpus, drawn: Rows, floor: float, threads: int | None
+    corpus: SpooledCorpus, drawn: Rows, floor: float, threads: int | None
 ) -> tuple[Rows, Rows, Rows] | None:
     """The rows taken, and the candidates among them; None if that is too many."""
     import numpy as np
@@ -141,11 +141,11 @@ def _joined(
     return rows, left, right
 
 
-def _by_distance(job: Job, corpus: Corpus, matches: Matches, drawn: Rows) -> WiderLook:
+def _by_distance(job: Job, corpus: SpooledCorpus, matches: Matches, drawn: Rows) -> ThresholdSample:
     import numpy as np
 
     rows = np.sort(drawn[:CODES])
-    sample = Sample(job.question, corpus.recipe.bits)
+    sample = PairSample(job.question, corpus.recipe.bits)
     farthest = (job.question.radius or 0) + max(BEYOND, corpus.recipe.bits // 8)
     for at in range(len(rows) - 1):
         left, right = np.full(len(rows) - 1 - at, rows[at]), rows[at + 1 :]
@@ -155,4 +155,4 @@ def _by_distance(job: Job, corpus: Corpus, matches: Matches, drawn: Rows) -> Wid
             near &= (left < corpus.reference) & (right >= corpus.reference)
         if near.any():
             sample.take(left[near], right[near], distance[near], None)
-    return WiderLook(sample, len(rows), len(drawn), False, 0.0)
+    return ThresholdSample(sample, len(rows), len(drawn), False, 0.0)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from neardup._util.arrow import as_column, is_arrow, numbers, plain, values_of
-from neardup._util.numbers import check_threads, whole
+from neardup._util.numbers import check_int, check_threads
 from neardup.near.clusters import Linkage, check_linkage
 from neardup.near.keep import Keep
-from neardup.near.pair_graph import Links, gathered
+from neardup.near.pair_graph import PairGraph, gathered
 from neardup.near.question import Question, question
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import as_recipe
@@ -48,7 +48,7 @@ class Deduplication:
     recall: float | None
     similarity: float | None = None
     radius: int | None = None
-    links: Links | None = field(default=None, repr=False)
+    links: PairGraph | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"Deduplication({len(self.kept)} kept, {len(self.removed)} removed)"
@@ -73,7 +73,7 @@ class Deduplication:
         """
         import numpy as np
 
-        count = whole("n", n, 1, 2**63 - 1)
+        count = check_int("n", n, 1, 2**63 - 1)
         order = np.argsort(values_of(self.removed["similarity"]), kind="stable")
         return self.removed.take(order[:count])
 
@@ -122,7 +122,7 @@ class Deduplication:
         table = _removed(links.judge(), links.signal, found)
         return _answer(found, table, self.recall, wanted, links)
 
-    def _links(self, name: str) -> Links:
+    def _links(self, name: str) -> PairGraph:
         if self.links is None:
             raise ValueError(
                 f"{name} needs all pairs, and this run has not kept them; "
@@ -186,7 +186,7 @@ def dedup(
         found = matches.clusters(linkage)
         table = removed_table(matches, found)
         return _answer(found, table, matches.counts.estimated_recall, asked, None)
-    links = Links(
+    links = PairGraph(
         *gathered(matches.pairs(), judged=asked.similarity is not None),
         twins=matches.twins,
         order=order,
@@ -203,7 +203,11 @@ def dedup(
 
 
 def _answer(
-    found: Clusters, removed: pa.Table, recall: float | None, asked: Question, links: Links | None
+    found: Clusters,
+    removed: pa.Table,
+    recall: float | None,
+    asked: Question,
+    links: PairGraph | None,
 ) -> Deduplication:
     import numpy as np
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, overload
 
 from neardup import _core
 from neardup._util.arrow import numbers
-from neardup._util.numbers import check_threads, is_int, share, whole
+from neardup._util.numbers import check_fraction, check_int, check_threads, is_int
 from neardup.near.lookup import Match
 from neardup.text.fingerprint import Codes, Fingerprints, as_codes
 from neardup.text.recipe import Recipe, as_recipe
@@ -104,7 +104,7 @@ class Index:
         self, bits: int = 64, *, recipe: Recipe | str | os.PathLike[str] | None = None
     ) -> None:
         if recipe is None:
-            self._core = _core.Index(whole("bits", bits, 8, 512), None)
+            self._core = _core.Index(check_int("bits", bits, 8, 512), None)
         else:
             known = as_recipe(recipe)
             self._core = _core.Index(known.bits, known.identity)
@@ -257,7 +257,7 @@ class Index:
         fingerprint), id, distance.
         """
         codes = as_codes(values, self.bits)
-        reach = whole("radius", radius, 0, self.bits), share("recall", recall), None
+        reach = check_int("radius", radius, 0, self.bits), check_fraction("recall", recall), None
         return self._answer(codes, threads, self._core.search, reach)
 
     def contains(self, values: Any, radius: int = 0, *, threads: int | None = None) -> Any:
@@ -266,7 +266,7 @@ class Index:
 
         codes = as_codes(values, self.bits)
         check_threads(threads)
-        radius = whole("radius", radius, 0, self.bits)
+        radius = check_int("radius", radius, 0, self.bits)
         found = self._core.contains(codes.values, radius, codes.recipe, threads)
         if codes.signal is not None:
             found = np.logical_and(found, codes.signal)
@@ -307,14 +307,14 @@ class Index:
         max_distance  the same, as it was called before
         """
         codes = as_codes(values, self.bits)
-        count = whole("n", n, 1, MAX_ID)
+        count = check_int("n", n, 1, MAX_ID)
         if radius is not None and max_distance is not None:
             raise ValueError("radius and max_distance say the same; give one of them")
         reach = self.bits
         if radius is not None:
-            reach = whole("radius", radius, 0, self.bits)
+            reach = check_int("radius", radius, 0, self.bits)
         elif max_distance is not None:
-            reach = whole("max_distance", max_distance, 0, self.bits)
+            reach = check_int("max_distance", max_distance, 0, self.bits)
         return self._answer(codes, threads, self._core.nearest, count, reach)
 
     def _answer(self, codes: Codes, threads: int | None, search: Any, *limits: Any) -> Any:
@@ -339,10 +339,10 @@ class Index:
 
     def plan(self, radius: int, recall: float = 1.0) -> Plan:
         """What a search at this radius would do, and what it is expected to cost."""
-        radius = whole("radius", radius, 0, self.bits)
+        radius = check_int("radius", radius, 0, self.bits)
         parts = []
         for entries, tables, probes, candidates, nanoseconds in self._core.plan(
-            radius, share("recall", recall)
+            radius, check_fraction("recall", recall)
         ):
             keys, flips = zip(*tables, strict=True) if tables else ((), ())
             method = "scan" if tables is None else "tables"

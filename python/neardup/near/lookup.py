@@ -38,7 +38,7 @@ class Candidates(NamedTuple):
     measure: NDArray[np.int64]
 
 
-class Document(NamedTuple):
+class CorpusDocument(NamedTuple):
     """What a judge has to see of a document: its text, and its fingerprint as bytes; and its id."""
 
     text: str
@@ -46,7 +46,7 @@ class Document(NamedTuple):
     id: str
 
 
-class Corpus(Protocol):
+class LookupCorpus(Protocol):
     """Documents with a signal, by keys of which the earlier is the lower."""
 
     def within(
@@ -65,7 +65,7 @@ class Corpus(Protocol):
     ) -> Sequence[tuple[int, int]]:
         """Keys and measures of the same for one sketch."""
 
-    def documents(self, keys: Sequence[int]) -> Mapping[int, Document]:
+    def documents(self, keys: Sequence[int]) -> Mapping[int, CorpusDocument]:
         """Those with these keys."""
 
 
@@ -78,7 +78,7 @@ class Queries(NamedTuple):
     sketches: NDArray[np.uint8]
 
 
-class Pairs(NamedTuple):
+class CandidatePairs(NamedTuple):
     """Rows of queries and the keys near them, best first for each query: by similarity, then
     distance, then key.
 
@@ -91,7 +91,7 @@ class Pairs(NamedTuple):
     similarities: NDArray[np.float64] | None
 
 
-class Found(NamedTuple):
+class LookupResults(NamedTuple):
     """A document near a single query; `id` where its document was looked at."""
 
     key: int
@@ -101,12 +101,12 @@ class Found(NamedTuple):
 
 
 def look_up(
-    queries: Queries, corpus: Corpus, question: Question, recipe: Recipe, most: int | None
-) -> Pairs:
+    queries: Queries, corpus: LookupCorpus, question: Question, recipe: Recipe, most: int | None
+) -> CandidatePairs:
     """The documents near each query, all of them or the best `most`."""
     if question.radius is not None:
         found = corpus.within(queries.values, question.radius, question.recall, most)
-        return Pairs(*found, None)
+        return CandidatePairs(*found, None)
     wanted = question.similarity
     assert wanted is not None  # noqa: S101
     found = corpus.alike(queries.sketches, wanted, question.recall, most)
@@ -114,8 +114,13 @@ def look_up(
 
 
 def look_up_one(
-    text: str, sketch: bytes, corpus: Corpus, question: Question, recipe: Recipe, most: int | None
-) -> list[Found]:
+    text: str,
+    sketch: bytes,
+    corpus: LookupCorpus,
+    question: Question,
+    recipe: Recipe,
+    most: int | None,
+) -> list[LookupResults]:
     """As `look_up` by similarity, for a single text that has a signal. It makes no arrays, which
     would take longer than the look-up."""
     wanted = question.similarity
@@ -127,11 +132,13 @@ def look_up_one(
         assert pairs.similarities is not None  # noqa: S101
         columns = (pairs.keys, pairs.distances, pairs.similarities)
         rows = zip(*(column.tolist() for column in columns), strict=True)
-        return [Found(key, None, distance, similarity) for key, distance, similarity in rows]
+        return [
+            LookupResults(key, None, distance, similarity) for key, distance, similarity in rows
+        ]
     near, judged = [], []
     for key, same in found:
         if same == _core.TWIN:
-            near.append(Found(key, None, 0, 1.0))
+            near.append(LookupResults(key, None, 0, 1.0))
         else:
             judged.append(key)
     if judged:
@@ -140,19 +147,19 @@ def look_up_one(
         verdicts = recipe.pipeline.judge_one(text, texts)
         for key, similarity, distance in zip(judged, *verdicts, strict=True):
             if similarity >= wanted:
-                near.append(Found(key, documents[key].id, distance, similarity))
+                near.append(LookupResults(key, documents[key].id, distance, similarity))
         near.sort(key=lambda x: (-x.similarity, x.distance, x.key))
     return near[:most]
 
 
 def _verified(
     queries: Queries,
-    corpus: Corpus,
+    corpus: LookupCorpus,
     found: Candidates,
     wanted: float,
     recipe: Recipe,
     most: int | None,
-) -> Pairs:
+) -> CandidatePairs:
     """The candidates that are near, in order."""
     import numpy as np
 
@@ -176,12 +183,12 @@ def _verified(
         # The place of a row among those of its query.
         kept = np.arange(len(query)) - np.searchsorted(query, query) < most
         query, key, similarity, distance = query[kept], key[kept], similarity[kept], distance[kept]
-    return Pairs(query, key, distance, similarity)
+    return CandidatePairs(query, key, distance, similarity)
 
 
 def _judged(
     queries: Queries,
-    corpus: Corpus,
+    corpus: LookupCorpus,
     recipe: Recipe,
     rows: NDArray[np.int64],
     keys: NDArray[np.int64],

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from neardup.near.corpus import Corpus
     from neardup.near.question import Question
-    from neardup.near.sample import Sample
+    from neardup.near.sample import PairSample
 
     Rows = NDArray[np.int64]
 
@@ -24,7 +24,7 @@ SIMILARITY_BINS = 20
 
 
 @dataclass
-class Counts:
+class MatchCounts:
     """What was counted during the search.
 
     candidates    pairs that were looked at
@@ -132,8 +132,8 @@ class Matches(ABC):
         self.question = question
         self.threads = threads
         self.judge = Judge(corpus, threads=threads, tick=tick)
-        self.counts = Counts()
-        self.sample: Sample | None = None
+        self.counts = MatchCounts()
+        self.sample: PairSample | None = None
         self._stage: Stage = stage or (lambda name, total, unit: None)
 
     @abstractmethod

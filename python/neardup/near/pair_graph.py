@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
+class PairGraph:
     """All pairs of a search, and what it takes to cluster them again. Plain data: it pickles.
 
     left, right  rows that are nobody's twin, left < right, sorted

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from neardup import _core
 from neardup._util.arrow import numbers
-from neardup._util.numbers import check_threads, share, whole
+from neardup._util.numbers import check_fraction, check_int, check_threads
 from neardup.text.fingerprint import Codes, Fingerprints, as_codes
 
 if TYPE_CHECKING:
@@ -154,9 +154,9 @@ def join_arguments(
     bits = words if hasattr(fingerprints, "dtype") else 512  # the width of ints is not known
     if isinstance(fingerprints, Fingerprints):
         bits = fingerprints.recipe.bits
-    radius = whole("radius", radius, 0, bits)
-    recall = share("recall", recall)
-    flip = None if similarity is None else flip_chance(share("similarity", similarity))
+    radius = check_int("radius", radius, 0, bits)
+    recall = check_fraction("recall", recall)
+    flip = None if similarity is None else flip_chance(check_fraction("similarity", similarity))
     check_threads(threads)
     return codes, (min(radius, words), recall, flip)
 

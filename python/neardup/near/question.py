@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neardup._util.numbers import share, whole
+from neardup._util.numbers import check_fraction, check_int
 from neardup.text.similarity import DEFAULT_SIMILARITY
 
 DEFAULT_RECALL = 0.99
@@ -32,7 +32,9 @@ def question(
     if similarity is not None and radius is not None:
         raise ValueError("similarity and radius exclude each other; give one of them")
     if radius is not None:
-        wanted = share("recall", 1.0 if recall is None else recall)
-        return Question(None, whole("radius", radius, 0, bits), wanted)
-    cosine = share("similarity", DEFAULT_SIMILARITY if similarity is None else similarity)
-    return Question(cosine, None, share("recall", DEFAULT_RECALL if recall is None else recall))
+        wanted = check_fraction("recall", 1.0 if recall is None else recall)
+        return Question(None, check_int("radius", radius, 0, bits), wanted)
+    cosine = check_fraction("similarity", DEFAULT_SIMILARITY if similarity is None else similarity)
+    return Question(
+        cosine, None, check_fraction("recall", DEFAULT_RECALL if recall is None else recall)
+    )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from neardup._util.arrow import as_column, is_arrow, numbers
-from neardup._util.numbers import as_float, check_threads, is_real, whole
+from neardup._util.numbers import as_float, check_int, check_threads, is_real
 from neardup.text.fingerprint import Fingerprints, fingerprints
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ MOST = 2**31
 
 
 @dataclass(frozen=True)
-class Wish:
+class RankingRequest:
     """What is to be found: how many documents, by what, and with which document frequencies.
 
     idf    "smooth": ln((1 + n) / (1 + df)) + 1; "gensim": log2(n / df)
@@ -44,7 +44,7 @@ class Wish:
     least: float = 0.0
 
 
-def wish(n: object, by: object, idf: object, least: object = 0.0) -> Wish:
+def wish(n: object, by: object, idf: object, least: object = 0.0) -> RankingRequest:
     """What the user asked for, checked."""
     for name, value, kind in (("by", by, By), ("idf", idf, Idf)):
         if value not in get_args(kind):
@@ -54,10 +54,10 @@ def wish(n: object, by: object, idf: object, least: object = 0.0) -> Wish:
         raise TypeError(f"least is {least!r}; {limits}")
     if not 0 <= as_float(least) <= 1:
         raise ValueError(f"least is {least}; {limits}")
-    return Wish(whole("n", n, 1, MOST), by, idf, as_float(least))  # type: ignore[arg-type]
+    return RankingRequest(check_int("n", n, 1, MOST), by, idf, as_float(least))  # type: ignore[arg-type]
 
 
-class Pairs(NamedTuple):
+class RankedPairs(NamedTuple):
     """Rows of queries and keys of documents, best first for each query, then by key.
 
     measure  cosines, descending; or distances, ascending
@@ -68,14 +68,16 @@ class Pairs(NamedTuple):
     measure: NDArray[Any]
 
 
-class Corpus(Protocol):
+class RankingCorpus(Protocol):
     """Documents by keys of which the earlier is the lower."""
 
-    def alike(self, texts: Sequence[str], asked: Wish, threads: int | None) -> Pairs:
+    def alike(
+        self, texts: Sequence[str], asked: RankingRequest, threads: int | None
+    ) -> RankedPairs:
         """The `n` documents of the highest TF-IDF cosine above 0, and at least `least`, with each
         text."""
 
-    def nearest(self, values: NDArray[np.uint64], n: int) -> Pairs:
+    def nearest(self, values: NDArray[np.uint64], n: int) -> RankedPairs:
         """The `n` documents with a signal that differ in the fewest bits from each fingerprint."""
 
     def equal(self, text: str, n: int) -> Sequence[int]:
@@ -111,7 +113,12 @@ class Ranked(NamedTuple):
 
 
 def rank(
-    texts: Sequence[str], corpus: Corpus, asked: Wish, recipe: Recipe, *, threads: int | None = None
+    texts: Sequence[str],
+    corpus: RankingCorpus,
+    asked: RankingRequest,
+    recipe: Recipe,
+    *,
+    threads: int | None = None,
 ) -> Ranked:
     """The documents that resemble each text most."""
     made = fingerprints(list(texts), recipe, threads=threads)
@@ -130,7 +137,11 @@ def rank(
 
 
 def _by_distance(
-    texts: Sequence[str], made: Fingerprints, corpus: Corpus, asked: Wish, recipe: Recipe
+    texts: Sequence[str],
+    made: Fingerprints,
+    corpus: RankingCorpus,
+    asked: RankingRequest,
+    recipe: Recipe,
 ) -> Ranked:
     import numpy as np
 

@@ -42,7 +42,7 @@ def shuffled(rows: NDArray[np.int64], reference: int, seed: int = 0) -> NDArray[
     return np.concatenate(sides)[np.argsort(np.concatenate(places), kind="stable")]
 
 
-class Pair(NamedTuple):
+class SampledPair(NamedTuple):
     """Two rows; `similarity` is NaN where a radius decided."""
 
     left: int
@@ -52,7 +52,7 @@ class Pair(NamedTuple):
     near: bool
 
 
-class Sample:
+class PairSample:
     """Pairs drawn at random, so many of each step of similarity, or of each distance.
 
     near, far  how many pairs of each step count, and how many were rejected
@@ -66,7 +66,7 @@ class Sample:
         self.near, self.far = np.zeros(steps, dtype=np.int64), np.zeros(steps, dtype=np.int64)
         self._random = np.random.default_rng(SEED)
         # Step and side → pairs with the smallest of the random numbers that all pairs get.
-        self._drawn: dict[int, list[tuple[float, Pair]]] = {}
+        self._drawn: dict[int, list[tuple[float, SampledPair]]] = {}
 
     def take(
         self,
@@ -101,7 +101,9 @@ class Sample:
             drawn = self._drawn.setdefault(number, [])
             for at in order[begin : min(end, begin + OF_EACH)].tolist():
                 cosine = float("nan") if similarity is None else float(similarity[at])
-                pair = Pair(int(left[at]), int(right[at]), int(distance[at]), cosine, near[at])
+                pair = SampledPair(
+                    int(left[at]), int(right[at]), int(distance[at]), cosine, near[at]
+                )
                 drawn.append((float(key[at]), pair))
             drawn.sort(key=lambda each: each[0])
             del drawn[OF_EACH:]
@@ -119,9 +121,9 @@ class Sample:
         step = np.clip((similarity * STEPS + 1e-9).astype(np.int64), 0, STEPS - 1)
         return step, similarity >= self.question.similarity
 
-    def drawn(self) -> dict[int, list[Pair]]:
+    def drawn(self) -> dict[int, list[SampledPair]]:
         """Pairs by step: both sides of it."""
-        found: dict[int, list[Pair]] = {}
+        found: dict[int, list[SampledPair]] = {}
         for group, pairs in sorted(self._drawn.items()):
             found.setdefault(group // 2, []).extend(pair for _, pair in pairs)
         return found

@@ -15,9 +15,9 @@ from neardup.near.ranking import (
     DEFAULT_COUNT,
     By,
     Idf,
-    Pairs,
+    RankedPairs,
+    RankingRequest,
     Searchable,
-    Wish,
     queries_of,
     rank,
     wish,
@@ -172,18 +172,20 @@ class SearchIndex(Searchable):
 
     # ----------------------------------------------------------------- what `rank` asks of a corpus
 
-    def alike(self, texts: Sequence[str], asked: Wish, threads: int | None) -> Pairs:
-        return Pairs(
+    def alike(
+        self, texts: Sequence[str], asked: RankingRequest, threads: int | None
+    ) -> RankedPairs:
+        return RankedPairs(
             *self._by_terms().search(
                 self.recipe.pipeline, texts, asked.n, asked.least, asked.idf, threads
             )
         )
 
-    def nearest(self, values: NDArray[np.uint64], n: int) -> Pairs:
+    def nearest(self, values: NDArray[np.uint64], n: int) -> RankedPairs:
         queries, rows, distances = self._by_codes().nearest(
             values, n, self.recipe.bits, None, self._threads
         )
-        return Pairs(queries, rows, distances)  # type: ignore[arg-type]
+        return RankedPairs(queries, rows, distances)  # type: ignore[arg-type]
 
     def equal(self, text: str, n: int) -> Sequence[int]:
         self._by_codes()

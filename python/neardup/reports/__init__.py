@@ -3,28 +3,28 @@ have a script, their own."""
 
 from neardup.reports.catalogue import LANGUAGES, Said, language_of_locale
 from neardup.reports.charts import Histogram
-from neardup.reports.comparison import Compared, render_comparison
+from neardup.reports.comparison import ComparisonReport, render_comparison
 from neardup.reports.copying import CopyingReport, render_file, render_folder
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render
-from neardup.reports.kinds import KindsReport, Member, Sample, ShownKind, render_kinds
+from neardup.reports.kinds import KindsReport, Member, SampleResponse, ShownKind, render_kinds
 from neardup.reports.side_by_side import Shown
-from neardup.reports.views import View
+from neardup.reports.views import ResponseView
 
 __all__ = [
     "LANGUAGES",
-    "Compared",
+    "ComparisonReport",
     "CopyingReport",
     "Histogram",
     "JobReport",
     "KindsReport",
     "Member",
+    "ResponseView",
     "Said",
-    "Sample",
+    "SampleResponse",
     "Shown",
     "ShownCluster",
     "ShownKind",
     "ShownPair",
-    "View",
     "language_of_locale",
     "render",
     "render_comparison",

@@ -251,7 +251,7 @@ class Said:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Words:
+class Wording:
     """The catalogue in one language; `more` are phrases of pages that have their own."""
 
     def __init__(self, language: str, more: Catalogue | None = None) -> None:

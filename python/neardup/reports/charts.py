@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from neardup.reports.catalogue import Said, Words
+from neardup.reports.catalogue import Said, Wording
 from neardup.reports.shell import number, short_number
 
 WIDTH = 440
@@ -101,7 +101,7 @@ class Drawing:
     top, bottom, middle = TOP - 12, HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) // 2
 
 
-def drawn(chart: Chart, words: Words) -> Drawing:
+def drawn(chart: Chart, words: Wording) -> Drawing:
     top = _ceiling(max((bar.count for bar in chart.bars), default=0))
     boxes, counts = _bars(chart, top)
     rows = [bar for bar in (chart.bars if chart.rows is None else chart.rows) if bar.count]
@@ -125,7 +125,7 @@ def drawn(chart: Chart, words: Words) -> Drawing:
     )
 
 
-def _described(chart: Chart, words: Words) -> str:
+def _described(chart: Chart, words: Wording) -> str:
     total = sum(bar.count for bar in chart.bars)
     said = words("chart.described", title=chart.title, n=total, up=chart.up)
     if chart.threshold is None:
@@ -222,12 +222,12 @@ class Histogram:
     notes: Sequence[Said] = ()
 
 
-def chart_of(histogram: Histogram, words: Words) -> Chart:
+def chart_of(histogram: Histogram, words: Wording) -> Chart:
     drawn = _distances if histogram.similarity is None else _similarities
     return drawn(histogram, words)
 
 
-def _similarities(found: Histogram, words: Words) -> Chart:
+def _similarities(found: Histogram, words: Wording) -> Chart:
     steps = len(found.near)
     first = min(int(found.floor * steps + 1e-9), steps - 1)
     bars = [
@@ -257,7 +257,7 @@ def _similarities(found: Histogram, words: Words) -> Chart:
     )
 
 
-def _distances(found: Histogram, words: Words) -> Chart:
+def _distances(found: Histogram, words: Wording) -> Chart:
     """Pairs at each distance; several distances share a bar where there are too many."""
     radius = found.radius or 0
     last = max([radius, *(at for at, n in enumerate(found.near) if n or found.far[at])])
@@ -293,7 +293,7 @@ def _distances(found: Histogram, words: Words) -> Chart:
     )
 
 
-def size_chart(sizes: Sequence[tuple[int, int]], words: Words) -> Chart:
+def size_chart(sizes: Sequence[tuple[int, int]], words: Wording) -> Chart:
     """Clusters by their number of records."""
     largest = max((size for size, _ in sizes), default=2)
     smallest = min([_SIZES[0], *(size for size, _ in sizes)])
@@ -349,7 +349,7 @@ class Shares:
     top, high, bottom, middle = Drawing.top, TOP, Drawing.bottom, Drawing.middle
 
 
-def shares_of(values: Sequence[float], limit: int, words: Words) -> Shares:
+def shares_of(values: Sequence[float], limit: int, words: Wording) -> Shares:
     """limit  the threshold in whole per cents"""
     percents = [0] * PERCENTS
     for value in values:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from neardup.copying.findings import Ignored
-from neardup.reports.catalogue import Words
-from neardup.reports.differences import PAGE_STEPS, Budget, Changes, Equal, changes
-from neardup.reports.marked_text import Measure, Part, Stretch, parts_of
+from neardup.reports.catalogue import Wording
+from neardup.reports.differences import PAGE_STEPS, Changes, Equal, WorkBudget, changes
+from neardup.reports.marked_text import MarkedPart, MarkedStretch, Measure, parts_of
 from neardup.reports.shell import (
     Piece,
     cosine,
@@ -29,7 +29,7 @@ EXCERPT = 120
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparisonReport:
     """Two texts and what they share.
 
     coverage    of the left text in the right, and of the right in the left
@@ -74,12 +74,12 @@ class Column:
     name: Sequence[Piece]
     label: str
     facts: str
-    blocks: Sequence[Sequence[Part]]
+    blocks: Sequence[Sequence[MarkedPart]]
     notes: Sequence[str]
 
 
 @dataclass(frozen=True)
-class Row:
+class PassageRow:
     """A passage in the list."""
 
     number: int
@@ -102,7 +102,7 @@ class PairView:
     verdict: str
     figures: Sequence[Figure]
     columns: Sequence[Column]
-    rows: Sequence[Row]
+    rows: Sequence[PassageRow]
     rows_note: str
     notes: Sequence[str]
     shown: Mapping[int, Passage]
@@ -125,7 +125,7 @@ class PairView:
 
 
 def pair_view(
-    found: Compared, words: Words, *, prefix: str = "", most: int = SHOWN_CHARACTERS
+    found: ComparisonReport, words: Wording, *, prefix: str = "", most: int = SHOWN_CHARACTERS
 ) -> PairView:
     """Two texts as they are shown.
 
@@ -133,7 +133,7 @@ def pair_view(
     most    characters shown of each text
     """
     passages, notes = _shown(found, words, most)
-    edits = edits_of([x for _, x in passages], found.texts, found.equal, Budget(PAGE_STEPS))
+    edits = edits_of([x for _, x in passages], found.texts, found.equal, WorkBudget(PAGE_STEPS))
     unit = unit_of(Measure(found.texts[0]), [x for _, x in passages])
     columns = [
         _column(found, at, passages, edits, words, prefix=prefix, most=most, unit=unit)
@@ -160,9 +160,9 @@ def pair_view(
 SIDES = ("left", "right")
 
 
-def render_comparison(found: Compared, language: str = "en") -> Iterator[str]:
+def render_comparison(found: ComparisonReport, language: str = "en") -> Iterator[str]:
     """The page, in pieces."""
-    words = Words(language)
+    words = Wording(language)
     view = pair_view(found, words)
     template = environment().get_template("compare.html")
     return template.generate(
@@ -176,7 +176,9 @@ def render_comparison(found: Compared, language: str = "en") -> Iterator[str]:
     )
 
 
-def _shown(found: Compared, words: Words, most: int) -> tuple[list[tuple[int, Passage]], list[str]]:
+def _shown(
+    found: ComparisonReport, words: Wording, most: int
+) -> tuple[list[tuple[int, Passage]], list[str]]:
     """The passages with their numbers, and what is said of those that are not shown."""
     inside = [
         (n, passage)
@@ -198,11 +200,11 @@ def numbered(passages: Sequence[Passage]) -> list[tuple[int, Passage]]:
 
 
 def _column(
-    found: Compared,
+    found: ComparisonReport,
     at: int,
     passages: Sequence[tuple[int, Passage]],
     edits: Sequence[Changes],
-    words: Words,
+    words: Wording,
     *,
     prefix: str,
     most: int,
@@ -215,7 +217,7 @@ def _column(
     for (n, passage), edited in zip(passages, edits, strict=True):
         start, end = stretch_of(passage, at)
         stretches.append(
-            Stretch(
+            MarkedStretch(
                 start,
                 end,
                 key=n,
@@ -245,7 +247,7 @@ def edits_of(
     passages: Sequence[Passage],
     texts: tuple[str, str],
     equal: Sequence[tuple[int, int, int, int]],
-    budget: Budget,
+    budget: WorkBudget,
 ) -> list[Changes]:
     """The changes in each passage; the words are compared again where nobody says which differ."""
     if equal:
@@ -281,10 +283,10 @@ def total_of(weight: float, value: float) -> float:
 
 
 def _figures(
-    found: Compared,
+    found: ComparisonReport,
     passages: Sequence[tuple[int, Passage]],
     columns: Sequence[Column],
-    words: Words,
+    words: Wording,
     unit: str,
 ) -> Iterator[Figure]:
     none = words("figure.none")
@@ -304,10 +306,12 @@ def _figures(
     yield Figure(words("figure.passages", n=len(passages)), number(len(passages)), "passages")
 
 
-def _rows(found: Compared, passages: Sequence[tuple[int, Passage]], prefix: str) -> Sequence[Row]:
+def _rows(
+    found: ComparisonReport, passages: Sequence[tuple[int, Passage]], prefix: str
+) -> Sequence[PassageRow]:
     longest = sorted(passages, key=lambda each: -each[1].words)[:LISTED]
     return [
-        Row(
+        PassageRow(
             n,
             f"#{prefix}l{n}",
             number(passage.words),

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from neardup.copying.findings import Copying, Figures, Finding, Places, Source
-from neardup.reports.catalogue import Words
+from neardup.copying.findings import Copying, DocumentNumbers, Figures, Finding, Source
+from neardup.reports.catalogue import Wording
 from neardup.reports.charts import Shares, shares_of, whole_percent
-from neardup.reports.comparison import Compared, Figure, pair_view
+from neardup.reports.comparison import ComparisonReport, Figure, pair_view
 from neardup.reports.document import DocumentView, SourceRow, document_view
 from neardup.reports.network import Graph, Matrix, Net, Tie, graph_of, matrix_of
 from neardup.reports.shell import (
@@ -36,7 +36,7 @@ SOURCES = 20
 
 
 @dataclass(frozen=True)
-class Limits:
+class ReportLimits:
     """How large a report may become.
 
     documents   pages of documents
@@ -51,9 +51,9 @@ class Limits:
     each: int = 2_000_000
 
 
-FOLDER = Limits()
+FOLDER = ReportLimits()
 # A browser has to read it all at once.
-ONE_FILE = Limits(documents=1_000, pairs=2_000, characters=24_000_000, each=500_000)
+ONE_FILE = ReportLimits(documents=1_000, pairs=2_000, characters=24_000_000, each=500_000)
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,9 @@ def render_folder(report: CopyingReport) -> Iterator[tuple[str, Iterator[str]]]:
 class _Pages:
     """The pages of a report, and how they lead to each other."""
 
-    def __init__(self, report: CopyingReport, limits: Limits, *, one_file: bool) -> None:
+    def __init__(self, report: CopyingReport, limits: ReportLimits, *, one_file: bool) -> None:
         self.report = report
-        self.words = Words(report.language)
+        self.words = Wording(report.language)
         self.limit = whole_percent(report.threshold)
         self._limits = limits
         self._one_file = one_file
@@ -148,7 +148,7 @@ class _Pages:
         shares = self._shares
         # The numbers of documents, those with the highest share first.
         self._ranked = sorted(range(len(shares)), key=lambda at: (-shares[at], at))
-        self._places = Places(report.copying)
+        self._places = DocumentNumbers(report.copying)
         self._documents, self._pairs, self._left_out = self._planned()
 
     def _figures(self, finding: Finding) -> Figures:
@@ -260,7 +260,7 @@ class _Pages:
 
     def _pair(self, at: int, rank: int, source: Source, over: tuple[str, Sequence[Piece]]) -> Sheet:
         finding = self._findings[at]
-        compared = Compared(
+        compared = ComparisonReport(
             names=(finding.id, source.id),
             texts=(finding.text, source.text),
             passages=source.passages,

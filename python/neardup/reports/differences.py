@@ -62,7 +62,7 @@ class Differences:
     """More may be marked than differs, for the sake of time."""
 
 
-class Budget:
+class WorkBudget:
     """Steps that may still be spent."""
 
     def __init__(self, steps: int) -> None:
@@ -79,15 +79,15 @@ class Budget:
 
 
 def differences(
-    left: str, right: str, steps: Budget | None = None, *, fold: Fold | None = None
+    left: str, right: str, steps: WorkBudget | None = None, *, fold: Fold | None = None
 ) -> Differences:
     """Compare two texts by words, and by characters where a script has no spaces.
 
     Spaces and line ends do not count. `steps` is what several comparisons may spend together;
     `fold` says what words count as [default: as they are written].
     """
-    shared = steps or Budget(PAIR_STEPS)
-    budget = Budget(min(PAIR_STEPS, shared.left))
+    shared = steps or WorkBudget(PAIR_STEPS)
+    budget = WorkBudget(min(PAIR_STEPS, shared.left))
     granted = budget.left
     a, b = _Words(left, fold), _Words(right, fold)
     runs = _slid(a, b, list(_matched(a, b, budget)))
@@ -143,7 +143,7 @@ class _Words:
 class _Matcher(SequenceMatcher[Hashable]):
     """difflib's matcher that counts its steps and finds nothing more when they are spent."""
 
-    def __init__(self, a: Sequence[Hashable], b: Sequence[Hashable], budget: Budget) -> None:
+    def __init__(self, a: Sequence[Hashable], b: Sequence[Hashable], budget: WorkBudget) -> None:
         super().__init__(None, a, b, autojunk=False)
         self._budget = budget
         # An item costs as many steps as it has equals on the other side.
@@ -160,7 +160,7 @@ class _Matcher(SequenceMatcher[Hashable]):
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 
-def _matched(a: _Words, b: _Words, budget: Budget) -> Iterator[Match]:
+def _matched(a: _Words, b: _Words, budget: WorkBudget) -> Iterator[Match]:
     """Runs of equal words, in order."""
     if max(len(a.keys), len(b.keys)) <= WHOLE_WORDS:
         yield from runs(a.keys, b.keys, budget)
@@ -179,7 +179,7 @@ def _matched(a: _Words, b: _Words, budget: Budget) -> Iterator[Match]:
             yield Match(begin_a, begin_b, at_a - begin_a)
 
 
-def runs(a: Sequence[Hashable], b: Sequence[Hashable], budget: Budget) -> Iterator[Match]:
+def runs(a: Sequence[Hashable], b: Sequence[Hashable], budget: WorkBudget) -> Iterator[Match]:
     """Runs of equal items; what both begin and end with costs next to nothing."""
     shorter = min(len(a), len(b))
     head = 0
@@ -335,7 +335,7 @@ def _gaps(text: str, start: int, end: int, equal: Sequence[tuple[int, int]]) -> 
     return tuple(found)
 
 
-def changes(passage: Passage, left: str, right: str, budget: Budget) -> Changes:
+def changes(passage: Passage, left: str, right: str, budget: WorkBudget) -> Changes:
     """What was changed, added or left out within a passage, word by word."""
     if passage.exact:
         return Changes()

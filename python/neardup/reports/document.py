@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from neardup.copying.findings import Figures, Finding, Source
-from neardup.reports.catalogue import Words
+from neardup.reports.catalogue import Wording
 from neardup.reports.comparison import Figure, edits_of, equal_share, numbered, total_of, unit_of
-from neardup.reports.differences import PAGE_STEPS, Budget
-from neardup.reports.marked_text import Measure, Part, Stretch, parts_of
+from neardup.reports.differences import PAGE_STEPS, WorkBudget
+from neardup.reports.marked_text import MarkedPart, MarkedStretch, Measure, parts_of
 from neardup.reports.shell import Piece, cosine, line, number, share
 from neardup.text.passages import Passage
 
@@ -55,13 +55,13 @@ class DocumentView:
     figures: Sequence[tuple[str, Sequence[Figure]]]
     counted: str
     sources: Sequence[SourceRow]
-    blocks: Sequence[Sequence[Part]]
+    blocks: Sequence[Sequence[MarkedPart]]
     notes: Sequence[str]
 
 
 def document_view(
     finding: Finding,
-    words: Words,
+    words: Wording,
     rows: Sequence[SourceRow],
     link: Link,
     *,
@@ -110,9 +110,9 @@ def document_view(
     )
 
 
-def _stretches(finding: Finding, words: Words, most: int, link: Link) -> Iterator[Stretch]:
+def _stretches(finding: Finding, words: Wording, most: int, link: Link) -> Iterator[MarkedStretch]:
     measure = Measure(finding.text)
-    budget = Budget(PAGE_STEPS)
+    budget = WorkBudget(PAGE_STEPS)
     for rank, source in enumerate(finding.sources, 1):
         shown = min(rank, most)
         found = numbered(source.passages)
@@ -123,7 +123,7 @@ def _stretches(finding: Finding, words: Words, most: int, link: Link) -> Iterato
             size = measure.between(passage.left_start, passage.left_end)[0]
             target = link(rank, n, passage)
             jump = "jump.beside" if target else "jump.nowhere"
-            yield Stretch(
+            yield MarkedStretch(
                 passage.left_start,
                 passage.left_end,
                 key=shown,
@@ -136,7 +136,7 @@ def _stretches(finding: Finding, words: Words, most: int, link: Link) -> Iterato
 
 
 def _figures(
-    finding: Finding, blocks: Sequence[Sequence[Part]], words: Words, order: str
+    finding: Finding, blocks: Sequence[Sequence[MarkedPart]], words: Wording, order: str
 ) -> Iterator[tuple[str, list[Figure]]]:
     parts = [part for block in blocks for part in block if part.counts]
     given: dict[str, Figures] = {"w": finding.figures, "c": finding.by_characters}
@@ -149,10 +149,10 @@ def _figures(
         yield words(f"copied.{name}"), row
 
 
-def _weight(parts: Sequence[Part], name: str, by: str) -> float:
+def _weight(parts: Sequence[MarkedPart], name: str, by: str) -> float:
     """What the page will find while all sources are shown."""
 
-    def of(part: Part) -> float:
+    def of(part: MarkedPart) -> float:
         return part.words if by == "w" else part.characters
 
     if name == "share":

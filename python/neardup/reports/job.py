@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from neardup.reports.catalogue import Said, Words
+from neardup.reports.catalogue import Said, Wording
 from neardup.reports.charts import Drawing, Histogram, chart_of, drawn, size_chart
 from neardup.reports.differences import Fold
 from neardup.reports.shell import POLICY, cosine, environment, line, number, plain
-from neardup.reports.side_by_side import Beside, Shown, Sides
+from neardup.reports.side_by_side import Shown, SideBySide, Sides
 
 OPENED = 3
 
@@ -83,8 +83,8 @@ class _Folded:
 
 def render(report: JobReport) -> str:
     """The whole page."""
-    words = Words(report.language)
-    beside = Beside(words, report.fold)
+    words = Wording(report.language)
+    beside = SideBySide(words, report.fold)
     return (
         environment()
         .get_template("page.html")
@@ -113,14 +113,14 @@ def render(report: JobReport) -> str:
     )
 
 
-def _drawings(report: JobReport, words: Words) -> list[Drawing]:
+def _drawings(report: JobReport, words: Wording) -> list[Drawing]:
     charts = [chart_of(histogram, words) for histogram in report.histograms]
     if any(count for _, count in report.sizes):
         charts.append(size_chart(report.sizes, words))
     return [drawn(chart, words) for chart in charts]
 
 
-def _pairs(report: JobReport, beside: Beside) -> list[_Folded]:
+def _pairs(report: JobReport, beside: SideBySide) -> list[_Folded]:
     found = []
     # Opened are those on both sides of the line, where it is decided.
     line_at = sum(pair.near for pair in report.pairs)
@@ -134,7 +134,7 @@ def _pairs(report: JobReport, beside: Beside) -> list[_Folded]:
     return found
 
 
-def _clusters(report: JobReport, words: Words, beside: Beside) -> list[_Folded]:
+def _clusters(report: JobReport, words: Wording, beside: SideBySide) -> list[_Folded]:
     return [
         _Folded(
             line(cluster.members[0].id) if cluster.members else [],
@@ -148,7 +148,7 @@ def _clusters(report: JobReport, words: Words, beside: Beside) -> list[_Folded]:
     ]
 
 
-def _notes(cluster: ShownCluster, words: Words) -> list[str]:
+def _notes(cluster: ShownCluster, words: Wording) -> list[str]:
     notes = []
     if cluster.weakest is not None:
         notes.append(words("clusters.weakest", value=cosine(cluster.weakest)))
@@ -157,7 +157,7 @@ def _notes(cluster: ShownCluster, words: Words) -> list[str]:
     return notes
 
 
-def _members(cluster: ShownCluster, beside: Beside) -> list[Sides]:
+def _members(cluster: ShownCluster, beside: SideBySide) -> list[Sides]:
     if not cluster.members:
         return []
     first, *others = cluster.members

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from neardup.reports.catalogue import Said, Words
+from neardup.reports.catalogue import Said, Wording
 from neardup.reports.facets import OTHERS, Facet, Facets
 from neardup.reports.shell import (
     Piece,
@@ -23,7 +23,7 @@ from neardup.reports.shell import (
     policy_with_script,
     script,
 )
-from neardup.reports.views import SampleView, View, Viewed, shortened
+from neardup.reports.views import ResponseView, SampleView, Viewed, shortened
 
 SCRIPT = "kinds.js"
 # Characters of views on a page, whatever their number.
@@ -38,11 +38,11 @@ BAR_NAMED = 0.045
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleResponse:
     """The representative of a kind and the member least like it; None if there is no other."""
 
-    first: View
-    other: View | None = None
+    first: ResponseView
+    other: ResponseView | None = None
 
 
 class Member(NamedTuple):
@@ -82,7 +82,7 @@ class ShownKind:
     id: str = ""
     url: str = ""
     members: Sequence[Member] = ()
-    sample: Sample | None = None
+    sample: SampleResponse | None = None
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def render_kinds(report: KindsReport) -> Iterator[str]:
 class _Page:
     def __init__(self, report: KindsReport) -> None:
         self.report = report
-        self.words = Words(report.language)
+        self.words = Wording(report.language)
         self.kinds = report.kinds
         self._viewed = Viewed(self.words)
         self._room = CHARACTERS

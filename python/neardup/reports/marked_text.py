@@ -21,7 +21,7 @@ LONG_TEXT = 60_000
 BLOCK = 8_000
 
 
-class Stretch(NamedTuple):
+class MarkedStretch(NamedTuple):
     """Some of a text, marked.
 
     key    what it belongs to: a passage, or a source
@@ -51,7 +51,7 @@ class Stretch(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MarkedPart:
     """Some of a text without a change of marks in it.
 
     keys        what it belongs to, the one that gives the colour first
@@ -64,7 +64,7 @@ class Part:
 
     pieces: Sequence[Piece]
     keys: tuple[int, ...] = ()
-    begins: tuple[Stretch, ...] = ()
+    begins: tuple[MarkedStretch, ...] = ()
     words: float = 0.0
     characters: float = 0.0
     rule: str = ""
@@ -79,18 +79,18 @@ class Part:
 class _Cut(NamedTuple):
     start: int
     end: int
-    stretches: tuple[Stretch, ...]
-    begins: tuple[Stretch, ...]
+    stretches: tuple[MarkedStretch, ...]
+    begins: tuple[MarkedStretch, ...]
     rule: str
     quoted: bool
 
 
 def parts_of(
     text: str,
-    stretches: Iterable[Stretch],
+    stretches: Iterable[MarkedStretch],
     ignored: Sequence[Ignored] = (),
     quoted: Sequence[Ignored] = (),
-) -> list[list[Part]]:
+) -> list[list[MarkedPart]]:
     """The parts of a text in blocks, of which all but the last ended with a line break.
 
     O(n log n) for n characters and stretches together.
@@ -100,7 +100,7 @@ def parts_of(
     measure = Measure(text)
     if len(text) < LONG_TEXT:
         return [[_part(text, cut, measure) for cut in cuts]]
-    blocks: list[list[Part]] = [[]]
+    blocks: list[list[MarkedPart]] = [[]]
     size = 0
     for cut in cuts:
         for piece, ends in _lines(text, cut, size):
@@ -113,7 +113,7 @@ def parts_of(
     return blocks
 
 
-def _inside(stretch: Stretch, length: int) -> Stretch:
+def _inside(stretch: MarkedStretch, length: int) -> MarkedStretch:
     start = min(max(stretch.start, 0), length)
     return stretch._replace(start=start, end=min(max(stretch.end, start), length))
 
@@ -137,7 +137,9 @@ class _Rules:
         return self._on.rule if self._on is not None and self._on.end > place else ""
 
 
-def _cuts(length: int, stretches: list[Stretch], ignored: _Rules, quoted: _Rules) -> Iterator[_Cut]:
+def _cuts(
+    length: int, stretches: list[MarkedStretch], ignored: _Rules, quoted: _Rules
+) -> Iterator[_Cut]:
     stretches = sorted((each for each in stretches if each.start < each.end), key=_order)
     places = {0, length}
     for each in stretches:
@@ -164,7 +166,7 @@ def _cuts(length: int, stretches: list[Stretch], ignored: _Rules, quoted: _Rules
         yield _Cut(start, end, shown, begun, ignored.at(start), bool(quoted.at(start)))
 
 
-def _order(stretch: Stretch) -> tuple[int, int, int]:
+def _order(stretch: MarkedStretch) -> tuple[int, int, int]:
     return stretch.start, stretch.rank, stretch.key
 
 
@@ -184,14 +186,14 @@ def _lines(text: str, cut: _Cut, size: int) -> Iterator[tuple[_Cut, bool]]:
         start, size = at + 1, 0
 
 
-def _part(text: str, cut: _Cut, measure: Measure) -> Part:
+def _part(text: str, cut: _Cut, measure: Measure) -> MarkedPart:
     pieces = block(text[cut.start : cut.end])
     if not cut.stretches:
-        return Part(pieces, rule=cut.rule, quoted=cut.quoted)
+        return MarkedPart(pieces, rule=cut.rule, quoted=cut.quoted)
     # What one of several has word for word is equal.
     equal = max(each.equal_at(cut.start) for each in cut.stretches)
     words, characters = measure.between(cut.start, cut.end)
-    return Part(
+    return MarkedPart(
         pieces,
         tuple(dict.fromkeys(each.key for each in cut.stretches)),
         cut.begins,

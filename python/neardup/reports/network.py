@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from neardup.reports.catalogue import Words
+from neardup.reports.catalogue import Wording
 from neardup.reports.shell import plain, share
 
 MATRIX_ROWS = 40
@@ -91,7 +91,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Line:
+class GraphEdge:
     x1: int
     y1: int
     x2: int
@@ -105,7 +105,7 @@ class Line:
 @dataclass(frozen=True)
 class Graph:
     nodes: Sequence[Node]
-    lines: Sequence[Line]
+    lines: Sequence[GraphEdge]
     said: str
     note: str
     height: int
@@ -115,7 +115,7 @@ class Graph:
 SELF = Cell(0.0, "", "", 0, False, False, "", is_self=True)
 
 
-def matrix_of(net: Net, words: Words) -> Matrix | None:
+def matrix_of(net: Net, words: Wording) -> Matrix | None:
     """The documents that share most, and the sources that have most of them."""
     if not net.ties:
         return None
@@ -172,7 +172,7 @@ def _groups(net: Net) -> list[int]:
 
 
 def _cell(
-    net: Net, ties: Mapping[tuple[int, int], Tie], document: int, source: int, words: Words
+    net: Net, ties: Mapping[tuple[int, int], Tie], document: int, source: int, words: Wording
 ) -> Cell | None:
     if document == source:
         return SELF
@@ -190,12 +190,12 @@ def _cell(
     )
 
 
-def _said(net: Net, tie: Tie, words: Words) -> str:
+def _said(net: Net, tie: Tie, words: Wording) -> str:
     left, right = (plain(net.names[at]) for at in (tie.document, tie.source))
     return words("graph.line", left=left, right=right, share=share(tie.share))
 
 
-def graph_of(net: Net, words: Words) -> Graph | None:
+def graph_of(net: Net, words: Wording) -> Graph | None:
     """The strongest ties, a line for each two; what is tied lies close together."""
     strongest: dict[tuple[int, int], Tie] = {}
     for tie in sorted(net.ties, key=lambda tie: -tie.share):
@@ -222,7 +222,7 @@ def graph_of(net: Net, words: Words) -> Graph | None:
     return Graph(
         [_node(net, at, places, kept) for at in order],
         [
-            Line(
+            GraphEdge(
                 *places[ends[0]],
                 *places[ends[1]],
                 f"{1 + 7 * min(tie.share, 1.0):.1f}",

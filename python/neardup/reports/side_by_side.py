@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from neardup.reports.catalogue import Words
-from neardup.reports.differences import Budget, Differences, Fold, Stretch, differences
+from neardup.reports.catalogue import Wording
+from neardup.reports.differences import Differences, Fold, Stretch, WorkBudget, differences
 from neardup.reports.shell import Piece, block, cosine, line
 
 # Callers cut texts; this is for those that did not.
@@ -38,7 +38,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Part:
+class SidePart:
     """Some of a text: `tag` is "del", "ins", "faint", "skip", or nothing."""
 
     tag: str
@@ -51,7 +51,7 @@ class Side:
 
     id: Sequence[Piece]
     facts: Sequence[str]
-    parts: Sequence[Part]
+    parts: Sequence[SidePart]
     notes: Sequence[str]
 
 
@@ -63,17 +63,17 @@ class Sides:
     sides: Sequence[Side]
 
 
-class Beside:
+class SideBySide:
     """Puts records side by side; all of a page share the time it takes."""
 
-    def __init__(self, words: Words, fold: Fold | None) -> None:
+    def __init__(self, words: Wording, fold: Fold | None) -> None:
         self._words = words
         self._fold = fold
-        self._steps = Budget(PAGE_STEPS)
+        self._steps = WorkBudget(PAGE_STEPS)
 
     def alone(self, record: Shown) -> Sides:
         member = _cut(record)
-        parts = [Part("", block(member.text))] if member.text else []
+        parts = [SidePart("", block(member.text))] if member.text else []
         return Sides("", [self._side(member, parts)])
 
     def pair(self, left: Shown, right: Shown) -> Sides:
@@ -100,29 +100,29 @@ class Beside:
             return self._words("text.uncounted_only")
         return ""
 
-    def _marked(self, stretch: Stretch, tag: str) -> list[Part]:
+    def _marked(self, stretch: Stretch, tag: str) -> list[SidePart]:
         text = stretch.left if tag == "del" else stretch.right
         if stretch.same:
             return self._whole(text)
         words = text.rstrip()
-        marked = Part(tag if stretch.counts else "faint", block(words))
-        return [part for part in (marked, Part("", block(text[len(words) :]))) if part.pieces]
+        marked = SidePart(tag if stretch.counts else "faint", block(words))
+        return [part for part in (marked, SidePart("", block(text[len(words) :]))) if part.pieces]
 
-    def _whole(self, text: str) -> list[Part]:
+    def _whole(self, text: str) -> list[SidePart]:
         """A stretch without differences, its middle left out if it is long."""
         if len(text) <= SAME_CHARACTERS:
-            return [Part("", block(text))] if text else []
+            return [SidePart("", block(text))] if text else []
         begin = _space(text, range(ENDS_CHARACTERS, ENDS_CHARACTERS + WORD_CHARACTERS))
         last = len(text) - ENDS_CHARACTERS
         end = _space(text, range(last, last + WORD_CHARACTERS))
         skipped = self._words("text.skipped", n=end - begin)
         return [
-            Part("", block(text[:begin].rstrip())),
-            Part("skip", [Piece(skipped, False)]),
-            Part("", block(text[end:].lstrip())),
+            SidePart("", block(text[:begin].rstrip())),
+            SidePart("skip", [Piece(skipped, False)]),
+            SidePart("", block(text[end:].lstrip())),
         ]
 
-    def _side(self, member: Shown, parts: Sequence[Part], note: str = "") -> Side:
+    def _side(self, member: Shown, parts: Sequence[SidePart], note: str = "") -> Side:
         notes = [note] if note else []
         if parts and not _is_whole(member):
             notes.append(self._words("text.cut", shown=len(member.text), n=member.length))

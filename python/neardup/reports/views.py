@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from neardup.reports.catalogue import Words
-from neardup.reports.differences import Budget, Stretch, differences, runs
+from neardup.reports.catalogue import Wording
+from neardup.reports.differences import Stretch, WorkBudget, differences, runs
 from neardup.reports.shell import cosine, line
 
 # Names that lines of a view begin with, in their order. A line of any other is text.
@@ -37,7 +37,7 @@ _MOST_SIGNS = 0x100
 
 
 @dataclass(frozen=True)
-class View:
+class ResponseView:
     """A response as it was compared.
 
     text        its view, or the beginning of it; `length`: characters of the whole
@@ -51,21 +51,21 @@ class View:
     similarity: float | None = None
 
 
-class Bit(NamedTuple):
+class ViewPiece(NamedTuple):
     """Characters of a line; `css` is "code" for codes, "chip" for a masked part, or nothing."""
 
     text: str
     css: str = ""
 
 
-class Part(NamedTuple):
+class ViewPart(NamedTuple):
     """Some of a line: `tag` is "del", "ins", "skip", or nothing."""
 
     tag: str
-    bits: Sequence[Bit]
+    bits: Sequence[ViewPiece]
 
 
-class Row(NamedTuple):
+class ViewRow(NamedTuple):
     """A line of both views, or of one; `right` is None where both have the same.
 
     name     what the line is, in the language of the page, or the name of a header; "" if the line
@@ -73,9 +73,9 @@ class Row(NamedTuple):
     differs  whether the views differ in it
     """
 
-    name: Sequence[Bit]
-    left: Sequence[Part]
-    right: Sequence[Part] | None
+    name: Sequence[ViewPiece]
+    left: Sequence[ViewPart]
+    right: Sequence[ViewPart] | None
     differs: bool
 
 
@@ -83,8 +83,8 @@ class Row(NamedTuple):
 class SampleView:
     """What is shown of a kind: `heads` of the columns, the rows, and a note."""
 
-    heads: Sequence[tuple[str, Sequence[Bit], Sequence[Bit]]]
-    rows: Sequence[Row]
+    heads: Sequence[tuple[str, Sequence[ViewPiece], Sequence[ViewPiece]]]
+    rows: Sequence[ViewRow]
     note: str = ""
 
     @property
@@ -115,11 +115,11 @@ class _Pair(NamedTuple):
 class Viewed:
     """Puts views side by side; all of a page share the time it takes."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Wording) -> None:
         self._words = words
-        self._steps = Budget(PAGE_STEPS)
+        self._steps = WorkBudget(PAGE_STEPS)
 
-    def sample(self, first: View, other: View | None) -> SampleView:
+    def sample(self, first: ResponseView, other: ResponseView | None) -> SampleView:
         masks = _Masks(self._words)
         heads = [self._head(view) for view in (first, other) if view is not None]
         if other is None or first.text == other.text:
@@ -134,7 +134,7 @@ class Viewed:
         note = "" if any(row.differs for row in found) else self._words("sample.beyond")
         return SampleView(heads, found, note)
 
-    def _head(self, view: View) -> tuple[str, Sequence[Bit], Sequence[Bit]]:
+    def _head(self, view: ResponseView) -> tuple[str, Sequence[ViewPiece], Sequence[ViewPiece]]:
         if view.similarity is None:
             said = self._words("fact.representative")
         else:
@@ -165,8 +165,8 @@ class Viewed:
                 yield from (_Pair(each, each) for each in same)
                 at_left, at_right = run.a + run.size, run.b + run.size
 
-    def _rows(self, pairs: Iterable[_Pair | int], masks: _Masks, more: int) -> list[Row]:
-        found: list[Row] = []
+    def _rows(self, pairs: Iterable[_Pair | int], masks: _Masks, more: int) -> list[ViewRow]:
+        found: list[ViewRow] = []
         last = ""
         for each in pairs:
             if isinstance(each, int):
@@ -198,52 +198,56 @@ class Viewed:
             if pair is not None:
                 yield pair
 
-    def _name(self, each: _Line) -> list[Bit]:
+    def _name(self, each: _Line) -> list[ViewPiece]:
         if each.header:
             return [bit._replace(css=bit.css or "header") for bit in _foreign(each.header)]
-        return [Bit(self._words(f"view.{each.name}"))]
+        return [ViewPiece(self._words(f"view.{each.name}"))]
 
-    def _skipped(self, phrase: str, count: int) -> Row:
-        return Row([], [Part("skip", [Bit(self._words(phrase, n=count))])], None, False)
+    def _skipped(self, phrase: str, count: int) -> ViewRow:
+        return ViewRow(
+            [], [ViewPart("skip", [ViewPiece(self._words(phrase, n=count))])], None, False
+        )
 
-    def _row(self, name: Sequence[Bit], pair: _Pair, masks: _Masks) -> Row:
+    def _row(self, name: Sequence[ViewPiece], pair: _Pair, masks: _Masks) -> ViewRow:
         left, right = pair
         if left is not None and pair.is_same:
             whole = self._whole(left.value, masks) or self._nothing()
-            return Row(name, [*whole, *self._cut(left)], None, False)
+            return ViewRow(name, [*whole, *self._cut(left)], None, False)
         if left is None or right is None:
             both = [
                 [] if each is None else [*(self._marked_whole(each, tag, masks)), *self._cut(each)]
                 for tag, each in (("del", left), ("ins", right))
             ]
-            return Row(name, both[0], both[1], True)
+            return ViewRow(name, both[0], both[1], True)
         found = differences(left.value, right.value, self._steps)
         stretches = list(found.stretches)
         if (left.more or right.more) and stretches and not stretches[-1].same:
             # Where one line was cut the other may well go on alike.
             stretches[-1] = stretches[-1]._replace(same=True)
-        return Row(
+        return ViewRow(
             name,
             [*self._marked(stretches, "del", masks), *self._cut(left)],
             [*self._marked(stretches, "ins", masks), *self._cut(right)],
             True,
         )
 
-    def _marked_whole(self, each: _Line, tag: str, masks: _Masks) -> list[Part]:
+    def _marked_whole(self, each: _Line, tag: str, masks: _Masks) -> list[ViewPart]:
         return (
-            [_part(tag, each.value, masks)] if each.value else [Part(tag, self._nothing()[0].bits)]
+            [_part(tag, each.value, masks)]
+            if each.value
+            else [ViewPart(tag, self._nothing()[0].bits)]
         )
 
-    def _nothing(self) -> list[Part]:
+    def _nothing(self) -> list[ViewPart]:
         """Of headers that change all the time the view has only the name."""
-        return [Part("skip", [Bit(self._words("sample.name_only"))])]
+        return [ViewPart("skip", [ViewPiece(self._words("sample.name_only"))])]
 
-    def _cut(self, each: _Line) -> list[Part]:
+    def _cut(self, each: _Line) -> list[ViewPart]:
         if not each.more:
             return []
-        return [Part("skip", [Bit(self._words("sample.characters", n=each.more))])]
+        return [ViewPart("skip", [ViewPiece(self._words("sample.characters", n=each.more))])]
 
-    def _marked(self, stretches: Iterable[Stretch], tag: str, masks: _Masks) -> list[Part]:
+    def _marked(self, stretches: Iterable[Stretch], tag: str, masks: _Masks) -> list[ViewPart]:
         parts = []
         for stretch in stretches:
             text = stretch.left if tag == "del" else stretch.right
@@ -254,10 +258,10 @@ class Viewed:
             if words:
                 parts.append(_part(tag, words, masks))
             if words != text:
-                parts.append(Part("", [Bit(" ")]))
+                parts.append(ViewPart("", [ViewPiece(" ")]))
         return parts
 
-    def _whole(self, text: str, masks: _Masks) -> list[Part]:
+    def _whole(self, text: str, masks: _Masks) -> list[ViewPart]:
         """A stretch without differences, its middle left out if it is long."""
         if len(text) <= SAME_CHARACTERS:
             return [_part("", text, masks)] if text else []
@@ -266,7 +270,7 @@ class Viewed:
         skipped = self._words("text.skipped", n=end - begin)
         return [
             _part("", text[:begin].rstrip(), masks),
-            Part("skip", [Bit(skipped)]),
+            ViewPart("skip", [ViewPiece(skipped)]),
             _part("", text[end:].lstrip(), masks),
         ]
 
@@ -274,7 +278,7 @@ class Viewed:
 class _Masks:
     """Masked parts as single signs, and back."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Wording) -> None:
         self._words = words
         self._names: list[str] = []
 
@@ -290,26 +294,26 @@ class _Masks:
             self._names.append(name)
         return chr(_FIRST_SIGN + self._names.index(name))
 
-    def bits(self, text: str) -> list[Bit]:
+    def bits(self, text: str) -> list[ViewPiece]:
         found = []
         at = 0
         for match in _SIGNS.finditer(text):
             found += [*_foreign(text[at : match.start()])]
             name = self._names[ord(match.group()) - _FIRST_SIGN]
-            found.append(Bit(self._words.label("mask", name), "chip"))
+            found.append(ViewPiece(self._words.label("mask", name), "chip"))
             at = match.end()
         return [*found, *_foreign(text[at:])]
 
 
-def _foreign(text: str) -> list[Bit]:
-    return [Bit(piece.text, "code" if piece.is_code else "") for piece in line(text)]
+def _foreign(text: str) -> list[ViewPiece]:
+    return [ViewPiece(piece.text, "code" if piece.is_code else "") for piece in line(text)]
 
 
-def _part(tag: str, text: str, masks: _Masks) -> Part:
-    return Part(tag, masks.bits(text))
+def _part(tag: str, text: str, masks: _Masks) -> ViewPart:
+    return ViewPart(tag, masks.bits(text))
 
 
-def _lines(view: View, masks: _Masks) -> tuple[list[_Line], int]:
+def _lines(view: ResponseView, masks: _Masks) -> tuple[list[_Line], int]:
     """The first lines of a view in the order of their names, and how many more there are."""
     given = [each for each in view.text.split("\n") if each]
     found = []

@@ -23,7 +23,7 @@ from starlette.types import Scope
 from neardup.service.errors import Refusal
 from neardup.service.limits import Rate
 from neardup.service.requests import header
-from neardup.service.settings import Settings
+from neardup.service.settings import ServiceSettings
 
 # Those of one network of IPv6 are most likely of one client.
 NETWORK = 64
@@ -188,7 +188,7 @@ MOST_KNOWN = 10_000
 class Rights:
     """Finds out who asks."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServiceSettings) -> None:
         self.tokens = None if settings.token_file is None else Tokens(settings.token_file)
         self.guesses = Rate(FORGIVEN, GUESSES)
         self.wrong = 0
@@ -242,13 +242,13 @@ class Rights:
         return None
 
 
-def may_write(scope: Scope, settings: Settings) -> bool:
+def may_write(scope: Scope, settings: ServiceSettings) -> bool:
     """Whether whoever asks may change something."""
     token = scope.get(KEY)
     return not settings.read_only and (token is None or token.scope == "write")
 
 
-def check_write(scope: Scope, settings: Settings) -> None:
+def check_write(scope: Scope, settings: ServiceSettings) -> None:
     """Refuses whoever may not change documents."""
     if settings.read_only:
         raise Refusal(403, "the service was started to read only")

@@ -11,7 +11,7 @@ from typing import Any
 
 from neardup.collection import Collection
 from neardup.service.server import Running, address
-from neardup.service.settings import Settings
+from neardup.service.settings import ServiceSettings
 from neardup.service.state import Service
 
 
@@ -24,7 +24,7 @@ def serving(
     port      0: one that is free
     settings  as `neardup.service.settings.Settings` has them
     """
-    service = Service(collection, Settings(port=port, **settings), demo=demo)
+    service = Service(collection, ServiceSettings(port=port, **settings), demo=demo)
     started: queue.Queue[Running | BaseException] = queue.Queue()
     loop = asyncio.new_event_loop()
 

@@ -51,7 +51,7 @@ class Rate:
 # How much all requests together may hold, in bytes.
 
 
-class Budget:
+class ByteBudget:
     """Bytes of bodies that are being read or answered. Counted in the thread of the loop only."""
 
     def __init__(self, most: int) -> None:
@@ -62,7 +62,7 @@ class Budget:
 class Share:
     """What one request holds of a budget, from the bytes it has sent to the end of its answer."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: ByteBudget) -> None:
         self._budget = budget
         self.size = 0
 

@@ -36,10 +36,10 @@ PRAGMA application_id = {APPLICATION};
 
 
 class NotesError(Exception):
-    """Notes that can be neither read nor written, and why."""
+    """NotesFile that can be neither read nor written, and why."""
 
 
-class Notes:
+class NotesFile:
     """The file. It is opened for each question, so that nothing has to be closed, and made when
     something is written for the first time."""
 
@@ -153,7 +153,7 @@ def ordered(left: str, right: str) -> tuple[str, str]:
 class Marks:
     """The marks of a collection. When a method that writes returns, they are on the disk."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: NotesFile) -> None:
         self._notes = notes
 
     def put(self, mark: Mark) -> None:

@@ -16,10 +16,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from neardup.service.auth import KEY, Rights, client_of
 from neardup.service.errors import Refusal
-from neardup.service.limits import Budget, Rate, Share
+from neardup.service.limits import ByteBudget, Rate, Share
 from neardup.service.metrics import Metrics
 from neardup.service.requests import SHARE, Unread, bounded, header
-from neardup.service.settings import LOCAL_NAMES, Settings
+from neardup.service.settings import LOCAL_NAMES, ServiceSettings
 
 log = logging.getLogger("neardup.service")
 
@@ -56,7 +56,9 @@ class Guard:
     """Refuses what comes from a wrong name, without a token, too often, from a foreign page, or
     packed; lets the app answer; notes what became of it."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, rights: Rights, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: ServiceSettings, rights: Rights, metrics: Metrics
+    ) -> None:
         self.app = app
         self.settings = settings
         self.names = {
@@ -65,7 +67,7 @@ class Guard:
         self.rights = rights
         self.rate = Rate(settings.rate, settings.burst) if settings.rate > 0 else None
         self.metrics = metrics
-        self.bodies = Budget(settings.max_bodies)
+        self.bodies = ByteBudget(settings.max_bodies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

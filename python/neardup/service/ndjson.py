@@ -13,7 +13,7 @@ from neardup.service import answers, models
 from neardup.service.errors import Refusal, refusal_of, title_of
 from neardup.service.limits import Pace, Share
 from neardup.service.requests import NDJSON, Gone, decoded
-from neardup.service.settings import Settings
+from neardup.service.settings import ServiceSettings
 from neardup.service.state import Service
 from neardup.service.worker_pool import Busy
 
@@ -31,7 +31,7 @@ class TooLong(Exception):
 
 
 async def batches(
-    receive: Receive, settings: Settings, share: Share | None = None
+    receive: Receive, settings: ServiceSettings, share: Share | None = None
 ) -> AsyncIterator[Batch]:
     """The lines of a body with their numbers, as they come; empty ones are left out. Takes time
     linear in the body, however small the parts it comes in.
@@ -67,7 +67,7 @@ async def batches(
             share.keep(len(rest))
 
 
-async def _taken(share: Share, size: int, settings: Settings) -> None:
+async def _taken(share: Share, size: int, settings: ServiceSettings) -> None:
     """Waits until there is room, so that the client waits too."""
     async with asyncio.timeout(settings.answer_seconds):
         while True:

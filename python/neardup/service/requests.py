@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope
 
 from neardup.service.errors import Refusal
 from neardup.service.limits import Share
-from neardup.service.settings import Settings
+from neardup.service.settings import ServiceSettings
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ def _is_nothing(parameter: str) -> bool:
     return name == "q" and value.strip("0.") == ""
 
 
-def too_large(settings: Settings) -> Refusal:
+def too_large(settings: ServiceSettings) -> Refusal:
     return Refusal(
         413,
         f"the body is larger than {settings.max_body} bytes; send less at once, "
@@ -65,7 +65,7 @@ def too_large(settings: Settings) -> Refusal:
     )
 
 
-def too_slow(settings: Settings) -> Refusal:
+def too_slow(settings: ServiceSettings) -> Refusal:
     return Refusal(
         408,
         f"the body was not there after {settings.body_seconds:g} s",
@@ -73,7 +73,7 @@ def too_slow(settings: Settings) -> Refusal:
     )
 
 
-async def read(scope: Scope, receive: Receive, settings: Settings) -> bytes:
+async def read(scope: Scope, receive: Receive, settings: ServiceSettings) -> bytes:
     """The whole body, or a refusal if it is too long or too slow."""
     length = header(scope, b"content-length")
     if length is not None and length.isdecimal() and int(length) > settings.max_body:
@@ -100,7 +100,7 @@ async def read(scope: Scope, receive: Receive, settings: Settings) -> bytes:
         raise too_slow(settings) from None
 
 
-def bounded(scope: Scope, receive: Receive, settings: Settings) -> Receive:
+def bounded(scope: Scope, receive: Receive, settings: ServiceSettings) -> Receive:
     """The same body for whoever reads it otherwise, with the same limits."""
     length = header(scope, b"content-length")
     if length is not None and length.isdecimal() and int(length) > settings.max_body:

@@ -22,7 +22,7 @@ from granian.server.embed import Server
 
 from neardup.service import heap
 from neardup.service.app import make_app
-from neardup.service.settings import Settings
+from neardup.service.settings import ServiceSettings
 from neardup.service.state import Service
 
 log = logging.getLogger("neardup.service")
@@ -37,7 +37,7 @@ class PortError(OSError):
     """The address cannot be listened on; the message says why and what helps."""
 
 
-def address(settings: Settings) -> tuple[str, int]:
+def address(settings: ServiceSettings) -> tuple[str, int]:
     """The numeric address and the port to listen on; refused if somebody else does.
 
     Granian would share a port with another process that does the same.

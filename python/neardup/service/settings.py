@@ -11,7 +11,7 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServiceSettings:
     """Limits of a service. The defaults are safe on a machine that others use too.
 
     host, port      where it listens; port 0: one that is free

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from neardup.collection import Collection, Outcome
-from neardup.service.settings import Settings
-from neardup.service.worker_pool import Busy, Door
+from neardup.service.settings import ServiceSettings
+from neardup.service.worker_pool import Busy, WorkerPool
 from neardup.service.writer import Rows, Writer
 
 if TYPE_CHECKING:
@@ -31,19 +31,19 @@ class Service:
     through `run`; what is written goes through `add` and `remove`."""
 
     def __init__(
-        self, collection: Collection, settings: Settings | None = None, *, demo: bool = False
+        self, collection: Collection, settings: ServiceSettings | None = None, *, demo: bool = False
     ) -> None:
         self.collection = collection
-        self.settings = settings or Settings()
+        self.settings = settings or ServiceSettings()
         self.demo = demo
         # Filled by `clustering`: by moment and similarity.
         self.clusterings: dict[tuple[tuple[int, int], float], Clustering] = {}
-        self.door = Door(self.settings.workers, self.settings.queue)
+        self.door = WorkerPool(self.settings.workers, self.settings.queue)
         # A door of their own for those who watch: they neither wait for others nor take a place.
-        self.watch = Door(1, WATCHERS)
+        self.watch = WorkerPool(1, WATCHERS)
         # What takes long has threads of its own, so that nobody else waits for it.
-        self.clustering = Door(1, LONG_WAITING)
-        self.reading = Door(READERS, LONG_WAITING)
+        self.clustering = WorkerPool(1, LONG_WAITING)
+        self.reading = WorkerPool(READERS, LONG_WAITING)
         self.writer = Writer(collection, self.settings.write_queue, self.settings.write_bytes)
         # False from the moment it is told to stop.
         self.ready = True

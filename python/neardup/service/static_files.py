@@ -32,7 +32,7 @@ TYPES = {
 }
 
 
-class File(NamedTuple):
+class StaticFile(NamedTuple):
     data: bytes
     kind: str
     tag: str
@@ -69,9 +69,9 @@ class Files:
         return Response(file.data, headers=headers, media_type=file.kind)
 
 
-def _file(path: Path) -> File:
+def _file(path: Path) -> StaticFile:
     data = path.read_bytes()
-    return File(data, TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+    return StaticFile(data, TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
 
 
 # The style and the script that pages share with reports: one source for both.

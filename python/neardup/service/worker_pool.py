@@ -30,7 +30,7 @@ class Busy(Exception):
         self.after = after
 
 
-class Door:
+class WorkerPool:
     """Runs functions in threads of its own. One that waits too long behind others is refused.
 
     What has begun is finished, even if nobody waits for it any more: a thread cannot be stopped.

@@ -25,7 +25,7 @@ APART = 0.005
 
 
 @dataclass(frozen=True)
-class Wish:
+class WriteRequest:
     """What one request wants to be written. `options` is None: its ids are to be removed."""
 
     ids: list[str]
@@ -49,7 +49,7 @@ class Writer:
         self.waiting = 0
         self.waiting_bytes = 0
         self.batches = 0
-        self._wishes: deque[Wish] = deque()
+        self._wishes: deque[WriteRequest] = deque()
         self._closed = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._work, name="neardup-writer", daemon=True)
@@ -75,7 +75,7 @@ class Writer:
         if self._closed or (self.waiting and full):
             raise Busy
         loop = asyncio.get_running_loop()
-        wish = Wish(ids, size, rows, options, loop, loop.create_future())
+        wish = WriteRequest(ids, size, rows, options, loop, loop.create_future())
         with self._changed:
             self.waiting += len(ids)
             self.waiting_bytes += size
@@ -104,7 +104,7 @@ class Writer:
             if len(wishes) > 1 and self.waiting < MOST:
                 time.sleep(max(0.0, began + APART - time.monotonic()))
 
-    def _next(self) -> list[Wish]:
+    def _next(self) -> list[WriteRequest]:
         """The wishes of the next batch; none at the end."""
         with self._changed:
             while not self._wishes:
@@ -121,7 +121,7 @@ class Writer:
                 taken.append(self._wishes.popleft())
             return taken
 
-    def _fulfilled(self, wishes: list[Wish]) -> list[Any]:
+    def _fulfilled(self, wishes: list[WriteRequest]) -> list[Any]:
         """What each is told: an answer or an error."""
         do = self._remove if wishes[0].options is None else self._add
         self.batches += 1
@@ -135,12 +135,12 @@ class Writer:
         except BaseException as error:
             return [error] * len(wishes)
 
-    def _add(self, wishes: list[Wish]) -> list[Any]:
+    def _add(self, wishes: list[WriteRequest]) -> list[Any]:
         rows = [row for wish in wishes for row in wish.rows]
         outcomes = iter(self.collection.add(rows, **dict(wishes[0].options or ())))
         return [[next(outcomes) for _ in wish.ids] for wish in wishes]
 
-    def _remove(self, wishes: list[Wish]) -> list[Any]:
+    def _remove(self, wishes: list[WriteRequest]) -> list[Any]:
         # Nobody else writes: what is there now is there when it is removed.
         known = {id_ for wish in wishes for id_ in wish.ids if id_ in self.collection}
         self.collection.remove(known)
@@ -156,7 +156,7 @@ def _size(row: tuple[str, str, dict[str, Any]]) -> int:
         return sys.getsizeof(row[1])
 
 
-def _tell(wish: Wish, answer: Any) -> None:
+def _tell(wish: WriteRequest, answer: Any) -> None:
     def tell() -> None:
         if wish.future.cancelled():
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from neardup import _core
-from neardup._util.numbers import as_float, is_real, whole
+from neardup._util.numbers import as_float, check_int, is_real
 
 MIN_WORDS = 6
 # The habit of Chinese checkers.
@@ -76,9 +76,9 @@ def sharing(
             raise ValueError(f"deadline is {deadline}; {limits}")
         deadline = as_float(deadline)
     return (
-        whole("min_words", min_words, 1, MOST_MINIMUM),
-        whole("min_chars", min_chars, 1, MOST_MINIMUM),
-        whole("bridge", bridge, 0, MOST_BRIDGE),
+        check_int("min_words", min_words, 1, MOST_MINIMUM),
+        check_int("min_chars", min_chars, 1, MOST_MINIMUM),
+        check_int("bridge", bridge, 0, MOST_BRIDGE),
         deadline,
     )
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, Self, cast, get_args
 from neardup import _core
 from neardup._util.arrow import as_column, is_arrow
 from neardup._util.lazy import UNFORKED, lazy
-from neardup._util.numbers import as_float, check_threads, is_real, whole
+from neardup._util.numbers import as_float, check_int, check_threads, is_real
 from neardup._util.settings_file import read_settings
 from neardup._util.strings import check_unicode, digest
 from neardup.text.presets import HTTP_VIEWS, PRESETS
@@ -110,7 +110,7 @@ class Recipe:
             value = getattr(self, name)
             if name != "top" or value is not None:
                 # NumPy's numbers become Python's, so that equal recipes are equal everywhere.
-                object.__setattr__(self, name, whole(name, value, least, most))
+                object.__setattr__(self, name, check_int(name, value, least, most))
         if self.bits % 8:
             raise ValueError(
                 f"bits is {self.bits}; it must be a multiple of 8 from {MIN_BITS} to {MAX_BITS}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from neardup._util.lazy import lazy
-from neardup._util.numbers import is_int, whole
+from neardup._util.numbers import check_int, is_int
 from neardup._util.settings_file import read_settings
 from neardup._util.strings import check_unicode, digest
 
@@ -129,7 +129,7 @@ class Idf:
     counts: Mapping[str, int]
 
     def __post_init__(self) -> None:
-        documents = whole("documents of idf", self.documents, 1, 2**48)
+        documents = check_int("documents of idf", self.documents, 1, 2**48)
         if not isinstance(self.counts, Mapping):
             raise TypeError(f"counts of idf is {self.counts!r}; it must map tokens to numbers")
         foreign = False

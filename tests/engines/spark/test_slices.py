@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.engines.spark import packed_keys
-from neardup.engines.spark.packed_keys import Placed, Records, Slicing, slices_for, unpacked
+from neardup.engines.spark.packed_keys import PackedRecords, Placed, Slicing, slices_for, unpacked
 
 WIDTH = 3
 # Keys and parts of a row, of some batches of rows.
@@ -33,7 +33,7 @@ def placed(first: int, rows: list[list[tuple[int, int]]]) -> Placed:
     )
 
 
-def listed(records: Records) -> list[tuple[Any, ...]]:
+def listed(records: PackedRecords) -> list[tuple[Any, ...]]:
     rows = [bytes(row) for row in records.compared]
     return list(zip(*(column.tolist() for column in records[:4]), rows, strict=True))
 

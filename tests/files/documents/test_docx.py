@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from helpers import document_files
 from helpers.document_files import word_paragraphs as paragraphs
 from neardup.files.documents import docx
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 
 MOST = 1 << 24
 
@@ -141,7 +141,7 @@ def test_paragraphs_come_back(texts: list[str]) -> None:
 def test_damage_anywhere_is_named_or_harmless(at: int, junk: bytes) -> None:
     data = document_files.docx(paragraphs("one two three", "four"))
     at %= len(data)
-    with suppress(NotReadError):
+    with suppress(UnreadableDocumentError):
         docx.text_of(data[:at] + junk + data[at + len(junk) :], MOST).encode()
 
 
@@ -159,7 +159,9 @@ def test_a_document_that_declares_attributes_is_refused() -> None:
         "<w:doc", f"{declared}<w:doc", 1
     )
     data = document_files.zipped({"word/document.xml": body})
-    with pytest.raises(NotReadError, match=r"declares attributes of the element 'x', which are no"):
+    with pytest.raises(
+        UnreadableDocumentError, match=r"declares attributes of the element 'x', which are no"
+    ):
         docx.text_of(data, 1 << 20)
 
 
@@ -170,5 +172,7 @@ def test_a_long_namespace_is_refused(over: int) -> None:
     if not over:
         assert docx.text_of(data, 1 << 20) == "a"
         return
-    with pytest.raises(NotReadError, match=r"has a namespace of 1,025 characters; the limit is 1,"):
+    with pytest.raises(
+        UnreadableDocumentError, match=r"has a namespace of 1,025 characters; the limit is 1,"
+    ):
         docx.text_of(data, 1 << 20)

@@ -8,7 +8,7 @@ import pytest
 
 from helpers import document_files
 from neardup.files.documents import epub
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 
 MOST = 1 << 24
 
@@ -59,7 +59,7 @@ def cipher(path: str) -> str:
 
 
 def test_a_locked_chapter_is_told_and_a_locked_font_is_not() -> None:
-    with pytest.raises(NotReadError, match=r"is encrypted \(OEBPS/a\.xhtml\)"):
+    with pytest.raises(UnreadableDocumentError, match=r"is encrypted \(OEBPS/a\.xhtml\)"):
         seen({"a.xhtml": "x"}, **{"META-INF__encryption.xml": cipher("OEBPS/a.xhtml")})
     text = seen({"a.xhtml": "x"}, **{"META-INF__encryption.xml": cipher("OEBPS/font.otf")})
     assert text == "x"
@@ -78,7 +78,7 @@ def test_names_never_leave_the_book(href: str) -> None:
         "</spine></package>"
     )
     parts = {"META-INF/container.xml": document_files.CONTAINER, "OEBPS/book.opf": package}
-    with pytest.raises(NotReadError, match=r"is damaged \(it has no part"):
+    with pytest.raises(UnreadableDocumentError, match=r"is damaged \(it has no part"):
         epub.text_of(document_files.zipped(parts), MOST)
 
 
@@ -98,8 +98,8 @@ def test_parts_with_odd_names_are_only_names() -> None:
 
 
 def test_a_book_without_a_list() -> None:
-    with pytest.raises(NotReadError, match=r"it has no part META-INF/container\.xml"):
+    with pytest.raises(UnreadableDocumentError, match=r"it has no part META-INF/container\.xml"):
         epub.text_of(document_files.zipped({"mimetype": document_files.EPUB}), MOST)
     empty = {"META-INF/container.xml": "<container/>"}
-    with pytest.raises(NotReadError, match="names no package"):
+    with pytest.raises(UnreadableDocumentError, match="names no package"):
         epub.text_of(document_files.zipped(empty), MOST)

@@ -15,7 +15,7 @@ from helpers import document_files
 from helpers.batches import pairs, read, texts
 from neardup.files.documents import html
 from neardup.files.documents import html as html_nesting
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.reading import Reading, Unreadable, encodings, read_batches
 
 MOST = 1 << 28
@@ -165,7 +165,9 @@ def test_what_the_parser_refuses_is_reported(monkeypatch: pytest.MonkeyPatch) ->
         raise SelectolaxError("Failed to parse HTML.")
 
     monkeypatch.setattr("selectolax.lexbor.LexborHTMLParser", refuse)
-    with pytest.raises(NotReadError, match=r"^cannot be read as HTML \(Failed to parse HTML\)$"):
+    with pytest.raises(
+        UnreadableDocumentError, match=r"^cannot be read as HTML \(Failed to parse HTML\)$"
+    ):
         html.text_of("<p>a", MOST)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from helpers import document_files
 from neardup.files.documents import odt
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 
 MOST = 1 << 24
 
@@ -72,7 +72,7 @@ def test_an_encrypted_one_is_refused() -> None:
     manifest = (
         '<manifest><file-entry full-path="content.xml"><encryption-data/></file-entry></manifest>'
     )
-    with pytest.raises(NotReadError, match="is encrypted; save it without a password"):
+    with pytest.raises(UnreadableDocumentError, match="is encrypted; save it without a password"):
         odt.text_of(document_files.odt(p("x"), manifest), MOST)
 
 
@@ -81,5 +81,5 @@ def test_an_encrypted_one_is_refused() -> None:
 def test_damage_anywhere_is_named_or_harmless(at: int, junk: bytes) -> None:
     data = document_files.odt(p("one two three", "four"))
     at %= len(data)
-    with suppress(NotReadError):
+    with suppress(UnreadableDocumentError):
         odt.text_of(data[:at] + junk + data[at + len(junk) :], MOST).encode()

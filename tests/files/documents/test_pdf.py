@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from helpers import document_files
 from neardup.files.documents import pdf
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 
 MOST = 1 << 24
 HYPHEN = pdf.HYPHEN
@@ -102,7 +102,7 @@ BI /W 1 /H 1 /CS /G /BPC 8 ID \x80 EI Q"""
     ],
 )
 def test_a_file_without_text_says_so(pages: list[bytes], reason: str) -> None:
-    with pytest.raises(NotReadError) as raised:
+    with pytest.raises(UnreadableDocumentError) as raised:
         seen(*pages)
     assert str(raised.value) == reason
     assert raised.value.hint == "recognise the text with OCR first, such as with ocrmypdf"
@@ -111,7 +111,7 @@ def test_a_file_without_text_says_so(pages: list[bytes], reason: str) -> None:
 def test_an_encrypted_file() -> None:
     lock = "/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{}> /U <{}> >> /ID [<00><00>]"
     data = document_files.pdf([b""], trailer=lock.format("00" * 32, "11" * 32))
-    with pytest.raises(NotReadError, match="is encrypted; save it without a password"):
+    with pytest.raises(UnreadableDocumentError, match="is encrypted; save it without a password"):
         pdf.text_of(data, MOST)
 
 
@@ -131,7 +131,7 @@ ONE = document_files.pdf([document_files.paragraphs_at([["hello world"]])])
     ],
 )
 def test_a_damaged_file(data: bytes) -> None:
-    with pytest.raises(NotReadError, match="is damaged"):
+    with pytest.raises(UnreadableDocumentError, match="is damaged"):
         pdf.text_of(data, MOST)
 
 
@@ -143,9 +143,9 @@ def test_a_file_that_claims_to_have_more_pages_than_it_has() -> None:
 def test_a_page_of_more_text_than_allowed_is_not_fetched() -> None:
     shown = b"".join(b"BT /F1 1 Tf 9 %d Td (some words) Tj ET\n" % at for at in range(1000))
     assert len(seen(shown)) > 5000
-    with pytest.raises(NotReadError, match="its text is longer than 4 KiB"):
+    with pytest.raises(UnreadableDocumentError, match="its text is longer than 4 KiB"):
         seen(shown, most=4096)
-    with pytest.raises(NotReadError, match="its text is longer than 16 KiB"):
+    with pytest.raises(UnreadableDocumentError, match="its text is longer than 16 KiB"):
         seen(shown, shown, most=16384)
 
 
@@ -158,7 +158,7 @@ def test_text_far_off_the_page_and_blanks_without_end() -> None:
 @given(st.integers(0, len(ONE) - 1), st.binary(min_size=1, max_size=8))
 @settings(max_examples=150)
 def test_damage_anywhere_is_named_or_harmless(at: int, junk: bytes) -> None:
-    with suppress(NotReadError):
+    with suppress(UnreadableDocumentError):
         pdf.text_of(ONE[:at] + junk + ONE[at + len(junk) :], MOST).encode()
 
 

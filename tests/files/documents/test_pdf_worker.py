@@ -15,7 +15,7 @@ import pytest
 from helpers import document_files
 from helpers.batches import read
 from neardup.files.documents import pdf_worker
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.documents.whole_files import text_of
 
 MOST = 1 << 24
@@ -66,7 +66,7 @@ def test_one_process_reads_many_files(short: None) -> None:
     assert pdf_worker.text_of(ONE, MOST) == "hello world"
     pid = process()
     assert [pdf_worker.text_of(ONE, MOST) for _ in range(20)] == ["hello world"] * 20
-    with pytest.raises(NotReadError, match=r"^is damaged, or no PDF") as raised:
+    with pytest.raises(UnreadableDocumentError, match=r"^is damaged, or no PDF") as raised:
         pdf_worker.text_of(b"no PDF", MOST)
     assert raised.value.kind == "is damaged"
     assert process() == pid
@@ -91,7 +91,9 @@ def test_the_clock_counts_even_if_the_processor_rests(short: None) -> None:
     pdf_worker.text_of(ONE, MOST)
     pid = process()
     os.kill(pid, signal.SIGSTOP)
-    with pytest.raises(NotReadError, match=r"^takes too long: PDFium was stopped after 4 seconds"):
+    with pytest.raises(
+        UnreadableDocumentError, match=r"^takes too long: PDFium was stopped after 4 seconds"
+    ):
         pdf_worker.text_of(ONE, MOST)
     assert not is_running(pid)
 
@@ -102,7 +104,9 @@ def test_a_file_that_needs_too_much_memory_is_reported(
 ) -> None:
     monkeypatch.setattr(pdf_worker, "MEMORY", 64 << 20)
     monkeypatch.setattr(pdf_worker, "SECONDS", 30.0)
-    with pytest.raises(NotReadError, match=r"^needs too much memory \(more than 0\.\d GiB\), or"):
+    with pytest.raises(
+        UnreadableDocumentError, match=r"^needs too much memory \(more than 0\.\d GiB\), or"
+    ):
         pdf_worker.text_of(document_files.pdf([b" " * 200_000_000]), MOST)
     monkeypatch.setattr(pdf_worker, "MEMORY", 1 << 30)
     assert pdf_worker.text_of(ONE, MOST) == "hello world"
@@ -123,7 +127,7 @@ def test_a_process_that_fails_is_told_with_its_signal(short: None) -> None:
     os.kill(pid, signal.SIGSTOP)
     killer = threading.Timer(1, os.kill, (pid, signal.SIGKILL))
     killer.start()
-    with pytest.raises(NotReadError, match=r"or makes PDFium fail \(SIGKILL\)"):
+    with pytest.raises(UnreadableDocumentError, match=r"or makes PDFium fail \(SIGKILL\)"):
         pdf_worker.text_of(ONE, MOST)
     killer.join()
     assert pdf_worker.text_of(ONE, MOST) == "hello world"

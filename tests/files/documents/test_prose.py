@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.documents.prose import MOST_TABLES, NotReadError, Prose, squeezed
+from neardup.files.documents.prose import MOST_TABLES, Prose, UnreadableDocumentError, squeezed
 
 MOST = 1 << 20
 
@@ -124,12 +124,16 @@ def test_texts_of_just_the_limit(over: int, char: str) -> None:
     prose = Prose(most)
     text = char * 12 + "x" * over if over >= 0 else char * 11
     if over > 0 and char == "x":
-        with pytest.raises(NotReadError, match=r"its text is longer than 12 bytes; allow more"):
+        with pytest.raises(
+            UnreadableDocumentError, match=r"its text is longer than 12 bytes; allow more"
+        ):
             prose.add(text)
         return
     prose.add(text)
     if over > 0:
-        with pytest.raises(NotReadError, match=r"its text is longer than \d+ bytes; allow more"):
+        with pytest.raises(
+            UnreadableDocumentError, match=r"its text is longer than \d+ bytes; allow more"
+        ):
             prose.text()
     else:
         assert prose.text() == text

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from helpers import document_files
 from neardup.files.documents import rtf
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 
 MOST = 1 << 24
 
@@ -101,9 +101,9 @@ def test_fonts_change_the_encoding_within_a_group() -> None:
 
 
 def test_what_is_no_rtf() -> None:
-    with pytest.raises(NotReadError, match=r"is no RTF: it does not begin with {\\rtf"):
+    with pytest.raises(UnreadableDocumentError, match=r"is no RTF: it does not begin with {\\rtf"):
         rtf.text_of(b"plain", MOST)
-    with pytest.raises(NotReadError, match="is cut short: groups are open at its end"):
+    with pytest.raises(UnreadableDocumentError, match="is cut short: groups are open at its end"):
         rtf.text_of(document_files.rtf("a{b")[:-1], MOST)
     assert rtf.text_of(document_files.rtf("a") + b"\0\0 junk {", MOST) == "a"
 
@@ -113,7 +113,9 @@ def test_groups_in_one_another_have_a_limit() -> None:
     assert seen("{" * most + "deep" + "}" * most) == "deep"
     begun = time.monotonic()
     for part in ("{", r"{\v", r"{\footnote a"):
-        with pytest.raises(NotReadError, match=r"^has more than 10,000 groups in one another"):
+        with pytest.raises(
+            UnreadableDocumentError, match=r"^has more than 10,000 groups in one another"
+        ):
             seen(part * 500_000)
     assert time.monotonic() - begun < 20
 
@@ -154,5 +156,5 @@ def test_any_text_comes_back(text: str) -> None:
 )
 @settings(max_examples=200)
 def test_junk_is_read_or_refused(parts: list[str]) -> None:
-    with suppress(NotReadError):
+    with suppress(UnreadableDocumentError):
         seen("".join(parts)).encode()

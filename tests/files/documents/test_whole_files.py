@@ -17,7 +17,7 @@ from helpers import document_files
 from helpers.batches import pack, pairs, read, texts
 from neardup.files import reading
 from neardup.files.documents import zipped_xml
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.documents.whole_files import KINDS
 from neardup.files.reading import document
 from neardup.files.reading.formats import SOURCES
@@ -226,21 +226,25 @@ def test_what_comes_out_is_counted_whatever_the_list_says(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(zipfile.ZipFile, "open", lambda *_: Endless())
     monkeypatch.setattr(parts._names["a"], "file_size", 10)
-    with pytest.raises(NotReadError, match=r"holds more than 500 bytes unpacked \(a has"):
+    with pytest.raises(
+        UnreadableDocumentError, match=r"holds more than 500 bytes unpacked \(a has"
+    ):
         parts.read("a")
 
 
 def test_all_parts_count_together() -> None:
     parts = zipped_xml.Parts(document_files.zipped({"a": b"x" * 600, "b": b"y" * 600}), 1000)
     assert len(parts.read("a")) == 600
-    with pytest.raises(NotReadError, match=r"holds more than 1,000 bytes .*\(b alone has 600"):
+    with pytest.raises(
+        UnreadableDocumentError, match=r"holds more than 1,000 bytes .*\(b alone has 600"
+    ):
         parts.read("b")
 
 
 def test_more_parts_than_any_document_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zipped_xml, "MOST_PARTS", 3)
     zipped_xml.Parts(document_files.zipped(dict.fromkeys("abc", "")), 1000)
-    with pytest.raises(NotReadError, match="a zip of more than 3 parts"):
+    with pytest.raises(UnreadableDocumentError, match="a zip of more than 3 parts"):
         zipped_xml.Parts(document_files.zipped(dict.fromkeys("abcd", "")), 1000)
 
 

@@ -168,7 +168,7 @@ def test_blocks_are_the_lines(data: bytes, most: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(document, "MAX_BYTES", most)
         problems: list[Unreadable] = []
-        file = streams.Stored("a.txt", io.BytesIO(data))
+        file = streams.ByteStream("a.txt", io.BytesIO(data))
         found = {}
         for number, start, block in blocks.blocks(file, problems.append):
             assert data[start : start + len(block)] == block
@@ -247,16 +247,16 @@ def test_what_was_read_before_an_error_of_the_disk_stays(
     row = '{"text": "%03d"}\n' if name == "a.jsonl" else "%03d\n"
     head = "" if name == "a.jsonl" else "text\n"
     (tmp_path / name).write_text(head + "".join(row % n for n in range(500)))
-    whole, reads = streams.Stored.read, 0
+    whole, reads = streams.ByteStream.read, 0
 
-    def broken(self: streams.Stored, size: int) -> bytes:
+    def broken(self: streams.ByteStream, size: int) -> bytes:
         nonlocal reads
         reads += 1
         if reads == failing:
             raise OSError(5, "Input/output error")
         return whole(self, size)
 
-    monkeypatch.setattr(streams.Stored, "read", broken)
+    monkeypatch.setattr(streams.ByteStream, "read", broken)
     batches, problems = read(tmp_path / name)
     # A line that is not whole is lost, the others are not.
     most = (failing - 1) * 170 // len(row % 0)

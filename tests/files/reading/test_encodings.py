@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from helpers.batches import pack, pairs, pieces, read, texts
 from neardup.files import reading as sources
 from neardup.files.reading import Reading, Unreadable, blocks, encodings
-from neardup.files.reading.streams import Stored
+from neardup.files.reading.streams import ByteStream
 
 CHINESE = "今天天气很好，我们去公园散步。中文文本的编码检测需要一些字符才能可靠地工作。"
 TAIWAN = "今天天氣很好，我們去公園散步。中文文本的編碼檢測需要一些字元才能可靠地工作。"
@@ -146,7 +146,9 @@ def test_decoded_bytes_are_those_of_the_text(
     text = "." + text  # no mark
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("neardup.files.reading.streams.STEP", step)
-        file = Stored("a.txt", io.BytesIO(text.encode(encoding)), None, Reading(encoding=encoding))
+        file = ByteStream(
+            "a.txt", io.BytesIO(text.encode(encoding)), None, Reading(encoding=encoding)
+        )
         parts = []
         while data := file.read(size):
             parts.append(data)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup._util.arrow import as_column, chunks
 from neardup.files.reading import Reading, Unreadable, read_batches
-from neardup.files.reading.batch import Making
+from neardup.files.reading.batch import Precompute
 
 RECORDS = st.lists(
     st.one_of(
@@ -50,7 +50,9 @@ def test_both_ways_give_the_same(
     plain = list(read_batches(str(path), reading, problems.append))
     others: list[Unreadable] = []
     quick = list(
-        read_batches(str(path), reading, others.append, making=Making(recipe.pipeline, sketches))
+        read_batches(
+            str(path), reading, others.append, making=Precompute(recipe.pipeline, sketches)
+        )
     )
     assert others == problems
     assert len(plain) == len(quick)
@@ -82,6 +84,8 @@ def test_packed_lines_keep_their_texts(tmp_path: Path) -> None:
 
     path = tmp_path / "records.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"text": "one two three"}\n'))
-    (batch,) = read_batches(str(path), Reading(), print, making=Making(nd.Recipe().pipeline, True))
+    (batch,) = read_batches(
+        str(path), Reading(), print, making=Precompute(nd.Recipe().pipeline, True)
+    )
     assert batch.made is None
     assert batch.texts.to_pylist() == ["one two three"]

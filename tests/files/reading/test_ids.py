@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files.reading import ids as repeats_module
-from neardup.files.reading.ids import Repeats
+from neardup.files.reading.ids import DuplicateIds
 
 
 def ids(names: list[str]) -> pa.LargeStringArray:
@@ -16,7 +16,7 @@ def ids(names: list[str]) -> pa.LargeStringArray:
 
 @given(st.lists(st.lists(st.integers(0, 40).map(str), max_size=9), max_size=30))
 def test_counts_what_a_set_counts(batches: list[list[str]]) -> None:
-    repeats = Repeats()
+    repeats = DuplicateIds()
     seen: set[str] = set()
     again = []
     for batch in batches:
@@ -31,7 +31,7 @@ def test_counts_what_a_set_counts(batches: list[list[str]]) -> None:
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeats_module, "REMEMBERED", 10)
-    repeats = Repeats()
+    repeats = DuplicateIds()
     for start in range(0, 100, 5):
         repeats.see(ids([str(number) for number in range(start, start + 5)]))
     assert sum(map(len, repeats._runs)) == 10

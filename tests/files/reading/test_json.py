@@ -17,7 +17,7 @@ from neardup.files import reading
 from neardup.files.reading import Reading, format_of
 from neardup.files.reading import json as json_records
 from neardup.files.reading.json import sniff
-from neardup.files.reading.streams import Stored
+from neardup.files.reading.streams import ByteStream
 
 RECORDS = [
     {"id": 1, "text": "one"},
@@ -197,7 +197,7 @@ def test_a_large_array_is_not_held_in_memory(tmp_path: Path) -> None:
             return data
 
     raw = Endless()
-    values = iter(json_records.Values(Stored("a.json", raw)))
+    values = iter(json_records.Values(ByteStream("a.json", raw)))
     for _ in range(100_000):
         next(values)
     assert raw.given < 14 * 100_000 + 4 * json_records.PIECE
@@ -229,7 +229,7 @@ def test_values_are_those_of_the_json_module(
     data = text.encode("utf-8", "surrogatepass")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_records, "PIECE", piece)
-        found = list(json_records.Values(Stored("a.json", io.BytesIO(data))))
+        found = list(json_records.Values(ByteStream("a.json", io.BytesIO(data))))
     if not any("\ud800" <= char <= "\udfff" for char in text):
         assert [value.value for value in found] == records
         assert [json.loads(data[value.start : value.end]) for value in found] == records

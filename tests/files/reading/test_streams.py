@@ -99,7 +99,7 @@ def test_an_error_of_the_disk_is_not_damage(packing: str) -> None:
             return data
 
     whole = pack(b"".join(lines_of(9000)), packing)
-    file = streams.Stored(f"a.jsonl{packing}", Failing(whole[: len(whole) // 2]))
+    file = streams.ByteStream(f"a.jsonl{packing}", Failing(whole[: len(whole) // 2]))
     with pytest.raises(OSError, match="Input/output error") as told:
         list(iter(lambda: file.read(1 << 16), b""))
     assert told.value.errno == errno.EIO

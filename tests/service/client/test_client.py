@@ -389,7 +389,7 @@ def test_retry_after_is_a_number_of_seconds_up_to_a_limit(
     pauses: list[float], asked: str, seconds: float
 ) -> None:
     answer = httpx.Response(503, headers={"Retry-After": asked})
-    waited = retry.Patience(1).after_answer(0, calls.check("x"), answer)
+    waited = retry.RetryPolicy(1).after_answer(0, calls.check("x"), answer)
     assert waited == pytest.approx(seconds)
 
 
@@ -406,7 +406,7 @@ def test_retry_after_is_a_number_of_seconds_up_to_a_limit(
 def test_only_a_request_that_was_never_sent_is_always_sent_again(
     pauses: list[float], error: Exception, *, sent: bool
 ) -> None:
-    wait = retry.Patience(1)
+    wait = retry.RetryPolicy(1)
     once = calls.add([("a", "x")], unless_duplicate=True)
     assert wait.after_error(0, once, error) == (None if sent else pytest.approx(0.1))
     assert wait.after_error(0, calls.add([], unless_duplicate=False), error) is not None
@@ -465,7 +465,7 @@ def test_both_clients_have_the_same_methods() -> None:
 
 def test_a_list_that_cannot_go_on_is_an_error() -> None:
     """What came before is not all: nobody is to take it for that."""
-    lines = calls.Lines(Document)
+    lines = calls.NdjsonLines(Document)
     first = b'{"id":"a","text":"one","metadata":{},"fingerprint":null}\n{"id":"b","te'
     assert [document.id for document in lines.take_whole(first)] == ["a"]
     rest = lines.take_whole(

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from neardup.files.documents import sandbox
-from neardup.files.documents.sandbox import TooLongError
+from neardup.files.documents.sandbox import DocumentTooLongError
 from neardup.service.pages import page_input
 from neardup.service.pages.phrases import PHRASES
 from neardup.service.pages.upload import ACCEPTED, MOST_CHARACTERS, UnreadableFile, text_from
@@ -188,7 +188,7 @@ def test_a_text_may_be_as_long_as_the_pages_take(kind: str) -> None:
     for more, is_refused in (("x", False), ("xx", True)):
         data = (text + more).encode() if kind == "txt" else docx(text + more)
         if is_refused:
-            with pytest.raises(TooLongError) as told:
+            with pytest.raises(DocumentTooLongError) as told:
                 text_from(f"a.{kind}", data)
             assert told.value.count == MOST_CHARACTERS + 1
         else:

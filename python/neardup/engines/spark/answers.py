@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup.engines.spark.matching import labelled, linked, near, removed
-from neardup.engines.spark.request import Asked, Limits, asked_of
+from neardup.engines.spark.request import Limits, SparkRequest, asked_of
 from neardup.engines.spark.rows import ALL, Rows, rows_of
 from neardup.engines.spark.sketching import quoted, sketched
 from neardup.engines.spark.storage import Storage
-from neardup.engines.spark.texts import Source, Texts
+from neardup.engines.spark.texts import Texts, TextSource
 from neardup.near.clusters import Linkage
 from neardup.text.fingerprint import RecipeLike
 
@@ -209,14 +209,14 @@ def dedup(
     )
 
 
-def prepared(df: DataFrame, asked: Asked, work: str | None) -> tuple[Rows, Texts]:
+def prepared(df: DataFrame, asked: SparkRequest, work: str | None) -> tuple[Rows, Texts]:
     """The rows of a DataFrame that is compared with itself, and where their texts are."""
     from pyspark.sql import functions as F
 
     storage = Storage(work)
     made = sketched(df, asked).withColumn("side", F.lit(ALL))
     rows = rows_of(made, asked, storage)
-    return rows, (Source(ALL, df, asked.id_column, asked.text_column),)
+    return rows, (TextSource(ALL, df, asked.id_column, asked.text_column),)
 
 
 def kept_of(df: DataFrame, id_column: str, gone: DataFrame) -> DataFrame:

@@ -16,7 +16,7 @@ from neardup import _core
 from neardup._util.arrow import values_of
 from neardup.engines.spark.batches import ROWS, as_batch, gathered, longs, rows_of_bytes
 from neardup.engines.spark.packed_keys import BESIDE, SLICED, Placed, Slicing, slices_for, unpacked
-from neardup.engines.spark.request import Asked
+from neardup.engines.spark.request import SparkRequest
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
 from neardup.engines.spark.sketching import REGISTERS
 from neardup.engines.spark.storage import is_sail
@@ -45,7 +45,7 @@ def words_of(codes: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return padded.view("<u8").astype(np.uint64, copy=False)
 
 
-def keys_of(asked: Asked, compared: NDArray[np.uint8]) -> NDArray[np.uint64]:
+def keys_of(asked: SparkRequest, compared: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """The keys of registers, or of fingerprints, a row each."""
     import numpy as np
 
@@ -56,11 +56,11 @@ def keys_of(asked: Asked, compared: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return _core.code_keys(words_of(compared), asked.recipe.bits, asked.question.radius)
 
 
-def _width(asked: Asked) -> int:
+def _width(asked: SparkRequest) -> int:
     return REGISTERS if asked.question.similarity is not None else asked.code_bytes
 
 
-def _tables(asked: Asked) -> int:
+def _tables(asked: SparkRequest) -> int:
     import numpy as np
 
     return int(keys_of(asked, np.zeros((0, _width(asked)), dtype=np.uint8)).shape[1])
@@ -83,7 +83,7 @@ class Weighing:
     """Rows of a sample under their keys → of keys of more than `least` rows: key, rows, and whether
     nearly all agree, by a few of them."""
 
-    asked: Asked
+    asked: SparkRequest
     least: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -122,7 +122,7 @@ class Keying:
     tables  whose keys; none: of all
     """
 
-    asked: Asked
+    asked: SparkRequest
     slices: int
     heavy: Heavy = field(default_factory=Heavy)
     tables: range | None = None
@@ -173,7 +173,7 @@ class Keying:
 class Belonging:
     """The rows of keys that are not told: row, unit."""
 
-    asked: Asked
+    asked: SparkRequest
     heavy: Heavy
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -187,7 +187,7 @@ class Belonging:
 
 
 def _rows_and_keys(
-    asked: Asked, batch: pa.RecordBatch
+    asked: SparkRequest, batch: pa.RecordBatch
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint64]]:
     """row, side, what is compared, and all keys of each."""
     row, side = values_of(batch.column(0)), values_of(batch.column(1)).astype("u1")
@@ -268,7 +268,7 @@ class Falling:
     forest  by radius: no more pairs than connect what is connected
     """
 
-    asked: Asked
+    asked: SparkRequest
     forest: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -311,7 +311,7 @@ def _found(*columns: NDArray[Any]) -> pa.RecordBatch:
 
 
 @dataclass(frozen=True)
-class Found:
+class BucketPairs:
     """What fell together.
 
     pairs    left, right: candidates by similarity; by radius pairs, with their distance
@@ -325,7 +325,7 @@ class Found:
     member_count: int
 
 
-def fallen(rows: Rows, *, forest: bool = False) -> Found:
+def fallen(rows: Rows, *, forest: bool = False) -> BucketPairs:
     """Compares what shares a key."""
     from pyspark.sql import functions as F
 
@@ -352,7 +352,7 @@ def fallen(rows: Rows, *, forest: bool = False) -> Found:
         more = units.mapInArrow(Belonging(asked, heavy), "row bigint, unit bigint")
         members = rows.storage.pin(members.union(more))
     pairs = found.where("right >= 0").select("left", "right", "distance")
-    return Found(pairs, members, heavy, pairs.count(), members.count())
+    return BucketPairs(pairs, members, heavy, pairs.count(), members.count())
 
 
 def _table_bytes(rows: Rows, heavy: Heavy, tables: int) -> list[float]:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from neardup import _core
 from neardup._util.arrow import numbers, values_of
 from neardup.engines.spark.batches import as_batch, gathered, longs, one
-from neardup.engines.spark.buckets import Found, Heavy, block_pairs, units_of_pairs
+from neardup.engines.spark.buckets import BucketPairs, Heavy, block_pairs, units_of_pairs
 from neardup.engines.spark.components import components
-from neardup.engines.spark.request import Asked, Limits
+from neardup.engines.spark.request import Limits, SparkRequest
 from neardup.engines.spark.rows import ALL, REFERENCE, Rows
 from neardup.engines.spark.sketching import REGISTERS
 from neardup.engines.spark.texts import VERDICTS, strings, verdict_batch
@@ -128,7 +128,7 @@ class Meeting:
     heavy   keys that were cut: pairs of parts that are not dense are told there
     """
 
-    asked: Asked
+    asked: SparkRequest
     forest: bool
     heavy: Heavy
     across: bool
@@ -186,7 +186,7 @@ class Meeting:
             )
 
 
-def near_in_groups(rows: Rows, found: Found, texts: DataFrame, *, forest: bool) -> DataFrame:
+def near_in_groups(rows: Rows, found: BucketPairs, texts: DataFrame, *, forest: bool) -> DataFrame:
     """The near pairs whose first common key is heavy or dense, each once: left, right, distance,
     similarity; or only a forest that connects them."""
     from pyspark.sql import functions as F

@@ -17,10 +17,10 @@ from neardup import _core
 from neardup._util.arrow import values_of
 from neardup.engines.spark import session as sessions
 from neardup.engines.spark.batches import binaries, longs
-from neardup.engines.spark.buckets import PART_BITS, TABLE_BITS, Found, fallen
+from neardup.engines.spark.buckets import PART_BITS, TABLE_BITS, BucketPairs, fallen
 from neardup.engines.spark.errors import waited
 from neardup.engines.spark.judging import verdicts
-from neardup.engines.spark.request import Asked, Limits
+from neardup.engines.spark.request import Limits, SparkRequest
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
 from neardup.engines.spark.sketching import REGISTERS
 from neardup.engines.spark.storage import Storage
@@ -51,7 +51,7 @@ class Spark:
     def __init__(self, master: str | None = None) -> None:
         sessions.check_master(master)
         self.master = master
-        self.session: sessions.Session | None = None
+        self.session: sessions.SparkConnection | None = None
 
     @contextmanager
     def opened(self, note: Callable[[str], object] | None = None) -> Iterator[None]:
@@ -85,14 +85,14 @@ class Spark:
 
 @contextmanager
 def _fallen(
-    session: sessions.Session,
+    session: sessions.SparkConnection,
     corpus: Corpus,
     question: Question,
     compared: NDArray[np.uint8],
     first: int,
     *,
     forest: bool = False,
-) -> Iterator[Found]:
+) -> Iterator[BucketPairs]:
     """What shares a key among these registers or fingerprints, which go by their places. It is held
     as long as the `with` statement."""
     import numpy as np
@@ -113,7 +113,7 @@ def _fallen(
             name: binaries(np.ascontiguousarray(compared)),
         }
     )
-    asked = Asked(corpus.recipe, question, "", "", (), limits=Limits())
+    asked = SparkRequest(corpus.recipe, question, "", "", (), limits=Limits())
     folder = Path(getattr(corpus, "folder", None) or tempfile.gettempdir())
     frame = ship(session, table, TABLE.format(name), folder)
     storage = Storage()
@@ -178,7 +178,7 @@ def _untold(
 class SparkSketchJoin(SketchJoin):
     """As `SketchJoin`, but candidates are found, and judged, by workers."""
 
-    session: sessions.Session
+    session: sessions.SparkConnection
 
     def _candidates(
         self, told: Callable[[int, int], object]
@@ -216,7 +216,7 @@ class SparkRadiusJoin(RadiusJoin):
     """As `RadiusJoin`, but fingerprints are compared by workers. Nothing is missed, whatever
     recall is asked for."""
 
-    session: sessions.Session
+    session: sessions.SparkConnection
 
     def pairs(self) -> Iterator[Pairs]:
         yield from self._pairs(forest=False)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from neardup import _core
 from neardup.engines.spark.errors import WorkerError
 from neardup.files.reading import Unreadable, document, jsonl, name_of, read_batches, streams
-from neardup.files.reading.batch import Batch, Made, Making, Reading, Task
+from neardup.files.reading.batch import Batch, Precompute, Precomputed, Reading, Task
 from neardup.files.reading.blocks import blocks
 from neardup.near.corpus import made_for
 from neardup.near.question import Question
@@ -52,12 +52,12 @@ class Work:
     folder: str = field(default_factory=os.getcwd)
 
     @property
-    def making(self) -> Making | None:
+    def making(self) -> Precompute | None:
         """What may be made of texts where they lie: not with a hash that only Python can call."""
         sketched = self.question.similarity is not None
         if not sketched and callable(self.recipe.hash):
             return None
-        return Making(self.recipe.pipeline, sketched)
+        return Precompute(self.recipe.pipeline, sketched)
 
     def check(self) -> None:
         """Refuses to work with other code, and leaves the cores to Spark's tasks."""
@@ -77,7 +77,7 @@ def _process() -> tuple[str, int]:
     return socket.gethostname(), os.getpid()
 
 
-class Part:
+class UnitPart:
     """Whole lines of a file: those that begin in [start, stop). As `Stored` for `blocks`.
 
     position  of the file, so that only its first bytes are looked at as such
@@ -131,7 +131,7 @@ def count_units(work: Work) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.
         for unit in _rows_of(batches):
             lines = 0
             with _open(unit) as raw:
-                part = Part(raw, "", unit["start"], unit["stop"], work.reading)
+                part = UnitPart(raw, "", unit["start"], unit["stop"], work.reading)
                 while data := part.read(READ):
                     lines += data.count(b"\n")
             yield _piece(unit["unit"], 0, "lines", str(lines).encode())
@@ -228,7 +228,7 @@ def _pieces(work: Work, unit: dict[str, Any]) -> Iterator[pa.RecordBatch]:
 def _part_batches(task: Task, unit: dict[str, Any]) -> Iterator[Batch]:
     """The lines of JSON that begin in a part of a file."""
     lines = unit["line"]
-    known = jsonl.File(task, None, unit["in_place"])
+    known = jsonl.JsonlFile(task, None, unit["in_place"])
 
     def report(problem: Unreadable) -> None:
         line = None if problem.line is None else problem.line + lines
@@ -236,7 +236,7 @@ def _part_batches(task: Task, unit: dict[str, Any]) -> Iterator[Batch]:
 
     try:
         with _open(unit) as raw:
-            part = Part(raw, task.path, unit["start"], unit["stop"], task.reading)
+            part = UnitPart(raw, task.path, unit["start"], unit["stop"], task.reading)
             for first, start, block in blocks(part, report):  # type: ignore[arg-type]
                 batch, problems = jsonl.parse_block(first + lines, start + part.begin, block, known)
                 for problem in problems:
@@ -247,7 +247,7 @@ def _part_batches(task: Task, unit: dict[str, Any]) -> Iterator[Batch]:
         task.report(Unreadable(name_of(task.path), None, error.strerror or str(error)))
 
 
-def _made(work: Work, batch: Batch) -> Made:
+def _made(work: Work, batch: Batch) -> Precomputed:
     import numpy as np
 
     if batch.made is not None:
@@ -257,7 +257,7 @@ def _made(work: Work, batch: Batch) -> Made:
     )
     offsets = np.frombuffer(batch.texts.buffers()[1], dtype=np.int64)
     bounds = offsets[batch.texts.offset : batch.texts.offset + len(batch.texts) + 1]
-    return Made(signal, values, sketches, np.diff(bounds))
+    return Precomputed(signal, values, sketches, np.diff(bounds))
 
 
 def _cut(unit: int, at: int, kind: str, payload: bytes) -> Iterator[pa.RecordBatch]:
@@ -284,7 +284,7 @@ def _piece(
     )
 
 
-def pack(batch: Batch, made: Made) -> bytes:
+def pack(batch: Batch, made: Precomputed) -> bytes:
     """A batch and what was made of it, as bytes: a stream of Arrow."""
     import numpy as np
     import pyarrow as pa
@@ -339,7 +339,7 @@ def unpack(payload: bytes) -> Batch:
         data = np.frombuffer(packed.column(name).buffers()[1], dtype=kind)
         return data.reshape(rows, -1) if rows else data.reshape(0, 1)
 
-    made = Made(
+    made = Precomputed(
         numbers("signal"), matrix("values", "<u8"), matrix("sketches", "u1"), numbers("length")
     )
     facts = None

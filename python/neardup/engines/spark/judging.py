@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.engines.spark.session import Session
+    from neardup.engines.spark.session import SparkConnection
     from neardup.near.corpus import Corpus
 
     Rows = NDArray[np.uint32]
@@ -90,7 +90,7 @@ class Packet:
 
 
 def verdicts(
-    session: Session,
+    session: SparkConnection,
     corpus: Corpus,
     left: Rows,
     right: Rows,
@@ -149,7 +149,7 @@ def _cuts(corpus: Corpus, left: Rows, right: Rows) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def _sent(session: Session, recipe: Recipe, packets: list[Packet]) -> list[Any]:
+def _sent(session: SparkConnection, recipe: Recipe, packets: list[Packet]) -> list[Any]:
     import pyarrow as pa
 
     if not packets:

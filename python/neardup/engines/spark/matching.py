@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Near:
+class NearRows:
     """Near pairs of rows that are nobody's twin, each once.
 
     told        left, right, distance, similarity (null by radius): all but those of dense keys
@@ -40,7 +40,7 @@ class Near:
         return self.told if self.dense is None else self.told.union(self.dense)
 
 
-def near(rows: Rows, sources: Texts, *, forest: bool = False) -> Near:
+def near(rows: Rows, sources: Texts, *, forest: bool = False) -> NearRows:
     """All near pairs; with `forest` at least so many as connect what is connected, and of those
     that only connect distance and similarity mean nothing."""
     from pyspark.sql import functions as F
@@ -50,7 +50,7 @@ def near(rows: Rows, sources: Texts, *, forest: bool = False) -> Near:
     if similarity is None:
         unknown = F.lit(None).cast("double").alias("similarity")
         pairs = found.pairs.select("left", "right", "distance", unknown)
-        return Near(pairs, None, found.members.select("row"), None, found.pair_count)
+        return NearRows(pairs, None, found.members.select("row"), None, found.pair_count)
     wanted = found.members.select("row")
     for side in ("left", "right"):
         wanted = wanted.union(found.pairs.select(F.col(side).alias("row")))
@@ -60,7 +60,7 @@ def near(rows: Rows, sources: Texts, *, forest: bool = False) -> Near:
     verdicts = judged(rows, found.pairs.select("left", "right"), found.pair_count, texts)
     pairs = rows.storage.pin(verdicts.where(F.col("similarity") >= F.lit(similarity)))
     dense = near_in_groups(rows, found, texts, forest=forest) if found.member_count else None
-    return Near(pairs, dense, found.members.select("row"), texts, found.pair_count)
+    return NearRows(pairs, dense, found.members.select("row"), texts, found.pair_count)
 
 
 def linked(rows: Rows, sources: Texts, linkage: Linkage) -> DataFrame:
@@ -87,7 +87,7 @@ def linked(rows: Rows, sources: Texts, linkage: Linkage) -> DataFrame:
     return storage.pin(verdicts.toDF(*LINKED))
 
 
-def _stars(rows: Rows, members: DataFrame, found: Near) -> DataFrame:
+def _stars(rows: Rows, members: DataFrame, found: NearRows) -> DataFrame:
     """Stars never cross a component. All pairs of one without dense keys are known; the others are
     linked by their texts."""
     if found.texts is None:

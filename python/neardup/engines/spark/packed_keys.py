@@ -27,7 +27,7 @@ FEWEST, MOST, OF_A_SLICE = 1 << 18, 1 << 21, 64
 BESIDE = 21
 
 
-class Records(NamedTuple):
+class PackedRecords(NamedTuple):
     """Rows under their keys.
 
     part      of a bucket that is cut, else 0
@@ -108,7 +108,7 @@ class Slicing:
             buffers = [None, pa.py_buffer(offsets), pa.py_buffer(values.view(np.uint8))]
             return pa.Array.from_buffers(pa.binary(), len(filled), buffers)
 
-        columns = Records(key[sort], part[sort], side[sort], row, compared)
+        columns = PackedRecords(key[sort], part[sort], side[sort], row, compared)
         packed = {name: column(values) for name, values in columns._asdict().items()}
         return as_batch({"slice": numbers(filled.astype("i4")), **packed})
 
@@ -124,8 +124,8 @@ class Slicing:
         return found
 
 
-def unpacked(table: pa.Table, width: int) -> Records:
+def unpacked(table: pa.Table, width: int) -> PackedRecords:
     """All records that came to a task."""
-    key, part, side, row, compared = (bytes_of(table[name]) for name in Records._fields)
+    key, part, side, row, compared = (bytes_of(table[name]) for name in PackedRecords._fields)
     rows = compared.reshape(-1, width)
-    return Records(key.view("<u8"), part.view("<u4"), side, row.view("<i8"), rows)
+    return PackedRecords(key.view("<u8"), part.view("<u4"), side, row.view("<i8"), rows)

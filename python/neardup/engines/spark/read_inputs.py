@@ -33,10 +33,10 @@ from neardup.files.reading import Unreadable, format_of, streams
 from neardup.files.reading.batch import Task
 from neardup.files.reading.document import STDIN, name_of
 from neardup.files.reading.formats import is_known, is_url, packing, source_of
-from neardup.files.reading.ids import Places
+from neardup.files.reading.ids import MissingIds
 
 if TYPE_CHECKING:
-    from neardup.engines.spark.session import Session
+    from neardup.engines.spark.session import SparkConnection
     from neardup.files.reading import Batch, Note, Report
 
 # Bytes of one unit of a file that can be cut.
@@ -61,7 +61,7 @@ def is_of_spark(path: str) -> bool:
     return is_url(path) and path.partition("://")[0].lower() not in NOT_OF_SPARK
 
 
-def expanded(session: Session, names: Sequence[str]) -> list[str]:
+def expanded(session: SparkConnection, names: Sequence[str]) -> list[str]:
     """Folders and patterns of Spark's storage replaced by the files they hold."""
     found: list[str] = []
     for name in names:
@@ -78,7 +78,7 @@ def expanded(session: Session, names: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def opened_by_spark(session: Session) -> Iterator[None]:
+def opened_by_spark(session: SparkConnection) -> Iterator[None]:
     """In here this process reads what is in Spark's storage through Spark."""
 
     def opened(url: str) -> Any:
@@ -113,7 +113,7 @@ class Spread:
 
     def __init__(
         self,
-        session: Session,
+        session: SparkConnection,
         files: Sequence[str],
         work: Work,
         *,
@@ -273,7 +273,7 @@ class Spread:
         """The batches of a file, as its reader gives them, with what was made of them."""
         units = range(self._starts[number], self._starts[number + 1])
         task = Task(self._units[units[0]].path, self._work.reading, report, note)
-        places = Places(task) if len(units) > 1 else None
+        places = MissingIds(task) if len(units) > 1 else None
         for unit in units:
             while unit not in self._read:
                 self._read_on()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from neardup.engines.spark.answers import kept_of
 from neardup.engines.spark.matching import near
 from neardup.engines.spark.request import (
-    Asked,
     Limits,
+    SparkRequest,
     asked_of,
     check_columns,
     check_frame,
@@ -19,7 +19,7 @@ from neardup.engines.spark.request import (
 from neardup.engines.spark.rows import INPUT, REFERENCE, Rows, rows_of
 from neardup.engines.spark.sketching import sketched
 from neardup.engines.spark.storage import Storage
-from neardup.engines.spark.texts import Source, Texts, judged, texts_of
+from neardup.engines.spark.texts import Texts, TextSource, judged, texts_of
 from neardup.text.fingerprint import RecipeLike
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def against(
         storage,
         across=True,
     )
-    sources: Texts = (Source(INPUT, df, id_column, text_column), *source)
+    sources: Texts = (TextSource(INPUT, df, id_column, text_column), *source)
     found = storage.pin(_nearest(rows, sources))
     return Compared(
         kept_of(df, id_column, found),
@@ -144,7 +144,7 @@ def against(
     )
 
 
-def _sided(frame: DataFrame, asked: Asked, side: int) -> DataFrame:
+def _sided(frame: DataFrame, asked: SparkRequest, side: int) -> DataFrame:
     from pyspark.sql import functions as F
 
     compared = "registers" if asked.question.similarity is not None else "fingerprint"
@@ -153,7 +153,7 @@ def _sided(frame: DataFrame, asked: Asked, side: int) -> DataFrame:
 
 
 def _sketches_of(
-    reference: DataFrame, texts: DataFrame | None, asked: Asked
+    reference: DataFrame, texts: DataFrame | None, asked: SparkRequest
 ) -> tuple[DataFrame, Texts]:
     """Sketches of a reference, and where its texts are."""
     from pyspark.sql import functions as F
@@ -162,7 +162,7 @@ def _sketches_of(
     if not is_sketches(reference):
         check_columns(reference, "reference", asked.text_column, asked.id_column, *asked.order_by)
         check_text(reference, "reference", asked.text_column)
-        return sketched(reference, asked), (Source(REFERENCE, reference, *where, "reference"),)
+        return sketched(reference, asked), (TextSource(REFERENCE, reference, *where, "reference"),)
     check_identity(reference, asked)
     made = reference.withColumn("reason", F.lit(None).cast("string"))
     if texts is not None:
@@ -175,9 +175,9 @@ def _sketches_of(
                 f"ids of reference_texts are of type {own} and those of the reference of type "
                 f"{other}; they name the same rows, so cast one of them"
             )
-        return made, (Source(REFERENCE, texts, *where, "reference_texts"),)
+        return made, (TextSource(REFERENCE, texts, *where, "reference_texts"),)
     if "text" in reference.columns:
-        return made, (Source(REFERENCE, reference, "id", "text", "reference"),)
+        return made, (TextSource(REFERENCE, reference, "id", "text", "reference"),)
     raise ValueError(
         "the reference is a table of sketches without texts, and what is found by sketches or bits "
         "is judged by texts; pass them as reference_texts=, or keep them: sketches(df, texts=True)"
@@ -188,7 +188,7 @@ def _id_type(frame: DataFrame, column: str) -> str:
     return str(frame.schema[column].dataType.simpleString())
 
 
-def check_identity(table: DataFrame, asked: Asked) -> None:
+def check_identity(table: DataFrame, asked: SparkRequest) -> None:
     """Refuses sketches of another recipe."""
     found = table.select("recipe").distinct().limit(2).toArrow().column(0).to_pylist()
     wrong = [identity for identity in found if identity != asked.recipe.identity]

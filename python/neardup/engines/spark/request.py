@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.numbers import whole
+from neardup._util.numbers import check_int
 from neardup.near.clusters import Linkage, check_linkage
 from neardup.near.keep import Keep
 from neardup.near.question import Question, question
@@ -46,7 +46,7 @@ class Limits:
     def __post_init__(self) -> None:
         for each in fields(self):
             if getattr(self, each.name) is not None or each.name != "moved_bytes":
-                whole(each.name, getattr(self, each.name), 1, 2**40)
+                check_int(each.name, getattr(self, each.name), 1, 2**40)
 
     def tasks(self, count: float) -> int:
         """Tasks for so many bytes."""
@@ -73,7 +73,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Asked:
+class SparkRequest:
     """The whole question, checked. It goes to every task, so it is plain data."""
 
     recipe: Recipe
@@ -111,7 +111,7 @@ def asked_of(
     linkage: Linkage = "star",
     recipe: RecipeLike = None,
     limits: Limits | None = None,
-) -> Asked:
+) -> SparkRequest:
     """What the user asked for, checked."""
     check_frame("df", frame)
     made = as_recipe(recipe)
@@ -122,7 +122,7 @@ def asked_of(
     by = (order_by,) if isinstance(order_by, str) else tuple(order_by or ())
     check_columns(frame, "df", text_column, id_column, *by, *filter(None, [policy.column]))
     check_text(frame, "df", text_column)
-    return Asked(
+    return SparkRequest(
         made,
         question(similarity, radius, recall, bits=made.bits),
         text_column,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.engines.spark.request import Asked
+from neardup.engines.spark.request import SparkRequest
 from neardup.engines.spark.storage import Storage
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Rows:
     units   how many rows stand for themselves and have a signal; and their bytes in all
     """
 
-    asked: Asked
+    asked: SparkRequest
     across: bool
     table: DataFrame
     storage: Storage
@@ -72,7 +72,9 @@ def first_row() -> Column:
     return F.conv(F.substring(F.hex(least), -16, 16), 16, 10).cast("bigint")
 
 
-def rows_of(sketched: DataFrame, asked: Asked, storage: Storage, *, across: bool = False) -> Rows:
+def rows_of(
+    sketched: DataFrame, asked: SparkRequest, storage: Storage, *, across: bool = False
+) -> Rows:
     """Numbers rows and finds for each the first in order that says the same: equal features, or
     equal texts without a signal; by a radius, equal fingerprints."""
     from pyspark.sql import functions as F

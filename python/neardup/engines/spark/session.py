@@ -49,7 +49,7 @@ LOG_LEVEL = "rootLogger.level = off\n"
 
 
 @dataclass(frozen=True)
-class Session:
+class SparkConnection:
     """An open session.
 
     kind      "sail" and "connect" speak Spark Connect, "classic" has the JVM beside it
@@ -66,7 +66,7 @@ class Session:
 @contextmanager
 def session(
     master: str | None = None, note: Callable[[str], object] | None = None
-) -> Iterator[Session]:
+) -> Iterator[SparkConnection]:
     """A session, closed afterwards.
 
     master  sc://HOST[:PORT], local[N], local-cluster[…], spark://HOST:PORT, yarn, k8s://…, or
@@ -95,7 +95,7 @@ def session(
         _stop(opened)
 
 
-def _stop(opened: Session) -> None:
+def _stop(opened: SparkConnection) -> None:
     """On this thread, whose active session it may be."""
     with suppress(Exception):
         opened.spark.stop()
@@ -128,7 +128,7 @@ def _abandon(spark: Any) -> None:
         SparkContext._gateway = SparkContext._jvm = None
 
 
-def _opened(master: str, note: Callable[[str], object] | None) -> Session:
+def _opened(master: str, note: Callable[[str], object] | None) -> SparkConnection:
     if master == SAIL:
         return _sail()
     scheme = master.partition("://")[0] if "://" in master else ""
@@ -150,7 +150,7 @@ def _quietly() -> Iterator[None]:
         yield
 
 
-def _active() -> Session | None:
+def _active() -> SparkConnection | None:
     """The session that whoever calls has opened already."""
     if "pyspark" not in sys.modules:
         return None
@@ -163,13 +163,15 @@ def _active() -> Session | None:
     return None
 
 
-def _described(spark: Any) -> Session:
+def _described(spark: Any) -> SparkConnection:
     """A session that somebody else has made."""
     if "connect" in type(spark).__module__:
         is_local = getattr(spark.client, "host", "") in HERE
-        return Session(spark, "connect", is_local, os.cpu_count() or 1)
+        return SparkConnection(spark, "connect", is_local, os.cpu_count() or 1)
     context = spark.sparkContext
-    return Session(spark, "classic", context.master.startswith("local"), context.defaultParallelism)
+    return SparkConnection(
+        spark, "classic", context.master.startswith("local"), context.defaultParallelism
+    )
 
 
 def _installed(package: str) -> str | None:
@@ -212,7 +214,7 @@ _started = threading.Lock()
 _server: list[Any] = []
 
 
-def _sail() -> Session:
+def _sail() -> SparkConnection:
     """A server in this process: it needs no JVM, and all cores of this machine."""
     if not _has("pysail"):
         raise NoSparkError(
@@ -235,7 +237,7 @@ def _sail() -> Session:
             atexit.register(_stop_server)
         _, port = _server[0].listening_address
     spark = _connected(f"sc://127.0.0.1:{port}")
-    return Session(spark, SAIL, True, os.cpu_count() or 1)
+    return SparkConnection(spark, SAIL, True, os.cpu_count() or 1)
 
 
 def _stop_server() -> None:
@@ -243,7 +245,7 @@ def _stop_server() -> None:
         _server.pop().stop()
 
 
-def _connect(master: str) -> Session:
+def _connect(master: str) -> SparkConnection:
     _check_client()
     _loaded()
     with _told(master):
@@ -251,7 +253,7 @@ def _connect(master: str) -> Session:
         spark = _connected(master)
         _check_version(spark.version)
         check_memory(spark)
-    return Session(spark, "connect", host in HERE, os.cpu_count() or 1)
+    return SparkConnection(spark, "connect", host in HERE, os.cpu_count() or 1)
 
 
 def _connected(url: str) -> Any:
@@ -293,7 +295,9 @@ def _check_version(theirs: str) -> None:
         )
 
 
-def _classic(master: str, scheme: str, note: Callable[[str], object] | None = None) -> Session:
+def _classic(
+    master: str, scheme: str, note: Callable[[str], object] | None = None
+) -> SparkConnection:
     _check_packages()
     if not _has("pyspark") or not _has("py4j"):
         raise NoSparkError(
@@ -329,7 +333,7 @@ def _classic(master: str, scheme: str, note: Callable[[str], object] | None = No
     except BaseException:
         _abandon(spark)
         raise
-    return Session(
+    return SparkConnection(
         spark, "classic", master.startswith("local"), spark.sparkContext.defaultParallelism
     )
 
@@ -453,4 +457,11 @@ def _told(master: str) -> Iterator[None]:
         ) from error
 
 
-__all__ = ["NoSparkError", "Session", "check_master", "explained", "java_version", "session"]
+__all__ = [
+    "NoSparkError",
+    "SparkConnection",
+    "check_master",
+    "explained",
+    "java_version",
+    "session",
+]

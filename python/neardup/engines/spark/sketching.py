@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from neardup import _core
 from neardup._util.arrow import chunks
 from neardup.engines.spark.batches import as_batch, binaries, booleans, longs, one
-from neardup.engines.spark.request import Asked, check_columns, check_frame, check_text
+from neardup.engines.spark.request import SparkRequest, check_columns, check_frame, check_text
 from neardup.engines.spark.sort_keys import By, sort_keys, without_order
 from neardup.near.keep import number_type, stripped
 from neardup.text.fingerprint import RecipeLike, fingerprints
@@ -122,14 +122,14 @@ def codes(texts: Any, recipe: Recipe) -> tuple[NDArray[np.uint8], NDArray[np.boo
 
 
 @dataclass(frozen=True)
-class Making:
+class SketchTask:
     """What a task makes of rows: id, order, length, checksum, signal, digest, registers,
     fingerprint.
 
     keys   the type that keys for keep, where they are strings, all can be cast to; or None
     """
 
-    asked: Asked
+    asked: SparkRequest
     registers: bool
     fingerprint: bool
     text: bool = False
@@ -189,7 +189,7 @@ class Making:
 
 def sketched(
     frame: DataFrame,
-    asked: Asked,
+    asked: SparkRequest,
     *,
     fingerprint: bool = False,
     text: bool = False,
@@ -210,7 +210,7 @@ def sketched(
         if own != "text":
             _check_order(chosen, own, name)
     similar = asked.question.similarity is not None
-    making = Making(
+    making = SketchTask(
         asked,
         registers=similar,
         fingerprint=fingerprint or not similar,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from neardup._util.arrow import numbers, values_of
 from neardup.engines.spark.batches import gathered, one, rows_of_bytes
 from neardup.engines.spark.buckets import words_of
-from neardup.engines.spark.request import Asked
+from neardup.engines.spark.request import SparkRequest
 from neardup.engines.spark.rows import Rows
 from neardup.engines.spark.texts import VERDICTS, strings, verdict_batch
 from neardup.near.clusters import clusters
@@ -92,7 +92,7 @@ class Linking:
     distance, similarity of each row that goes under another. Rows of different components are not
     near: all that came to a task are linked at once, by the local engine, in order."""
 
-    asked: Asked
+    asked: SparkRequest
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import numpy as np

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._util.arrow import numbers, values_of
 from neardup.engines.spark.batches import as_batch, gathered, longs, one
-from neardup.engines.spark.request import Asked
+from neardup.engines.spark.request import SparkRequest
 from neardup.engines.spark.rows import Rows
 from neardup.engines.spark.sketching import checksums, quoted, readable
 from neardup.near.corpus import judged_only
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Source:
+class TextSource:
     """Where the texts of a side are, and what the user calls it."""
 
     side: int
@@ -36,7 +36,7 @@ class Source:
     name: str = "df"
 
 
-Texts = tuple[Source, ...]
+Texts = tuple[TextSource, ...]
 MISSING, CHANGED = "missing", "changed"
 
 
@@ -126,7 +126,7 @@ WAYS_OUT = {
 class Judging:
     """Texts and pairs that came to a task → the verdicts: left, right, distance, similarity."""
 
-    asked: Asked
+    asked: SparkRequest
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import numpy as np

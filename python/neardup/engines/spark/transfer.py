@@ -12,7 +12,7 @@ from neardup.engines.spark.errors import waited
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.engines.spark.session import Session
+    from neardup.engines.spark.session import SparkConnection
 
 
 # A file that takes the place of a large table; in the work folder of a job.
@@ -23,7 +23,7 @@ MOST_IN_PLAN = 48 << 20
 GROUP = 1 << 17
 
 
-def ship(session: Session, table: pa.Table, schema: str, folder: Path) -> Any:
+def ship(session: SparkConnection, table: pa.Table, schema: str, folder: Path) -> Any:
     """A table as a DataFrame.
 
     folder  where a large one may lie, if the workers see it. A server elsewhere gets it piece by
@@ -44,7 +44,7 @@ def ship(session: Session, table: pa.Table, schema: str, folder: Path) -> Any:
 BINARY = "binaryFile"
 
 
-def content(session: Session, url: str, number: int) -> Any:
+def content(session: SparkConnection, url: str, number: int) -> Any:
     """A DataFrame of one file: unit, path, start, line, content."""
     from pyspark.sql import functions
 
@@ -58,7 +58,7 @@ def content(session: Session, url: str, number: int) -> Any:
     )
 
 
-def opened(session: Session, url: str) -> Any:
+def opened(session: SparkConnection, url: str) -> Any:
     """The bytes of one file, here."""
     files = session.spark.read.format(BINARY)
     rows = waited(lambda: files.load(url).select("content").collect())
@@ -67,7 +67,7 @@ def opened(session: Session, url: str) -> Any:
     return io.BytesIO(bytes(rows[0]["content"]))
 
 
-def expanded(session: Session, url: str) -> Sequence[str]:
+def expanded(session: SparkConnection, url: str) -> Sequence[str]:
     """The files that a folder or a pattern of Spark's storage holds, sorted."""
     files = session.spark.read.format(BINARY).option("recursiveFileLookup", "true")
     rows = waited(lambda: files.load(url).select("path").collect())

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from neardup.files.documents import html
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.documents.zipped_xml import Parts, events, local
 from neardup.files.reading import encodings
 
@@ -34,9 +34,9 @@ def text_of(data: bytes, most: int) -> str:
     left = most
     for path in chapters:
         if path in locked:
-            raise NotReadError(f"is encrypted ({path})", kind="is encrypted")
+            raise UnreadableDocumentError(f"is encrypted ({path})", kind="is encrypted")
         if path not in parts:
-            raise NotReadError(f"is damaged (it has no part {path})", kind="is damaged")
+            raise UnreadableDocumentError(f"is damaged (it has no part {path})", kind="is damaged")
         text = html.text_of(encodings.decoded(parts.read(path)), left)
         left = max(left - len(text), 0)
         if text:
@@ -54,7 +54,9 @@ def _package(parts: Parts) -> str:
 
     events(CONTAINER, parts.read(CONTAINER), begin, lambda name: None)
     if not found:
-        raise NotReadError(f"is damaged ({CONTAINER} names no package)", kind="is damaged")
+        raise UnreadableDocumentError(
+            f"is damaged ({CONTAINER} names no package)", kind="is damaged"
+        )
     return found[0]
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from neardup.files.documents.prose import NotReadError, Prose
+from neardup.files.documents.prose import Prose, UnreadableDocumentError
 from neardup.files.reading.extra import package
 
 # Nothing of these is seen, or it is a stand-in for what cannot be shown.
@@ -34,7 +34,7 @@ def text_of(markup: str, most: int) -> str:
     try:
         parser = lexbor.LexborHTMLParser(flattened(markup))
     except lexbor.SelectolaxError as error:
-        raise NotReadError(
+        raise UnreadableDocumentError(
             f"cannot be read as HTML ({str(error).rstrip('.')})", kind="cannot be read as HTML"
         ) from None
     if parser.body is not None:

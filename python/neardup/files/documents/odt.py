@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neardup.files.documents.prose import NotReadError, Prose
+from neardup.files.documents.prose import Prose, UnreadableDocumentError
 from neardup.files.documents.zipped_xml import Parts, events, local
 
 CONTENT = "content.xml"
@@ -28,7 +28,9 @@ def text_of(data: bytes, most: int) -> str:
 
 def _refuse_encryption(name: str, attributes: dict[str, str]) -> None:
     if local(name) == "encryption-data":
-        raise NotReadError("is encrypted; save it without a password", kind="is encrypted")
+        raise UnreadableDocumentError(
+            "is encrypted; save it without a password", kind="is encrypted"
+        )
 
 
 class _Body:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from statistics import quantiles
 from typing import Any, NamedTuple
 
-from neardup.files.documents.prose import NotReadError, Prose
+from neardup.files.documents.prose import Prose, UnreadableDocumentError
 from neardup.files.reading import document
 from neardup.files.reading.extra import package
 
@@ -38,7 +38,7 @@ ENDS = tuple(".!?:;。！？：；…”\"'）)")
 LOOKED_AT = 20
 
 
-class Line(NamedTuple):
+class PdfLine(NamedTuple):
     """A line and where it lies, in points from the lower left corner of its page."""
 
     text: str
@@ -68,29 +68,31 @@ def _opened(pdfium: Any, data: bytes) -> Any:
         return pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:
         if getattr(error, "err_code", None) in (PASSWORD, SECURITY):
-            raise NotReadError(
+            raise UnreadableDocumentError(
                 "is encrypted; save it without a password", kind="is encrypted"
             ) from None
-        raise NotReadError(f"is damaged, or no PDF ({_why(error)})", kind="is damaged") from None
+        raise UnreadableDocumentError(
+            f"is damaged, or no PDF ({_why(error)})", kind="is damaged"
+        ) from None
 
 
-def _pages(pdfium: Any, opened: Any, most: int) -> list[list[Line]]:
+def _pages(pdfium: Any, opened: Any, most: int) -> list[list[PdfLine]]:
     count = len(opened)
-    found: list[list[Line]] = []
+    found: list[list[PdfLine]] = []
     left = most
     for number in range(count):
         try:
             page = opened[number]
         except pdfium.PdfiumError as error:
             # A file may claim any number of pages: the first that is not there ends it.
-            raise NotReadError(
+            raise UnreadableDocumentError(
                 f"is damaged: page {number + 1:,} of {count:,} cannot be read ({_why(error)})",
                 kind="is damaged",
             ) from None
         try:
             lines = _lines(pdfium, page, left, most)
         except pdfium.PdfiumError as error:
-            raise NotReadError(
+            raise UnreadableDocumentError(
                 f"is damaged: the text of page {number + 1:,} of {count:,} cannot be read "
                 f"({_why(error)})",
                 kind="is damaged",
@@ -102,19 +104,19 @@ def _pages(pdfium: Any, opened: Any, most: int) -> list[list[Line]]:
     return found
 
 
-def _lines(pdfium: Any, page: Any, left: int, most: int) -> list[Line]:
+def _lines(pdfium: Any, page: Any, left: int, most: int) -> list[PdfLine]:
     textpage = page.get_textpage()
     try:
         # Asked before it is fetched: a page may repeat a text without end.
         if textpage.count_chars() > left:
-            raise NotReadError(document.text_too_long(most))
+            raise UnreadableDocumentError(document.text_too_long(most))
         text = textpage.get_text_range()
         return list(_placed(pdfium.raw, textpage, text))
     finally:
         textpage.close()
 
 
-def _placed(raw: Any, textpage: Any, text: str) -> Iterator[Line]:
+def _placed(raw: Any, textpage: Any, text: str) -> Iterator[PdfLine]:
     at = 0
     for line in text.split("\n"):
         start, at = at, at + len(line) + 1
@@ -126,7 +128,7 @@ def _placed(raw: Any, textpage: Any, text: str) -> Iterator[Line]:
             _box(raw, textpage, index) for index in (first, start + len(line.rstrip()) - 1)
         )
         size = raw.FPDFText_GetFontSize(textpage, _index(raw, textpage, first))
-        yield Line(shown, begins[0], ends[2], begins[3], ends[1], float(size))
+        yield PdfLine(shown, begins[0], ends[2], begins[3], ends[1], float(size))
 
 
 def _index(raw: Any, textpage: Any, at: int) -> int:
@@ -143,7 +145,7 @@ def _box(raw: Any, textpage: Any, at: int) -> tuple[float, float, float, float]:
     return box.left, box.bottom, box.right, box.top
 
 
-def _nothing(pdfium: Any, opened: Any, count: int) -> NotReadError:
+def _nothing(pdfium: Any, opened: Any, count: int) -> UnreadableDocumentError:
     """Why there is no text: pages that are pictures, or nothing at all."""
     for number in range(min(count, LOOKED_AT)):
         page = opened[number]
@@ -158,19 +160,19 @@ def _nothing(pdfium: Any, opened: Any, count: int) -> NotReadError:
     return _no_text(count, "they are empty, or drawn")
 
 
-def _no_text(count: int, why: str) -> NotReadError:
+def _no_text(count: int, why: str) -> UnreadableDocumentError:
     pages = f"{count:,} page{'' if count == 1 else 's'}"
-    return NotReadError(
+    return UnreadableDocumentError(
         f"has no text in its {pages}: {why}",
         kind="has no text",
         hint="recognise the text with OCR first, such as with ocrmypdf",
     )
 
 
-def _joined(pages: Sequence[Sequence[Line]], most: int) -> str:
+def _joined(pages: Sequence[Sequence[PdfLine]], most: int) -> str:
     """Lines to paragraphs, pages to a text."""
     prose = Prose(most)
-    before: Line | None = None
+    before: PdfLine | None = None
     for lines in pages:
         usual = _usual_gap(lines)
         edge = max((line.right for line in lines), default=0.0)
@@ -187,7 +189,7 @@ def _joined(pages: Sequence[Sequence[Line]], most: int) -> str:
     return unbroken(text) if HYPHEN in text else text
 
 
-def _usual_gap(lines: Sequence[Line]) -> float:
+def _usual_gap(lines: Sequence[PdfLine]) -> float:
     """The space between lines of a paragraph: what is common, and small."""
     gaps = [
         upper.bottom - lower.top
@@ -200,7 +202,7 @@ def _usual_gap(lines: Sequence[Line]) -> float:
     return min([*gaps, PLAIN * lines[0].size]) if gaps else 0.0
 
 
-def _ends(upper: Line, lower: Line, usual: float, edge: float) -> bool:
+def _ends(upper: PdfLine, lower: PdfLine, usual: float, edge: float) -> bool:
     """Whether a paragraph ends between two lines of a page."""
     size = max(upper.size, lower.size, 1.0)
     if max(upper.size, lower.size) > SIZE * max(min(upper.size, lower.size), 0.1):
@@ -215,7 +217,7 @@ def _ends(upper: Line, lower: Line, usual: float, edge: float) -> bool:
     return edge - upper.right > SHORT * size and upper.text.endswith(ENDS)
 
 
-def _ends_page(before: Line, after: Line) -> bool:
+def _ends_page(before: PdfLine, after: PdfLine) -> bool:
     """Whether a paragraph ends with a page or a column; one that goes on in small letters does
     not."""
     return not (after.text[:1].islower() and not before.text.endswith(ENDS))

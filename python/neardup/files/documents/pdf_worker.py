@@ -21,7 +21,7 @@ import time
 from contextlib import suppress
 from typing import BinaryIO
 
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.reading.extra import package
 
 # For one file, and so much more for each of its bytes: long books are no attack.
@@ -70,7 +70,9 @@ def text_of(data: bytes, most: int) -> str:
     if kind == TEXT:
         return answer.decode("utf-8", "replace")
     told = json.loads(answer)
-    raise NotReadError(str(told["reason"]), kind=str(told["kind"]), hint=str(told["hint"]))
+    raise UnreadableDocumentError(
+        str(told["reason"]), kind=str(told["kind"]), hint=str(told["hint"])
+    )
 
 
 class _Worker:
@@ -182,20 +184,20 @@ def _is_ended(pipe: object) -> bool:
         return False
 
 
-def _too_long(seconds: float) -> NotReadError:
-    return NotReadError(
+def _too_long(seconds: float) -> UnreadableDocumentError:
+    return UnreadableDocumentError(
         f"takes too long: PDFium was stopped after {seconds:,.0f} seconds",
         kind="takes too long",
         hint="print it to a new PDF, or save its text",
     )
 
 
-def _too_much(memory: int, code: int) -> NotReadError:
+def _too_much(memory: int, code: int) -> UnreadableDocumentError:
     try:
         how = signal.Signals(-code).name
     except ValueError:
         how = f"exit code {code}"
-    return NotReadError(
+    return UnreadableDocumentError(
         f"needs too much memory (more than {memory / (1 << 30):.1f} GiB), or makes PDFium fail "
         f"({how})",
         kind="needs too much memory, or makes PDFium fail",
@@ -241,7 +243,7 @@ def serve(parent: int) -> None:
         try:
             try:
                 kind, answer = TEXT, pdf.text_of(_read(questions, size), most).encode()
-            except NotReadError as why:
+            except UnreadableDocumentError as why:
                 told = {"reason": str(why), "kind": why.kind, "hint": why.hint}
                 kind, answer = REASON, json.dumps(told).encode()
         except MemoryError:

@@ -16,7 +16,7 @@ MOST_TABLES = 16
 LINE, PARAGRAPH = "\n", "\n\n"
 
 
-class NotReadError(Exception):
+class UnreadableDocumentError(Exception):
     """Why a file gives no document. `kind` is the same without what differs from file to file."""
 
     def __init__(self, reason: str, *, kind: str = "", hint: str = "") -> None:
@@ -51,7 +51,7 @@ class Prose:
         """More of the same line."""
         self._size += len(text)
         if self._size > self._most:
-            raise NotReadError(document.text_too_long(self._most))
+            raise UnreadableDocumentError(document.text_too_long(self._most))
         self._run.append(text)
 
     def line(self) -> None:
@@ -128,7 +128,7 @@ class Prose:
         self._close(PARAGRAPH)
         text = _paired("".join(gap + text for gap, text in self._blocks).strip("\n"))
         if len(text.encode()) > self._most:
-            raise NotReadError(document.text_too_long(self._most))
+            raise UnreadableDocumentError(document.text_too_long(self._most))
         return text
 
     def _close(self, gap: str) -> None:

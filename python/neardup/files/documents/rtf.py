@@ -6,7 +6,7 @@ import codecs
 import re
 from typing import NamedTuple
 
-from neardup.files.documents.prose import NotReadError, Prose
+from neardup.files.documents.prose import Prose, UnreadableDocumentError
 
 TOKEN = re.compile(
     r"\\(?P<word>[a-zA-Z]{1,32})(?P<number>-?\d{1,10})?\ ?"
@@ -83,7 +83,7 @@ def text_of(data: bytes, most: int) -> str:
     hidden and deleted text are no part of it."""
     source = data.decode("latin-1").removeprefix("ï»¿").lstrip()
     if not source.startswith(MAGIC):
-        raise NotReadError(f"is no RTF: it does not begin with {MAGIC}")
+        raise UnreadableDocumentError(f"is no RTF: it does not begin with {MAGIC}")
     return _Reader(source, most).read()
 
 
@@ -129,7 +129,7 @@ class _Reader:
                 else:
                     self._word(word.lower(), number)
         if self._outer:
-            raise NotReadError(
+            raise UnreadableDocumentError(
                 "is cut short: groups are open at its end", kind="is damaged or cut short"
             )
         self._flush()
@@ -141,7 +141,7 @@ class _Reader:
         self._flush()
         self._ignored = 0
         if len(self._outer) >= MOST_GROUPS:
-            raise NotReadError(
+            raise UnreadableDocumentError(
                 f"has more than {MOST_GROUPS:,} groups in one another; save it anew",
                 kind="has too many groups in one another",
             )

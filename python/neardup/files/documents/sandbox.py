@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.files.documents.pdf_worker import limit
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.documents.whole_files import KINDS, whole_text
 from neardup.files.reading.batch import Reading, Task
 from neardup.files.reading.document import Unreadable
@@ -34,7 +34,7 @@ BEGIN = (
 )
 
 
-class TooLongError(Exception):
+class DocumentTooLongError(Exception):
     """The text has more characters than were asked for: so many."""
 
     def __init__(self, count: int) -> None:
@@ -55,12 +55,12 @@ def text_of(kind: str, data: bytes, most: int) -> str:
         else:
             told = _asked(kind, path, most)
     if "count" in told:
-        raise TooLongError(int(told["count"]))
+        raise DocumentTooLongError(int(told["count"]))
     if "reason" in told:
         # What is said of options is for the command line.
         reason = str(told["reason"])
         reason = reason.partition("; ")[0] if "--max-document" in reason else reason
-        raise NotReadError(reason, hint=str(told["hint"]))
+        raise UnreadableDocumentError(reason, hint=str(told["hint"]))
     return str(told["text"])
 
 
@@ -83,9 +83,11 @@ def _asked(kind: str, path: Path, most: int) -> dict[str, Any]:
             process.kill()
             process.wait()
     if code == -signal.SIGXCPU:
-        raise NotReadError("takes too long to read", hint="save its text, and bring that")
+        raise UnreadableDocumentError(
+            "takes too long to read", hint="save its text, and bring that"
+        )
     if code:
-        raise NotReadError(
+        raise UnreadableDocumentError(
             "needs too much memory, or makes its reader fail", hint="save its text, and bring that"
         )
     found: dict[str, Any] = json.loads(answer.read_bytes())
@@ -123,7 +125,7 @@ def _read(kind: str, path: Path, most: int) -> dict[str, Any]:
         else:
             reading = Reading(max_document=UNPACKED)
             text = whole_text(kind, Task(str(path), reading, problems.append, lambda _: None))
-    except NotReadError as why:
+    except UnreadableDocumentError as why:
         return {"reason": str(why), "hint": why.hint}
     if text is None:
         return {"reason": problems[0].reason, "hint": problems[0].hint}

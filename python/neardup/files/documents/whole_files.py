@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.reading import document, encodings, streams, text
 from neardup.files.reading.bad_bytes import has_nul, not_utf8, packed
 from neardup.files.reading.batch import Batch, Reading, Task, make
 from neardup.files.reading.document import BOM, Unreadable, name_of
-from neardup.files.reading.formats import Source, content_of, register
+from neardup.files.reading.formats import Format, content_of, register
 from neardup.files.reading.recognition import format_of
 from neardup.files.reading.streams import DamagedError, open_told
 
@@ -57,7 +57,7 @@ def whole_text(kind: str, task: Task) -> str | None:
         if kind == HTML:
             return _page(task, data, file.encoding, file.most)
         return _text_of(kind, data, file.most)
-    except NotReadError as why:
+    except UnreadableDocumentError as why:
         task.report(Unreadable(source, None, str(why), why.kind, why.hint))
     except MemoryError:
         task.report(Unreadable(source, None, "needs more memory than there is"))
@@ -132,7 +132,7 @@ def _sniff(kind: str, data: bytes) -> str:
 
 for _name, (_called, _endings) in KINDS.items():
     register(
-        Source(
+        Format(
             _name,
             _called,
             _endings,

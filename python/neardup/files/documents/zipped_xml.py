@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from xml.parsers import expat  # its uses are below: entities are refused, nothing is fetched
 
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.reading.document import size_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ class Parts:
         if data.startswith(OLE):
             raise _compound(data)
         if data.count(ENTRY) > MOST_PARTS:
-            raise NotReadError(f"is a zip of more than {MOST_PARTS:,} parts, as no document is")
+            raise UnreadableDocumentError(
+                f"is a zip of more than {MOST_PARTS:,} parts, as no document is"
+            )
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
@@ -52,7 +54,9 @@ class Parts:
         if (info := self._names.get(name)) is None:
             raise _damaged(f"it has no part {name}")
         if info.flag_bits & ENCRYPTED:
-            raise NotReadError("is encrypted; save it without a password", kind="is encrypted")
+            raise UnreadableDocumentError(
+                "is encrypted; save it without a password", kind="is encrypted"
+            )
         if info.file_size > self._left:
             raise self._too_large(f"{name} alone has {info.file_size:,} bytes")
         return self._unpacked(info)
@@ -72,28 +76,32 @@ class Parts:
         except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError) as error:
             raise _damaged(f"{info.filename}: {error}") from None
         except (NotImplementedError, RuntimeError) as error:
-            raise NotReadError(
+            raise UnreadableDocumentError(
                 f"{info.filename} is packed in a way that is not read ({error})"
             ) from None
         return b"".join(parts)
 
-    def _too_large(self, why: str) -> NotReadError:
-        return NotReadError(
+    def _too_large(self, why: str) -> UnreadableDocumentError:
+        return UnreadableDocumentError(
             f"holds more than {size_of(self._most)} unpacked ({why}); if it is meant to be so "
             "large, allow more with --max-document",
             kind=f"holds more than {size_of(self._most)} unpacked",
         )
 
 
-def _compound(data: bytes) -> NotReadError:
+def _compound(data: bytes) -> UnreadableDocumentError:
     """Of an OLE file, which is no zip: an old Word document, or a new one behind a password."""
     if "EncryptedPackage".encode("utf-16-le") in data:
-        return NotReadError("is encrypted; save it without a password", kind="is encrypted")
-    return NotReadError("is a Word document of before 2007 (.doc); save it as .docx")
+        return UnreadableDocumentError(
+            "is encrypted; save it without a password", kind="is encrypted"
+        )
+    return UnreadableDocumentError("is a Word document of before 2007 (.doc); save it as .docx")
 
 
-def _damaged(why: str) -> NotReadError:
-    return NotReadError(f"is damaged or cut short ({why})", kind="is damaged or cut short")
+def _damaged(why: str) -> UnreadableDocumentError:
+    return UnreadableDocumentError(
+        f"is damaged or cut short ({why})", kind="is damaged or cut short"
+    )
 
 
 # XML as a stream of events: elements begin and end, text comes. No tree, no entities, no files.
@@ -124,12 +132,12 @@ def events(part: str, data: bytes, begin: Begin, end: End, text: Text | None = N
     """
 
     def refuse(name: str, *rest: object) -> None:
-        raise NotReadError(
+        raise UnreadableDocumentError(
             f"{part} declares the entity {name!r}, which is not expanded", kind=ENTITY
         )
 
     def refuse_defaults(element: str, *rest: object) -> None:
-        raise NotReadError(
+        raise UnreadableDocumentError(
             f"{part} declares attributes of the element {shortened(element)!r}, which are not "
             "added",
             kind="declares attributes, which are not added",
@@ -138,7 +146,7 @@ def events(part: str, data: bytes, begin: Begin, end: End, text: Text | None = N
     def look(prefix: str | None, address: str | None) -> None:
         # It stands before the name of every element and attribute.
         if address is not None and len(address) > MOST_NAMESPACE:
-            raise NotReadError(
+            raise UnreadableDocumentError(
                 f"{part} has a namespace of {len(address):,} characters; the limit is "
                 f"{MOST_NAMESPACE:,}",
                 kind="has a namespace that is too long",
@@ -159,9 +167,9 @@ def events(part: str, data: bytes, begin: Begin, end: End, text: Text | None = N
         parser.Parse(data, True)
     except expat.ExpatError as error:
         why = f"{part}, line {error.lineno}: {expat.ErrorString(error.code)}"
-        raise NotReadError(f"is damaged ({why})", kind="is damaged") from None
+        raise UnreadableDocumentError(f"is damaged ({why})", kind="is damaged") from None
     except (LookupError, ValueError) as error:  # an encoding that nobody knows
-        raise NotReadError(f"is damaged ({part}: {error})", kind="is damaged") from None
+        raise UnreadableDocumentError(f"is damaged ({part}: {error})", kind="is damaged") from None
 
 
 ENTITY = "declares an entity, which is not expanded"

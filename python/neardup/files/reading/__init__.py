@@ -13,11 +13,11 @@ from neardup.files.reading import csv as _separated  # noqa: F401
 from neardup.files.reading import json as _json_records  # noqa: F401
 from neardup.files.reading import jsonl as _jsonl  # noqa: F401
 from neardup.files.reading import parquet as _parquet  # noqa: F401
-from neardup.files.reading.batch import Batch, Making, Reading, Task
+from neardup.files.reading.batch import Batch, Precompute, Reading, Task
 from neardup.files.reading.document import Document, Note, Report, Unreadable, batches, name_of
 from neardup.files.reading.expand import captures_of, expand, ignore
 from neardup.files.reading.formats import SOURCES
-from neardup.files.reading.ids import Places, Repeats
+from neardup.files.reading.ids import DuplicateIds, MissingIds
 from neardup.files.reading.recognition import check_options, format_of
 from neardup.files.reading.streams import Progress, copied, spooled_stdin
 
@@ -28,9 +28,9 @@ from neardup.http.captures import any_capture as _any_capture  # noqa: F401
 __all__ = [
     "Batch",
     "Document",
+    "DuplicateIds",
     "Note",
     "Reading",
-    "Repeats",
     "Report",
     "Unreadable",
     "batches",
@@ -53,7 +53,7 @@ def read_batches(
     *,
     note: Note = ignore,
     progress: Progress | None = None,
-    making: Making | None = None,
+    making: Precompute | None = None,
 ) -> Iterator[Batch]:
     """The documents of one file, URL or standard input ("-") in batches of a few megabytes.
 
@@ -64,7 +64,7 @@ def read_batches(
     """
     task = Task(path, reading, report, note, progress, making)
     source = SOURCES[format_of(path, reading)]
-    places = Places(task, source.unit)
+    places = MissingIds(task, source.unit)
     try:
         for batch in source.read(task):
             places.see(batch)

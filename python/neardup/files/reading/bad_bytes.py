@@ -9,7 +9,7 @@ from functools import lru_cache
 from neardup.files.reading import encodings
 from neardup.files.reading.document import GZIP, STDIN, ZSTD, Unreadable, name_of
 from neardup.files.reading.formats import SOURCES, content_of
-from neardup.files.reading.streams import Stored, beginning
+from neardup.files.reading.streams import ByteStream, beginning
 
 PACKED = ((GZIP, "gzip", ".gz", "zcat"), (ZSTD, "zstd", ".zst", "zstdcat"))
 BINARY = "looks like a binary file"
@@ -40,7 +40,7 @@ def nul_hint(path: str, data: bytes) -> str:
     return "" if hint == BINARY else hint
 
 
-def packed(file: Stored, data: bytes) -> Unreadable | None:
+def packed(file: ByteStream, data: bytes) -> Unreadable | None:
     """That a file begins like a packed one, and what to do."""
     for magic, name, ending, program in PACKED:
         if data.startswith(magic):

@@ -36,14 +36,14 @@ OPTIONS = {
 }
 
 
-class Making(NamedTuple):
+class Precompute(NamedTuple):
     """What may be made of texts while they are read: sketches, or else fingerprints."""
 
     pipeline: _core.Pipeline
     sketches: bool
 
 
-class Made(NamedTuple):
+class Precomputed(NamedTuple):
     """What was made of a batch: signal, fingerprints or sketches, and the bytes of each text."""
 
     signal: NDArray[np.bool_]
@@ -71,7 +71,7 @@ class Batch(NamedTuple):
     lines: NDArray[np.int64]
     key: pa.Array | None
     in_place: bool = False
-    made: Made | None = None
+    made: Precomputed | None = None
     others: Sequence[dict[str, Any]] | None = None
     facts: pa.RecordBatch | None = None
 
@@ -162,7 +162,7 @@ class Task:
     report: Report
     note: Note
     progress: Callable[[int], object] | None = None
-    making: Making | None = None
+    making: Precompute | None = None
     odd_ids: OddIds = field(default_factory=lambda: OddIds())
 
 

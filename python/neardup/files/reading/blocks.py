@@ -8,13 +8,13 @@ from neardup import _core
 from neardup.files.reading import document
 from neardup.files.reading.bad_bytes import packed
 from neardup.files.reading.document import BOM, Report, Unreadable, name_of
-from neardup.files.reading.streams import DamagedError, Stored
+from neardup.files.reading.streams import ByteStream, DamagedError
 
 # Little enough to stay in a cache between reading and parsing.
 BLOCK_BYTES = 2 << 20
 
 
-def blocks(file: Stored, report: Report) -> Iterator[tuple[int, int, bytes]]:
+def blocks(file: ByteStream, report: Report) -> Iterator[tuple[int, int, bytes]]:
     """Pieces of about BLOCK_BYTES: number of the first line, offset of the first byte, bytes.
 
     Each ends at a line end, but for a last line without one. A leading byte order mark is left

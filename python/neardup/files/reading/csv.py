@@ -1,4 +1,4 @@
-"""Lines of a table, and the cells of lines without quotes."""
+"""CsvLines of a table, and the cells of lines without quotes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from neardup.files.reading.batch import (
 )
 from neardup.files.reading.blocks import blocks
 from neardup.files.reading.document import BOM, STDIN, Report, Unreadable, name_of
-from neardup.files.reading.formats import DELIMITERS, Source, register
+from neardup.files.reading.formats import DELIMITERS, Format, register
 from neardup.files.reading.records import DEFAULT_ID, columns_of
-from neardup.files.reading.streams import Stored, open_stored, open_told
+from neardup.files.reading.streams import ByteStream, open_stored, open_told
 
 
-class TooLongError(Exception):
+class RowTooLongError(Exception):
     """A record goes on beyond the limit."""
 
 
@@ -37,7 +37,7 @@ class GapError(Exception):
 class Unquoted:
     """Rows without quotes: a line each, cut at the delimiters."""
 
-    def __init__(self, lines: Lines, delimiter: str) -> None:
+    def __init__(self, lines: CsvLines, delimiter: str) -> None:
         self._lines = lines
         self._delimiter = delimiter
 
@@ -49,8 +49,8 @@ class Unquoted:
         return text.split(self._delimiter) if text else []
 
 
-class Lines:
-    """Lines as the csv module wants them, and where in the file its last record came from."""
+class CsvLines:
+    """CsvLines as the csv module wants them, and where in the file its last record came from."""
 
     def __init__(self, pieces: Iterator[tuple[int, int, bytes]], most: int) -> None:
         self._pieces = pieces
@@ -75,7 +75,7 @@ class Lines:
         """The bytes of the lines given since."""
         return b"".join(self._held)
 
-    def __iter__(self) -> Lines:
+    def __iter__(self) -> CsvLines:
         return self
 
     def __next__(self) -> str:
@@ -86,7 +86,7 @@ class Lines:
         if not self._held:
             self.first, self.start = self.line + 1, self.end
         elif self.end + len(raw) - self.start > self._most + 1:
-            raise TooLongError
+            raise RowTooLongError
         self._next += 1
         self.line += 1
         self.end += len(raw)
@@ -183,7 +183,7 @@ def _way_out(names: list[str], reading: Reading) -> str:
 
 for _kind, _called in (("csv", "CSV"), ("tsv", "TSV")):
     register(
-        Source(
+        Format(
             _kind,
             _called,
             (f".{_kind}",),
@@ -305,7 +305,7 @@ class _Columns:
 class _Rows:
     """The records of a file; bad ones are reported, and reading goes on behind them."""
 
-    def __init__(self, file: Stored, kind: str, reading: Reading, report: Report) -> None:
+    def __init__(self, file: ByteStream, kind: str, reading: Reading, report: Report) -> None:
         # The limit is one for the whole process: it is only ever raised.
         csv.field_size_limit(max(csv.field_size_limit(), file.most + 1))
         self._file = file
@@ -316,7 +316,7 @@ class _Rows:
         self._first: list[str] | None = None
         self._long: list[tuple[int, int]] = []
         self._delimiter = reading.delimiter or DELIMITERS[kind]
-        self.lines = Lines(blocks(file, self._report), file.most)
+        self.lines = CsvLines(blocks(file, self._report), file.most)
         self._reader: Iterator[list[str]] = Unquoted(self.lines, self._delimiter)
         if (reading.quoting or QUOTING[kind]) == "all":
             self.obey_quotes()
@@ -379,7 +379,7 @@ class _Rows:
                 return
             except csv.Error as error:
                 self._refuse(error)
-            except TooLongError:
+            except RowTooLongError:
                 self._bad(document.record_too_long(self._file.most))
                 self.lines.skip_quoted()
             except GapError:

@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 from neardup._util.lazy import UNFORKED
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 
 INSTALL = "pip install 'neardup[{}]'"
 
@@ -22,7 +22,7 @@ def package(module: str, called: str, extra: str = "documents") -> Any:
         with UNFORKED:
             return importlib.import_module(module)
     except ImportError as error:
-        raise NotReadError(
+        raise UnreadableDocumentError(
             f"reading {called} needs the package {name}, which is not installed"
             if isinstance(error, ModuleNotFoundError)
             else f"reading {called} needs the package {name}, which cannot be loaded ({error})",

@@ -17,7 +17,7 @@ DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 @dataclass(frozen=True)
-class Source:
+class Format:
     """A format: how its files are known, and who reads them.
 
     name      as --format takes it
@@ -49,11 +49,11 @@ class Source:
 
 
 # By name, and by ending.
-SOURCES: dict[str, Source] = {}
+SOURCES: dict[str, Format] = {}
 ENDINGS: dict[str, str] = {}
 
 
-def register(source: Source) -> None:
+def register(source: Format) -> None:
     """Makes a format known. Called once by the file of each."""
     SOURCES[source.name] = source
     for each in source.endings:
@@ -96,7 +96,7 @@ def whole_ending(path: str) -> str:
     return ending(path) + (PurePosixPath(path).suffix.lower() if packing(path) else "")
 
 
-def source_of(path: str) -> Source | None:
+def source_of(path: str) -> Format | None:
     """The format that the name of a file tells, if it does."""
     name = None if path == STDIN else ENDINGS.get(ending(path))
     return None if name is None else SOURCES[name]

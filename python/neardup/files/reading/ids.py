@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Places:
+class MissingIds:
     """Counts them. A file where no record has an id, and none was named, is as one expects."""
 
     def __init__(self, task: Task, unit: str = "line") -> None:
@@ -64,7 +64,7 @@ def _records(count: int) -> str:
 REMEMBERED = 10_000_000
 
 
-class Repeats:
+class DuplicateIds:
     """Counts ids seen before. Keeps 8 bytes an id, and those of the first ten million only."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from neardup.files.reading import document, encodings
 from neardup.files.reading.bad_bytes import not_utf8, nul_hint, packed
 from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, Batch, Task, make
 from neardup.files.reading.document import BOM, Unreadable, name_of
-from neardup.files.reading.formats import Source, register
+from neardup.files.reading.formats import Format, register
 from neardup.files.reading.records import (
     BadRecordError,
     as_record,
@@ -19,7 +19,7 @@ from neardup.files.reading.records import (
     not_json,
     too_many_digits,
 )
-from neardup.files.reading.streams import DamagedError, Stored, open_told
+from neardup.files.reading.streams import ByteStream, DamagedError, open_told
 
 PIECE = 1 << 18
 SPACE = " \t\r\n"
@@ -114,7 +114,7 @@ class Values:
     A value that is not whole yet is tried again when twice as much has been read.
     """
 
-    def __init__(self, file: Stored) -> None:
+    def __init__(self, file: ByteStream) -> None:
         self.file = file
         self.count = 0
         self.line = 1
@@ -269,7 +269,7 @@ def sniff(data: bytes) -> str:
 
 
 register(
-    Source(
+    Format(
         "json",
         "JSON",
         (".json",),

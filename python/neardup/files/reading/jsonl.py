@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from neardup import _core
 from neardup.files.reading import document
 from neardup.files.reading.bad_bytes import not_utf8, nul_hint
-from neardup.files.reading.batch import Batch, Made, Making, OddIds, Task, make
+from neardup.files.reading.batch import Batch, OddIds, Precompute, Precomputed, Task, make
 from neardup.files.reading.blocks import blocks
 from neardup.files.reading.document import Report, Unreadable, name_of
-from neardup.files.reading.formats import Source, register
+from neardup.files.reading.formats import Format, register
 from neardup.files.reading.records import DEFAULT_ID, BadRecordError, fields_of, parse_record
-from neardup.files.reading.streams import Stored, open_told
+from neardup.files.reading.streams import ByteStream, open_told
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ R = TypeVar("R")
 AT_A_TIME = 2
 
 
-class Records(NamedTuple):
+class JsonlRecords(NamedTuple):
     """What some lines hold. `rows` are the places of the lines that gave a document."""
 
     rows: list[int]
@@ -39,7 +39,7 @@ class Records(NamedTuple):
     others: list[dict[str, Any]] | None
 
 
-class File(NamedTuple):
+class JsonlFile(NamedTuple):
     """What is known of the file before its first line is parsed.
 
     in_place  whether the core can read a line again where it lies. That is asked once: the file
@@ -51,7 +51,7 @@ class File(NamedTuple):
     in_place: bool
 
     @property
-    def making(self) -> Making | None:
+    def making(self) -> Precompute | None:
         return self.task.making if self.in_place else None
 
     @property
@@ -70,14 +70,16 @@ def read_jsonl_batches(task: Task) -> Iterator[Batch]:
     # What was reported while the next block was read comes before what is in that block.
     waiting: list[Unreadable] = []
 
-    def with_problems(file: Stored) -> Iterator[tuple[list[Unreadable], tuple[int, int, bytes]]]:
+    def with_problems(
+        file: ByteStream,
+    ) -> Iterator[tuple[list[Unreadable], tuple[int, int, bytes]]]:
         for block in blocks(file, waiting.append):
             before = waiting.copy()
             waiting.clear()
             yield before, block
 
     with open_told(task) as file:
-        known = File(task, file.encoding, file.is_plain)
+        known = JsonlFile(task, file.encoding, file.is_plain)
 
         def parse(
             item: tuple[list[Unreadable], tuple[int, int, bytes]],
@@ -98,7 +100,7 @@ def read_jsonl_batches(task: Task) -> Iterator[Batch]:
 
 
 register(
-    Source(
+    Format(
         "jsonl",
         "JSON lines",
         (".jsonl", ".ndjson"),
@@ -131,7 +133,9 @@ def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
             yield coming.popleft().result()
 
 
-def parse_block(first: int, start: int, block: bytes, file: File) -> tuple[Batch, list[Unreadable]]:
+def parse_block(
+    first: int, start: int, block: bytes, file: JsonlFile
+) -> tuple[Batch, list[Unreadable]]:
     """The documents of whole lines, of which the first has this number and offset; and the rest."""
     problems: list[Unreadable] = []
     if file.is_simple:
@@ -143,7 +147,7 @@ def parse_block(first: int, start: int, block: bytes, file: File) -> tuple[Batch
 
 
 def _parse_quickly(
-    first: int, start: int, block: bytes, file: File, report: Report
+    first: int, start: int, block: bytes, file: JsonlFile, report: Report
 ) -> Batch | None:
     """By the core, on all cores. Lines it refuses are looked at one by one; if one of them is a
     document after all, nothing is returned."""
@@ -161,7 +165,7 @@ def _parse_quickly(
     made = None
     if making is not None and found.made is not None:
         signal, values, sketches = found.made
-        made = Made(
+        made = Precomputed(
             signal,
             None if making.sketches else values,
             sketches if making.sketches else None,
@@ -185,7 +189,7 @@ def _column(data: bytes, bounds: NDArray[np.int64]) -> pa.LargeStringArray:
     return pa.LargeStringArray.from_buffers(len(bounds) - 1, *buffers)
 
 
-def _parse_slowly(first: int, start: int, block: bytes, file: File, report: Report) -> Batch:
+def _parse_slowly(first: int, start: int, block: bytes, file: JsonlFile, report: Report) -> Batch:
     import numpy as np
 
     lines = block.split(b"\n")
@@ -205,15 +209,15 @@ def _parse_slowly(first: int, start: int, block: bytes, file: File, report: Repo
 def _parse_lines(
     lines: Sequence[bytes],
     numbers: Sequence[int],
-    file: File,
+    file: JsonlFile,
     report: Report,
     odd_ids: OddIds,
-) -> Records:
+) -> JsonlRecords:
     """The documents of lines with these numbers. Blank lines are skipped, bad ones reported."""
     path, reading = file.task.path, file.task.reading
     source = name_of(path)
     keys: list[Any] | None = None if reading.key_column is None else []
-    found = Records([], [], [], keys, [] if reading.others else None)
+    found = JsonlRecords([], [], [], keys, [] if reading.others else None)
     for row, (number, line) in enumerate(zip(numbers, lines, strict=True)):
         if not line.strip():
             continue

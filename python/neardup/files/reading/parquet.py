@@ -11,7 +11,7 @@ from neardup._util.arrow import plain
 from neardup.files.reading import document, streams
 from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading, Task
 from neardup.files.reading.document import STDIN, Unreadable, name_of
-from neardup.files.reading.formats import Source, packing, register
+from neardup.files.reading.formats import Format, packing, register
 from neardup.files.reading.records import DEFAULT_ID, columns_of, scalar_id
 from neardup.files.reading.streams import open_raw
 
@@ -43,9 +43,9 @@ def read_parquet_batches(task: Task) -> Iterator[Batch]:
                     # Columns lie apart: the share of the rows stands for the share of the bytes.
                     progress(size * row // total - told)
                     told = size * row // total
-    except (pa.ArrowException, NotReadError) as error:
+    except (pa.ArrowException, ParquetError) as error:
         reason = (
-            str(error) if isinstance(error, NotReadError) else f"not Parquet ({_one_line(error)})"
+            str(error) if isinstance(error, ParquetError) else f"not Parquet ({_one_line(error)})"
         )
         task.report(Unreadable(source, row + 1 if row else None, reason))
 
@@ -58,7 +58,7 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
     if path == STDIN and not streams.can_reread(path):
         raise ValueError("stdin: Parquet cannot be read from a pipe; name the file")
     if packing(path):
-        raise NotReadError(f"Parquet inside {packing(path)}; unpack it: it is packed within")
+        raise ParquetError(f"Parquet inside {packing(path)}; unpack it: it is packed within")
     with open_raw(path) as raw, pq.ParquetFile(raw) as file:
         yield file
 
@@ -98,7 +98,7 @@ def rows_at_once(
                 unpacked += chunk.total_uncompressed_size
                 packed += chunk.total_compressed_size
     if reading is not None and unpacked > (most := streams.most_unpacked(packed, reading)):
-        raise NotReadError(
+        raise ParquetError(
             f"{packed:,} bytes say to hold {unpacked:,}, and the limit is "
             f"{document.size_of(most)}; if the file is meant to be so large, allow more with "
             "--max-bytes"
@@ -121,7 +121,7 @@ def _size(file: pq.ParquetFile) -> int:
     )
 
 
-class NotReadError(ValueError):
+class ParquetError(ValueError):
     """Why a file is not read."""
 
 
@@ -159,11 +159,11 @@ class _Reader:
     def _path(self, name: str) -> Path:
         """Where a column is: itself, or a field of a structure for a.b; nothing if nowhere."""
         if self._schema.names.count(name) > 1:
-            raise NotReadError(f"column {name!r} is there {self._schema.names.count(name)} times")
+            raise ParquetError(f"column {name!r} is there {self._schema.names.count(name)} times")
         return _find(self._schema, name)
 
     def _fail(self, what: str, names: str) -> None:
-        raise NotReadError(f"{what} {names} (there is {columns_of(self._schema.names)})")
+        raise ParquetError(f"{what} {names} (there is {columns_of(self._schema.names)})")
 
     def _check_types(self) -> None:
         for name, path in self._texts.items():
@@ -171,7 +171,7 @@ class _Reader:
             for part in path[1:]:
                 kind = kind.field(part).type
             if not _is_string(kind):
-                raise NotReadError(f"column {name!r} is not of strings but of {kind}")
+                raise ParquetError(f"column {name!r} is not of strings but of {kind}")
 
     def batches(self, table: pa.RecordBatch, row: int) -> Iterator[Batch]:
         import numpy as np
@@ -342,5 +342,5 @@ def _one_line(error: Exception) -> str:
 
 
 register(
-    Source("parquet", "Parquet", (".parquet",), read_parquet_batches, keeps="rows", packable=False)
+    Format("parquet", "Parquet", (".parquet",), read_parquet_batches, keeps="rows", packable=False)
 )

@@ -54,7 +54,7 @@ class NoRoomError(ValueError):
     """What is not to be fetched twice cannot be copied."""
 
 
-class Stored:
+class ByteStream:
     """A file's bytes, unpacked and as UTF-8. `position` is how many have been given.
 
     most       bytes that one document may have
@@ -300,16 +300,16 @@ class _Counted:
 @contextmanager
 def open_stored(
     path: str, reading: Reading | None = None, progress: Progress | None = None
-) -> Iterator[Stored]:
+) -> Iterator[ByteStream]:
     """A file, a URL or standard input, to be read from its beginning."""
     with open_raw(path, progress) as raw:
         # What is fetched to be copied is counted then.
         fetched = formats.is_url(path) and path in _sources
-        yield Stored(path, raw, None if fetched else progress, reading)
+        yield ByteStream(path, raw, None if fetched else progress, reading)
 
 
 @contextmanager
-def open_told(task: Task) -> Iterator[Stored]:
+def open_told(task: Task) -> Iterator[ByteStream]:
     """The file of a task. It is said what it was decoded from."""
     with open_stored(task.path, task.reading, task.progress) as file:
         if file.encoding is not None:

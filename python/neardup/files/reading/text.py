@@ -11,7 +11,7 @@ from neardup.files.reading.bad_bytes import UNKNOWN, has_nul, not_utf8, packed
 from neardup.files.reading.batch import Batch, Reading, Task, make
 from neardup.files.reading.blocks import blocks
 from neardup.files.reading.document import BOM, STDIN, Unreadable, name_of
-from neardup.files.reading.formats import Source, register
+from neardup.files.reading.formats import Format, register
 from neardup.files.reading.streams import DamagedError, open_told
 
 # How a file of Burp's saved items begins.
@@ -105,7 +105,7 @@ def text_of(path: str) -> str:
 
 
 register(
-    Source(
+    Format(
         "text",
         "text",
         (".txt", ".md"),

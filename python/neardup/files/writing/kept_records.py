@@ -14,7 +14,7 @@ from neardup.files.reading.csv import header_of
 from neardup.files.reading.document import BOM, STDIN, Unreadable, name_of
 from neardup.files.reading.encodings import SAMPLE
 from neardup.files.reading.formats import ENDINGS, SOURCES, ending, source_of
-from neardup.files.reading.parquet import NotReadError, open_parquet, rows_at_once
+from neardup.files.reading.parquet import ParquetError, open_parquet, rows_at_once
 from neardup.files.reading.recognition import ANY, KINDS
 from neardup.files.reading.records import columns_of
 from neardup.files.reading.streams import DamagedError, beginning, can_reread, open_stored
@@ -43,7 +43,7 @@ WRITTEN = {
 TABLES = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 
 
-class Kept(Protocol):
+class KeptRecords(Protocol):
     """Where kept records go."""
 
     def copy(
@@ -86,7 +86,7 @@ def check_kept(
 
 
 @contextmanager
-def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[Kept]:
+def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[KeptRecords]:
     """A new file of kept records, in the format of the inputs.
 
     Lines and rows are copied byte for byte; CSV files have one header, Parquet files one schema.
@@ -170,7 +170,9 @@ def _called(kind: str, how: str = "") -> str:
 
 
 @contextmanager
-def _open_bytes(path: Path, inputs: Sequence[str], kind: str, reading: Reading) -> Iterator[Kept]:
+def _open_bytes(
+    path: Path, inputs: Sequence[str], kind: str, reading: Reading
+) -> Iterator[KeptRecords]:
     header = _common_header(inputs, kind, reading) if SOURCES[kind].keeps == "table" else b""
     with open_packed(path) as stream:
         yield _Bytes(stream, header, reading)
@@ -269,7 +271,7 @@ def _changed(path: str) -> OSError:
 
 
 def _runs(spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Kept spans, neighbours in one."""
+    """KeptRecords spans, neighbours in one."""
     import numpy as np
 
     kept = spans[keep]
@@ -316,7 +318,7 @@ class Forward:
 
 
 @contextmanager
-def _open_json(path: Path, reading: Reading) -> Iterator[Kept]:
+def _open_json(path: Path, reading: Reading) -> Iterator[KeptRecords]:
     with open_packed(path) as stream:
         kept = _Json(stream, reading, is_array=ENDINGS[ending(path.name)] == "json")
         yield kept
@@ -369,7 +371,7 @@ class _Json:
 
 
 @contextmanager
-def _open_rows(path: Path, inputs: Sequence[str]) -> Iterator[Kept]:
+def _open_rows(path: Path, inputs: Sequence[str]) -> Iterator[KeptRecords]:
     common = _common_schema(inputs)
     if common is None:
         raise OSError(f"{name_of(inputs[0])}: no Parquet that can be read")
@@ -402,7 +404,7 @@ def _schema_of(path: str) -> tuple[pa.Schema, str] | None:
     try:
         with open_parquet(path) as file:
             return file.schema_arrow, _codec(file)
-    except (OSError, NotReadError, pa.ArrowException):
+    except (OSError, ParquetError, pa.ArrowException):
         return None
 
 
@@ -472,7 +474,7 @@ def _chosen(batch: pa.RecordBatch, mask: NDArray[np.bool_]) -> list[pa.RecordBat
 
 
 @contextmanager
-def _open_texts(path: Path, reading: Reading) -> Iterator[Kept]:
+def _open_texts(path: Path, reading: Reading) -> Iterator[KeptRecords]:
     import pyarrow as pa
 
     schema = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])

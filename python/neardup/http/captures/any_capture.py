@@ -9,17 +9,17 @@ from functools import partial
 from neardup.files.reading.batch import Task
 from neardup.files.reading.document import STDIN
 from neardup.files.reading.encodings import SAMPLE
-from neardup.files.reading.formats import Source, ending, register
+from neardup.files.reading.formats import Format, ending, register
 from neardup.files.reading.recognition import ANY, CERTAIN, kind_of, unknown
 from neardup.files.reading.streams import open_told
 from neardup.http.captures.har import read_har
 from neardup.http.captures.httpx import read_httpx
 from neardup.http.captures.raw import read_raw
-from neardup.http.captures.reader import Capture, Captured, Reader, read_captures
+from neardup.http.captures.reader import Capture, CapturedResponse, Reader, read_captures
 from neardup.http.captures.warc import read_warc
 
 
-def read_burp(capture: Capture) -> Iterator[Captured]:
+def read_burp(capture: Capture) -> Iterator[CapturedResponse]:
     """The responses of XML of Burp. The parser of XML is loaded when such a file comes."""
     from neardup.http.captures import burp
 
@@ -35,7 +35,7 @@ READERS: dict[str, Reader] = {
 }
 
 
-def read_any(capture: Capture) -> Iterator[Captured]:
+def read_any(capture: Capture) -> Iterator[CapturedResponse]:
     """The responses of a file, whatever capture it is; one that is none is reported."""
     data = capture.file.peek(SAMPLE)
     kind = kind_of(data)
@@ -47,7 +47,7 @@ def read_any(capture: Capture) -> Iterator[Captured]:
 
 
 @contextmanager
-def open_responses(task: Task) -> Iterator[Iterator[Captured]]:
+def open_responses(task: Task) -> Iterator[Iterator[CapturedResponse]]:
     """The responses of a file one by one, without their views."""
     certain = None if task.path == STDIN else CERTAIN.get(ending(task.path))
     with open_told(task) as file:
@@ -57,10 +57,10 @@ def open_responses(task: Task) -> Iterator[Iterator[Captured]]:
 
 
 register(
-    Source("burp", "XML of Burp", (), partial(read_captures, read_burp), keeps="texts", unit="item")
+    Format("burp", "XML of Burp", (), partial(read_captures, read_burp), keeps="texts", unit="item")
 )
 register(
-    Source(
+    Format(
         ANY,
         "captures of HTTP responses",
         (),

@@ -11,7 +11,7 @@ from xml.parsers import expat  # entities are refused below, nothing is fetched
 
 from neardup.files.reading.bad_bytes import packed
 from neardup.files.reading.document import BOM, record_too_long
-from neardup.http.captures.reader import Capture, Captured
+from neardup.http.captures.reader import Capture, CapturedResponse
 from neardup.http.messages import MessageError, Response
 
 PIECE = 1 << 16
@@ -190,7 +190,7 @@ class _BrokenError(Exception):
         self.is_item = is_item
 
 
-def read_burp(capture: Capture) -> Iterator[Captured]:
+def read_burp(capture: Capture) -> Iterator[CapturedResponse]:
     """The responses of a file. Behind damage it goes on with the next item."""
     items = _Items(capture.most)
     pieces = _pieces(capture)
@@ -284,12 +284,12 @@ def _pieces(capture: Capture) -> Iterator[bytes]:
             yield data
 
 
-def _responses(capture: Capture, items: _Items) -> Iterator[Captured]:
+def _responses(capture: Capture, items: _Items) -> Iterator[CapturedResponse]:
     for item in items.done:
         try:
             if items.is_too_long(item):
                 raise MessageError(record_too_long(capture.most), "too long")
-            yield Captured(_response(capture, item), item.number)
+            yield CapturedResponse(_response(capture, item), item.number)
         except MessageError as bad:
             capture.refuse(item.number, str(bad), at=item.start, kind=bad.kind)
     items.done.clear()

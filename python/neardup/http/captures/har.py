@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 from neardup.files.reading.document import record_too_long
-from neardup.files.reading.formats import Source, register
+from neardup.files.reading.formats import Format, register
 from neardup.files.reading.json import Value, Values
 from neardup.files.reading.records import BadRecordError, kind_of
-from neardup.http.captures.reader import Capture, Captured, clean, read_captures
+from neardup.http.captures.reader import Capture, CapturedResponse, clean, read_captures
 from neardup.http.encoding import UTF8, charset_of
 from neardup.http.messages import MOST_HEADERS, Headers, MessageError, Response, first
 
@@ -78,7 +78,7 @@ class _Entries(Values):
         return char
 
 
-def read_har(capture: Capture) -> Iterator[Captured]:
+def read_har(capture: Capture) -> Iterator[CapturedResponse]:
     """The responses of a file. Where it cannot be read any further, that is reported."""
     entries = _Entries(capture.file)
     number = 0
@@ -94,7 +94,7 @@ def read_har(capture: Capture) -> Iterator[Captured]:
             except (BadRecordError, MessageError) as bad:
                 capture.refuse(number, str(bad), at=found.start, kind=bad.kind)
                 continue
-            yield Captured(response, number)
+            yield CapturedResponse(response, number)
     except BadRecordError as bad:
         told = f"{bad}; {entries.hint}" if entries.hint else str(bad)
         capture.refuse(
@@ -203,7 +203,7 @@ def _body(
 
 
 register(
-    Source(
+    Format(
         "har", "HAR", (".har",), partial(read_captures, read_har), keeps="texts", unit="response"
     )
 )

@@ -15,11 +15,11 @@ from neardup.files.reading import document
 from neardup.files.reading.bad_bytes import not_utf8
 from neardup.files.reading.blocks import blocks
 from neardup.files.reading.document import STDIN, record_too_long
-from neardup.files.reading.formats import SOURCES, Source, is_url, register
+from neardup.files.reading.formats import SOURCES, Format, is_url, register
 from neardup.files.reading.recognition import BODILESS, WAY_OUT, scanner_of
 from neardup.files.reading.records import BadRecordError, parse_record
 from neardup.http.captures.raw import last_response
-from neardup.http.captures.reader import Capture, Captured, clean, read_captures
+from neardup.http.captures.reader import Capture, CapturedResponse, clean, read_captures
 from neardup.http.encoding import UTF8, charset_of
 from neardup.http.messages import (
     MOST_HEADERS,
@@ -46,7 +46,7 @@ NO_BODY = (
 )
 
 
-def read_httpx(capture: Capture) -> Iterator[Captured]:
+def read_httpx(capture: Capture) -> Iterator[CapturedResponse]:
     """The responses of a file of JSON lines."""
     for number, start, block in blocks(capture.file, capture.task.report):
         end = start
@@ -63,7 +63,7 @@ def read_httpx(capture: Capture) -> Iterator[Captured]:
                 capture.refuse(line_number, str(bad), kind=bad.kind)
                 continue
             if response is not None:
-                yield Captured(response, line_number, begin, min(end, start + len(block)))
+                yield CapturedResponse(response, line_number, begin, min(end, start + len(block)))
 
 
 def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
@@ -270,7 +270,7 @@ def _places(source: str, path: str) -> Iterator[str]:
 
 
 register(
-    Source(
+    Format(
         "httpx",
         "JSON lines of httpx",
         (),

@@ -8,10 +8,10 @@ from functools import partial
 from typing import NamedTuple
 
 from neardup.files.reading.bad_bytes import packed
-from neardup.files.reading.formats import Source, register
-from neardup.files.reading.streams import Stored
+from neardup.files.reading.formats import Format, register
+from neardup.files.reading.streams import ByteStream
 from neardup.http.bodies import content_length, is_chunked, unchunked
-from neardup.http.captures.reader import Capture, Captured, read_captures
+from neardup.http.captures.reader import Capture, CapturedResponse, read_captures
 from neardup.http.messages import (
     END,
     MOST_HEAD,
@@ -65,7 +65,7 @@ class _Window:
     half is done with, and grows by a share of what it has.
     """
 
-    def __init__(self, file: Stored) -> None:
+    def __init__(self, file: ByteStream) -> None:
         self._file = file
         self._cut = 0
         self.data = b""
@@ -110,7 +110,7 @@ class _Extent(NamedTuple):
     is_told: bool = False
 
 
-def read_raw(capture: Capture) -> Iterator[Captured]:
+def read_raw(capture: Capture) -> Iterator[CapturedResponse]:
     """The responses of a file. A request before a response tells its URL."""
     window = _Window(capture.file)
     window.fill(LOOK)
@@ -149,7 +149,7 @@ def read_raw(capture: Capture) -> Iterator[Captured]:
             capture.refuse(number, str(bad), at=start, kind=bad.kind)
             _skip(capture, window, is_told=True)
         else:
-            yield Captured(found, number, start, start + end - window.at)
+            yield CapturedResponse(found, number, start, start + end - window.at)
             window.go(end)
         request = None
 
@@ -319,7 +319,7 @@ def _skip(capture: Capture, window: _Window, *, is_told: bool = False) -> None:
 
 
 register(
-    Source(
+    Format(
         "raw-http",
         "raw HTTP/1.x messages",
         (),

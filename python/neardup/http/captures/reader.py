@@ -11,7 +11,7 @@ from neardup._util.arrow import numbers, strings
 from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, FACTS, Batch, Task, key_array
 from neardup.files.reading.document import MAX_BYTES, Unreadable, name_of, size_of
 from neardup.files.reading.jsonl import in_order
-from neardup.files.reading.streams import DamagedError, Stored, most_unpacked, open_told
+from neardup.files.reading.streams import ByteStream, DamagedError, most_unpacked, open_told
 from neardup.http.bodies import TOO_LONG, Body, body_of
 from neardup.http.encoding import charset_of
 from neardup.http.masks import MASKS, VIEWS
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 OVERHEAD = 512
 
 
-class Captured(NamedTuple):
+class CapturedResponse(NamedTuple):
     """A response, its number in the file, and where its record lies in it, unpacked."""
 
     response: Response
@@ -43,7 +43,7 @@ class Capture:
     most  bytes that a body may have
     """
 
-    def __init__(self, task: Task, file: Stored | None = None) -> None:
+    def __init__(self, task: Task, file: ByteStream | None = None) -> None:
         self.task = task
         self._file = file
         self.source = name_of(task.path)
@@ -52,7 +52,7 @@ class Capture:
         self._remarks: dict[str, tuple[int, int]] = {}
 
     @property
-    def file(self) -> Stored:
+    def file(self) -> ByteStream:
         """What its reader reads."""
         assert self._file is not None  # noqa: S101
         return self._file
@@ -160,7 +160,7 @@ class Capture:
 
 
 # Gives the responses of a file in order, reports what is none, and goes on.
-Reader = Callable[[Capture], Iterator[Captured]]
+Reader = Callable[[Capture], Iterator[CapturedResponse]]
 
 
 def read_captures(reader: Reader, task: Task) -> Iterator[Batch]:
@@ -185,9 +185,11 @@ def read_captures(reader: Reader, task: Task) -> Iterator[Batch]:
         capture.tell()
 
 
-def _groups(found: Iterable[Captured], capture: Capture) -> Iterator[list[Captured]]:
+def _groups(
+    found: Iterable[CapturedResponse], capture: Capture
+) -> Iterator[list[CapturedResponse]]:
     """Responses by the batch. Damage ends them: what was before is as good as ever."""
-    group: list[Captured] = []
+    group: list[CapturedResponse] = []
     size = 0
     try:
         for each in found:
@@ -225,7 +227,7 @@ class _Making:
         self._viewing = task.reading.viewing or Viewing(tuple(VIEWS), tuple(MASKS))
         self._views = _views(self._viewing, task.reading.threads)
 
-    def batch(self, group: Sequence[Captured]) -> Batch:
+    def batch(self, group: Sequence[CapturedResponse]) -> Batch:
         import numpy as np
 
         reading = self._task.reading
@@ -249,7 +251,7 @@ class _Making:
             facts=facts,
         )
 
-    def _has(self, each: Captured, column: str) -> bool:
+    def _has(self, each: CapturedResponse, column: str) -> bool:
         if column in FACTS or column in each.response.extra:
             return True
         there = ", ".join((*FACTS, *each.response.extra))
@@ -258,7 +260,7 @@ class _Making:
         )
         return False
 
-    def _ids(self, group: Sequence[Captured], titles: Sequence[str]) -> list[str]:
+    def _ids(self, group: Sequence[CapturedResponse], titles: Sequence[str]) -> list[str]:
         column = self._task.reading.id_column
         if column is None:
             return [f"{self._source}:{each.number}" for each in group]

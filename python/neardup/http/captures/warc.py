@@ -13,13 +13,13 @@ from collections.abc import Generator, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from neardup.files.documents.prose import NotReadError
+from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.reading.compression import Break
 from neardup.files.reading.document import record_too_long
 from neardup.files.reading.extra import package
-from neardup.files.reading.formats import Source, register
-from neardup.files.reading.streams import Stored
-from neardup.http.captures.reader import Capture, Captured, read_captures
+from neardup.files.reading.formats import Format, register
+from neardup.files.reading.streams import ByteStream
+from neardup.http.captures.reader import Capture, CapturedResponse, read_captures
 from neardup.http.encoding import charset_of
 from neardup.http.messages import MOST_HEAD, MessageError, Response
 
@@ -69,7 +69,7 @@ class _Stream:
     It never fails: what went wrong is in `failure`, and looks like the end.
     """
 
-    def __init__(self, file: Stored) -> None:
+    def __init__(self, file: ByteStream) -> None:
         self._file = file
         self._held: deque[tuple[int, bytes]] = deque()  # pieces and their places
         self._at = 0
@@ -144,11 +144,11 @@ def _fastwarc() -> Any:
         return package("fastwarc.warc", "WARC", "http")
 
 
-def read_warc(capture: Capture) -> Iterator[Captured]:
+def read_warc(capture: Capture) -> Iterator[CapturedResponse]:
     """The responses of a file, and resources as responses without a head."""
     try:
         warc = _fastwarc()
-    except NotReadError as why:
+    except UnreadableDocumentError as why:
         capture.refuse(None, str(why), hint=why.hint)
         return
     records = _Records(capture, warc)
@@ -158,7 +158,7 @@ def read_warc(capture: Capture) -> Iterator[Captured]:
         except MessageError as bad:
             capture.refuse(record.number, str(bad), at=record.start, kind=bad.kind)
             continue
-        yield Captured(response, record.number, record.start, records.end)
+        yield CapturedResponse(response, record.number, record.start, records.end)
     for each in capture.file.breaks:
         told = f"stored byte {each.stored:,}: the {capture.file.packing} data {_told(each)}"
         capture.refuse(None, told, kind=each.reason)
@@ -382,7 +382,7 @@ class _Records:
 
 
 register(
-    Source(
+    Format(
         "warc", "WARC", (".warc",), partial(read_captures, read_warc), keeps="lines", unit="record"
     )
 )

@@ -11,8 +11,8 @@ import httpx
 
 from neardup.service import models
 from neardup.service.client import calls
-from neardup.service.client.calls import Batch, Call, Lines, T, error_of
-from neardup.service.client.retry import Patience, connection
+from neardup.service.client.calls import Call, NdjsonLines, RequestBatch, T, error_of
+from neardup.service.client.retry import RetryPolicy, connection
 
 
 class AsyncClient:
@@ -29,7 +29,7 @@ class AsyncClient:
         timeout: float = 60.0,
         retries: int = 5,
     ) -> None:
-        self._patience = Patience(retries)
+        self._patience = RetryPolicy(retries)
         self._http = httpx.AsyncClient(**connection(url, token, timeout))
 
     async def aclose(self) -> None:
@@ -62,7 +62,7 @@ class AsyncClient:
             await asyncio.sleep(pause)
             tries += 1
 
-    async def _ask_all(self, batches: Iterator[Batch]) -> AsyncIterator[Any]:
+    async def _ask_all(self, batches: Iterator[RequestBatch]) -> AsyncIterator[Any]:
         """An answer for each line, in order."""
         for batch in batches:
             answers, rest = batch.answered(await self._ask(batch.call))
@@ -170,7 +170,7 @@ class AsyncClient:
         async with self._http.stream(**call.request()) as response:
             if not response.is_success:
                 raise error_of(response.status_code, await response.aread())
-            lines = Lines(call.kind)
+            lines = NdjsonLines(call.kind)
             async for part in response.aiter_bytes():
                 for line in lines.take_whole(part):
                     yield line

@@ -71,7 +71,7 @@ class Call(Generic[T]):
         if self.kind is None:
             return self.then(True)
         if self.type == NDJSON:
-            return self.then([*Lines(self.kind).take(response.content)])
+            return self.then([*NdjsonLines(self.kind).take(response.content)])
         return self.then(_decoded(response.content, self.kind))
 
 
@@ -163,7 +163,9 @@ def clusters(**options: Any) -> Call[models.Clusters]:
     return Call("GET", "v1/clusters", models.Clusters, options)
 
 
-def add_all(documents: Documents, *, unless_duplicate: bool, **options: Any) -> Iterator[Batch]:
+def add_all(
+    documents: Documents, *, unless_duplicate: bool, **options: Any
+) -> Iterator[RequestBatch]:
     """So many at a time, by lines."""
     options["unless_duplicate"] = unless_duplicate or None
     call: Call[list[Any]] = Call(
@@ -172,13 +174,13 @@ def add_all(documents: Documents, *, unless_duplicate: bool, **options: Any) -> 
     return _batches(call, map(as_document, documents))
 
 
-def check_all(texts: Iterable[str], **options: Any) -> Iterator[Batch]:
+def check_all(texts: Iterable[str], **options: Any) -> Iterator[RequestBatch]:
     call: Call[list[Any]] = Call("POST", "v1/check", models.CheckedLine, options, type=NDJSON)
     return _batches(call, ({"text": text} for text in texts))
 
 
 @dataclass(frozen=True)
-class Batch:
+class RequestBatch:
     """Lines of one request; `first` is the number of the first of them among all, from 1."""
 
     of: Call[list[Any]]
@@ -189,7 +191,7 @@ class Batch:
     def call(self) -> Call[list[Any]]:
         return replace(self.of, body=b"".join(self.lines))
 
-    def answered(self, found: list[Any]) -> tuple[list[Any], Iterator[Batch]]:
+    def answered(self, found: list[Any]) -> tuple[list[Any], Iterator[RequestBatch]]:
         """The answers, one for each line that has one, and what is still to be asked."""
         found = list(found)
         left = len(self.lines) - len(found)
@@ -211,23 +213,23 @@ class Batch:
         ]
         done = len(found)
         rest = (
-            Batch(self.of, self.first + at, self.lines[at : at + 1])
+            RequestBatch(self.of, self.first + at, self.lines[at : at + 1])
             for at in range(done, len(self.lines))
         )
         return answers, rest
 
 
-def _batches(call: Call[list[Any]], values: Iterable[Any]) -> Iterator[Batch]:
+def _batches(call: Call[list[Any]], values: Iterable[Any]) -> Iterator[RequestBatch]:
     first, lines, size = 1, list[bytes](), 0
     for value in values:
         line = msgspec.json.encode(value) + b"\n"
         if lines and (len(lines) >= BATCH or size + len(line) > BATCH_BYTES):
-            yield Batch(call, first, lines)
+            yield RequestBatch(call, first, lines)
             first, lines, size = first + len(lines), [], 0
         lines.append(line)
         size += len(line)
     if lines:
-        yield Batch(call, first, lines)
+        yield RequestBatch(call, first, lines)
 
 
 def _text(text: str) -> bytes:
@@ -246,7 +248,7 @@ def _results(found: models.Found) -> list[models.Hit]:
     return found.results
 
 
-class Lines:
+class NdjsonLines:
     """Lines out of parts of a stream. Not by httpx, which ends a line at characters that JSON
     strings may hold."""
 

@@ -11,8 +11,8 @@ import httpx
 
 from neardup.service import models
 from neardup.service.client import calls
-from neardup.service.client.calls import Batch, Call, Lines, T, error_of
-from neardup.service.client.retry import Patience, connection
+from neardup.service.client.calls import Call, NdjsonLines, RequestBatch, T, error_of
+from neardup.service.client.retry import RetryPolicy, connection
 
 
 class Client:
@@ -36,7 +36,7 @@ class Client:
         timeout: float = 60.0,
         retries: int = 5,
     ) -> None:
-        self._patience = Patience(retries)
+        self._patience = RetryPolicy(retries)
         self._http = httpx.Client(**connection(url, token, timeout))
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ class Client:
             time.sleep(pause)
             tries += 1
 
-    def _ask_all(self, batches: Iterator[Batch]) -> Iterator[Any]:
+    def _ask_all(self, batches: Iterator[RequestBatch]) -> Iterator[Any]:
         """An answer for each line, in order."""
         for batch in batches:
             answers, rest = batch.answered(self._ask(batch.call))
@@ -170,7 +170,7 @@ class Client:
         with self._http.stream(**call.request()) as response:
             if not response.is_success:
                 raise error_of(response.status_code, response.read())
-            lines = Lines(call.kind)
+            lines = NdjsonLines(call.kind)
             for part in response.iter_bytes():
                 yield from lines.take_whole(part)
 

@@ -63,7 +63,7 @@ FIRST, LONGEST = 0.1, 30.0
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """Sends again after 0.1 s, 0.2 s, 0.4 s and so on, or as long as the service asks for."""
 
     retries: int

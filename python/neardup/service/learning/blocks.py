@@ -14,7 +14,7 @@ MAX_RADIUS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class BlockEntry:
     """A stored fingerprint beside the query.
 
     blocks   its digits, cut into blocks
@@ -43,7 +43,7 @@ class Table:
     radius: int
     sizes: tuple[int, ...]
     blocks: tuple[str, ...]
-    stored: tuple[Stored, ...]
+    stored: tuple[BlockEntry, ...]
 
     @property
     def bits(self) -> int:
@@ -56,12 +56,12 @@ class Table:
         return f"0x{int(self.query, 2):0{self.bits // 4}x}"
 
     @property
-    def looked_at(self) -> list[Stored]:
+    def looked_at(self) -> list[BlockEntry]:
         """Those with an equal block: the only ones whose bits are counted."""
         return [row for row in self.stored if row.equal]
 
     @property
-    def found(self) -> list[Stored]:
+    def found(self) -> list[BlockEntry]:
         return [row for row in self.looked_at if row.distance <= self.radius]
 
     @property
@@ -120,7 +120,7 @@ def table(stored: str, query: str, radius: int, flip: int | None = None) -> Tabl
     for line in lines:
         own = _cut(line, sizes)
         differ = (sum(map(str.__ne__, a, b)) for a, b in zip(own, blocks, strict=True))
-        rows.append(Stored(line, own, tuple(differ)))
+        rows.append(BlockEntry(line, own, tuple(differ)))
     return Table(asked, radius, sizes, blocks, tuple(rows))
 
 

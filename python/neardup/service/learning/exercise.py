@@ -12,7 +12,7 @@ from neardup.service.learning.steps import Refused, Steps, Word, steps_of_words
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class WorkedExample:
     """What to fill in.
 
     key      names it; its title and what to look for are phrases
@@ -34,14 +34,16 @@ def _text(recipe: str, first: str, second: str, bits: int) -> dict[str, str]:
 _BY_HAND = "我 1 01011011\n爱 2 11001001\n自然 3 11100010\n语言 2 01111100\n处理 1 00101011"
 
 EXAMPLES = (
-    Example(
+    WorkedExample(
         "by_hand",
         _words(_BY_HAND, _BY_HAND.replace("处理 1 00101011", "分析 1 10010100"), bits="8"),
     ),
-    Example("teapot", _words("茶壶 4 100101\n饺子 5 101011", "茶壶 4\n饺子 3", bits="8")),
-    Example("cities", _words("北京 1\n上海 2\n成都 4.3", "北京 1\n上海 2\n重庆 4.3", bits="64")),
-    Example("characters", _text("characters", "我爱自然语言处理", "我喜欢自然语言分析", 64)),
-    Example(
+    WorkedExample("teapot", _words("茶壶 4 100101\n饺子 5 101011", "茶壶 4\n饺子 3", bits="8")),
+    WorkedExample(
+        "cities", _words("北京 1\n上海 2\n成都 4.3", "北京 1\n上海 2\n重庆 4.3", bits="64")
+    ),
+    WorkedExample("characters", _text("characters", "我爱自然语言处理", "我喜欢自然语言分析", 64)),
+    WorkedExample(
         "keywords",
         _text(
             "jieba-tfidf",
@@ -50,7 +52,7 @@ EXAMPLES = (
             64,
         ),
     ),
-    Example(
+    WorkedExample(
         "spaces",
         _text(
             "weighted-tokens",
@@ -123,7 +125,7 @@ class Exercise:
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class ExerciseMarks:
     """Each answer: right, wrong, or not there yet."""
 
     sums: tuple[Mark, ...]
@@ -157,9 +159,11 @@ def exercise(number: int, language: str) -> Exercise:
     return Exercise(number, words, steps, f"{code:0{BITS}b}")
 
 
-def check(found: Exercise, sums: Sequence[str], bits: Sequence[str], distance: str) -> Marks:
-    """Marks the answers, one for each column."""
-    return Marks(
+def check(
+    found: Exercise, sums: Sequence[str], bits: Sequence[str], distance: str
+) -> ExerciseMarks:
+    """ExerciseMarks the answers, one for each column."""
+    return ExerciseMarks(
         _marked(sums, found.sums),
         _marked(bits, [int(bit) for bit in found.steps.bits]),
         _mark(distance, found.distance),

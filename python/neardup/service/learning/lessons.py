@@ -12,13 +12,13 @@ from neardup._util.lazy import lazy
 from neardup.service.learning import exercise as exercises
 from neardup.service.learning import model
 from neardup.service.learning.blocks import MAX_RADIUS, Table, table
-from neardup.service.learning.exercise import BLOCKS, FIRST, Exercise, Marks, check
+from neardup.service.learning.exercise import BLOCKS, FIRST, Exercise, ExerciseMarks, check
 from neardup.service.learning.steps import (
     MAX_WORDS,
     WIDTHS,
-    Beside,
     Refused,
     Steps,
+    StepsBeside,
     beside,
     given_hashes,
     parse,
@@ -48,7 +48,7 @@ class Worked:
 
     first: Steps
     second: Steps | None
-    beside: Beside | None
+    beside: StepsBeside | None
     given: dict[str, str]
 
     @lazy
@@ -88,7 +88,7 @@ class Done:
     sums: list[str]
     bits: list[str]
     distance: str
-    marks: Marks | None
+    marks: ExerciseMarks | None
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Plotted:
 
 
 @dataclass
-class Asked:
+class LessonInput:
     """Everything the page shows. What is None was refused, and `refused` says why, by lesson."""
 
     fields: dict[str, str]
@@ -144,7 +144,7 @@ class Asked:
         }
 
 
-def asked(items: Items, language: str) -> Asked:
+def asked(items: Items, language: str) -> LessonInput:
     """What is asked by the parameters of an address."""
     single = dict(reversed(items))
     fields = {**FIRST[language], **BLOCKS, "e": "1", "pbits": "64", "r": "3", "p": "5"}
@@ -153,7 +153,7 @@ def asked(items: Items, language: str) -> Asked:
         fields |= {"b": "", "as": "text", "recipe": "default"}
     fields |= {name: value for name, value in single.items() if name in fields}
     lists = {name: [v for n, v in items if n == name] for name in ("t", "w", "h", "s", "f")}
-    found = Asked(fields)
+    found = LessonInput(fields)
     lessons: dict[str, Callable[[], Any]] = {
         "worked": lambda: _worked(fields, lists),
         "blocks": lambda: _blocks(fields, single.get("flip")),

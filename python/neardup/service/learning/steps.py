@@ -191,7 +191,7 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Beside:
+class StepsBeside:
     """What changed from one text to the other.
 
     distance   bits that flipped, None if a text has no fingerprint
@@ -228,12 +228,12 @@ class Beside:
         }
 
 
-class Given:
+class GivenText:
     """Hashes set by hand. Its name, which is part of a recipe's identity, says which."""
 
     def __init__(self, codes: dict[str, int]) -> None:
         self._codes = codes
-        self.__qualname__ = f"Given.{digest(sorted(codes.items()))}"
+        self.__qualname__ = f"GivenText.{digest(sorted(codes.items()))}"
 
     def __call__(self, token: str) -> int:
         return self._codes[token]
@@ -269,7 +269,7 @@ def steps_of_words(words: Sequence[Word], name: str, bits: int, given: dict[str,
     codes = {token: int(digits, 2) for token, digits in given.items()}
     recipe = recipe_for(name, WIDTHS[0], by_hand=True)
     # A fingerprint has whole bytes; in the columns above those given every hash has a 0.
-    recipe = recipe.replace(bits=-(-width // 8) * 8, hash=Given(codes), min_features=1)
+    recipe = recipe.replace(bits=-(-width // 8) * 8, hash=GivenText(codes), min_features=1)
     return Steps(explain(pairs, recipe), width)
 
 
@@ -285,7 +285,7 @@ def given_hashes(*texts: Sequence[Word]) -> dict[str, str]:
     return found
 
 
-def beside(first: Steps, second: Steps) -> Beside:
+def beside(first: Steps, second: Steps) -> StepsBeside:
     """What changed from the first to the second."""
     one, two = first.explanation, second.explanation
     recipe = one.recipe.replace(top=None, scale=None)
@@ -294,7 +294,7 @@ def beside(first: Steps, second: Steps) -> Beside:
     flipped = tuple(a != b for a, b in zip(first.bits, second.bits, strict=False))
     signal = bool(first.bits and second.bits)
     here, there = ({f.token for f in found.features} for found in (one, two))
-    return Beside(
+    return StepsBeside(
         distance=sum(flipped) if signal else None,
         flipped=flipped if signal else (),
         cosine=cosine,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from neardup.reports.shell import line
 from neardup.service import static_files
-from neardup.service.marks import Marks, Notes
+from neardup.service.marks import Marks, NotesFile
 from neardup.service.pages import check, collection, compare, learn, marking, shell, sign_in
-from neardup.service.pages.text_cache import Kept
+from neardup.service.pages.text_cache import TextCache
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def routes(service: Service) -> list[BaseRoute]:
     """All pages, each with its twin in JSON, and the files they share with reports."""
-    kept = Kept()
-    marks = Marks(Notes(service.collection.path))
+    kept = TextCache()
+    marks = Marks(NotesFile(service.collection.path))
     return [
         *check.routes(service, kept),
         *compare.routes(service, kept, marks),

@@ -18,8 +18,8 @@ from neardup.service import answers
 from neardup.service.auth import check_write, may_write
 from neardup.service.models import MAX_ID
 from neardup.service.pages import page_input, shell
-from neardup.service.pages.page_input import Asked, Unanswerable, document_link
-from neardup.service.pages.text_cache import Given, Kept
+from neardup.service.pages.page_input import PageInput, Unanswerable, document_link
+from neardup.service.pages.text_cache import CachedText, TextCache
 from neardup.service.pages.upload import ACCEPTED, MOST_CHARACTERS
 from neardup.text.passages import Passage, shared
 from neardup.text.similarity import DEFAULT_SIMILARITY
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from neardup.collection import Collection
-    from neardup.reports.catalogue import Words
-    from neardup.service.pages.page_input import Asked
+    from neardup.reports.catalogue import Wording
+    from neardup.service.pages.page_input import PageInput
     from neardup.service.state import Service
 
 
@@ -53,7 +53,7 @@ BITS_APART = 8
 
 
 @dataclass(frozen=True)
-class Near:
+class NearDocument:
     """A document near the text; `coverage` is the share of the text that is in it, and the share
     of it that is in the text; None where there are no texts."""
 
@@ -76,7 +76,7 @@ class Near:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """What was found.
 
     nearest   the nearest documents, near or not
@@ -86,9 +86,9 @@ class Checked:
     off       ids of sources that are left out
     """
 
-    asked: Asked
+    asked: PageInput
     similarity: float
-    nearest: list[Near]
+    nearest: list[NearDocument]
     near: int
     finding: Finding | None
     whole: bool
@@ -139,7 +139,7 @@ def floor_of(documents: int) -> float:
     return next((floor for most, floor in FLOORS if documents <= most), HIGHEST_FLOOR)
 
 
-def check(service: Service, asked: Asked, similarity: float, off: Ids[str]) -> Checked:
+def check(service: Service, asked: PageInput, similarity: float, off: Ids[str]) -> CheckResult:
     """Everything the page shows; it blocks."""
     collection, text = service.collection, asked.given.text
     if not collection.stores_text:
@@ -155,7 +155,7 @@ def check(service: Service, asked: Asked, similarity: float, off: Ids[str]) -> C
     finding = copying.findings[0]
     shares = {source.id: (source.share, source.own_share) for source in finding.sources}
     nearest = [
-        Near(
+        NearDocument(
             match.id,
             match.similarity,
             match.distance,
@@ -165,11 +165,11 @@ def check(service: Service, asked: Asked, similarity: float, off: Ids[str]) -> C
         for match in matches
     ]
     near = _counted(collection, asked, similarity, nearest)
-    return Checked(asked, similarity, nearest, near, finding, whole, frozenset(off))
+    return CheckResult(asked, similarity, nearest, near, finding, whole, frozenset(off))
 
 
 def _counted(
-    collection: Collection, asked: Asked, similarity: float, nearest: Sequence[Near]
+    collection: Collection, asked: PageInput, similarity: float, nearest: Sequence[NearDocument]
 ) -> int:
     """How many documents are near, as a check of that similarity has it."""
     listed = {each.id for each in nearest if each.is_near}
@@ -179,12 +179,14 @@ def _counted(
     return min(COUNTED, len(listed.union(match.id for match in found) - {asked.id}))
 
 
-def _by_bits(collection: Collection, asked: Asked, similarity: float) -> Checked:
+def _by_bits(collection: Collection, asked: PageInput, similarity: float) -> CheckResult:
     """Where no texts are kept only fingerprints can be compared."""
     radius = collection.recipe.bits // BITS_APART
     found = collection.check(asked.given.text, radius=radius, n=COUNTED)
-    nearest = [Near(match.id, None, match.distance, True, None) for match in found[:NEAREST]]
-    return Checked(asked, similarity, nearest, len(found), None, False, frozenset())
+    nearest = [
+        NearDocument(match.id, None, match.distance, True, None) for match in found[:NEAREST]
+    ]
+    return CheckResult(asked, similarity, nearest, len(found), None, False, frozenset())
 
 
 def _text(collection: Collection, id_: str) -> str:
@@ -252,8 +254,8 @@ class CheckView:
     off: frozenset[int]
 
 
-def routes(service: Service, kept: Kept) -> list[BaseRoute]:
-    @page_input.told(service, "check")
+def routes(service: Service, kept: TextCache) -> list[BaseRoute]:
+    @page_input.problem_page(service, "check")
     async def endpoint(request: Request) -> Response:
         if request.method == "POST":
             return await _posted(request, service, kept)
@@ -264,7 +266,7 @@ def routes(service: Service, kept: Kept) -> list[BaseRoute]:
         off = request.query_params.getlist("off")[:MOST_OFF]
         return await service.run(_answer, request, service, asked, similarity, off)
 
-    @page_input.told(service, "check")
+    @page_input.problem_page(service, "check")
     async def add(request: Request) -> Response:
         check_write(request.scope, service.settings)
         async with page_input.form_of(request, service) as form:
@@ -280,7 +282,7 @@ def routes(service: Service, kept: Kept) -> list[BaseRoute]:
 
 
 async def _added(
-    request: Request, service: Service, kept: Kept, fields: dict[str, str]
+    request: Request, service: Service, kept: TextCache, fields: dict[str, str]
 ) -> Response:
     """Stores the text that was checked, if nothing is stored under that id yet."""
     id_ = fields["new_id"].strip()
@@ -300,7 +302,7 @@ async def _added(
     return page_input.see_other(request, f"{document_link(id_)}&added=1")
 
 
-async def _posted(request: Request, service: Service, kept: Kept) -> Response:
+async def _posted(request: Request, service: Service, kept: TextCache) -> Response:
     """A form was sent: the answer is at an address of its own, which can be shared."""
     async with page_input.form_of(request, service) as form:
         given = await page_input.text_of(form, service, text="text", file="file")
@@ -310,11 +312,11 @@ async def _posted(request: Request, service: Service, kept: Kept) -> Response:
     return page_input.see_other(request, address(given, kept, similarity))
 
 
-def address(given: Given, kept: Kept, similarity: str = "") -> str:
+def address(given: CachedText, kept: TextCache, similarity: str = "") -> str:
     """The page about a text."""
     more = [("similarity", similarity)] if similarity else []
     query = {"text": given.text} if page_input.in_address(given) else {"kept": kept.put(given)}
-    return Asked(given, query).link("/check", more)
+    return PageInput(given, query).link("/check", more)
 
 
 async def _empty(request: Request, service: Service) -> Response:
@@ -346,7 +348,7 @@ def form_context(service: Service) -> dict[str, Any]:
 
 
 def _answer(
-    request: Request, service: Service, asked: Asked, similarity: float, off: Sequence[str]
+    request: Request, service: Service, asked: PageInput, similarity: float, off: Sequence[str]
 ) -> Response:
     found = check(service, asked, similarity, off)
     if shell.is_twin(request):
@@ -371,7 +373,7 @@ def _answer(
     )
 
 
-def _view(found: Checked, words: Words) -> CheckView:
+def _view(found: CheckResult, words: Wording) -> CheckView:
     finding, asked = found.finding, found.asked
     threshold = [("similarity", f"{found.similarity:g}")]
 
@@ -423,7 +425,7 @@ def _view(found: Checked, words: Words) -> CheckView:
     )
 
 
-def _switches(found: Checked, view: DocumentView) -> list[SourceSwitch]:
+def _switches(found: CheckResult, view: DocumentView) -> list[SourceSwitch]:
     assert found.finding is not None  # noqa: S101
     switches = []
     for row, source in zip(view.sources, found.finding.sources, strict=False):

@@ -13,7 +13,13 @@ from neardup.service.auth import may_write
 from neardup.service.errors import TooMany
 from neardup.service.marks import Mark, Marks, NotesError, Score, score
 from neardup.service.pages import page_input, shell
-from neardup.service.pages.examples import Example, Examples, examples_of, size_said, survey_chart
+from neardup.service.pages.examples import (
+    Examples,
+    PairExample,
+    examples_of,
+    size_said,
+    survey_chart,
+)
 from neardup.service.pages.page_input import document_link
 from neardup.service.pages.survey import Survey, Surveyor
 from neardup.service.worker_pool import Busy
@@ -34,7 +40,7 @@ BEGINS = 90
 
 
 @dataclass(frozen=True)
-class Found:
+class CollectionView:
     """All that the page shows."""
 
     stats: models.Stats
@@ -83,7 +89,7 @@ class Clusterer:
 def routes(service: Service, marks: Marks) -> list[BaseRoute]:
     surveyor, clusterer = Surveyor(service), Clusterer(service)
 
-    @page_input.told(service, "collection")
+    @page_input.problem_page(service, "collection")
     async def endpoint(request: Request) -> Response:
         threshold = page_input.number_in(request, "threshold", DEFAULT_SIMILARITY, 0.0, 1.0)
         wanted = int(page_input.number_in(request, "examples", EXAMPLES, 1, MOST_EXAMPLES))
@@ -95,7 +101,7 @@ def routes(service: Service, marks: Marks) -> list[BaseRoute]:
             answers.documents, service, limit=RECENT, newest=True, texts=True
         )
         noted = await service.run(_noted, marks)
-        found = Found(stats, survey, clusters, said, recent.documents, noted, threshold)
+        found = CollectionView(stats, survey, clusters, said, recent.documents, noted, threshold)
         return await service.run(_answer, request, service, found, wanted)
 
     return shell.both("/collection", endpoint)
@@ -109,7 +115,7 @@ def _noted(marks: Marks) -> list[Mark]:
         return []
 
 
-def _answer(request: Request, service: Service, found: Found, wanted: int) -> Response:
+def _answer(request: Request, service: Service, found: CollectionView, wanted: int) -> Response:
     if shell.is_twin(request):
         return shell.twin(_as_dict(found, wanted))
     words = shell.words_of(request)
@@ -183,7 +189,7 @@ def _begins(text: str) -> str:
     return shown if len(shown) <= BEGINS else f"{shown[:BEGINS]}…"
 
 
-def _as_dict(found: Found, wanted: int) -> dict[str, Any]:
+def _as_dict(found: CollectionView, wanted: int) -> dict[str, Any]:
     pairs = Examples.chosen(found.survey, found.threshold, wanted)
     verdicts = {(mark.left, mark.right): mark.verdict for mark in found.marks}
     return {
@@ -197,7 +203,7 @@ def _as_dict(found: Found, wanted: int) -> dict[str, Any]:
         "survey": None if found.survey is None else found.survey.as_dict(),
         "threshold": found.threshold,
         "pairs": {
-            side: [{**each._asdict(), "mark": Example.verdict(each, verdicts)} for each in some]
+            side: [{**each._asdict(), "mark": PairExample.verdict(each, verdicts)} for each in some]
             for side, some in (("near", pairs[0]), ("far", pairs[1]))
         },
         "marks": {"count": len(found.marks), **found.score.as_dict()},

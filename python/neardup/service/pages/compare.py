@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup.reports.comparison import Compared, PairView, pair_view
+from neardup.reports.comparison import ComparisonReport, PairView, pair_view
 from neardup.reports.shell import line, plain
 from neardup.service.auth import may_write
 from neardup.service.marks import Marks, NotesError
 from neardup.service.pages import page_input, shell
 from neardup.service.pages.check import form_context
-from neardup.service.pages.page_input import Asked, Unanswerable, document_link
-from neardup.service.pages.text_cache import Given, Kept
+from neardup.service.pages.page_input import PageInput, Unanswerable, document_link
+from neardup.service.pages.text_cache import CachedText, TextCache
 from neardup.text.fingerprint import fingerprint
 from neardup.text.similarity import DEFAULT_SIMILARITY, Comparison, compare
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import BaseRoute
 
-    from neardup.reports.catalogue import Words
-    from neardup.service.pages.text_cache import Given
+    from neardup.reports.catalogue import Wording
+    from neardup.service.pages.text_cache import CachedText
     from neardup.service.state import Service
     from neardup.text.recipe import Recipe
 
@@ -34,7 +34,7 @@ GROUP = 8
 
 
 @dataclass(frozen=True)
-class Bit:
+class FingerprintBit:
     """A bit of both fingerprints; `place` counts from the highest, as they are written."""
 
     left: str
@@ -52,7 +52,7 @@ class Strip:
 
     bits: int
     codes: tuple[str, str]
-    groups: Sequence[Sequence[Bit]]
+    groups: Sequence[Sequence[FingerprintBit]]
 
     @property
     def differing(self) -> list[int]:
@@ -63,7 +63,7 @@ class Strip:
 class Both:
     """Two texts compared; `codes` are their fingerprints, None for one without a signal."""
 
-    texts: tuple[Given, Given]
+    texts: tuple[CachedText, CachedText]
     found: Comparison
     codes: tuple[int | None, int | None]
 
@@ -73,13 +73,13 @@ class Both:
             return None
         bits = self.found.recipe.bits
         rows = [f"{code:0{bits}b}" for code in (left, right)]
-        pairs = [Bit(a, b, at) for at, (a, b) in enumerate(zip(*rows, strict=True), 1)]
+        pairs = [FingerprintBit(a, b, at) for at, (a, b) in enumerate(zip(*rows, strict=True), 1)]
         groups = [pairs[at : at + GROUP] for at in range(0, bits, GROUP)]
         return Strip(bits, (_hex(left, bits), _hex(right, bits)), groups)
 
-    def view(self, words: Words, names: tuple[str, str]) -> PairView:
+    def view(self, words: Wording, names: tuple[str, str]) -> PairView:
         found = self.found
-        compared = Compared(
+        compared = ComparisonReport(
             names=names,
             texts=(self.texts[0].text, self.texts[1].text),
             passages=found.passages,
@@ -113,7 +113,7 @@ class Both:
         }
 
 
-def both(left: Given, right: Given, recipe: Recipe, similarity: float) -> Both:
+def both(left: CachedText, right: CachedText, recipe: Recipe, similarity: float) -> Both:
     """Compares two texts; it blocks."""
     found = compare(left.text, right.text, recipe, similarity=similarity, deadline=PATIENCE)
     codes = fingerprint(left.text, recipe), fingerprint(right.text, recipe)
@@ -127,8 +127,8 @@ def _hex(code: int, bits: int) -> str:
 # The page Compare, for two texts of anyone; and Pair, for a text beside a stored document.
 
 
-def routes(service: Service, kept: Kept, marks: Marks) -> list[BaseRoute]:
-    @page_input.told(service, "compare")
+def routes(service: Service, kept: TextCache, marks: Marks) -> list[BaseRoute]:
+    @page_input.problem_page(service, "compare")
     async def compare(request: Request) -> Response:
         if request.method == "POST":
             return await _posted(request, service, kept)
@@ -137,7 +137,7 @@ def routes(service: Service, kept: Kept, marks: Marks) -> list[BaseRoute]:
             return _empty(request, service)
         return await service.run(_answer, request, service, marks, *found, page="compare")
 
-    @page_input.told(service, "check")
+    @page_input.problem_page(service, "check")
     async def pair(request: Request) -> Response:
         asked = await page_input.asked(request, service, kept)
         if asked is None or "source" not in request.query_params:
@@ -161,12 +161,12 @@ def routes(service: Service, kept: Kept, marks: Marks) -> list[BaseRoute]:
     ]
 
 
-async def _posted(request: Request, service: Service, kept: Kept) -> Response:
+async def _posted(request: Request, service: Service, kept: TextCache) -> Response:
     async with page_input.form_of(request, service) as form:
         texts = []
         for side in ("left", "right"):
             given = await page_input.text_of(form, service, text=side, file=f"{side}_file")
-            texts.append(given or Given(page_input.field(form, side)))
+            texts.append(given or CachedText(page_input.field(form, side)))
         similarity = page_input.field(form, "similarity").strip()
     if not any(given.text for given in texts):
         raise Unanswerable(422, "problem.two_empty")
@@ -176,10 +176,10 @@ async def _posted(request: Request, service: Service, kept: Kept) -> Response:
         query = {"left": left.text, "right": right.text}
     else:
         query = {"kept": kept.put(left, right)}
-    return page_input.see_other(request, Asked(left, query).link("/compare", more))
+    return page_input.see_other(request, PageInput(left, query).link("/compare", more))
 
 
-def _given(request: Request, kept: Kept) -> tuple[Given, Given] | None:
+def _given(request: Request, kept: TextCache) -> tuple[CachedText, CachedText] | None:
     query = request.query_params
     if "kept" in query:
         found = kept.get(query["kept"])
@@ -187,7 +187,7 @@ def _given(request: Request, kept: Kept) -> tuple[Given, Given] | None:
             raise Unanswerable(404, "problem.gone")
         return found[0], found[1]
     if "left" in query or "right" in query:
-        texts = [page_input.limited(Given(query.get(side, ""))) for side in ("left", "right")]
+        texts = [page_input.limited(CachedText(query.get(side, ""))) for side in ("left", "right")]
         return texts[0], texts[1]
     return None
 
@@ -210,8 +210,8 @@ def _answer(
     request: Request,
     service: Service,
     marks: Marks,
-    left: Given,
-    right: Given,
+    left: CachedText,
+    right: CachedText,
     *,
     page: str,
     back: str = "",
@@ -244,7 +244,7 @@ def _answer(
     )
 
 
-def _typed(left: Given, right: Given) -> tuple[str, str] | None:
+def _typed(left: CachedText, right: CachedText) -> tuple[str, str] | None:
     """The texts to change and compare again, where they are short enough for a form."""
     if not page_input.in_address(left, right):
         return None

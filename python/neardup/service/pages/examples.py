@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from neardup.reports.charts import Bar, Chart, Drawing, Tick, drawn
 from neardup.reports.shell import Piece, cosine, line
-from neardup.reports.side_by_side import Beside, Shown, Sides
+from neardup.reports.side_by_side import Shown, SideBySide, Sides
 from neardup.service.marks import Mark, ordered
 from neardup.service.pages.page_input import pair_link
-from neardup.service.pages.survey import STEPS, Nearest, Survey, step_of
+from neardup.service.pages.survey import STEPS, NearestDocument, Survey, step_of
 
 if TYPE_CHECKING:
-    from neardup.reports.catalogue import Words
+    from neardup.reports.catalogue import Wording
     from neardup.service.state import Service
 
 
@@ -23,7 +23,7 @@ SHOWN = 1_500
 
 
 @dataclass(frozen=True)
-class Example:
+class PairExample:
     """A pair; `mark` is what was said of it, if anything."""
 
     left: str
@@ -36,7 +36,7 @@ class Example:
     sides: Sides
 
     @staticmethod
-    def verdict(pair: Nearest, verdicts: Mapping[tuple[str, str], str]) -> str | None:
+    def verdict(pair: NearestDocument, verdicts: Mapping[tuple[str, str], str]) -> str | None:
         return verdicts.get(ordered(pair.left, pair.right))
 
 
@@ -44,13 +44,13 @@ class Example:
 class Examples:
     """The closest to the threshold come first on both sides."""
 
-    near: Sequence[Example]
-    far: Sequence[Example]
+    near: Sequence[PairExample]
+    far: Sequence[PairExample]
 
     @staticmethod
     def chosen(
         survey: Survey | None, threshold: float, wanted: int
-    ) -> tuple[list[Nearest], list[Nearest]]:
+    ) -> tuple[list[NearestDocument], list[NearestDocument]]:
         pairs = [] if survey is None else survey.pairs()
         near = [pair for pair in pairs if pair.similarity >= threshold]
         far = [pair for pair in pairs if pair.similarity < threshold]
@@ -63,27 +63,27 @@ def examples_of(
     marks: Sequence[Mark],
     threshold: float,
     wanted: int,
-    words: Words,
+    words: Wording,
 ) -> Examples:
     """The pairs as they are shown; those with a document that is gone are left out."""
     verdicts = {(mark.left, mark.right): mark.verdict for mark in marks}
-    beside = Beside(words, None)
+    beside = SideBySide(words, None)
     near, far = Examples.chosen(survey, threshold, wanted)
 
-    def shown(pairs: list[Nearest]) -> list[Example]:
+    def shown(pairs: list[NearestDocument]) -> list[PairExample]:
         found = []
         for pair in pairs:
             texts = [_shown(service, id_) for id_ in (pair.left, pair.right)]
             if texts[0] is None or texts[1] is None:
                 continue
             found.append(
-                Example(
+                PairExample(
                     pair.left,
                     pair.right,
                     (line(pair.left), line(pair.right)),
                     cosine(pair.similarity),
                     "–" if pair.distance is None else str(pair.distance),
-                    Example.verdict(pair, verdicts) or "",
+                    PairExample.verdict(pair, verdicts) or "",
                     pair_link(pair.left, pair.right),
                     beside.pair(texts[0], texts[1]),
                 )
@@ -116,7 +116,7 @@ class SurveyChart:
     asked: int
 
 
-def survey_chart(survey: Survey, threshold: float, words: Words) -> SurveyChart | None:
+def survey_chart(survey: Survey, threshold: float, words: Wording) -> SurveyChart | None:
     """Documents by the similarity of the nearest; None if there is nothing to draw."""
     counts = survey.counts()
     if not any(counts):

@@ -15,17 +15,17 @@ from neardup.service.errors import Refusal, problem
 from neardup.service.learning import blocks, exercise, model
 from neardup.service.learning import lessons as asking
 from neardup.service.learning import model as edits
-from neardup.service.learning.lessons import Asked, asked, kept
+from neardup.service.learning.lessons import LessonInput, asked, kept
 from neardup.service.learning.steps import WIDTHS, Refused, plain
 from neardup.service.pages.learn_phrases import LESSONS, PHRASES, REFUSED
-from neardup.service.pages.page_input import told
+from neardup.service.pages.page_input import problem_page
 from neardup.service.pages.shell import both, is_twin, language_of, page, twin, words_of
 from neardup.service.requests import JSON, decoded, media_type, read
 from neardup.text.explain import number, printable, signed
 from neardup.text.presets import PRESETS
 
 if TYPE_CHECKING:
-    from neardup.reports.catalogue import Words
+    from neardup.reports.catalogue import Wording
     from neardup.service.state import Service
 
 SAID = {**PHRASES, **REFUSED, **LESSONS}
@@ -48,7 +48,7 @@ LINE = 16
 MAX_BODY = 12 * edits.MAX_TEXT + 1000
 
 
-class Question(msgspec.Struct, forbid_unknown_fields=True):
+class LessonQuestion(msgspec.Struct, forbid_unknown_fields=True):
     """A text to edit at random, and how it is fingerprinted."""
 
     text: str
@@ -57,11 +57,11 @@ class Question(msgspec.Struct, forbid_unknown_fields=True):
     seed: int = 1
 
 
-QUESTION = msgspec.json.Decoder(Question)
+QUESTION = msgspec.json.Decoder(LessonQuestion)
 
 
 def routes(service: Service) -> list[BaseRoute]:
-    @told(service, "learn")
+    @problem_page(service, "learn")
     async def learn(request: Request) -> Response:
         items = request.query_params.multi_items()
         found = await service.run(asked, items, language_of(request))
@@ -70,7 +70,7 @@ def routes(service: Service) -> list[BaseRoute]:
         # A page of many cells takes a moment to write.
         return await service.run(_written, request, service, found)
 
-    @told(service, "learn")
+    @problem_page(service, "learn")
     async def drawn(request: Request) -> Response:
         words = words_of(request, SAID)
         try:
@@ -88,7 +88,7 @@ def routes(service: Service) -> list[BaseRoute]:
             }
         )
 
-    @told(service, "learn")
+    @problem_page(service, "learn")
     async def edit(request: Request) -> Response:
         words = words_of(request, SAID)
         if media_type(request.scope) != JSON:
@@ -108,7 +108,7 @@ def routes(service: Service) -> list[BaseRoute]:
     ]
 
 
-def _written(request: Request, service: Service, found: Asked) -> Response:
+def _written(request: Request, service: Service, found: LessonInput) -> Response:
     return page(
         request,
         service,
@@ -120,7 +120,7 @@ def _written(request: Request, service: Service, found: Asked) -> Response:
     )
 
 
-def _context(found: Asked, items: asking.Items, words: Words) -> dict[str, Any]:
+def _context(found: LessonInput, items: asking.Items, words: Wording) -> dict[str, Any]:
     return {
         "asked": found,
         "fields": found.fields,
@@ -167,22 +167,22 @@ def _lines(width: int) -> list[tuple[int, int]]:
     return [(start, min(start + LINE, width)) for start in range(0, width, LINE)]
 
 
-def _twin(found: Asked) -> Response:
+def _twin(found: LessonInput) -> Response:
     if found.refused:
         return _refused(next(iter(found.refused.values())))
     return twin(found.to_dict())
 
 
-def _refused(refused: Refused, words: Words | None = None) -> Response:
+def _refused(refused: Refused, words: Wording | None = None) -> Response:
     """Problem details of RFC 9457."""
     said = words or _english()
     return problem(400, said(refused.key, **refused.values))
 
 
-def _english() -> Words:
-    from neardup.reports.catalogue import Words
+def _english() -> Wording:
+    from neardup.reports.catalogue import Wording
 
-    return Words("en", SAID)
+    return Wording("en", SAID)
 
 
 def _bits(text: str) -> int:

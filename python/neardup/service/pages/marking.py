@@ -29,7 +29,7 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def routes(service: Service, marks: Marks) -> list[BaseRoute]:
-    @page_input.told(service, "collection")
+    @page_input.problem_page(service, "collection")
     async def mark(request: Request) -> Response:
         check_write(request.scope, service.settings)
         async with page_input.form_of(request, service) as form:
@@ -41,7 +41,7 @@ def routes(service: Service, marks: Marks) -> list[BaseRoute]:
         await service.run(_set, service, marks, left, right, verdict)
         return page_input.see_other(request, back)
 
-    @page_input.told(service, "collection")
+    @page_input.problem_page(service, "collection")
     async def exported(request: Request) -> Response:
         found = await service.run(marks.all)
         if shell.is_twin(request):

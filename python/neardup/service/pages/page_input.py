@@ -16,18 +16,18 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from neardup.files.documents.sandbox import TooLongError
+from neardup.files.documents.sandbox import DocumentTooLongError
 from neardup.reports.shell import line
 from neardup.service import answers
 from neardup.service.errors import Refusal, refusal_of
 from neardup.service.marks import NotesError
 from neardup.service.pages import shell
-from neardup.service.pages.text_cache import Given, Kept
+from neardup.service.pages.text_cache import CachedText, TextCache
 from neardup.service.pages.upload import MOST_CHARACTERS, UnreadableFile, text_from
 from neardup.service.requests import Gone, media_type, read
 
 if TYPE_CHECKING:
-    from neardup.reports.catalogue import Words
+    from neardup.reports.catalogue import Wording
     from neardup.service.state import Service
 
 
@@ -103,10 +103,10 @@ class Unanswerable(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageInput:
     """A text, the part of the address that leads to it, and its id if it is in the collection."""
 
-    given: Given
+    given: CachedText
     query: Mapping[str, str]
     id: str | None = None
 
@@ -114,7 +114,7 @@ class Asked:
         return f"{path}?{urlencode([*self.query.items(), *more], errors='replace')}"
 
 
-def told(service: Service, page: str) -> Callable[[shell.Endpoint], shell.Endpoint]:
+def problem_page(service: Service, page: str) -> Callable[[shell.Endpoint], shell.Endpoint]:
     """What goes wrong is told on a page, or by the twin as a problem."""
 
     def decorate(endpoint: shell.Endpoint) -> shell.Endpoint:
@@ -142,7 +142,7 @@ def told(service: Service, page: str) -> Callable[[shell.Endpoint], shell.Endpoi
     return decorate
 
 
-def _refusal(error: Exception, words: Words) -> Refusal:
+def _refusal(error: Exception, words: Wording) -> Refusal:
     """What is told of an error, in the language of the page as far as there are words for it."""
     if isinstance(error, Unanswerable):
         return Refusal(error.status, words(error.phrase, **error.values))
@@ -156,41 +156,41 @@ def _refusal(error: Exception, words: Words) -> Refusal:
 
 
 async def asked(
-    request: Request, service: Service, kept: Kept, *, text: str = "text"
-) -> Asked | None:
+    request: Request, service: Service, kept: TextCache, *, text: str = "text"
+) -> PageInput | None:
     """What the address speaks of; None if of nothing. `text` is the name of the parameter."""
     query = request.query_params
     if text in query:
-        return Asked(limited(Given(query[text])), {text: query[text]})
+        return PageInput(limited(CachedText(query[text])), {text: query[text]})
     if "kept" in query:
         found = kept.get(query["kept"])
         if found is None or len(found) != 1:
             raise Unanswerable(404, "problem.gone")
-        return Asked(found[0], {"kept": query["kept"]})
+        return PageInput(found[0], {"kept": query["kept"]})
     if "id" in query:
         return await stored(service, query["id"])
     return None
 
 
-async def stored(service: Service, id_: str, name: str = "id") -> Asked:
+async def stored(service: Service, id_: str, name: str = "id") -> PageInput:
     """A document of the collection."""
     found = await service.run(answers.document, service, id_)
     if found.text is None:
         raise Unanswerable(409, "problem.no_texts")
-    return Asked(limited(Given(found.text, id_)), {name: id_}, id_)
+    return PageInput(limited(CachedText(found.text, id_)), {name: id_}, id_)
 
 
 def document_link(id_: str) -> str:
     """The page about a document of the collection."""
-    return Asked(Given("", id_), {"id": id_}, id_).link("/check")
+    return PageInput(CachedText("", id_), {"id": id_}, id_).link("/check")
 
 
 def pair_link(left: str, right: str) -> str:
     """Two documents of the collection side by side."""
-    return Asked(Given("", left), {"id": left}, left).link("/pair", [("source", right)])
+    return PageInput(CachedText("", left), {"id": left}, left).link("/pair", [("source", right)])
 
 
-def limited(given: Given) -> Given:
+def limited(given: CachedText) -> CachedText:
     if len(given.text) > MOST_CHARACTERS:
         raise _long(len(given.text))
     return given
@@ -235,7 +235,7 @@ def coded(form: FormData, name: str) -> str:
     return unquote(field(form, name), errors="replace")
 
 
-async def text_of(form: FormData, service: Service, *, text: str, file: str) -> Given | None:
+async def text_of(form: FormData, service: Service, *, text: str, file: str) -> CachedText | None:
     """The text of a form: the file if there is one, or else what was typed."""
     brought = form.get(file)
     if isinstance(brought, UploadFile) and (brought.filename or brought.size):
@@ -243,16 +243,16 @@ async def text_of(form: FormData, service: Service, *, text: str, file: str) -> 
         name = (brought.filename or "").replace("\\", "/").rsplit("/", 1)[-1][:200]
         try:
             found, encoding = await service.reading.run(text_from, name, data)
-        except TooLongError as error:
+        except DocumentTooLongError as error:
             raise _long(error.count) from None
         except UnreadableFile as error:
             raise Unanswerable(422, error.phrase, file=name, reason=error.reason) from None
-        return Given(found, name, encoding)
+        return CachedText(found, name, encoding)
     typed = field(form, text)
-    return limited(Given(typed)) if typed.strip() else None
+    return limited(CachedText(typed)) if typed.strip() else None
 
 
-def in_address(*texts: Given) -> bool:
+def in_address(*texts: CachedText) -> bool:
     """Whether texts can be in the address itself."""
     room = ADDRESS_CHARACTERS
     for given in texts:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from neardup.reports.catalogue import LANGUAGES, Catalogue, Words
+from neardup.reports.catalogue import LANGUAGES, Catalogue, Wording
 from neardup.reports.shell import number
 from neardup.service.auth import COOKIE, KEY, RIGHTS
 from neardup.service.pages.phrases import COLLECTION_PHRASES, PHRASES
@@ -67,9 +67,9 @@ def theme_of(request: Request) -> str:
     return "auto"
 
 
-def words_of(request: Request, phrases: Catalogue | None = None) -> Words:
+def words_of(request: Request, phrases: Catalogue | None = None) -> Wording:
     """All phrases in the language of whoever asks."""
-    return Words(language_of(request), {**COMMON, **(phrases or {})})
+    return Wording(language_of(request), {**COMMON, **(phrases or {})})
 
 
 def with_query(request: Request, path: str, **changes: str | None) -> str:

@@ -22,7 +22,7 @@ MOST_BYTES = 8 << 10
 
 
 def routes(service: Service) -> list[BaseRoute]:
-    @page_input.told(service, "")
+    @page_input.problem_page(service, "")
     async def sign_in(request: Request) -> Response:
         rights: Rights | None = request.scope.get(RIGHTS)
         if rights is None:

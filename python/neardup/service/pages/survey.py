@@ -29,7 +29,7 @@ FEW, MOST_TRIES = 2, 50
 PAGE = 20
 
 
-class Nearest(NamedTuple):
+class NearestDocument(NamedTuple):
     """A document of the sample and the one nearest to it."""
 
     left: str
@@ -54,7 +54,7 @@ class Survey:
     done: int = 0
     without_signal: int = 0
     alone: int = 0
-    nearest: list[Nearest] = field(default_factory=list)
+    nearest: list[NearestDocument] = field(default_factory=list)
     finished: bool = False
     began: float = field(default_factory=time.monotonic)
 
@@ -65,9 +65,9 @@ class Survey:
             counts[step_of(each.similarity)] += 1
         return counts
 
-    def pairs(self) -> list[Nearest]:
+    def pairs(self) -> list[NearestDocument]:
         """Each pair once, the most similar first."""
-        found: dict[tuple[str, str], Nearest] = {}
+        found: dict[tuple[str, str], NearestDocument] = {}
         for each in self.nearest:
             key = min(each.left, each.right), max(each.left, each.right)
             found.setdefault(key, each)
@@ -192,10 +192,10 @@ def _ask(collection: Collection, survey: Survey, some: list[Stored]) -> None:
         return
     # Itself and another one.
     table = collection.check([one.text for one in asked], survey.floor, n=2)
-    best: dict[int, Nearest] = {}
+    best: dict[int, NearestDocument] = {}
     columns = (table[name].to_pylist() for name in ("query", "id", "similarity", "distance"))
     for query, id_, similarity, distance in zip(*columns, strict=True):
         if id_ != asked[query].id and query not in best:
-            best[query] = Nearest(asked[query].id, id_, similarity, distance)
+            best[query] = NearestDocument(asked[query].id, id_, similarity, distance)
     survey.nearest += best.values()
     survey.alone += len(asked) - len(best)

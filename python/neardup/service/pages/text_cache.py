@@ -13,7 +13,7 @@ MOST = 2_000
 
 
 @dataclass(frozen=True)
-class Given:
+class CachedText:
     """A text and what it is called; `note` says how it was read, if that is worth a word."""
 
     text: str
@@ -26,16 +26,16 @@ class Given:
         return 4 * len(self.text) + len(self.name) + 200
 
 
-class Kept:
+class TextCache:
     """The last texts, by name; the one that was not asked for longest goes first."""
 
     def __init__(self, most_bytes: int = MOST_BYTES, most: int = MOST) -> None:
-        self._texts: OrderedDict[str, tuple[Given, ...]] = OrderedDict()
+        self._texts: OrderedDict[str, tuple[CachedText, ...]] = OrderedDict()
         self._lock = threading.Lock()
         self._bytes = 0
         self._most_bytes, self._most = most_bytes, most
 
-    def put(self, *texts: Given) -> str:
+    def put(self, *texts: CachedText) -> str:
         """Keeps texts that belong together; returns their name. The newest always stay."""
         name = secrets.token_urlsafe(12)
         with self._lock:
@@ -48,7 +48,7 @@ class Kept:
                 self._bytes -= sum(text.size for text in old)
         return name
 
-    def get(self, name: str) -> tuple[Given, ...] | None:
+    def get(self, name: str) -> tuple[CachedText, ...] | None:
         with self._lock:
             if name not in self._texts:
                 return None

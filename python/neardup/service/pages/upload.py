@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from neardup.files.documents import sandbox
-from neardup.files.documents.prose import NotReadError
-from neardup.files.documents.sandbox import TooLongError
+from neardup.files.documents.prose import UnreadableDocumentError
+from neardup.files.documents.sandbox import DocumentTooLongError
 from neardup.files.documents.whole_files import KINDS
 from neardup.files.reading import encodings
 from neardup.files.reading.document import GZIP, ZSTD
@@ -40,7 +40,7 @@ def text_from(name: str, data: bytes, most: int = MOST_CHARACTERS) -> tuple[str,
         return _document(kind, data, most), ""
     text, encoding = _plain(data)
     if len(text) > most:
-        raise TooLongError(len(text))
+        raise DocumentTooLongError(len(text))
     return text, encoding
 
 
@@ -67,7 +67,7 @@ def _plain(data: bytes) -> tuple[str, str]:
 def _document(kind: str, data: bytes, most: int) -> str:
     try:
         return sandbox.text_of(kind, data, most)
-    except NotReadError as why:
+    except UnreadableDocumentError as why:
         raise UnreadableFile(
             "file.unreadable", f"{why}{f'; {why.hint}' if why.hint else ''}"
         ) from None
