@@ -9,16 +9,16 @@ import pytest
 @pytest.mark.parametrize(
     "name",
     [
-        "clusters",
+        "near.clusters",
         "collection.collection",
-        "dedup",
-        "evidence.copying",
-        "evidence.quotations",
-        "fingerprint",
-        "frames",
-        "pairs",
-        "passages",
-        "similarity",
+        "near.dedup",
+        "copying.check",
+        "copying.rules",
+        "text.fingerprint",
+        "near.frames",
+        "near.pairs",
+        "text.passages",
+        "text.similarity",
     ],
 )
 def test_examples(name: str) -> None:

@@ -82,7 +82,7 @@ def test_opening_waits_while_another_process_makes_the_collection(
     finish.join()
     # If nothing comes of it, it is refused.
     (path / DATABASE).unlink()
-    monkeypatch.setattr(opening, "PATIENCE", 0.05)
+    monkeypatch.setattr(opening, "LOCK_TIMEOUT", 0.05)
     with pytest.raises(nd.LockedCollectionError, match=f"process {os.getpid()} is writing"):
         nd.Collection.open(path)
     other.release()

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from test_dedup import corpora, sample
 
 import neardup as nd
 from helpers import borderline_pairs
 from helpers.timing import assert_linear
+from near.test_dedup import corpora, sample
 from neardup.near.pair_graph import connected, star
 from reference.dedup import labels, near_pairs, order_of
 

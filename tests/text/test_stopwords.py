@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from neardup.text import vocabulary
 from neardup.text.vocabulary import BUILT_IN, Stopwords
 
 
@@ -37,7 +38,7 @@ def test_english_contractions_come_with_both_apostrophes() -> None:
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_built_in_files_hold_a_clean_word_a_line(name: str) -> None:
-    path = Path(__import__("neardup.text.vocabulary").stopwords.__file__).with_name(f"{name}.txt")
+    path = Path(vocabulary.__file__).with_name("stopwords") / f"{name}.txt"
     lines = path.read_text("utf-8").splitlines()
     assert lines == [line.strip().lower() for line in lines if line.strip()]
     assert len(lines) == len(set(lines))

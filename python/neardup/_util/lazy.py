@@ -32,9 +32,9 @@ class lazy(Generic[T]):
 
 # A lock that a fork waits for.
 #
-# A forked process has one thread and the locks of all. Whoever loads a module, or makes something
-# that takes locks of its own, holds this one meanwhile: else what another thread was about to finish
-# would never be ready in the child.
+# A forked child has one thread but inherits every lock. Code that imports a module, or builds
+# something that takes locks, holds this one: otherwise work another thread had begun would never be
+# finished in the child.
 
 UNFORKED = threading.RLock()
 # Here, and not where it is needed: hooks that are registered while a fork is under way are called

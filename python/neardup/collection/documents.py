@@ -267,7 +267,7 @@ AT_ONCE, PACKED_AT_ONCE = 1024, 16
 
 
 class PreparedBatch:
-    """DocumentColumns of different ids, their fingerprints, and their sketches where texts are kept."""
+    """Documents of different ids, with their fingerprints, and sketches if texts are stored."""
 
     def __init__(self, documents: DocumentColumns, recipe: Recipe, *, texts: bool) -> None:
         import numpy as np

@@ -83,11 +83,11 @@ class RunTerms:
 # found: derived from the texts, and disposable.
 #
 # Where they are kept (`search=True`, `runs=True`), they lie in files, each with all documents of a
-# range of keys as of when it was written. A key is given once and never changes its meaning, so a
-# file stays right for ever, but for documents that were removed since. Files are known by what is in
-# their headers: the collection, what the terms depend on, the range of keys, and how many removals
-# there had been. Documents after the last file are read from their texts. Where a file is lost or
-# damaged, so are those in it, and the next writer writes it anew.
+# range of keys as of when it was written. A key never changes its meaning, so a file stays right
+# for ever, except for documents removed since. A file is identified by its header:
+# the collection, what the terms depend on, the range of keys, and how many removals there had been.
+# Documents after the last file are read from their texts. The next writer rebuilds a file that is
+# lost or damaged.
 #
 # A file is written when enough documents have gathered, together with those before it that are not
 # much larger: so there are few, and a posting is moved a few times in its life.

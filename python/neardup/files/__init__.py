@@ -1,1 +1,3 @@
 """Files in and out."""
+
+from neardup.files import reading as reading

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from neardup.http.messages import Response
-from neardup.http.views import Views
 from neardup.text.features import Feature
 from neardup.text.features import features as features_of
 from neardup.text.recipe import Recipe, as_recipe
@@ -21,6 +20,8 @@ def features(response: Response, recipe: Recipe | str | os.PathLike[str] = "http
             f"response is of type {type(response).__name__}; "
             "pass a Response, such as neardup.http.responses(path) gives"
         )
+    from neardup.http.views import Views
+
     chosen = as_recipe(recipe)
     (text,) = Views(chosen.viewing()).views_of([response])[0].to_pylist()
     return features_of(text, chosen)

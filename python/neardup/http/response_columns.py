@@ -20,7 +20,7 @@ NUMBERS = ("status", "length")
 
 
 class ResponseColumns:
-    """Columns of `neardup.files.reading.batch.FACTS`, and perhaps one that responses are grouped by.
+    """The columns `FACTS` of responses, and perhaps one that responses are grouped by.
 
     batches  in the order of the rows; views of a mapped file
     """

@@ -162,7 +162,7 @@ def test_whatever_stops_the_program_leaves_no_process(tmp_path: Path, stop: sign
     code = (
         "import sys, threading, time\n"
         "from neardup.cli import signals\n"
-        "from neardup.files.reading import pdf_worker\n"
+        "from neardup.files.documents import pdf_worker\n"
         "signals.listen()\n"
         "pdf_worker.SECONDS, pdf_worker.MEMORY = 30.0, 1 << 30\n"
         "worker = pdf_worker._Worker()\n"
@@ -192,7 +192,8 @@ def test_a_program_that_ends_leaves_no_process(tmp_path: Path) -> None:
     path.write_bytes(ONE)
     code = (
         "import sys\n"
-        "from neardup.files.reading import pdf_worker, text_of\n"
+        "from neardup.files.documents import pdf_worker\n"
+        "from neardup.files.reading import text_of\n"
         "text_of(sys.argv[1])\n"
         "print(pdf_worker._Worker.current._process.pid)\n"
     )

@@ -37,7 +37,7 @@ def test_whole_members_are_what_gzip_says(
 ) -> None:
     data = b"".join(gzip.compress(part) + bytes(zeros) for part in parts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compression, "PIECE", piece)
+        patch.setattr(compression, "GZIP_PIECE", piece)
         found, members = unpacked(data, size)
     assert found == b"".join(parts)
     assert members.breaks == []

@@ -128,7 +128,7 @@ def _greeted(master: str) -> str:
 
 # A first task that only loads neardup: whether workers can do anything at all.
 #
-# Spark waits for a Python that has begun and never answers, however long. A job may run for days, so
+# Spark waits for ever for a Python worker that starts and never answers. A job may run for days, so
 # only this task, which has nothing to do, has a limit; the wait for a machine to run it has none.
 
 # Seconds that the task may run: Spark unpacks an environment that was shipped in it.

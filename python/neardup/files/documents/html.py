@@ -117,7 +117,7 @@ def _is_hidden(node: Any, tag: str) -> bool:
 
 # HTML without tags that would make its tree deep, or many times as large as the page.
 #
-# Both are a matter of a few kilobytes. Deep trees take time that grows with the square of the depth.
+# A few kilobytes are enough for both. Deep trees take time quadratic in the depth.
 # Formatting that is left open is made anew in every paragraph that follows.
 
 # Browsers stop nesting here too.
