@@ -1,1 +1,0 @@
-"""HTTP messages: what a response is, how its parts are decoded, and what of it is compared."""
