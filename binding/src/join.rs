@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use neardup_core::{Equal, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream};
+use neardup_core::{Equal, Input, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, RadiusJoin};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -11,10 +11,11 @@ use pyo3::types::PyDict;
 use crate::threads::{TICK, interruptible};
 use crate::{guard, refuse};
 
-type Columns<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u16>>);
+type PairColumns<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u16>>);
 type Values<'py> = PyReadonlyArray2<'py, u64>;
 type Signal<'py> = Option<PyReadonlyArray1<'py, bool>>;
-type Table<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u16>>, Bound<'py, PyDict>);
+type PairTable<'py> =
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u16>>, Bound<'py, PyDict>);
 
 fn input<'a>(values: &'a Values<'_>, signal: &'a Signal<'_>) -> PyResult<Input<'a>> {
     let signal = signal.as_ref().map(|signal| signal.as_slice()).transpose()?;
@@ -42,7 +43,7 @@ fn describe<'py>(py: Python<'py>, plan: &JoinPlan) -> PyResult<Bound<'py, PyDict
     Ok(fields)
 }
 
-fn columns<'py>(py: Python<'py>, pairs: &[Pair]) -> Columns<'py> {
+fn columns<'py>(py: Python<'py>, pairs: &[Pair]) -> PairColumns<'py> {
     (
         PyArray1::from_iter(py, pairs.iter().map(|pair| i64::from(pair.left))),
         PyArray1::from_iter(py, pairs.iter().map(|pair| i64::from(pair.right))),
@@ -69,7 +70,7 @@ fn join_plan<'py>(
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let input = input(&values, &signal)?;
-    let plan = interruptible(py, None, |_| Join::new(input, settings.into()).map(|join| join.plan().clone()))?;
+    let plan = interruptible(py, None, |_| RadiusJoin::new(input, settings.into()).map(|join| join.plan().clone()))?;
     describe(py, &plan.map_err(refuse)?)
 }
 
@@ -82,11 +83,11 @@ fn pairs<'py>(
     settings: Settings,
     equal: &str,
     threads: Option<usize>,
-) -> PyResult<Table<'py>> {
+) -> PyResult<PairTable<'py>> {
     let equal: Equal = equal.parse().map_err(refuse)?;
     let input = input(&values, &signal)?;
     let found = interruptible(py, threads, |stop| {
-        let join = Join::new(input, settings.into())?;
+        let join = RadiusJoin::new(input, settings.into())?;
         let plan = join.plan().clone();
         neardup_core::pairs(join, equal, stop).map(|pairs| (pairs, plan))
     })?;
@@ -108,7 +109,7 @@ fn clusters<'py>(
     let linkage: Linkage = linkage.parse().map_err(refuse)?;
     let input = input(&values, &signal)?;
     let labels = interruptible(py, threads, |stop| {
-        Join::new(input, settings.into()).map(|join| neardup_core::clusters(join, linkage, stop))
+        RadiusJoin::new(input, settings.into()).map(|join| neardup_core::clusters(join, linkage, stop))
     })?;
     let labels = labels.map_err(refuse)?;
     Ok(PyArray1::from_iter(py, labels.into_iter().map(i64::from)))
@@ -134,7 +135,7 @@ impl PyPairStream {
     ) -> PyResult<Self> {
         let equal: Equal = equal.parse().map_err(refuse)?;
         let input = input(&values, &signal)?;
-        let join = interruptible(py, threads, |_| Join::new(input, settings.into()))?.map_err(refuse)?;
+        let join = interruptible(py, threads, |_| RadiusJoin::new(input, settings.into()))?.map_err(refuse)?;
         let plan = join.plan().clone();
         let stream = PairStream::start(join, equal, threads).map_err(refuse)?;
         Ok(PyPairStream { stream: Mutex::new(Some(stream)), plan })
@@ -145,7 +146,7 @@ impl PyPairStream {
         describe(py, &self.plan)
     }
 
-    fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Columns<'py>>> {
+    fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<PairColumns<'py>>> {
         loop {
             let next = py.detach(|| {
                 guard(|| {

@@ -1,6 +1,6 @@
 //! Lines of JSON → columns for Arrow.
 
-use neardup_core::jsonl::{self, Columns, Making};
+use neardup_core::jsonl::{self, FieldNames, Making};
 use neardup_core::near::SKETCH_BYTES;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::buffer::PyBuffer;
@@ -38,7 +38,7 @@ pub(crate) fn read(
     threads: Option<usize>,
     making: Option<Making<'_>>,
 ) -> PyResult<JsonLines> {
-    let columns = Columns { texts, id, id_required };
+    let columns = FieldNames { texts, id, id_required };
     let (bytes, threads) = (bytes_of(data)?, Threads::new(threads)?);
     let records = py.detach(|| threads.run(|| jsonl::read(bytes, &columns, name, first, making)))?;
     let column = |data: &[u8], ends: &[i64]| -> PyResult<Py<PyAny>> {

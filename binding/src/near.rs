@@ -4,7 +4,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use neardup_core::Linkage;
-use neardup_core::near::{Candidate, Candidates, Dense, Join, Links, Near, Plan, SKETCH_BYTES, Seen, Sketch, twins};
+use neardup_core::near::{
+    Candidate, Candidates, Dense, Links, Near, NearJoin, Plan, Progress, SKETCH_BYTES, Sketch, twins,
+};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -95,7 +97,7 @@ impl PyNearJoin {
                 rank
             });
             let twins = twins(rows, rank.as_deref());
-            let join = Join::new(rows, &plan, signal, &twins, order, first);
+            let join = NearJoin::new(rows, &plan, signal, &twins, order, first);
             let (texts, first) = (join.rows.into_owned(), join.first);
             (twins, texts, first)
         })?;
@@ -137,7 +139,7 @@ impl PyNearJoin {
     ) -> PyResult<(Rows<'py>, Rows<'py>)> {
         let borrowed = self.sketches.bind(py).try_readonly()?;
         let sketches = bytes_of(&borrowed)?;
-        let seen = Seen::default();
+        let seen = Progress::default();
         let watch = || match &told {
             Some(told) => told.call1((seen.tables.load(Relaxed), seen.candidates.load(Relaxed))).map(drop),
             None => Ok(()),
@@ -281,8 +283,8 @@ impl PyNearJoin {
         self.found.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    fn join<'a>(&'a self, sketches: &'a [Sketch]) -> Join<'a> {
-        Join::of(sketches, &self.rows, self.first, &self.plan)
+    fn join<'a>(&'a self, sketches: &'a [Sketch]) -> NearJoin<'a> {
+        NearJoin::of(sketches, &self.rows, self.first, &self.plan)
     }
 
     /// The candidates that are near.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 
-use neardup_core::jsonl::{self, Columns};
+use neardup_core::jsonl::{self, FieldNames};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -21,7 +21,7 @@ enum Kind {
     /// One after the other in a buffer, each known by where it ends.
     Memory { data: PyBuffer<u8>, ends: Py<PyArray1<i64>> },
     /// In files: for each row the number of the file, start and end.
-    Files { files: Vec<Stored>, columns: Columns, places: Py<PyArray2<i64>> },
+    Files { files: Vec<Stored>, columns: FieldNames, places: Py<PyArray2<i64>> },
 }
 
 struct Stored {
@@ -47,7 +47,7 @@ impl PyTexts {
         };
         let files = files.into_iter().map(open).collect::<PyResult<_>>()?;
         // No column of that name is needed: only texts are looked at.
-        let columns = Columns { texts: columns, id: String::new(), id_required: false };
+        let columns = FieldNames { texts: columns, id: String::new(), id_required: false };
         Ok(PyTexts(Kind::Files { files, columns, places }))
     }
 
@@ -95,7 +95,7 @@ impl PyTexts {
 
 enum Source<'a> {
     Memory { data: &'a [u8], ends: &'a [i64] },
-    Files { files: &'a [Stored], columns: &'a Columns, places: &'a [i64] },
+    Files { files: &'a [Stored], columns: &'a FieldNames, places: &'a [i64] },
 }
 
 /// Reads texts, without Python, from many threads.

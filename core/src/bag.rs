@@ -7,8 +7,8 @@ pub(crate) struct Entry<const W: usize> {
     pub(crate) key: u64,
     pub(crate) hash: [u64; W],
     pub(crate) count: u32,
-    /// What the weight needs to know of the token itself.
-    pub(crate) shortness: u8,
+    /// The weight class of the token; of a token of a response, its view too.
+    pub(crate) class: u8,
 }
 
 /// An open-addressing table over a dense list, reused from text to text.
@@ -24,7 +24,7 @@ pub(crate) struct Bag<const W: usize> {
 const SMALLEST: usize = 256;
 
 impl<const W: usize> Bag<W> {
-    const BLANK: Entry<W> = Entry { key: 0, hash: [0; W], count: 0, shortness: 0 };
+    const BLANK: Entry<W> = Entry { key: 0, hash: [0; W], count: 0, class: 0 };
 
     /// Empties the bag and makes it ready for about `expected` distinct tokens.
     pub(crate) fn start(&mut self, expected: usize) {
@@ -42,10 +42,10 @@ impl<const W: usize> Bag<W> {
     /// Nobody can foresee whether it is, so nothing branches on it: the token is written to the next
     /// free place, and found there or where it stood before.
     #[inline(always)]
-    pub(crate) fn add(&mut self, key: u64, hash: [u64; W], shortness: u8) -> bool {
+    pub(crate) fn add(&mut self, key: u64, hash: [u64; W], class: u8) -> bool {
         let mask = self.slots.len() - 1;
         let mut slot = key as usize & mask;
-        self.entries[self.length] = Entry { key, hash, count: 0, shortness };
+        self.entries[self.length] = Entry { key, hash, count: 0, class };
         let place = loop {
             let index = self.slots[slot] as usize;
             let place = if index == 0 { self.length } else { index - 1 };

@@ -145,18 +145,18 @@ pub(crate) fn usual_han_length(text: &str) -> usize {
     3 * characters.iter().position(other).unwrap_or(characters.len())
 }
 
-static TABLE: Once<Table> = Once::new(Table::build);
+static TABLE: Once<CharTable> = Once::new(CharTable::build);
 
 const PAGE: usize = 256;
 
 /// Two-stage table: equal pages are stored once. Built in some milliseconds at first use,
 /// so that the Unicode data has one source, the ICU crates, and none of it is generated code.
-struct Table {
+struct CharTable {
     pages: Vec<u16>,
     entries: Vec<Class>,
 }
 
-impl Table {
+impl CharTable {
     #[inline]
     fn get(&self, c: char) -> Class {
         let code = c as usize;
@@ -164,9 +164,9 @@ impl Table {
         self.entries[page * PAGE + code % PAGE]
     }
 
-    fn build() -> Table {
+    fn build() -> CharTable {
         let properties = Properties::new();
-        let mut table = Table { pages: Vec::new(), entries: Vec::new() };
+        let mut table = CharTable { pages: Vec::new(), entries: Vec::new() };
         for start in (0..0x11_0000u32).step_by(PAGE) {
             // Planes 4 to 13 are unassigned, 15 and 16 private: no page of theirs differs.
             let blank = (0x4_0000..0xE_0000).contains(&start) || start >= 0xF_0000;

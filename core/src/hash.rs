@@ -4,6 +4,11 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128, xxh3_128_with_seed};
 
 use crate::error::{Error, choose};
 
+/// 2^64 divided by the golden ratio: an odd multiplier whose bits have no pattern.
+pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The same for 32 bits.
+pub(crate) const GOLDEN_32: u32 = (GOLDEN >> 32) as u32;
+
 /// The hash a token votes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenHash {
@@ -175,6 +180,35 @@ fn add_block(state: &mut [u32; 3], bytes: &[u8]) {
     block[..bytes.len()].copy_from_slice(bytes);
     for (word, quarter) in state.iter_mut().zip(block.chunks_exact(4)) {
         *word = word.wrapping_add(u32::from_le_bytes([quarter[0], quarter[1], quarter[2], quarter[3]]));
+    }
+}
+
+/// A cache of the hashes of the latest tokens: MD5 costs a hundred nanoseconds, and texts share most of their tokens.
+/// Keyed by XXH3 of the token; each worker serves one recipe, so one hash and width.
+pub(crate) struct HashCache<const W: usize> {
+    slots: Vec<(u64, [u64; W])>,
+}
+
+impl<const W: usize> HashCache<W> {
+    const SLOTS: usize = 1 << 17;
+
+    /// Returns the hash of the token with this key; computes it if it is not cached.
+    pub(crate) fn get(&mut self, key: u64, hash: impl FnOnce() -> [u64; W]) -> [u64; W] {
+        if self.slots.is_empty() {
+            // An empty slot must match no key: key !i never belongs into slot i.
+            self.slots = (0..Self::SLOTS as u64).map(|slot| (!slot, [0; W])).collect();
+        }
+        let slot = &mut self.slots[key as usize % Self::SLOTS];
+        if slot.0 != key {
+            *slot = (key, hash());
+        }
+        slot.1
+    }
+}
+
+impl<const W: usize> Default for HashCache<W> {
+    fn default() -> Self {
+        HashCache { slots: Vec::new() }
     }
 }
 

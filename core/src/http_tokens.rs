@@ -7,7 +7,7 @@
 use memchr::memchr_iter;
 
 use crate::http::VIEWS;
-use crate::weights::{FULL, ONCE, shortness};
+use crate::weights::{FULL, ONCE, weight_class};
 use crate::words::{Piece, each_piece, each_word};
 
 const STATUS: usize = 0;
@@ -306,7 +306,7 @@ fn words(line: &str, shingled: bool, scratch: &mut ViewScratch, sink: &mut dyn F
             }
         };
         match piece {
-            Piece::Word(word) => weighed(word, shortness(word)),
+            Piece::Word(word) => weighed(word, weight_class(word)),
             run => run.each_part(&mut weighed),
         }
         if !shingled {
@@ -343,7 +343,7 @@ fn joined(words: &str, (token, group): (&mut String, usize), sink: &mut dyn FnMu
 /// Words, and the parts of runs without spaces, with the classes they weigh by.
 fn each_weighed<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str, u8)) {
     each_piece(text, |piece| match piece {
-        Piece::Word(word) => sink(word, shortness(word)),
+        Piece::Word(word) => sink(word, weight_class(word)),
         run => run.each_part(&mut |part, class| sink(part, class)),
     });
 }

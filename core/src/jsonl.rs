@@ -23,7 +23,7 @@ const JOINT: &str = "\n";
 
 /// Which columns are wanted.
 #[derive(Clone, Debug)]
-pub struct Columns {
+pub struct FieldNames {
     /// The text; several are joined, and one of them has to be there.
     pub texts: Vec<String>,
     /// The id.
@@ -73,7 +73,7 @@ pub struct Making<'a> {
 /// Reads whole lines, on the threads of the current rayon pool. A record without an id is called `name`:line, where
 /// the first line has the number `first`. If something is made of the texts, they are not handed over: `text_ends` then
 /// only tells their lengths.
-pub fn read(data: &[u8], columns: &Columns, name: &str, first: i64, making: Option<Making<'_>>) -> Records {
+pub fn read(data: &[u8], columns: &FieldNames, name: &str, first: i64, making: Option<Making<'_>>) -> Records {
     let parts = parts(data);
     let counts: Vec<i64> = parts.par_iter().map(|part| count_lines(&data[part.clone()]) as i64).collect();
     let lines: Vec<i64> = (0..parts.len()).map(|part| counts[..part].iter().sum()).collect();
@@ -95,7 +95,7 @@ pub fn read(data: &[u8], columns: &Columns, name: &str, first: i64, making: Opti
 }
 
 /// The text of one line that `read` has taken before; None if it is no longer such a line.
-pub fn text_of(line: &[u8], columns: &Columns) -> Option<String> {
+pub fn text_of(line: &[u8], columns: &FieldNames) -> Option<String> {
     let mut reader = Reader::new(columns, "", 0, None);
     let mut fields = Fields::new(columns);
     reader.fill(line, &mut fields).then(|| {
@@ -149,7 +149,7 @@ struct Maker<'a> {
 
 /// Reads one part, record after record into the same buffers.
 struct Reader<'a> {
-    columns: &'a Columns,
+    columns: &'a FieldNames,
     name: &'a str,
     first: i64,
     maker: Option<Maker<'a>>,
@@ -168,7 +168,7 @@ struct Fields {
 }
 
 impl Fields {
-    fn new(columns: &Columns) -> Self {
+    fn new(columns: &FieldNames) -> Self {
         Fields { texts: columns.texts.iter().map(|_| Default::default()).collect(), ..Default::default() }
     }
 
@@ -177,13 +177,13 @@ impl Fields {
         self.texts.iter_mut().for_each(|(there, _)| *there = false);
     }
 
-    fn is_complete(&self, columns: &Columns) -> bool {
+    fn is_complete(&self, columns: &FieldNames) -> bool {
         self.texts.iter().any(|(there, _)| *there) && (self.has_id || !columns.id_required)
     }
 }
 
 impl<'a> Reader<'a> {
-    fn new(columns: &'a Columns, name: &'a str, first: i64, maker: Option<Maker<'a>>) -> Self {
+    fn new(columns: &'a FieldNames, name: &'a str, first: i64, maker: Option<Maker<'a>>) -> Self {
         Reader { columns, name, first, maker, records: Records::default(), text: String::new() }
     }
 
@@ -275,7 +275,7 @@ impl<'a> Reader<'a> {
 
 /// Takes the wanted columns out of an object; of equal names the last one counts.
 struct Record<'a> {
-    columns: &'a Columns,
+    columns: &'a FieldNames,
     fields: &'a mut Fields,
 }
 
@@ -399,8 +399,8 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    fn columns(texts: &[&str], id_required: bool) -> Columns {
-        Columns { texts: texts.iter().map(|&name| name.to_owned()).collect(), id: "id".to_owned(), id_required }
+    fn columns(texts: &[&str], id_required: bool) -> FieldNames {
+        FieldNames { texts: texts.iter().map(|&name| name.to_owned()).collect(), id: "id".to_owned(), id_required }
     }
 
     fn rows(records: &Records) -> Vec<(String, String)> {

@@ -24,6 +24,7 @@
 //! # Ok::<(), neardup_core::Error>(())
 //! ```
 
+mod ascii_blocks;
 mod bag;
 #[doc(hidden)]
 pub mod bench;
@@ -31,6 +32,7 @@ mod chars;
 mod cosine;
 mod error;
 mod hash;
+mod hashed_words;
 pub mod http;
 mod http_tokens;
 mod index;
@@ -51,20 +53,21 @@ mod tokens;
 mod vote;
 mod weights;
 mod words;
+mod worker;
 
 pub use error::Error;
 pub use hash::TokenHash;
 pub use index::{Id, Ids, Index, IndexError, Matches, PlannedPart};
 pub use join::{
-    Equal, Forest, Found, Groups, Input, Join, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, Sink,
-    clusters, pairs,
+    Equal, Forest, Found, Groups, Input, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, RadiusJoin,
+    Sink, clusters, pairs,
 };
 pub use normalize::Normalize;
 pub use passages::{Cover, Passage, Passages, Shared, Unit, every_run, units, winnowed};
 pub use pipeline::{Feature, Made, Pipeline, Settings, cosine_of_features};
 pub use saved::{Corrupt, FileError};
 pub use shares::Shares;
-pub use tokens::{TokenScratch, Tokenizer};
+pub use tokens::Tokenizer;
 pub use vote::{Tie, Votes};
 pub use weights::{Idf, IdfSource, Weights};
 

@@ -6,6 +6,8 @@
 //! exactly for every number of places that differ, and rounds are independent. Only sums, products and quotients are
 //! used, so that the same is computed on every machine.
 
+use crate::hash::GOLDEN;
+
 /// The first tables of the one sequence there is for these places, this size of a key and this seed.
 pub(crate) fn tables<T: Copy>(places: &[T], key: usize, number: usize, seed: u64) -> Vec<Vec<T>> {
     let mut random = Random(seed);
@@ -93,7 +95,7 @@ pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.0 = self.0.wrapping_add(GOLDEN);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -81,7 +81,7 @@ impl Shares {
 
     /// The same from what is in a bag.
     pub(crate) fn factors_of<const W: usize>(&self, entries: &[Entry<W>]) -> Factors {
-        self.factors(entries.iter().map(|entry| (entry.count, entry.shortness)))
+        self.factors(entries.iter().map(|entry| (entry.count, entry.class)))
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Tokenizer {
 
 /// What a tokenizer reuses between texts.
 #[derive(Debug, Default)]
-pub struct TokenScratch {
+pub(crate) struct TokenScratch {
     kept: Vec<u8>,
     window: Window,
     pub(crate) view: ViewScratch,
@@ -111,7 +111,7 @@ impl Tokenizer {
     ///
     /// Characters are cut where the sink is, since cutting takes no longer than a call; all else is compiled once.
     #[inline]
-    pub fn each(&self, text: &str, scratch: &mut TokenScratch, mut sink: impl FnMut(&str)) {
+    pub(crate) fn each(&self, text: &str, scratch: &mut TokenScratch, mut sink: impl FnMut(&str)) {
         let Kind::Chars(keep) = &self.kind else { return self.each_called(text, scratch, &mut sink) };
         let text = match keep {
             Some(keep) => keep.apply(text, &mut scratch.kept),

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::bag::Entry;
 use crate::chars::{Group, class};
 use crate::error::{Error, choose};
-use crate::http_tokens::class_of;
 use crate::once::Once;
-use crate::shares::Shares;
+use crate::shares::{Factors, Shares};
 use crate::words::LONG_WINDOW;
 
 /// Logarithmic and fitted weights are multiples of 1/16: fine enough for the verdict, small enough to
@@ -82,7 +82,7 @@ impl Weights {
         let tf = f64::from(count);
         match self {
             Weights::Log => f64::from(log_steps(count, FULL)) / STEPS,
-            Weights::LogLength => f64::from(log_steps(count, shortness(token))) / STEPS,
+            Weights::LogLength => f64::from(log_steps(count, weight_class(token))) / STEPS,
             Weights::Tf => tf,
             Weights::Binary => 1.0,
             Weights::Frequency => tf / total as f64,
@@ -100,7 +100,7 @@ impl Weights {
             Weights::LogLength => Some(SmallWeights::LogLength),
             Weights::Tf => Some(SmallWeights::Tf),
             Weights::Binary => Some(SmallWeights::Binary),
-            Weights::Shares(_) => Some(SmallWeights::Shares),
+            Weights::Shares(shares) => Some(SmallWeights::Shares(*shares)),
             _ => None,
         }
     }
@@ -115,75 +115,92 @@ pub enum IdfSource {
     Fitted(Idf),
 }
 
-/// Weights that are integers on a scale of their own: only their ratio matters to the vote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Weights that need only the count and the class of a token, as integers: only their ratios matter to the vote.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum SmallWeights {
     Log,
     LogLength,
     Tf,
     Binary,
-    /// Of a token within its view; `Shares` makes of them what each view counts.
-    Shares,
+    Shares(Shares),
 }
 
 impl SmallWeights {
-    /// What has to be remembered of a token beside its count.
+    /// Returns the class to store beside the count of a token.
     #[inline]
-    pub(crate) fn shortness(self, token: &str) -> u8 {
-        if self == SmallWeights::LogLength { shortness(token) } else { 0 }
+    pub(crate) fn class(self, token: &str) -> u8 {
+        self.class_or_full(|| weight_class(token))
     }
 
-    /// The same for a word of ASCII.
+    /// Returns the class of a word of ASCII, which is not empty.
     #[inline(always)]
-    pub(crate) fn shortness_of_ascii(self, word: &str) -> u8 {
-        if self == SmallWeights::LogLength { shortness_of_ascii(word) } else { 0 }
+    pub(crate) fn class_of_ascii(self, word: &[u8]) -> u8 {
+        self.class_or_full(|| weight_class_of_ascii(word))
     }
 
-    /// The same for a part of a run, whose class the cutter knows.
+    /// Returns the class of a part of a run, which the segmenter knows already.
     #[inline]
-    pub(crate) fn shortness_of_part(self, class: u8) -> u8 {
-        if self == SmallWeights::LogLength { class } else { FULL }
+    pub(crate) fn class_of_part(self, class: u8) -> u8 {
+        self.class_or_full(|| class)
     }
 
+    #[inline(always)]
+    fn class_or_full(self, class: impl FnOnce() -> u8) -> u8 {
+        if matches!(self, SmallWeights::LogLength) { class() } else { FULL }
+    }
+
+    /// Returns the weights of the tokens of one text.
     #[inline]
-    pub(crate) fn of(self, count: u32, shortness: u8) -> u32 {
+    pub(crate) fn of_bag<const W: usize>(&self, entries: &[Entry<W>]) -> BagWeights {
         match self {
-            SmallWeights::Log | SmallWeights::LogLength => log_steps(count, shortness),
-            SmallWeights::Shares => log_steps(count, class_of(shortness)),
-            SmallWeights::Tf => count,
-            SmallWeights::Binary => 1,
+            SmallWeights::Log | SmallWeights::LogLength => BagWeights::Log,
+            SmallWeights::Tf => BagWeights::Count,
+            SmallWeights::Binary => BagWeights::One,
+            SmallWeights::Shares(shares) => BagWeights::Shares(shares.factors_of(entries)),
+        }
+    }
+}
+
+/// The weights of the tokens of one text, by count and class.
+pub(crate) enum BagWeights {
+    Log,
+    Count,
+    One,
+    Shares(Factors),
+}
+
+impl BagWeights {
+    /// Returns a weight in units of 1 / `steps`.
+    #[inline(always)]
+    pub(crate) fn of(&self, count: u32, class: u8) -> u32 {
+        match self {
+            BagWeights::Log => log_steps(count, class),
+            BagWeights::Count => count,
+            BagWeights::One => 1,
+            BagWeights::Shares(factors) => factors.of(count, class),
         }
     }
 
-    /// How fast a feature is in the race for the registers of a sketch. A cosine compares squares, and so it is the square
-    /// of what the class of a token makes of its weight. For the count the power is 1.5: with squares a repeated
+    /// Returns the rate at which a feature competes for the registers of a sketch.
+    ///
+    /// A cosine compares squares, so the factor of a class is squared. The power of the count is 1.5: with 2 a repeated
     /// passage, with less a text that is mostly one word, would agree in too few registers.
-    #[inline]
-    pub(crate) fn race_weight(self, count: u32, shortness: u8) -> f32 {
+    #[inline(always)]
+    pub(crate) fn race_weight(&self, count: u32, class: u8) -> f32 {
         let powered = |weight: f64| weight * weight.sqrt();
         match self {
-            SmallWeights::Log | SmallWeights::LogLength => {
-                static TABLE: Once<[[f32; CLASSES.len()]; LOG_TABLE]> = Once::new(|| {
-                    std::array::from_fn(|count| {
-                        std::array::from_fn(|class| race_steps(count.max(1) as u32, class as u8))
-                    })
-                });
-                match TABLE.get().get(count as usize).and_then(|row| row.get(usize::from(shortness))) {
-                    Some(&weight) => weight,
-                    None => race_steps(count, shortness),
-                }
-            }
-            SmallWeights::Shares => race_steps(count, class_of(shortness)),
-            SmallWeights::Tf => powered(f64::from(count)) as f32,
-            SmallWeights::Binary => 1.0,
+            BagWeights::Log => race_steps(count, class),
+            BagWeights::Count => powered(f64::from(count)) as f32,
+            BagWeights::One => 1.0,
+            BagWeights::Shares(factors) => factors.race_weight(count, class),
         }
     }
 
-    /// The units one whole weight has.
-    pub(crate) fn steps(self) -> f64 {
+    /// Returns the number of units in a weight of 1.
+    pub(crate) fn steps(&self) -> f64 {
         match self {
-            SmallWeights::Log | SmallWeights::LogLength | SmallWeights::Shares => STEPS,
-            SmallWeights::Tf | SmallWeights::Binary => 1.0,
+            BagWeights::Log | BagWeights::Shares(_) => STEPS,
+            BagWeights::Count | BagWeights::One => 1.0,
         }
     }
 }
@@ -226,7 +243,7 @@ pub(crate) const CLASSES: [(f64, u32); 8] = [
 /// all there are in a token of up to four; and of a token of five bytes or more but fewer than five
 /// characters, at least one of them is beyond ASCII.
 #[inline(always)]
-pub(crate) fn shortness(token: &str) -> u8 {
+pub(crate) fn weight_class(token: &str) -> u8 {
     let bytes = token.as_bytes();
     if bytes.is_empty() {
         return FULL_LENGTH as u8 - 1;
@@ -234,16 +251,16 @@ pub(crate) fn shortness(token: &str) -> u8 {
     // One question, rarely answered with yes.
     let says_more = looked_at(bytes).iter().fold(false, |more, byte| more | !byte.is_ascii() | byte.is_ascii_digit());
     if says_more {
-        return shortness_by_character(token);
+        return weight_class_by_character(token);
     }
     FULL_LENGTH.saturating_sub(bytes.len()) as u8
 }
 
 /// The same for a word of ASCII, without a branch.
 #[inline(always)]
-fn shortness_of_ascii(word: &str) -> u8 {
+fn weight_class_of_ascii(word: &[u8]) -> u8 {
     let short = FULL_LENGTH.saturating_sub(word.len()) as u8;
-    let has_digit = looked_at(word.as_bytes()).iter().fold(false, |found, byte| found | byte.is_ascii_digit());
+    let has_digit = looked_at(word).iter().fold(false, |found, byte| found | byte.is_ascii_digit());
     short * u8::from(!has_digit)
 }
 
@@ -254,7 +271,7 @@ fn looked_at(bytes: &[u8]) -> [u8; 4] {
     [bytes[0], bytes[last / 2], bytes[bytes.len() / 2], bytes[last]]
 }
 
-fn shortness_by_character(token: &str) -> u8 {
+fn weight_class_by_character(token: &str) -> u8 {
     let mut count = 0;
     let mut says_more = false;
     let (mut unspaced, mut han, mut letters) = (true, false, true);
@@ -280,31 +297,47 @@ fn shortness_by_character(token: &str) -> u8 {
     }
 }
 
-const LOG_TABLE: usize = 256;
+/// Values for all classes and small counts, computed at first use.
+type CountTable<T> = Once<[[T; CLASSES.len()]; SMALL_COUNTS]>;
+const SMALL_COUNTS: usize = 256;
 
-/// round((1 + ln count) · 16 · factor), the count limited, both by the class.
-#[inline]
-pub(crate) fn log_steps(count: u32, class: u8) -> u32 {
-    static TABLE: Once<[[u32; CLASSES.len()]; LOG_TABLE]> = Once::new(|| {
-        let row = |count: usize| std::array::from_fn(|class| compute_log_steps(count.max(1) as u32, class as u8));
-        std::array::from_fn(row)
-    });
-    match TABLE.get().get(count as usize).and_then(|row| row.get(usize::from(class))) {
-        Some(&steps) => steps,
-        None => compute_log_steps(count, class),
+fn tabulate<T>(compute: fn(u32, u8) -> T) -> [[T; CLASSES.len()]; SMALL_COUNTS] {
+    std::array::from_fn(|count| std::array::from_fn(|class| compute(count.max(1) as u32, class as u8)))
+}
+
+/// Returns `compute(count, class)`, from the table where it has it.
+#[inline(always)]
+fn look_up<T: Copy>(table: &CountTable<T>, compute: fn(u32, u8) -> T, count: u32, class: u8) -> T {
+    match table.get().get(count as usize).and_then(|row| row.get(usize::from(class))) {
+        Some(&value) => value,
+        None => compute(count, class),
     }
 }
 
+/// Returns round((1 + ln count) · 16 · factor); the class gives the factor and the largest count.
+#[inline]
+pub(crate) fn log_steps(count: u32, class: u8) -> u32 {
+    static TABLE: CountTable<u32> = Once::new(|| tabulate(compute_log_steps));
+    look_up(&TABLE, compute_log_steps, count, class)
+}
+
+/// Returns the race weight of logarithmic weights (`BagWeights::race_weight`).
+#[inline]
 pub(crate) fn race_steps(count: u32, class: u8) -> f32 {
-    let (factor, most) = CLASSES[usize::from(class) % CLASSES.len()];
-    // In sixteenths, which all platforms round alike.
-    let weight = f64::from(log_steps(count.min(most), FULL)) / STEPS;
-    (weight * weight.sqrt() * factor * factor) as f32
+    static TABLE: CountTable<f32> = Once::new(|| tabulate(compute_race_steps));
+    look_up(&TABLE, compute_race_steps, count, class)
 }
 
 fn compute_log_steps(count: u32, class: u8) -> u32 {
     let (factor, most) = CLASSES[usize::from(class) % CLASSES.len()];
     ((1.0 + f64::from(count.min(most)).ln()) * STEPS * factor).round() as u32
+}
+
+fn compute_race_steps(count: u32, class: u8) -> f32 {
+    let (factor, most) = CLASSES[usize::from(class) % CLASSES.len()];
+    // In sixteenths, which all platforms round alike.
+    let weight = f64::from(log_steps(count.min(most), FULL)) / STEPS;
+    (weight * weight.sqrt() * factor * factor) as f32
 }
 
 #[cfg(test)]
@@ -368,7 +401,7 @@ mod tests {
             for (count, steps) in (1..).zip(steps) {
                 assert_eq!(Weights::LogLength.of(token, count, 9), f64::from(steps) / STEPS, "{token} {count}");
                 let small = SmallWeights::LogLength;
-                assert_eq!(small.of(count, small.shortness(token)), steps, "{token} {count}");
+                assert_eq!(BagWeights::Log.of(count, small.class(token)), steps, "{token} {count}");
             }
         }
         assert_eq!(log_steps(1_000_000, SINGLE), 24);
@@ -397,10 +430,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(5000))]
         #[test]
-        fn four_bytes_tell_shortness(token in "\\PC{0,6}|[a-z0-9éü€汉ж😀กか]{0,6}") {
-            prop_assert_eq!(shortness(&token), shortness_by_character(&token));
+        fn four_bytes_tell_the_class(token in "\\PC{0,6}|[a-z0-9éü€汉ж😀กか]{0,6}") {
+            prop_assert_eq!(weight_class(&token), weight_class_by_character(&token));
             if token.is_ascii() && !token.is_empty() {
-                prop_assert_eq!(shortness_of_ascii(&token), shortness_by_character(&token));
+                prop_assert_eq!(weight_class_of_ascii(token.as_bytes()), weight_class_by_character(&token));
             }
         }
     }

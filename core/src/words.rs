@@ -3,6 +3,7 @@
 //! Runs of scripts written without spaces are taken out first; what lies between them is cut by the
 //! word-boundary rules of UAX #29 (<https://www.unicode.org/reports/tr29/>), O(n).
 
+use crate::ascii_blocks::{BLOCK, BlockScanner, classify_at};
 use crate::chars::{Break, Group, class, usual_han_length};
 use crate::weights::{FULL, PAIR, SINGLE, WINDOW};
 
@@ -17,17 +18,14 @@ pub(crate) enum Piece<'a> {
     Letters(&'a str),
 }
 
-/// What is done with pieces, in order.
-pub(crate) trait Sink<'a> {
-    /// Takes one.
+/// A receiver of pieces, in order.
+pub(crate) trait PieceSink<'a> {
+    /// Takes one piece.
     fn piece(&mut self, piece: Piece<'a>);
 
-    /// Takes words of ASCII, between these places of the text.
-    ///
-    /// # Safety
-    /// Each place is a start and an end within the text, with nothing but ASCII between them.
+    /// Takes words of ASCII: their starts and ends in the text.
     #[inline(always)]
-    unsafe fn ascii_words(&mut self, text: &'a str, places: &[[usize; 2]]) {
+    fn ascii_words(&mut self, text: &'a str, places: &[[usize; 2]]) {
         for &[start, end] in places {
             self.piece(Piece::Word(&text[start..end]));
         }
@@ -37,7 +35,7 @@ pub(crate) trait Sink<'a> {
 /// A function of pieces.
 struct Each<F>(F);
 
-impl<'a, F: FnMut(Piece<'a>)> Sink<'a> for Each<F> {
+impl<'a, F: FnMut(Piece<'a>)> PieceSink<'a> for Each<F> {
     #[inline(always)]
     fn piece(&mut self, piece: Piece<'a>) {
         self.0(piece);
@@ -123,14 +121,14 @@ fn each_window<'a, const N: usize>(run: &'a str, sink: &mut impl FnMut(&'a str))
 /// Nearly all text in spaced scripts is ASCII. Long stretches of it are cut 64 bytes at a time; what is near a character
 /// beyond ASCII is cut piece by piece.
 #[inline(always)]
-pub(crate) fn cut<'a>(text: &'a str, sink: &mut impl Sink<'a>) {
+pub(crate) fn cut<'a>(text: &'a str, sink: &mut impl PieceSink<'a>) {
     let bytes = text.as_bytes();
-    let mut blocks = Blocks::new(bytes);
+    let mut blocks = BlockScanner::new(bytes);
     let mut at = 0;
     while at < bytes.len() {
         let beyond = at + ascii_length(&bytes[at..]);
         let stretch = if beyond == bytes.len() { beyond } else { after_separator(bytes, at, beyond) };
-        if stretch - at >= Blocks::SIZE || stretch == bytes.len() {
+        if stretch - at >= BLOCK || stretch == bytes.len() {
             cut_ascii(&text[at..stretch], sink);
             at = stretch;
         }
@@ -144,10 +142,10 @@ pub(crate) fn cut<'a>(text: &'a str, sink: &mut impl Sink<'a>) {
 #[inline]
 pub(crate) fn ascii_length(bytes: &[u8]) -> usize {
     let mut length = 0;
-    while let Some(chunk) = bytes[length..].first_chunk::<{ Blocks::SIZE }>()
+    while let Some(chunk) = bytes[length..].first_chunk::<{ BLOCK }>()
         && chunk.is_ascii()
     {
-        length += Blocks::SIZE;
+        length += BLOCK;
     }
     length + bytes[length..].iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len() - length)
 }
@@ -167,7 +165,7 @@ pub(crate) const WORDS: usize = 128;
 /// A word is a run of letters, digits and underscores, and of single marks between two letters or between two digits.
 /// All of that is told by shifts of bits, so that nothing but the number of words in a block can be mispredicted.
 #[inline(always)]
-fn cut_ascii<'a>(text: &'a str, sink: &mut impl Sink<'a>) {
+fn cut_ascii<'a>(text: &'a str, sink: &mut impl PieceSink<'a>) {
     let bytes = text.as_bytes();
     // Where words begin and end, by turns.
     let mut edges = [0; 2 * WORDS];
@@ -180,7 +178,7 @@ fn cut_ascii<'a>(text: &'a str, sink: &mut impl Sink<'a>) {
     // One block more where a word ends with the text.
     while start <= bytes.len() {
         let this = next;
-        next = classify_at(bytes, start + Blocks::SIZE);
+        next = classify_at(bytes, start + BLOCK);
         let between = |kind: u64, last: u64, following: u64| (kind << 1 | last) & (kind >> 1 | following << 63);
         let joined = this.in_letters & between(this.letters, letter, next.letters)
             | this.in_digits & between(this.digits, digit, next.digits);
@@ -193,17 +191,15 @@ fn cut_ascii<'a>(text: &'a str, sink: &mut impl Sink<'a>) {
             count += 1;
             changes &= changes - 1;
         }
-        start += Blocks::SIZE;
+        start += BLOCK;
         // No room for what another block may hold, or the end.
-        if count > 2 * WORDS - Blocks::SIZE || start > bytes.len() {
+        if count > 2 * WORDS - BLOCK || start > bytes.len() {
             let (words, open) = edges[..count].as_chunks_mut::<2>();
             let mut number = words.len();
             if underscores {
                 number = leave_out_underscores(bytes, words);
             }
-            // SAFETY: bits are set for ASCII only, and none beyond the text, so that words begin at such a byte and
-            // end behind one.
-            unsafe { sink.ascii_words(text, &words[..number]) };
+            sink.ascii_words(text, &words[..number]);
             count = open.len();
             edges[0] = open.first().copied().unwrap_or(0);
             underscores = count > 0 && underscores;
@@ -226,7 +222,7 @@ fn leave_out_underscores(bytes: &[u8], words: &mut [[usize; 2]]) -> usize {
 
 /// The piece at or after `at`; returns where it ends.
 #[inline(always)]
-fn cut_one<'a>(text: &'a str, blocks: &mut Blocks<'_>, at: usize, sink: &mut impl Sink<'a>) -> usize {
+fn cut_one<'a>(text: &'a str, blocks: &mut BlockScanner<'_>, at: usize, sink: &mut impl PieceSink<'a>) -> usize {
     let bytes = text.as_bytes();
     let at = blocks.next_candidate(at);
     let Some(&first) = bytes.get(at) else { return at };
@@ -308,160 +304,6 @@ fn after_mark(bytes: &[u8], at: usize) -> Option<bool> {
             || mark & IN_DIGITS != 0 && before.is_ascii_digit() && next.is_ascii_digit(),
     )
 }
-
-/// The bytes of a text, 64 at a time, as bits: which can start or continue a word.
-struct Blocks<'a> {
-    bytes: &'a [u8],
-    /// The block the bits are of.
-    block: usize,
-    /// Letters, digits and underscores of ASCII.
-    inside: u64,
-    /// Those, and everything beyond ASCII.
-    candidates: u64,
-}
-
-impl<'a> Blocks<'a> {
-    const SIZE: usize = 64;
-
-    #[inline]
-    fn new(bytes: &'a [u8]) -> Self {
-        // No block has this number: the first is loaded when it is asked for, which of a line of ASCII none is.
-        Blocks { bytes, block: usize::MAX, inside: 0, candidates: 0 }
-    }
-
-    #[inline]
-    fn load(&mut self, block: usize) {
-        let kinds = classify_at(self.bytes, block * Self::SIZE);
-        (self.inside, self.candidates) = (kinds.inside(), kinds.inside() | kinds.beyond);
-        self.block = block;
-    }
-
-    /// The next byte at or after `at` that starts a piece, or the end.
-    #[inline(always)]
-    fn next_candidate(&mut self, at: usize) -> usize {
-        self.find(at, |blocks| blocks.candidates)
-    }
-
-    /// The next byte at or after `at` that is no ASCII word character, or the end.
-    #[inline(always)]
-    fn next_outside(&mut self, at: usize) -> usize {
-        self.find(at, |blocks| !blocks.inside)
-    }
-
-    #[inline(always)]
-    fn find(&mut self, at: usize, bits: impl Fn(&Self) -> u64) -> usize {
-        let mut at = at;
-        while at < self.bytes.len() {
-            let block = at / Self::SIZE;
-            if block != self.block {
-                self.load(block);
-            }
-            let found = bits(self) >> (at % Self::SIZE);
-            if found != 0 {
-                return (at + found.trailing_zeros() as usize).min(self.bytes.len());
-            }
-            at = (block + 1) * Self::SIZE;
-        }
-        self.bytes.len()
-    }
-}
-
-/// What each of 64 bytes is, a bit for each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Kinds {
-    letters: u64,
-    digits: u64,
-    underscores: u64,
-    /// May stand between letters.
-    in_letters: u64,
-    /// May stand between digits.
-    in_digits: u64,
-    /// Not ASCII.
-    beyond: u64,
-}
-
-impl Kinds {
-    #[inline(always)]
-    fn inside(self) -> u64 {
-        self.letters | self.digits | self.underscores
-    }
-}
-
-/// The 64 bytes from `start` on; beyond the end there is nothing.
-#[inline(always)]
-fn classify_at(bytes: &[u8], start: usize) -> Kinds {
-    let rest = bytes.get(start..).unwrap_or_default();
-    match rest.first_chunk() {
-        Some(full) => classify(full),
-        None if rest.is_empty() => Kinds::default(),
-        None => classify_rest(rest),
-    }
-}
-
-#[inline(never)]
-fn classify_rest(rest: &[u8]) -> Kinds {
-    let mut padded = [0; Blocks::SIZE];
-    padded[..rest.len()].copy_from_slice(rest);
-    classify(&padded)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn classify(bytes: &[u8; 64]) -> Kinds {
-    use std::arch::x86_64::*;
-    let mut kinds = Kinds::default();
-    for (at, sixteen) in bytes.as_chunks::<16>().0.iter().enumerate() {
-        // SAFETY: every x86-64 processor has SSE2, and sixteen bytes are read where there are sixteen.
-        unsafe {
-            let value = _mm_loadu_si128(sixteen.as_ptr().cast());
-            // Compared as signed bytes, what is beyond ASCII is below everything.
-            let within = |value, low: u8, high: u8| {
-                let above = _mm_cmpgt_epi8(value, _mm_set1_epi8(low as i8 - 1));
-                _mm_and_si128(above, _mm_cmplt_epi8(value, _mm_set1_epi8(high as i8 + 1)))
-            };
-            let is = |byte: u8| _mm_cmpeq_epi8(value, _mm_set1_epi8(byte as i8));
-            let bits = |found| (_mm_movemask_epi8(found) as u64) << (at * 16);
-            let in_both = _mm_or_si128(is(b'.'), is(b'\''));
-            kinds.letters |= bits(within(_mm_or_si128(value, _mm_set1_epi8(0x20)), b'a', b'z'));
-            kinds.digits |= bits(within(value, b'0', b'9'));
-            kinds.underscores |= bits(is(b'_'));
-            kinds.in_letters |= bits(_mm_or_si128(in_both, is(b':')));
-            kinds.in_digits |= bits(_mm_or_si128(in_both, _mm_or_si128(is(b','), is(b';'))));
-            kinds.beyond |= bits(value);
-        }
-    }
-    kinds
-}
-
-/// The same for any processor: eight bytes at a time in one register. Adding a constant to seven-bit
-/// bytes raises the top bit of those at or above a limit, and a multiplication gathers the top bits.
-#[cfg(any(test, not(target_arch = "x86_64")))]
-#[inline]
-fn classify_anywhere(bytes: &[u8; 64]) -> Kinds {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    const TOP: u64 = 0x80 * EACH;
-    let at_least = |values: u64, limit: u8| values + (0x80 - u64::from(limit)) * EACH;
-    let within = |values: u64, low: u8, high: u8| at_least(values, low) & !at_least(values, high + 1);
-    let gather = |tops: u64| ((tops & TOP) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    let mut kinds = Kinds::default();
-    for (at, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
-        let value = u64::from_le_bytes(*eight);
-        let low = value & !TOP;
-        let is = |byte: u8| within(low, byte, byte);
-        let bits = |found: u64| gather(found & !value) << (at * 8);
-        let in_both = is(b'.') | is(b'\'');
-        kinds.letters |= bits(within(low | (0x20 * EACH), b'a', b'z'));
-        kinds.digits |= bits(within(low, b'0', b'9'));
-        kinds.underscores |= bits(is(b'_'));
-        kinds.in_letters |= bits(in_both | is(b':'));
-        kinds.in_digits |= bits(in_both | is(b',') | is(b';'));
-        kinds.beyond |= gather(value) << (at * 8);
-    }
-    kinds
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-use classify_anywhere as classify;
 
 /// A run without spaces, or the segment that starts here, if it is a word; and where it ends.
 fn piece_beyond_ascii(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
@@ -635,27 +477,6 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_classified_as_their_names_say() {
-        for start in 0..4u8 {
-            let bytes: [u8; 64] = std::array::from_fn(|at| start * 64 + at as u8);
-            let kinds = classify(&bytes);
-            assert_eq!(classify_anywhere(&bytes), kinds);
-            for (at, byte) in bytes.into_iter().enumerate() {
-                for (bits, expected) in [
-                    (kinds.letters, byte.is_ascii_alphabetic()),
-                    (kinds.digits, byte.is_ascii_digit()),
-                    (kinds.underscores, byte == b'_'),
-                    (kinds.in_letters, b":.'".contains(&byte)),
-                    (kinds.in_digits, b".',;".contains(&byte)),
-                    (kinds.beyond, !byte.is_ascii()),
-                ] {
-                    assert_eq!(bits >> at & 1 == 1, expected, "{byte}");
-                }
-            }
-        }
-    }
-
-    #[test]
     fn words_across_blocks() {
         for length in 50..140 {
             let text = format!("{} {}'s", "x".repeat(length), "y".repeat(length));
@@ -679,7 +500,7 @@ mod tests {
         #[test]
         fn a_part_weighs_by_what_it_is(text in "[汉字かなカーกไม้๑〇མི་ខ្ម]{0,30}") {
             each_piece(&text, |piece| {
-                piece.each_part(&mut |part, class| assert_eq!(SmallWeights::LogLength.shortness(part), class, "{part}"));
+                piece.each_part(&mut |part, class| assert_eq!(SmallWeights::LogLength.class(part), class, "{part}"));
             });
         }
 

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use neardup_core::{Found, Input, Join, JoinSettings, Sink};
+use neardup_core::{Found, Input, JoinSettings, RadiusJoin, Sink};
 use proptest::prelude::*;
 
 #[derive(Default)]
@@ -20,7 +20,7 @@ fn joined(values: &[u64], words: usize, signal: Option<&[bool]>, radius: u32, th
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
     pool.install(|| {
         let settings = JoinSettings { radius, recall: 1.0, flip: None };
-        let mut join = Join::new(Input { values, words, signal }, settings).expect("good settings");
+        let mut join = RadiusJoin::new(Input { values, words, signal }, settings).expect("good settings");
         let sink = Collected::default();
         join.run(&sink, &AtomicBool::new(false));
         let groups = join.groups();

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use neardup_core::jsonl::{Columns, read};
+use neardup_core::jsonl::{FieldNames, read};
 use serde_json::Value;
 
 fuzz_target!(|data: (bool, &str)| {
@@ -10,7 +10,7 @@ fuzz_target!(|data: (bool, &str)| {
     if line.contains('\n') {
         return;
     }
-    let columns = Columns { texts: vec!["text".to_owned()], id: "id".to_owned(), id_required };
+    let columns = FieldNames { texts: vec!["text".to_owned()], id: "id".to_owned(), id_required };
     let records = read(line.as_bytes(), &columns, "f", 1, None);
     let taken = (!records.spans.is_empty()).then(|| (records.texts, records.ids));
     // It has limits that the reader has not: numbers that no float holds, nesting beyond 127.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::ids::{Id, IdColumn, Kind};
 use super::records::{PADDING, Shape};
-use super::segment::{Columns, Segment};
+use super::segment::{Segment, SegmentColumns};
 use crate::MAX_BITS;
 use crate::saved::{self, Corrupt, FileError, Format, Head, Opened as File};
 
@@ -138,7 +138,8 @@ fn segment(file: &mut File, header: &Header) -> Result<Segment, Corrupt> {
     };
     let by_id = file.next(entries)?;
     let mapped = std::sync::Arc::clone(&file.mapped);
-    let segment = Segment::from_columns(bits, unique, Columns { tables, repeats, ids, by_id, file: Some(mapped) })?;
+    let segment =
+        Segment::from_columns(bits, unique, SegmentColumns { tables, repeats, ids, by_id, file: Some(mapped) })?;
     let next_is_free = match segment.id_at(segment.entries() - 1)?.1 {
         Id::Int(last) => last < header.next_id || last == i64::MAX,
         Id::Str(_) => true,

@@ -21,7 +21,7 @@ const QUERIES_EACH: usize = 8;
 
 /// One code near a query.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hit {
+pub(super) struct CodeHit {
     pub(super) query: u32,
     /// The code's number in its segment.
     pub(super) unique: u32,
@@ -59,7 +59,7 @@ struct Prober<'a, const N: usize> {
     near: Vec<Near>,
     /// Codes found in a later table, whose number the first table tells.
     unnumbered: Vec<Wanted<N>>,
-    hits: &'a mut Vec<Hit>,
+    hits: &'a mut Vec<CodeHit>,
 }
 
 pub(super) fn probe<const N: usize>(
@@ -68,7 +68,7 @@ pub(super) fn probe<const N: usize>(
     masks: &[Vec<u32>],
     queries: &[&[u64]],
     radius: u32,
-    hits: &mut Vec<Hit>,
+    hits: &mut Vec<CodeHit>,
 ) -> Result<(), Corrupt> {
     let mut prober: Prober<'_, N> = Prober {
         segment,
@@ -184,7 +184,7 @@ impl<const N: usize> Prober<'_, N> {
         let table = &tables[probe.table as usize];
         if probe.table == 0 && wanted.limit == 0 {
             if let Some(unique) = table.position(probe.bucket.clone(), &wanted.record)? {
-                self.hits.push(Hit { query: wanted.query, unique: unique as u32, distance: wanted.apart });
+                self.hits.push(CodeHit { query: wanted.query, unique: unique as u32, distance: wanted.apart });
             }
             return Ok(());
         }
@@ -195,7 +195,7 @@ impl<const N: usize> Prober<'_, N> {
             let distance = distance + wanted.apart;
             if probe.table == 0 {
                 let unique = probe.bucket.start as u32 + at;
-                self.hits.push(Hit { query: wanted.query, unique, distance });
+                self.hits.push(CodeHit { query: wanted.query, unique, distance });
                 continue;
             }
             let record = &records[at as usize * table.shape.stride()..];

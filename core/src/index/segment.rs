@@ -12,9 +12,9 @@ use rayon::prelude::*;
 
 use super::PlannedPart;
 use super::ids::{Id, IdColumn, Ids};
-use super::probe::{Hit, probe};
+use super::probe::{CodeHit, probe};
 use super::records::{Near, Shape, WORDS, scan, with_words};
-use super::table::{Table, ball, masks};
+use super::table::{CodeTable, ball, masks};
 use crate::saved::{Corrupt, Mapped, Repeats, Store, partition_point};
 
 /// Keys are probed at most this many bits away; beyond it a scan of all codes is cheaper.
@@ -72,7 +72,7 @@ fn chance_beyond(bits: u32, flip: f64, most: usize) -> f64 {
 /// Sealed codes with their ids.
 pub(crate) struct Segment {
     pub(crate) bits: usize,
-    pub(super) tables: Vec<Table>,
+    pub(super) tables: Vec<CodeTable>,
     /// Codes with more than one id.
     repeats: Repeats,
     /// Ids, code by code in the order of the first table.
@@ -134,7 +134,7 @@ fn sorted_rows(bits: usize, codes: &[u64]) -> Vec<(u64, u32)> {
 }
 
 /// The columns of a saved segment.
-pub(crate) struct Columns {
+pub(crate) struct SegmentColumns {
     pub(crate) tables: Vec<(Shape, Store<u32>, Store<u8>)>,
     pub(crate) repeats: Store<[u32; 2]>,
     pub(crate) ids: IdColumn,
@@ -186,7 +186,7 @@ impl Segment {
 
     fn assemble(
         bits: usize,
-        tables: Vec<Table>,
+        tables: Vec<CodeTable>,
         repeats: Repeats,
         ids: IdColumn,
         by_id: Store<u32>,
@@ -197,14 +197,14 @@ impl Segment {
     }
 
     /// A segment of saved columns. Refuses directories whose buckets do not follow each other up to `unique`.
-    pub(crate) fn from_columns(bits: usize, unique: usize, columns: Columns) -> Result<Segment, Corrupt> {
+    pub(crate) fn from_columns(bits: usize, unique: usize, columns: SegmentColumns) -> Result<Segment, Corrupt> {
         let mut tables = Vec::with_capacity(columns.tables.len());
         for (shape, directory, records) in columns.tables {
             let starts = directory.all()?;
             if starts[0] != 0 || starts[shape.buckets()] as usize != unique || !starts.is_sorted() {
                 return Err(directory.corrupt("a directory of buckets is out of order"));
             }
-            tables.push(Table { shape, directory, records });
+            tables.push(CodeTable { shape, directory, records });
         }
         let repeats = Repeats::new(columns.repeats, unique, columns.by_id.len());
         Ok(Segment::assemble(bits, tables, repeats, columns.ids, columns.by_id, columns.file))
@@ -495,14 +495,14 @@ impl Segment {
         method: &Method,
         queries: &[&[u64]],
         radius: u32,
-        hits: &mut Vec<Hit>,
+        hits: &mut Vec<CodeHit>,
     ) -> Result<(), Corrupt> {
         match &method.flips {
             Some(flips) => {
                 with_words!(self.tables[0].shape.words(), probe::<N>(self, flips, &method.masks, queries, radius, hits))
             }
             None => self.scan(queries, &mut vec![radius; queries.len()], |query, unique, distance, limit| {
-                hits.push(Hit { query, unique, distance });
+                hits.push(CodeHit { query, unique, distance });
                 Ok(limit)
             }),
         }
@@ -574,6 +574,6 @@ fn find<const N: usize>(segment: &Segment, code: &[u64]) -> Result<Option<usize>
     segment.find::<N>(code)
 }
 
-fn build_table<const N: usize>(shape: Shape, codes: &[u64], words: usize) -> Table {
-    Table::build::<N>(shape, codes, words)
+fn build_table<const N: usize>(shape: Shape, codes: &[u64], words: usize) -> CodeTable {
+    CodeTable::build::<N>(shape, codes, words)
 }

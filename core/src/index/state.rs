@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Matches;
 use super::ids::{Id, Ids, Kind};
-use super::probe::Hit;
+use super::probe::CodeHit;
 use super::segment::{Reach, Segment};
 use crate::saved::Corrupt;
 
@@ -123,11 +123,11 @@ impl State {
     pub(super) fn near(&self, queries: &[&[u64]], reach: Reach) -> Result<Vec<Found>, Corrupt> {
         let radius = reach.radius;
         let mut found = Vec::new();
-        let mut hits: Vec<Hit> = Vec::new();
+        let mut hits: Vec<CodeHit> = Vec::new();
         for (part, slot) in self.slots.iter().enumerate() {
             hits.clear();
             slot.segment.search(&slot.segment.method(reach), queries, radius, &mut hits)?;
-            let of_part = |hit: &Hit| {
+            let of_part = |hit: &CodeHit| {
                 slot.segment.fetch_id(hit.unique as usize);
                 Found { query: hit.query, distance: hit.distance, part: part as u32, place: hit.unique }
             };

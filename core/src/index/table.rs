@@ -10,15 +10,15 @@ use crate::saved::{Corrupt, Store, partition_point};
 const SAMPLE: usize = 32;
 
 /// Codes filed under the bits of one block.
-pub(super) struct Table {
+pub(super) struct CodeTable {
     pub(super) shape: Shape,
     /// Where each bucket starts, and where the last one ends.
     pub(super) directory: Store<u32>,
     pub(super) records: Store<u8>,
 }
 
-impl Table {
-    pub(super) fn build<const N: usize>(shape: Shape, codes: &[u64], words: usize) -> Table {
+impl CodeTable {
+    pub(super) fn build<const N: usize>(shape: Shape, codes: &[u64], words: usize) -> CodeTable {
         let (count, stride) = (codes.len() / words, shape.stride());
         let mut directory = vec![0u32; shape.buckets() + 1];
         for code in codes.chunks_exact(words) {
@@ -35,7 +35,7 @@ impl Table {
             *place += 1;
             store(&shape.pack::<N>(code), &mut records[at * stride..(at + 1) * stride]);
         }
-        Table { shape, directory: Store::Owned(directory), records: Store::Owned(records) }
+        CodeTable { shape, directory: Store::Owned(directory), records: Store::Owned(records) }
     }
 
     /// The places of a bucket's records. The directory is checked when a file is opened.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::forest::Forest;
-use super::{Found, Groups, Join, Sink};
+use super::{Found, Groups, RadiusJoin, Sink};
 use crate::Error;
 use crate::error::choose;
 
@@ -28,7 +28,7 @@ impl std::str::FromStr for Linkage {
 }
 
 /// For each row the first row of its cluster; a row without a signal is alone. Nothing useful once `stop` was set.
-pub fn clusters(mut join: Join, linkage: Linkage, stop: &AtomicBool) -> Vec<u32> {
+pub fn clusters(mut join: RadiusJoin, linkage: Linkage, stop: &AtomicBool) -> Vec<u32> {
     match linkage {
         Linkage::Connected => connected(&mut join, stop),
         // Twice the codes and a little: no more memory than the codes themselves.
@@ -47,7 +47,7 @@ impl Sink for Forest {
     }
 }
 
-fn connected(join: &mut Join, stop: &AtomicBool) -> Vec<u32> {
+fn connected(join: &mut RadiusJoin, stop: &AtomicBool) -> Vec<u32> {
     let forest = Forest::new(join.groups.coded() as u32);
     join.run(&forest, stop);
     let groups = &join.groups;
@@ -131,13 +131,13 @@ impl Sink for Followers<'_> {
 
 /// The greedy leaders in row order. With few pairs (`most`) they are gathered and gone through. With
 /// many, in rounds: who has no undecided neighbour before it leads, its neighbours follow.
-fn star(join: &mut Join, most: usize, stop: &AtomicBool) -> Vec<u32> {
+fn star(join: &mut RadiusJoin, most: usize, stop: &AtomicBool) -> Vec<u32> {
     let rows = join.groups.rows();
     let states: Vec<AtomicU8> = (0..rows).map(|_| AtomicU8::new(UNDECIDED)).collect();
     let labels: Vec<AtomicU32> = (0..rows).map(|_| AtomicU32::new(u32::MAX)).collect();
     let mut first_round = true;
     loop {
-        let Join { groups, codes, .. } = &mut *join;
+        let RadiusJoin { groups, codes, .. } = &mut *join;
         let groups = &*groups;
         let sink = Earlier { groups, states: &states, pairs: Mutex::default(), most, many: AtomicBool::new(false) };
         codes.run(&sink, stop);
@@ -200,9 +200,9 @@ mod tests {
     use crate::join::{Input, JoinSettings};
     use proptest::prelude::*;
 
-    fn join(values: &[u64], radius: u32) -> Join {
+    fn join(values: &[u64], radius: u32) -> RadiusJoin {
         let settings = JoinSettings { radius, recall: 1.0, flip: None };
-        Join::new(Input { values, words: 1, signal: None }, settings).unwrap()
+        RadiusJoin::new(Input { values, words: 1, signal: None }, settings).unwrap()
     }
 
     fn near(values: &[u64], a: usize, b: usize, radius: u32) -> bool {

@@ -22,7 +22,7 @@ const STEP: usize = 8;
 const ROWS: usize = 4;
 
 /// Called with the places of two codes and their distance.
-pub(super) type Hit<'a> = &'a mut dyn FnMut(usize, usize, u32);
+pub(super) type OnPair<'a> = &'a mut dyn FnMut(usize, usize, u32);
 
 /// Compares codes within one radius.
 pub(super) struct Compare {
@@ -65,7 +65,7 @@ impl Compare {
         starts: &[u32],
         limit: usize,
         heavy: &mut Vec<(usize, usize)>,
-        hit: Hit,
+        hit: OnPair,
     ) {
         let ranges = starts.windows(2).filter_map(|ends| {
             let (from, to) = (ends[0] as usize, ends[1] as usize);
@@ -89,7 +89,7 @@ impl Compare {
         bits: u32,
         limit: usize,
         heavy: &mut Vec<(usize, usize)>,
-        hit: Hit,
+        hit: OnPair,
     ) {
         let class = |at: usize| starts[at] as usize..starts[at + 1] as usize;
         let buckets = (0..starts.len() - 1).step_by(1 << bits).filter(|&bucket| {
@@ -116,7 +116,7 @@ impl Compare {
         folds: &[u32],
         left: Range<usize>,
         right: Range<usize>,
-        hit: Hit,
+        hit: OnPair,
     ) {
         self.ranges(codes, folds, std::iter::once((left, right)), hit);
     }
@@ -126,7 +126,7 @@ impl Compare {
         codes: &[Code<W>],
         folds: &[u32],
         ranges: impl Iterator<Item = (Range<usize>, Range<usize>)>,
-        hit: Hit,
+        hit: OnPair,
     ) {
         #[cfg(target_arch = "x86_64")]
         if self.folds {
@@ -150,7 +150,7 @@ fn ranges_plain<const W: usize>(
     codes: &[Code<W>],
     ranges: impl Iterator<Item = (Range<usize>, Range<usize>)>,
     radius: u32,
-    hit: Hit,
+    hit: OnPair,
 ) {
     for (left, right) in ranges {
         for at in left.clone().step_by(ROWS) {
@@ -178,7 +178,7 @@ fn ranges_popcnt<const W: usize>(
     codes: &[Code<W>],
     ranges: impl Iterator<Item = (Range<usize>, Range<usize>)>,
     radius: u32,
-    hit: Hit,
+    hit: OnPair,
 ) {
     ranges_plain(codes, ranges, radius, hit);
 }
@@ -191,7 +191,7 @@ fn ranges_folds<const W: usize>(
     folds: &[u32],
     ranges: impl Iterator<Item = (Range<usize>, Range<usize>)>,
     radius: u32,
-    hit: Hit,
+    hit: OnPair,
 ) {
     for (left, right) in ranges {
         for at in left.clone().step_by(ROWS) {
@@ -211,7 +211,7 @@ fn ranges_folds<const W: usize>(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt")]
 #[cold]
-fn step_hits<const W: usize>(codes: &[Code<W>], left: Range<usize>, right: Range<usize>, radius: u32, hit: Hit) {
+fn step_hits<const W: usize>(codes: &[Code<W>], left: Range<usize>, right: Range<usize>, radius: u32, hit: OnPair) {
     for other in right {
         for row in left.clone() {
             let distance = distance(&codes[row], &codes[other]);
@@ -224,7 +224,7 @@ fn step_hits<const W: usize>(codes: &[Code<W>], left: Range<usize>, right: Range
 
 /// Compares the few codes of `rows` with each other, if they are in the right range too.
 #[inline(always)]
-fn among<const W: usize>(codes: &[Code<W>], rows: Range<usize>, right: usize, radius: u32, hit: Hit) {
+fn among<const W: usize>(codes: &[Code<W>], rows: Range<usize>, right: usize, radius: u32, hit: OnPair) {
     if right > rows.start {
         return;
     }
@@ -320,7 +320,7 @@ mod tests {
 
     type Places = Vec<(usize, usize, u32)>;
 
-    fn sorted(run: impl FnOnce(Hit)) -> Places {
+    fn sorted(run: impl FnOnce(OnPair)) -> Places {
         let mut found = Places::new();
         run(&mut |left, right, distance| found.push((left, right, distance)));
         found.sort_unstable();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::compare::{Compare, Hit};
+use super::compare::{Compare, OnPair};
 use super::keys::BitKey;
 use super::model::{LOCAL_BITS, Model};
 use super::partition::{Sorted, Work, scatter};
@@ -194,7 +194,7 @@ impl<'a, const W: usize> Engine<'a, W> {
         let limit = cut.min(TILE * 4) * parity.map_or(1, Parity::factor);
         let of = |starts: &[u32], heavy: &mut Vec<(usize, usize)>| {
             let mut hits = Hits { engine: self, earlier, found: Vec::new() };
-            let hit: Hit = &mut |left, right, distance| {
+            let hit: OnPair = &mut |left, right, distance| {
                 hits.add((&codes[left], items[left]), (&codes[right], items[right]), distance);
             };
             match parity {

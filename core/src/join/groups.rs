@@ -105,30 +105,6 @@ impl Groups {
     }
 }
 
-/// The work's memory, shared by threads that each keep to the places of their own buckets.
-struct Places<const W: usize> {
-    codes: *mut Code<W>,
-    items: *mut u32,
-}
-
-// SAFETY: only pointers to plain data; `piece` states who may use which part.
-unsafe impl<const W: usize> Sync for Places<W> {}
-
-impl<const W: usize> Places<W> {
-    /// # Safety
-    /// The range lies within the work, which no one else uses, and no other thread has a part of it.
-    #[allow(clippy::mut_from_ref)] // the disjoint parts of one slice
-    unsafe fn piece(&self, range: std::ops::Range<usize>) -> (&mut [Code<W>], &mut [u32]) {
-        // SAFETY: as the caller promises.
-        unsafe {
-            (
-                std::slice::from_raw_parts_mut(self.codes.add(range.start), range.len()),
-                std::slice::from_raw_parts_mut(self.items.add(range.start), range.len()),
-            )
-        }
-    }
-}
-
 /// So many codes under one hash are compared with each other before they are sorted.
 const FEW: usize = 8;
 /// A place whose code is a repeat.
@@ -155,20 +131,15 @@ pub(crate) fn group_work<const W: usize>(mut work: Work<W>, all: usize) -> (Grou
     let count = AtomicUsize::new(0);
     let mut parts = Vec::with_capacity(1 << high);
     let (mut rest, mut base) = (order.as_mut_slice(), 0);
-    for (bucket, size) in pieces.sizes().into_iter().enumerate() {
+    for (bucket, size) in pieces.split(&mut work.codes, &mut work.items).zip(pieces.sizes()) {
         let (part, later) = rest.split_at_mut(size);
         parts.push((bucket, base, part));
         (rest, base) = (later, base + size);
     }
-    let places = Places { codes: work.codes.as_mut_ptr(), items: work.items.as_mut_ptr() };
     parts.into_par_iter().for_each_init(
         || (Work::default(), Sorted::default(), Vec::new(), Vec::new()),
-        |(local, sorted, keys, run), (bucket, base, order)| {
-            pieces.gather(bucket, local, |range| {
-                // SAFETY: a place belongs to one bucket, and a bucket to one thread.
-                let (codes, items) = unsafe { places.piece(range) };
-                (codes, items)
-            });
+        |(local, sorted, keys, run), (mut bucket, base, order)| {
+            bucket.gather(local);
             keys.clear();
             keys.extend(local.codes.iter().map(|code| hash(code) << high >> (32 - low) & ((1 << low) - 1)));
             sorted.sort(&local.codes, &local.items, keys, low);
@@ -205,15 +176,13 @@ pub(crate) fn group_work<const W: usize>(mut work: Work<W>, all: usize) -> (Grou
             }
             count.fetch_add(groups, Relaxed);
             let mut taken = 0;
-            for range in pieces.ranges(bucket) {
-                // SAFETY: as above.
-                let (codes, items) = unsafe { places.piece(range) };
+            bucket.each_piece(|codes, items| {
                 let fill = codes.len().min(groups - taken);
                 codes[..fill].copy_from_slice(&local.codes[taken..taken + fill]);
                 items[..fill].copy_from_slice(&local.items[taken..taken + fill]);
                 items[fill..].fill(REPEAT);
                 taken += fill;
-            }
+            });
         },
     );
     let count = count.into_inner();

@@ -125,15 +125,15 @@ pub trait Sink: Sync {
 }
 
 /// Fingerprints ready to be joined.
-pub struct Join {
+pub struct RadiusJoin {
     groups: Groups,
     plan: JoinPlan,
     codes: Box<dyn Codes>,
 }
 
-impl Join {
+impl RadiusJoin {
     /// Groups equal fingerprints and plans the rest.
-    pub fn new(input: Input, settings: JoinSettings) -> Result<Join, Error> {
+    pub fn new(input: Input, settings: JoinSettings) -> Result<RadiusJoin, Error> {
         let rows = input.rows();
         if rows >= u32::MAX as usize {
             return Err(Error(format!(
@@ -188,7 +188,7 @@ struct Prepared<const W: usize> {
     radius: u32,
 }
 
-fn prepare<const W: usize>(input: Input, settings: JoinSettings) -> Join {
+fn prepare<const W: usize>(input: Input, settings: JoinSettings) -> RadiusJoin {
     let JoinSettings { radius, recall, flip } = settings;
     let (groups, work) = groups::group::<W>(&input);
     let varying = varying(&work.codes);
@@ -227,7 +227,7 @@ fn prepare<const W: usize>(input: Input, settings: JoinSettings) -> Join {
         plan.seconds = cost * work.len() as f64 * 1e-9;
     }
     let method = plan.method;
-    Join { groups, plan, codes: Box::new(Prepared { active: work.len(), work, passes, model, method, radius }) }
+    RadiusJoin { groups, plan, codes: Box::new(Prepared { active: work.len(), work, passes, model, method, radius }) }
 }
 
 impl<const W: usize> Codes for Prepared<W> {

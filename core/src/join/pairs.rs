@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::{Found, Groups, Join, Sink};
+use super::{Found, Groups, RadiusJoin, Sink};
 use crate::Error;
 use crate::error::choose;
 
@@ -71,7 +71,7 @@ impl Equal {
     }
 }
 
-struct Table<'a> {
+struct PairCollector<'a> {
     groups: &'a Groups,
     equal: Equal,
     pairs: Mutex<Vec<Pair>>,
@@ -79,7 +79,7 @@ struct Table<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Table<'_> {
+impl PairCollector<'_> {
     /// Whether so many more pairs fit; else the join stops.
     fn fits(&self, more: u64) -> bool {
         let fits = self.count.fetch_add(more, Relaxed) + more <= MOST_PAIRS;
@@ -90,7 +90,7 @@ impl Table<'_> {
     }
 }
 
-impl Sink for Table<'_> {
+impl Sink for PairCollector<'_> {
     fn take(&self, found: &[Found]) {
         // Groups lie anywhere in memory: all of a batch are asked for before the first is read.
         found.iter().flat_map(|found| [found.left, found.right]).for_each(|group| self.groups.fetch(group));
@@ -113,7 +113,7 @@ impl Sink for Table<'_> {
 }
 
 /// All pairs by row; nothing useful once `stop` was set.
-pub fn pairs(mut join: Join, equal: Equal, stop: &AtomicBool) -> Result<Vec<Pair>, Error> {
+pub fn pairs(mut join: RadiusJoin, equal: Equal, stop: &AtomicBool) -> Result<Vec<Pair>, Error> {
     let among = if equal == Equal::All { join.groups.equal_pairs() } else { 0 };
     let many = |count: u64, what: &str| {
         let first = "equal=\"first\" to pair a repeat with the first of its kind only, or ";
@@ -125,7 +125,7 @@ pub fn pairs(mut join: Join, equal: Equal, stop: &AtomicBool) -> Result<Vec<Pair
     if among > MOST_PAIRS {
         return many(among, " pairs among equal fingerprints");
     }
-    let Join { groups, codes, .. } = &mut join;
+    let RadiusJoin { groups, codes, .. } = &mut join;
     let mut pairs = Vec::with_capacity(among as usize);
     for group in groups.repeated() {
         equal.within(groups.of(group), |pair| {
@@ -134,7 +134,7 @@ pub fn pairs(mut join: Join, equal: Equal, stop: &AtomicBool) -> Result<Vec<Pair
         });
     }
     let count = AtomicU64::new(pairs.len() as u64);
-    let table = Table { groups, equal, pairs: Mutex::new(pairs), count, stop };
+    let table = PairCollector { groups, equal, pairs: Mutex::new(pairs), count, stop };
     codes.run(&table, stop);
     let count = table.count.into_inner();
     if count > MOST_PAIRS {

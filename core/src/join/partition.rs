@@ -4,6 +4,7 @@
 //! chunks that fit a cache, and a bucket is then the concatenation of its pieces from all chunks.
 //! There is no second array, and the order of codes does not matter: each carries its number along.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -42,9 +43,11 @@ impl<const W: usize> Work<W> {
 
 /// Where the pieces of each bucket begin in each chunk.
 pub(super) struct Pieces {
+    /// Codes of all chunks.
+    length: usize,
     chunk: usize,
     buckets: usize,
-    /// `buckets + 1` offsets a chunk.
+    /// `buckets + 1` offsets a chunk, none decreasing; the last is the length of the chunk.
     offsets: Vec<u32>,
 }
 
@@ -76,7 +79,7 @@ pub(super) fn scatter<const W: usize>(
                 }
             },
         );
-    Pieces { chunk, buckets, offsets }
+    Pieces { length: codes.len(), chunk, buckets, offsets }
 }
 
 /// Where each bucket starts, and where its next code goes.
@@ -115,7 +118,18 @@ impl Pieces {
         sizes
     }
 
-    /// The bucket's codes, one after the other; `piece` has those at some places.
+    /// Splits partitioned codes into their buckets, which different threads may change at the same time.
+    pub(super) fn split<'a, const W: usize>(
+        &'a self,
+        codes: &'a mut [Code<W>],
+        items: &'a mut [u32],
+    ) -> impl Iterator<Item = Bucket<'a, W>> {
+        assert!(codes.len() == self.length && items.len() == self.length, "not the slices that were partitioned");
+        let (codes, items) = (codes.as_mut_ptr(), items.as_mut_ptr());
+        (0..self.buckets).map(move |bucket| Bucket { pieces: self, bucket, codes, items, borrowed: PhantomData })
+    }
+
+    /// Copies the codes of a bucket, one after the other; `piece` returns those of a range.
     pub(super) fn gather<'a, const W: usize>(
         &self,
         bucket: usize,
@@ -133,6 +147,49 @@ impl Pieces {
             }
             let (codes, items) = piece(range);
             into.push_all(codes, items);
+        }
+    }
+}
+
+/// The pieces of one bucket, in all chunks.
+pub(super) struct Bucket<'a, const W: usize> {
+    pieces: &'a Pieces,
+    bucket: usize,
+    codes: *mut Code<W>,
+    items: *mut u32,
+    borrowed: PhantomData<(&'a mut [Code<W>], &'a mut [u32])>,
+}
+
+// SAFETY: a bucket is an exclusive borrow of its own pieces, which are plain data.
+unsafe impl<const W: usize> Send for Bucket<'_, W> {}
+
+impl<const W: usize> Bucket<'_, W> {
+    /// Copies the codes of the bucket, one after the other.
+    pub(super) fn gather(&self, into: &mut Work<W>) {
+        self.pieces.gather(self.bucket, into, |range| {
+            // SAFETY: as in `each_piece`; `self` is borrowed, so nothing is changed meanwhile.
+            unsafe {
+                (
+                    std::slice::from_raw_parts(self.codes.add(range.start), range.len()),
+                    std::slice::from_raw_parts(self.items.add(range.start), range.len()),
+                )
+            }
+        });
+    }
+
+    /// Calls `visit` with the codes and items of each piece.
+    pub(super) fn each_piece(&mut self, mut visit: impl FnMut(&mut [Code<W>], &mut [u32])) {
+        for range in self.pieces.ranges(self.bucket) {
+            // SAFETY: the offsets of a chunk do not decrease and end with its length. So a range lies within its chunk,
+            // thus within the slices, whose length `split` has checked; and no other bucket, nor another chunk, has a
+            // part of it. `split` makes one `Bucket` for each number and borrows the slices for as long as they live.
+            let (codes, items) = unsafe {
+                (
+                    std::slice::from_raw_parts_mut(self.codes.add(range.start), range.len()),
+                    std::slice::from_raw_parts_mut(self.items.add(range.start), range.len()),
+                )
+            };
+            visit(codes, items);
         }
     }
 }

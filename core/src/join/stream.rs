@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::pairs::{Equal, Pair};
-use super::{Found, Groups, Join, Sink};
+use super::{Found, Groups, RadiusJoin, Sink};
 use crate::Error;
 
 /// Pairs of one batch.
@@ -87,7 +87,7 @@ impl Sink for Batches<'_> {
 
 impl PairStream {
     /// Starts the join, on as many threads, or one for each core.
-    pub fn start(mut join: Join, equal: Equal, threads: Option<usize>) -> Result<Self, Error> {
+    pub fn start(mut join: RadiusJoin, equal: Equal, threads: Option<usize>) -> Result<Self, Error> {
         let (sender, batches) = sync_channel(WAITING);
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
@@ -98,7 +98,7 @@ impl PairStream {
             .build()
             .map_err(|error| failed(&error))?;
         let work = move || {
-            let Join { groups, codes, .. } = &mut join;
+            let RadiusJoin { groups, codes, .. } = &mut join;
             let groups = &*groups;
             let sink = Batches { groups, equal, pending: Mutex::default(), sender, stop: &told };
             let mut local = Vec::new();

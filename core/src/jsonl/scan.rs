@@ -6,10 +6,10 @@
 use memchr::memchr2;
 use serde::de::IgnoredAny;
 
-use super::{Columns, Fields};
+use super::{FieldNames, Fields};
 
 /// Takes the wanted columns out of a line. None says nothing of the line, and leaves anything in the fields.
-pub(super) fn record(line: &str, columns: &Columns, fields: &mut Fields) -> Option<()> {
+pub(super) fn record(line: &str, columns: &FieldNames, fields: &mut Fields) -> Option<()> {
     let mut scan = Scan { line, at: 0 };
     scan.expect(b'{')?;
     if scan.next()? == b'}' {
@@ -198,7 +198,7 @@ mod tests {
     use serde_json::Value;
 
     fn taken(line: &str) -> Option<(String, Option<String>)> {
-        let columns = Columns { texts: vec!["text".to_owned()], id: "id".to_owned(), id_required: false };
+        let columns = FieldNames { texts: vec!["text".to_owned()], id: "id".to_owned(), id_required: false };
         let mut fields = Fields { texts: vec![Default::default()], ..Default::default() };
         record(line, &columns, &mut fields)?;
         let (there, text) = fields.texts.remove(0);
@@ -492,8 +492,8 @@ mod tests {
     /// What is found in a line: each text that is there, and the id.
     type FoundFields = (Vec<Option<String>>, Option<String>);
 
-    fn columns_of(texts: &[&str], id: &str, id_required: bool) -> Columns {
-        Columns { texts: texts.iter().map(|&name| name.to_owned()).collect(), id: id.to_owned(), id_required }
+    fn columns_of(texts: &[&str], id: &str, id_required: bool) -> FieldNames {
+        FieldNames { texts: texts.iter().map(|&name| name.to_owned()).collect(), id: id.to_owned(), id_required }
     }
 
     fn found(fields: Fields) -> FoundFields {
@@ -501,13 +501,13 @@ mod tests {
         (texts, fields.has_id.then_some(fields.id))
     }
 
-    fn by_scanner(line: &str, columns: &Columns) -> Option<FoundFields> {
+    fn by_scanner(line: &str, columns: &FieldNames) -> Option<FoundFields> {
         let mut fields = Fields::new(columns);
         (record(line, columns, &mut fields).is_some() && fields.is_complete(columns)).then(|| found(fields))
     }
 
     /// What the road beside the scanner finds, with the same rules.
-    fn by_reader(line: &str, columns: &Columns) -> Option<FoundFields> {
+    fn by_reader(line: &str, columns: &FieldNames) -> Option<FoundFields> {
         use serde::de::DeserializeSeed;
         let mut fields = Fields::new(columns);
         let mut json = serde_json::Deserializer::from_str(line);
@@ -518,7 +518,7 @@ mod tests {
 
     /// What serde_json's own tree of values says. `Err` where it has limits that the reader has not: a number that no
     /// float holds, or nesting beyond 127, in a column that nobody wants.
-    fn by_tree(line: &str, columns: &Columns) -> Result<Option<FoundFields>, serde_json::Error> {
+    fn by_tree(line: &str, columns: &FieldNames) -> Result<Option<FoundFields>, serde_json::Error> {
         let Value::Object(object) = serde_json::from_str(line)? else { return Ok(None) };
         let texts: Vec<_> =
             columns.texts.iter().map(|name| object.get(name).and_then(Value::as_str).map(str::to_owned)).collect();

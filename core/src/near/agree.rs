@@ -6,7 +6,7 @@ use super::sketch::{REGISTERS, Sketch};
 pub type Registers = [u8; REGISTERS];
 
 /// Takes the places of two rows; false ends the search.
-pub(super) type Hit<'a> = &'a mut dyn FnMut(usize, usize) -> bool;
+pub(super) type OnAlike<'a> = &'a mut dyn FnMut(usize, usize) -> bool;
 
 /// Registers of a sketch that are compared at once.
 #[cfg(target_arch = "x86_64")]
@@ -70,7 +70,7 @@ fn same_mask_plain(left: &Registers, right: &Registers) -> u64 {
 
 /// Calls `hit` for every two rows that agree in at least so many registers, the earlier one first. With a `split`, one
 /// of them is before it and the other is not.
-pub(super) fn each_alike(rows: &[Registers], split: Option<usize>, least: u32, hit: Hit<'_>) {
+pub(super) fn each_alike(rows: &[Registers], split: Option<usize>, least: u32, hit: OnAlike<'_>) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
         // SAFETY: the processor has what the function was compiled for.
@@ -84,7 +84,7 @@ fn each_pair(
     rows: &[Registers],
     split: Option<usize>,
     mut alike: impl FnMut(&Registers, &Registers) -> bool,
-    hit: Hit<'_>,
+    hit: OnAlike<'_>,
 ) {
     for (at, row) in rows[..split.unwrap_or(rows.len())].iter().enumerate() {
         let from = split.unwrap_or(at + 1);
@@ -96,13 +96,13 @@ fn each_pair(
     }
 }
 
-fn each_alike_portable(rows: &[Registers], split: Option<usize>, least: u32, hit: Hit<'_>) {
+fn each_alike_portable(rows: &[Registers], split: Option<usize>, least: u32, hit: OnAlike<'_>) {
     each_pair(rows, split, |left, right| same_count(left, right) >= least, hit);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn each_alike_avx2(rows: &[Registers], split: Option<usize>, least: u32, hit: Hit<'_>) {
+fn each_alike_avx2(rows: &[Registers], split: Option<usize>, least: u32, hit: OnAlike<'_>) {
     use std::arch::x86_64::*;
     let alike = |left: &Registers, right: &Registers| {
         let load = |row: &Registers| {

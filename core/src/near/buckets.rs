@@ -10,16 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::agree::{Registers, each_alike};
-use super::join::{DENSE, MANY, agree};
+use super::agree::Registers;
+use super::join::{agree, bucket_candidates};
 use super::plan::Plan;
+use crate::hash::GOLDEN;
 
 /// The bits of a key below the number of its table.
 const BELOW: u32 = 32;
 /// Blocks of fewer bits than this hold nearly everyone: all are compared with all instead.
 const LEAST_BLOCK: usize = 10;
-/// Odd, with no pattern in its bits.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Where a row fell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,19 +64,10 @@ impl Plan {
         each_bucket(places, stop, |bucket, split, found| {
             let rows: Vec<Registers> = bucket.iter().map(|&at| registers[at as usize]).collect();
             let table = (places[bucket[0] as usize].key >> BELOW) as usize;
-            let most = if rows.len() > MANY { rows.len() * DENSE } else { usize::MAX };
-            let before = found.pairs.len();
-            let mut seen = 0;
-            each_alike(&rows, split, self.least, &mut |one, two| {
-                let first = self.first_table(&rows[one], &rows[two]);
-                seen += 1;
-                if first.is_none_or(|first| first == table) {
-                    found.pairs.push(ordered(places, bucket[one], bucket[two]));
-                }
-                seen <= most && !stop.load(Relaxed)
-            });
-            if seen > most {
-                found.pairs.truncate(before);
+            let is_first =
+                |left: &Registers, right: &Registers| self.first_table(left, right).is_none_or(|first| first == table);
+            let pair = |one: usize, two: usize| ordered(places, bucket[one], bucket[two]);
+            if bucket_candidates(&rows, split, self.least, stop, is_first, pair, &mut found.pairs) {
                 found.dense.extend_from_slice(bucket);
             }
         })

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::agree::{Registers, same_count};
-use super::join::{Dense, Join};
+use super::join::{Dense, NearJoin};
 use super::judge::TextOf;
 use crate::pipeline::{Judged, Pipeline};
 
@@ -52,7 +52,7 @@ pub(super) struct Members {
 
 impl Members {
     pub(super) fn new(
-        join: &Join<'_>,
+        join: &NearJoin<'_>,
         dense: &[Dense],
         pipeline: &Pipeline,
         text: TextOf<'_, '_>,
@@ -88,7 +88,7 @@ impl Members {
 /// Some members of a bucket, to be asked who of them is near another. Members go by their places in `Members`.
 pub(super) struct Bucket<'a> {
     members: &'a Members,
-    join: &'a Join<'a>,
+    join: &'a NearJoin<'a>,
     /// Pairs that agree in one of the first so many tables were looked at there.
     told: usize,
     /// All members of the bucket, in order.
@@ -109,7 +109,7 @@ pub(super) struct Bucket<'a> {
 
 impl<'a> Bucket<'a> {
     /// A bucket of these members; none of them is asked yet.
-    pub(super) fn new(join: &'a Join<'a>, members: &'a Members, dense: &Dense, told: usize) -> Self {
+    pub(super) fn new(join: &'a NearJoin<'a>, members: &'a Members, dense: &Dense, told: usize) -> Self {
         Bucket {
             members,
             join,

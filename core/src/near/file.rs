@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::part::{Keys, Part, prefix_bits};
+use super::part::{Keys, SketchPart, prefix_bits};
 use super::sketch::{REGISTERS, SKETCH_BYTES};
-use super::table::{Table, buckets, width};
+use super::table::{SketchTable, buckets, width};
 use crate::saved::{self, Corrupt, FileError, Format, Head, Repeats, Store};
 
 const FORMAT: Format = Format { magic: b"neardupS", version: 2, name: "file of neardup sketches", numbers: 8 };
@@ -69,7 +69,7 @@ impl Header {
 }
 
 /// Writes a part beside its final name, and gives it that name when all of it is on the disk.
-pub(super) fn write(path: &Path, part: &Part, recipe: Option<&str>) -> Result<(), FileError> {
+pub(super) fn write(path: &Path, part: &SketchPart, recipe: Option<&str>) -> Result<(), FileError> {
     let (key_bytes, keys): (u64, &[u8]) = match &part.keys {
         Keys::Narrow(_, offsets) => (4, bytemuck::cast_slice(offsets.all()?)),
         Keys::Wide(keys) => (8, bytemuck::cast_slice(keys.all()?)),
@@ -106,7 +106,7 @@ pub(super) fn write(path: &Path, part: &Part, recipe: Option<&str>) -> Result<()
 }
 
 /// A part whose columns are mapped, and the recipe of its texts.
-pub(super) fn open(path: &Path) -> Result<(Part, Option<String>), FileError> {
+pub(super) fn open(path: &Path) -> Result<(SketchPart, Option<String>), FileError> {
     let mut file = saved::open(path, &FORMAT, |head| Ok(Header::from_head(head)?.sizes()))?;
     let wrong = |what: &str| FileError::Corrupt(Corrupt(what.to_owned()));
     let header = Header::from_head(&file.head).map_err(wrong)?;
@@ -126,10 +126,13 @@ pub(super) fn open(path: &Path) -> Result<(Part, Option<String>), FileError> {
             return Err(file.mapped.corrupt("a table has a register that does not exist").into());
         }
         let (directory, numbers) = (file.next(buckets(count) + 1)?, file.next(width(count) * count)?);
-        tables.push(Table::new(key.to_vec(), directory, numbers, count));
+        tables.push(SketchTable::new(key.to_vec(), directory, numbers, count));
     }
     let mapped = Some(Arc::clone(&file.mapped));
-    Ok((Part { digests, registers, starts, repeats, keys, span: header.span, tables, file: mapped }, file.head.text))
+    Ok((
+        SketchPart { digests, registers, starts, repeats, keys, span: header.span, tables, file: mapped },
+        file.head.text,
+    ))
 }
 
 #[cfg(test)]

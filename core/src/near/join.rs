@@ -22,8 +22,8 @@ const CHUNK: usize = 1 << 14;
 /// Texts of one part of a table, about.
 const PART: usize = 1 << 12;
 /// A bucket of more texts than this is dense if it holds so many candidates for each.
-pub(super) const MANY: usize = 64;
-pub(super) const DENSE: usize = 16;
+const MANY: usize = 64;
+const DENSE: usize = 16;
 /// Sketches asked for before they are read.
 const AHEAD: usize = 8;
 
@@ -55,7 +55,7 @@ pub struct Candidates {
 }
 
 /// Texts to be joined: those that have a signal, one of each kind, in order.
-pub struct Join<'a> {
+pub struct NearJoin<'a> {
     pub(super) sketches: &'a [Sketch],
     /// The row of each text.
     pub rows: Cow<'a, [u32]>,
@@ -90,7 +90,7 @@ pub fn twins(sketches: &[Sketch], rank: Option<&[u32]>) -> Vec<u32> {
 
 /// How far a search for candidates is, for whoever watches it.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct Progress {
     /// Tables that are done.
     pub tables: AtomicUsize,
     /// Candidates found in them.
@@ -104,7 +104,7 @@ struct Scratch {
     rows: Vec<Registers>,
 }
 
-impl<'a> Join<'a> {
+impl<'a> NearJoin<'a> {
     /// Those of `twins` that stand for themselves and have a signal, in this order of rows.
     pub fn new(
         sketches: &'a [Sketch],
@@ -113,7 +113,7 @@ impl<'a> Join<'a> {
         twins: &[u32],
         order: Option<&[u32]>,
         first_row: usize,
-    ) -> Join<'a> {
+    ) -> NearJoin<'a> {
         let stands = |&row: &u32| twins[row as usize] == row && signal[row as usize];
         let mut rows: Vec<u32> = match order {
             None => (0..sketches.len() as u32).filter(stands).collect(),
@@ -124,12 +124,12 @@ impl<'a> Join<'a> {
             // None to compare the others with: they are not to be compared with each other instead.
             rows.clear();
         }
-        Join { sketches, rows: Cow::Owned(rows), first, plan }
+        NearJoin { sketches, rows: Cow::Owned(rows), first, plan }
     }
 
     /// The same of texts that were chosen before.
-    pub fn of(sketches: &'a [Sketch], rows: &'a [u32], first: u32, plan: &'a Plan) -> Join<'a> {
-        Join { sketches, rows: Cow::Borrowed(rows), first, plan }
+    pub fn of(sketches: &'a [Sketch], rows: &'a [u32], first: u32, plan: &'a Plan) -> NearJoin<'a> {
+        NearJoin { sketches, rows: Cow::Borrowed(rows), first, plan }
     }
 
     #[inline(always)]
@@ -151,7 +151,7 @@ impl<'a> Join<'a> {
 
     /// All candidates, on the threads of the current rayon pool; of no use once `stop` was set. How far it is stands in
     /// `seen`.
-    pub fn candidates(&self, stop: &AtomicBool, seen: &Seen) -> Candidates {
+    pub fn candidates(&self, stop: &AtomicBool, seen: &Progress) -> Candidates {
         let texts = self.rows.len();
         let mut found = Candidates::default();
         if texts < 2 || self.first as usize == texts {
@@ -270,20 +270,12 @@ impl<'a> Join<'a> {
             }
             rows.push(self.registers(text(at)));
         }
-        let before = found.pairs.len();
-        let most = if records.len() > MANY { records.len() * DENSE } else { usize::MAX };
-        let mut seen = 0;
         let key = &self.plan.tables[table];
-        each_alike(rows, split, self.plan.least, &mut |one, two| {
-            let (left, right) = (&rows[one], &rows[two]);
-            seen += 1;
-            if agree(key, left, right) && !self.agree_before(left, right, table) {
-                found.pairs.push(Candidate { later: text(two), earlier: text(one) });
-            }
-            seen <= most && !stop.load(Relaxed)
-        });
-        if seen > most {
-            found.pairs.truncate(before);
+        let is_first =
+            |left: &Registers, right: &Registers| agree(key, left, right) && !self.agree_before(left, right, table);
+        let pair = |one, two| Candidate { later: text(two), earlier: text(one) };
+        let dense = bucket_candidates(rows, split, self.plan.least, stop, is_first, pair, &mut found.pairs);
+        if dense {
             // Different keys may share the bits that were sorted by.
             let mut members: Vec<(Vec<u8>, u32)> = (0..records.len())
                 .map(|at| (key.iter().map(|&register| rows[at][usize::from(register)]).collect(), text(at)))
@@ -303,7 +295,37 @@ impl<'a> Join<'a> {
     }
 }
 
-/// Whether two texts agree in all registers of a table.
+/// Appends the candidates of one bucket to `pairs`: two rows that agree in `least` registers and that `is_first` says
+/// are to be reported here. Appends nothing and returns true if the bucket is dense.
+///
+/// Compares all rows with each other: O(rows²), until the bucket turns out to be dense.
+pub(super) fn bucket_candidates<T>(
+    rows: &[Registers],
+    split: Option<usize>,
+    least: u32,
+    stop: &AtomicBool,
+    is_first: impl Fn(&Registers, &Registers) -> bool,
+    pair: impl Fn(usize, usize) -> T,
+    pairs: &mut Vec<T>,
+) -> bool {
+    let before = pairs.len();
+    let most = if rows.len() > MANY { rows.len() * DENSE } else { usize::MAX };
+    let mut seen = 0;
+    each_alike(rows, split, least, &mut |one, two| {
+        seen += 1;
+        if is_first(&rows[one], &rows[two]) {
+            pairs.push(pair(one, two));
+        }
+        seen <= most && !stop.load(Relaxed)
+    });
+    let dense = seen > most;
+    if dense {
+        pairs.truncate(before);
+    }
+    dense
+}
+
+/// Returns whether two texts agree in all registers of a table.
 #[inline(always)]
 pub(super) fn agree(table: &[u8], left: &Registers, right: &Registers) -> bool {
     table.iter().all(|&at| left[usize::from(at)] == right[usize::from(at)])
@@ -376,7 +398,7 @@ mod tests {
                 let best = if reversed { equal.next_back() } else { equal.next() };
                 prop_assert_eq!(twins[row] as usize, best.unwrap_or(row));
             }
-            let join = Join::new(&sketches, &plan, &signal, &twins, order, first);
+            let join = NearJoin::new(&sketches, &plan, &signal, &twins, order, first);
             let stands = |row: &u32| twins[*row as usize] == *row && signal[*row as usize];
             let rows: Vec<u32> = match order {
                 None => (0..count).filter(stands).collect(),
@@ -385,7 +407,7 @@ mod tests {
             let across = |later: u32, earlier: u32| {
                 first == 0 || (rows[earlier as usize] as usize) < first && rows[later as usize] as usize >= first
             };
-            let seen = Seen::default();
+            let seen = Progress::default();
             let found = join.candidates(&AtomicBool::new(false), &seen);
             if !plan.tables.is_empty() && join.rows.len() > 1 && (join.first as usize) < join.rows.len() {
                 prop_assert_eq!(seen.tables.into_inner(), plan.tables.len());

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::dense::{Bucket, Members};
-use super::join::{Dense, Join};
+use super::join::{Dense, NearJoin};
 use super::judge::TextOf;
 use crate::Linkage;
 use crate::join::Forest;
@@ -26,7 +26,7 @@ pub struct Near {
 /// What links texts: near pairs, and buckets whose pairs were not told.
 pub struct Links<'a, 't> {
     /// The texts.
-    pub join: &'a Join<'a>,
+    pub join: &'a NearJoin<'a>,
     /// Buckets of which nothing is known yet.
     pub dense: &'a [Dense],
     /// By which texts are judged.
@@ -193,7 +193,7 @@ const BEAT: usize = 1 << 10;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::near::{Plan, SKETCH_BYTES, Seen, Sketch, twins};
+    use crate::near::{Plan, Progress, SKETCH_BYTES, Sketch, twins};
     use crate::{Normalize, Settings, Tie, TokenHash, Tokenizer, Votes, Weights};
     use proptest::prelude::*;
     use std::borrow::Cow;
@@ -236,9 +236,9 @@ mod tests {
             }
             let plan = Plan::new(similarity, recall).unwrap();
             let twins = twins(&sketches, None);
-            let join = Join::new(&sketches, &plan, &vec![true; texts.len()], &twins, None, 0);
+            let join = NearJoin::new(&sketches, &plan, &vec![true; texts.len()], &twins, None, 0);
             let stop = AtomicBool::new(false);
-            let found = join.candidates(&stop, &Seen::default());
+            let found = join.candidates(&stop, &Progress::default());
             let text = |row: usize| Cow::Borrowed(texts[row].as_str());
             let row = |text: u32| join.rows[text as usize];
             let rows: Vec<(u32, u32)> = found.pairs.iter().map(|pair| (row(pair.later), row(pair.earlier))).collect();

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::agree::registers;
 use super::file;
-use super::part::{Hit, Part, Scan, TWIN};
+use super::part::{Scan, SketchHit, SketchPart, TWIN};
 use super::plan::Plan;
 use super::sketch::{REGISTERS, Sketch};
 use crate::Error;
@@ -47,12 +47,12 @@ pub struct Matched {
 /// A part, and the keys that were removed from it.
 #[derive(Clone)]
 struct Slot {
-    part: Arc<Part>,
+    part: Arc<SketchPart>,
     gone: Arc<HashSet<i64>>,
 }
 
 impl Slot {
-    fn new(part: Part) -> Slot {
+    fn new(part: SketchPart) -> Slot {
         Slot { part: Arc::new(part), gone: Arc::default() }
     }
 
@@ -150,7 +150,7 @@ impl SketchIndex {
         });
         let state = self.sound()?;
         if state.keys.len() >= TAIL {
-            let slot = on(pool, || Slot::new(Part::build(&state.sketches, &state.keys, &self.tables)));
+            let slot = on(pool, || Slot::new(SketchPart::build(&state.sketches, &state.keys, &self.tables)));
             drop(state);
             self.change(|state| {
                 (state.sketches, state.keys) = Default::default();
@@ -195,7 +195,7 @@ impl SketchIndex {
         }
         all.extend_from_slice(sketches);
         all_keys.extend_from_slice(keys);
-        Ok(Slot::new(Part::build(&all, &all_keys, &self.tables)))
+        Ok(Slot::new(SketchPart::build(&all, &all_keys, &self.tables)))
     }
 
     /// Takes keys out; those that are not there make no difference.
@@ -317,10 +317,10 @@ pub fn search(
 }
 
 /// Query, what does not agree, key: in the order in which they are told.
-type Found = (u32, u8, i64);
+type MatchRow = (u32, u8, i64);
 
 /// What was found, in order; of twins the first `most`.
-fn told(mut found: Vec<Found>, most: usize) -> Matched {
+fn told(mut found: Vec<MatchRow>, most: usize) -> Matched {
     found.sort_unstable();
     let mut all = Matched::default();
     for own in found.chunk_by(|left, right| left.0 == right.0) {
@@ -335,8 +335,8 @@ fn told(mut found: Vec<Found>, most: usize) -> Matched {
 }
 
 impl State {
-    fn search(&self, queries: &[Sketch], plan: &Plan, most: usize, found: &mut Vec<Found>) -> Result<(), Corrupt> {
-        let mut hits: Vec<Hit> = Vec::new();
+    fn search(&self, queries: &[Sketch], plan: &Plan, most: usize, found: &mut Vec<MatchRow>) -> Result<(), Corrupt> {
+        let mut hits: Vec<SketchHit> = Vec::new();
         for slot in &self.slots {
             hits.clear();
             slot.part.search(plan, queries, &mut hits)?;

@@ -19,7 +19,7 @@ mod table;
 
 pub use agree::{Registers, same_registers};
 pub use buckets::{Blocks, Fallen, Place};
-pub use join::{Candidate, Candidates, Dense, Join, Seen, twins};
+pub use join::{Candidate, Candidates, Dense, NearJoin, Progress, twins};
 pub use judge::{TextOf, Verdict};
 pub use links::{Links, Near};
 pub use lookup::{Matched, SketchIndex, search};

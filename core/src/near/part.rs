@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::agree::{Registers, registers, same_count, same_mask};
 use super::plan::Plan;
 use super::sketch::{REGISTERS, Sketch, digest};
-use super::table::{Place, Table, buckets};
+use super::table::{Address, SketchTable, buckets};
 use crate::memory::prefetch;
 use crate::saved::{Corrupt, Mapped, Repeats, Store, partition_point};
 
@@ -23,7 +23,7 @@ pub const TWIN: u8 = REGISTERS as u8 + 1;
 
 /// A sketch near a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hit {
+pub(super) struct SketchHit {
     pub(super) query: u32,
     pub(super) number: u32,
     pub(super) same: u8,
@@ -62,7 +62,7 @@ impl Keys {
 }
 
 /// Sealed sketches with their keys.
-pub(super) struct Part {
+pub(super) struct SketchPart {
     /// Of sketches in order, no two alike.
     pub(super) digests: Store<[u8; 16]>,
     pub(super) registers: Store<Registers>,
@@ -73,7 +73,7 @@ pub(super) struct Part {
     pub(super) keys: Keys,
     /// The least and the greatest of them.
     pub(super) span: (i64, i64),
-    pub(super) tables: Vec<Table>,
+    pub(super) tables: Vec<SketchTable>,
     pub(super) file: Option<Arc<Mapped>>,
 }
 
@@ -82,9 +82,9 @@ pub(super) fn prefix_bits(count: usize) -> u32 {
     (count / PREFIX).max(1).ilog2()
 }
 
-impl Part {
+impl SketchPart {
     /// Seals sketches and their keys.
-    pub(super) fn build(sketches: &[Sketch], keys: &[i64], tables: &[Vec<u8>]) -> Part {
+    pub(super) fn build(sketches: &[Sketch], keys: &[i64], tables: &[Vec<u8>]) -> SketchPart {
         let whole = |row: u32| &sketches[row as usize];
         let mut rows: Vec<(u64, u32)> =
             (0..sketches.len() as u32).map(|row| ((digest(whole(row)) >> 64) as u64, row)).collect();
@@ -114,8 +114,8 @@ impl Part {
         let repeats = Repeats::counted(groups.iter().map(|group| group.len()));
         let ordered: Vec<i64> = rows.iter().map(|&(_, row)| keys[row as usize]).collect();
         let (first, last) = keys.iter().fold((i64::MAX, i64::MIN), |(low, high), &key| (low.min(key), high.max(key)));
-        let tables = tables.par_iter().map(|table| Table::build(table, &registers)).collect();
-        Part {
+        let tables = tables.par_iter().map(|table| SketchTable::build(table, &registers)).collect();
+        SketchPart {
             repeats: Repeats::new(Store::Owned(repeats), groups.len(), rows.len()),
             digests: Store::Owned(digests),
             registers: Store::Owned(registers),
@@ -142,7 +142,7 @@ impl Part {
             Keys::Narrow(_, offsets) => 4 * offsets.len(),
             Keys::Wide(keys) => 8 * keys.len(),
         };
-        let tables: usize = self.tables.iter().map(Table::bytes).sum();
+        let tables: usize = self.tables.iter().map(SketchTable::bytes).sum();
         (16 + REGISTERS) * self.len() + 4 * self.starts.len() + 8 * self.repeats.counts().len() + keys + tables
     }
 
@@ -165,7 +165,7 @@ impl Part {
 
     /// Tables such that every candidate of a plan shares a key with the query in one of them: those of the plan, if they
     /// are kept; or, of tables without a common register, one more than registers may differ (pigeonhole).
-    fn tables_for(&self, plan: &Plan) -> Option<&[Table]> {
+    fn tables_for(&self, plan: &Plan) -> Option<&[SketchTable]> {
         let wanted = &plan.tables;
         let kept = wanted.len() <= self.tables.len()
             && wanted.iter().zip(&self.tables).all(|(wanted, table)| *wanted == table.registers);
@@ -183,7 +183,7 @@ impl Part {
     }
 
     /// The sketches that are candidates for each query: those with its digest, and those the plan finds.
-    pub(super) fn search(&self, plan: &Plan, queries: &[Sketch], hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
+    pub(super) fn search(&self, plan: &Plan, queries: &[Sketch], hits: &mut Vec<SketchHit>) -> Result<(), Corrupt> {
         let scan = Scan::new(plan);
         let Some(tables) = self.tables_for(plan) else { return self.scan(&scan, queries, hits) };
         let mut filed = Vec::with_capacity(tables.len());
@@ -220,7 +220,7 @@ impl Part {
             }
             for &(number, at) in &numbers {
                 let mask = same_mask(own, &self.registers.range(number as usize..number as usize + 1)?[0]);
-                let agrees = |table: &Table| mask & table.mask == table.mask;
+                let agrees = |table: &SketchTable| mask & table.mask == table.mask;
                 let at = usize::from(at);
                 // In more than one table it is told by the first.
                 if agrees(&tables[at]) && !tables[..at].iter().any(agrees) && scan.is_candidate(mask) {
@@ -232,15 +232,22 @@ impl Part {
     }
 
     /// A sketch that is a candidate by its registers, unless it has the query's digest: that was told.
-    fn hit(&self, query: u32, sketch: &Sketch, number: u32, same: u32, hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
+    fn hit(
+        &self,
+        query: u32,
+        sketch: &Sketch,
+        number: u32,
+        same: u32,
+        hits: &mut Vec<SketchHit>,
+    ) -> Result<(), Corrupt> {
         if self.digests.at(number as usize)? != sketch[REGISTERS..] {
-            hits.push(Hit { query, number, same: same as u8 });
+            hits.push(SketchHit { query, number, same: same as u8 });
         }
         Ok(())
     }
 
     /// The sketches with the digest of a query.
-    fn twins(&self, query: u32, sketch: &Sketch, hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
+    fn twins(&self, query: u32, sketch: &Sketch, hits: &mut Vec<SketchHit>) -> Result<(), Corrupt> {
         let own = digest(sketch);
         let at = prefix((own >> 64) as u64, prefix_bits(self.len()));
         let ends = self.starts.range(at..at + 2)?;
@@ -254,13 +261,13 @@ impl Part {
             if value(number)? != own {
                 break;
             }
-            hits.push(Hit { query, number: number as u32, same: TWIN });
+            hits.push(SketchHit { query, number: number as u32, same: TWIN });
         }
         Ok(())
     }
 
     /// As `search`, without tables.
-    fn scan(&self, scan: &Scan, queries: &[Sketch], hits: &mut Vec<Hit>) -> Result<(), Corrupt> {
+    fn scan(&self, scan: &Scan, queries: &[Sketch], hits: &mut Vec<SketchHit>) -> Result<(), Corrupt> {
         for (query, sketch) in queries.iter().enumerate() {
             self.twins(query as u32, sketch, hits)?;
         }
@@ -308,7 +315,7 @@ impl Part {
             for bucket in 0..buckets(self.len()) as u32 {
                 for (number, tag) in table.numbers(table.places(bucket)?)? {
                     let twice = seen.get_mut(number as usize).map(|seen| std::mem::replace(seen, true));
-                    let place = Place { bucket, tag };
+                    let place = Address { bucket, tag };
                     if twice != Some(false) || table.place_of(&registers[number as usize]) != place {
                         return Err(table.numbers.corrupt("a table does not hold each sketch once, in its bucket"));
                     }

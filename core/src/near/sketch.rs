@@ -9,6 +9,8 @@
 //!
 //! Times are f32, and only added and multiplied: all platforms make the same bytes.
 
+use crate::hash::GOLDEN;
+
 /// Bytes of a sketch that are registers.
 pub const REGISTERS: usize = 48;
 /// Registers, then the digest: a line of cache.
@@ -22,8 +24,6 @@ pub type Sketch = [u8; SKETCH_BYTES];
 const REACH: f32 = 6.9;
 /// A text of more features throws their second darts only where the first did not come too late.
 const MANY: usize = 3 * REGISTERS;
-/// Odd, with no pattern in its bits: the golden ratio, 2^64 / φ.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// A feature this much lighter than the heaviest wins no register.
 const LEAST: f64 = 1e-30;
 

@@ -7,18 +7,17 @@
 use std::ops::Range;
 
 use super::agree::Registers;
+use crate::hash::GOLDEN_32;
 use crate::memory::{LINE, prefetch};
 use crate::saved::{Corrupt, Store};
 
 /// Sketches in a bucket, about. More take longer to compare; fewer take more room for the directory.
 const BUCKET: usize = 12;
-/// Odd, with no pattern in its bits.
-const GOLDEN: u32 = 0x9e37_79b9;
 /// Lines of a bucket asked for beforehand; the processor follows a longer run by itself.
 const AHEAD: usize = 4;
 
 /// Numbers of sketches, bucket by bucket.
-pub(super) struct Table {
+pub(super) struct SketchTable {
     /// The registers that make the key.
     pub(super) registers: Vec<u8>,
     /// The same, a bit each.
@@ -34,7 +33,7 @@ pub(super) struct Table {
 
 /// Where the sketches of a key are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Address {
     pub(super) bucket: u32,
     pub(super) tag: u32,
 }
@@ -59,16 +58,17 @@ pub(super) fn buckets(count: usize) -> usize {
     count.div_ceil(BUCKET).max(1)
 }
 
-impl Table {
-    pub(super) fn new(registers: Vec<u8>, directory: Store<u32>, numbers: Store<u8>, count: usize) -> Table {
-        Table { mask: mask(&registers), registers, directory, numbers, width: width(count), bits: bits(count) }
+impl SketchTable {
+    pub(super) fn new(registers: Vec<u8>, directory: Store<u32>, numbers: Store<u8>, count: usize) -> SketchTable {
+        SketchTable { mask: mask(&registers), registers, directory, numbers, width: width(count), bits: bits(count) }
     }
 
-    pub(super) fn build(registers: &[u8], sketches: &[Registers]) -> Table {
+    pub(super) fn build(registers: &[u8], sketches: &[Registers]) -> SketchTable {
         let buckets = buckets(sketches.len());
         let mut directory = vec![0u32; buckets + 1];
         let (width, bits) = (width(sketches.len()), bits(sketches.len()));
-        let places: Vec<Place> = sketches.iter().map(|sketch| place(registers, sketch, buckets, width, bits)).collect();
+        let places: Vec<Address> =
+            sketches.iter().map(|sketch| place(registers, sketch, buckets, width, bits)).collect();
         for place in &places {
             directory[place.bucket as usize + 1] += 1;
         }
@@ -83,11 +83,11 @@ impl Table {
             let tagged = number as u64 | u64::from(place.tag) << bits;
             numbers[at..at + width].copy_from_slice(&tagged.to_le_bytes()[..width]);
         }
-        Table::new(registers.to_vec(), Store::Owned(directory), Store::Owned(numbers), sketches.len())
+        SketchTable::new(registers.to_vec(), Store::Owned(directory), Store::Owned(numbers), sketches.len())
     }
 
     /// Where a sketch belongs.
-    pub(super) fn place_of(&self, sketch: &Registers) -> Place {
+    pub(super) fn place_of(&self, sketch: &Registers) -> Address {
         place(&self.registers, sketch, self.directory.len() - 1, self.width, self.bits)
     }
 
@@ -129,15 +129,15 @@ impl Table {
     }
 }
 
-fn place(registers: &[u8], sketch: &Registers, buckets: usize, width: usize, bits: u32) -> Place {
+fn place(registers: &[u8], sketch: &Registers, buckets: usize, width: usize, bits: u32) -> Address {
     let key = registers.iter().fold(0u32, |key, &at| key << 8 | u32::from(sketch[usize::from(at)]));
     // Spread over 32 bits, of which the buckets are equal shares; the tag is a share of the bucket.
-    let spread = key.wrapping_mul(GOLDEN);
-    let spread = (spread ^ (spread >> 15)).wrapping_mul(GOLDEN);
+    let spread = key.wrapping_mul(GOLDEN_32);
+    let spread = (spread ^ (spread >> 15)).wrapping_mul(GOLDEN_32);
     let place = u64::from(spread) * buckets as u64;
     let spare = 8 * width as u32 - bits;
     let tag = (place & u64::from(u32::MAX)) >> (32 - spare);
-    Place { bucket: (place >> 32) as u32, tag: tag as u32 }
+    Address { bucket: (place >> 32) as u32, tag: tag as u32 }
 }
 
 #[cfg(test)]
@@ -170,10 +170,10 @@ mod tests {
             (&[0, 20], 1 << 20, 794033, 206),
         ] {
             let place = |width, bits| place(registers, &sketch, buckets, width, bits);
-            assert_eq!(place(2, 8), Place { bucket: expected, tag }, "{registers:?}");
+            assert_eq!(place(2, 8), Address { bucket: expected, tag }, "{registers:?}");
             // Fewer bits left over hold the highest bits of the tag; none hold nothing.
-            assert_eq!(place(2, 13), Place { bucket: expected, tag: tag >> 5 });
-            assert_eq!(place(2, 16), Place { bucket: expected, tag: 0 });
+            assert_eq!(place(2, 13), Address { bucket: expected, tag: tag >> 5 });
+            assert_eq!(place(2, 16), Address { bucket: expected, tag: 0 });
         }
     }
 }

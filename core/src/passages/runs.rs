@@ -10,6 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::Clock;
 use super::windows::Window;
+use crate::hash::GOLDEN;
 
 /// A stretch of equal units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +39,7 @@ impl Hasher for Spread {
         bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
     }
     fn write_u64(&mut self, value: u64) {
-        let product = u128::from(self.0 ^ value ^ 0x9E37_79B9_7F4A_7C15) * 0xA24B_AED4_963E_E407_u128;
+        let product = u128::from(self.0 ^ value ^ GOLDEN) * 0xA24B_AED4_963E_E407_u128;
         self.0 = (product >> 64) as u64 ^ product as u64;
     }
 }
@@ -255,7 +256,7 @@ impl Edges {
     #[inline]
     fn slot(&self, state: u32, symbol: u32) -> usize {
         let mask = self.slots.len() - 1;
-        let key = (u64::from(state) << 32 | u64::from(symbol)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let key = (u64::from(state) << 32 | u64::from(symbol)).wrapping_mul(GOLDEN);
         let mut slot = (key ^ key >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) as usize >> 20 & mask;
         while self.slots[slot].0 != NONE && (self.slots[slot].0, self.slots[slot].1) != (state, symbol) {
             slot = (slot + 1) & mask;

@@ -4,6 +4,7 @@
 //! much as `min_chars` characters, and mixed runs are measured by the same rule.
 
 use super::units::Unit;
+use crate::hash::GOLDEN;
 
 /// What counts as long enough.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +88,7 @@ pub(super) fn windows(units: &[Unit], weights: &[u64], least: u64) -> Vec<Window
         }
         end = next;
         // The bits of a polynomial are not evenly spread where its windows are short.
-        let hash = (value ^ (end - start) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let hash = (value ^ (end - start) as u64).wrapping_mul(GOLDEN);
         found.push(Window { start, end, hash: hash ^ hash >> 32 });
         // The first unit leaves: `power` is that of the whole window, its own is one less.
         power = times(power, INVERSE);

@@ -11,7 +11,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::part::Columns;
+use super::part::PostingColumns;
 use super::sweep::sweep;
 use super::weighted::{BLOCK, Bounds, Weighted, WeightedPart};
 use super::{COUNT_BITS, LARGE};
@@ -42,21 +42,21 @@ pub struct Ranked {
 
 /// A document and its score. The highest score comes first, then the lowest key.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Hit {
+pub(super) struct ScoredDocument {
     pub(super) score: f64,
     pub(super) key: i64,
 }
 
-impl Eq for Hit {}
+impl Eq for ScoredDocument {}
 
-impl Ord for Hit {
-    fn cmp(&self, other: &Hit) -> Ordering {
+impl Ord for ScoredDocument {
+    fn cmp(&self, other: &ScoredDocument) -> Ordering {
         other.score.total_cmp(&self.score).then(self.key.cmp(&other.key))
     }
 }
 
-impl PartialOrd for Hit {
-    fn partial_cmp(&self, other: &Hit) -> Option<Ordering> {
+impl PartialOrd for ScoredDocument {
+    fn partial_cmp(&self, other: &ScoredDocument) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
@@ -65,7 +65,7 @@ impl PartialOrd for Hit {
 struct Best {
     n: usize,
     /// The worst of them on top.
-    hits: BinaryHeap<Hit>,
+    hits: BinaryHeap<ScoredDocument>,
     /// Known to be reached by `n` documents.
     seeded: f64,
     /// What a score must reach.
@@ -83,7 +83,7 @@ impl Best {
         if score <= 0.0 || score < self.least {
             return;
         }
-        let hit = Hit { score, key };
+        let hit = ScoredDocument { score, key };
         if self.hits.len() < self.n {
             self.hits.push(hit);
         } else if let Some(mut worst) = self.hits.peek_mut()
@@ -180,7 +180,7 @@ pub(super) fn best(
     n: usize,
     least: f64,
     scratch: &mut Scratch,
-) -> Vec<Hit> {
+) -> Vec<ScoredDocument> {
     let Some(query) = Query::new(weighted, terms) else { return Vec::new() };
     let Scratch { factors, sums } = scratch;
     factors.resize(weighted.frequent.len().max(factors.len()), 0.0);
@@ -333,7 +333,7 @@ impl Search<'_> {
 }
 
 /// How many postings frequent terms of the query have.
-fn frequent_postings(columns: &Columns<'_>, part: &WeightedPart, terms: &[(u32, f64)]) -> usize {
+fn frequent_postings(columns: &PostingColumns<'_>, part: &WeightedPart, terms: &[(u32, f64)]) -> usize {
     let known = terms.iter().filter_map(|&(number, _)| part.frequent_terms[number as usize]);
     known.map(|term| columns.span(term as usize).len()).sum()
 }
@@ -346,7 +346,7 @@ fn above(bound: f32, cut: f32) -> bool {
 
 /// Adds a term to the sums of the documents that have it. In a function of its own: there is nothing but the loop.
 #[inline(never)]
-fn add(columns: &Columns<'_>, term: usize, factor: f64, sums: &mut [f64]) {
+fn add(columns: &PostingColumns<'_>, term: usize, factor: f64, sums: &mut [f64]) {
     let span = columns.span(term);
     if columns.has_large(&span) {
         columns.each(term, |row, count| sums[row] += factor * f64::from(count));
@@ -385,7 +385,7 @@ fn block_bounds(sums: &[f64], bounds: &Bounds, start: usize, lengths: [f32; 2]) 
 
 /// Documents of a part, to be looked at one by one.
 struct Candidate<'a> {
-    columns: &'a Columns<'a>,
+    columns: &'a PostingColumns<'a>,
     part: &'a WeightedPart,
     factors: &'a [f64],
 }

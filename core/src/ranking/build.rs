@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::part::{Part, posting};
+use super::part::{PostingPart, posting};
 use super::{LARGE, MOST_ROWS};
 use crate::Error;
 use crate::pipeline::Pipeline;
@@ -89,7 +89,7 @@ impl Counted {
     }
 
     /// The postings of these documents, on the threads of the current rayon pool. O(occurrences).
-    pub(super) fn part(self) -> Part {
+    pub(super) fn part(self) -> PostingPart {
         let Counted { keys, tasks } = self;
         let sorted: Vec<Sorted> =
             (0..SHARDS).into_par_iter().map(|shard| Sorted::new(tasks.iter().map(|task| &task[shard][..]))).collect();
@@ -142,7 +142,7 @@ impl Sorted {
 }
 
 /// One part of postings whose terms follow each other.
-pub(super) fn joined(keys: Vec<i64>, sorted: Vec<Sorted>) -> Part {
+pub(super) fn joined(keys: Vec<i64>, sorted: Vec<Sorted>) -> PostingPart {
     let (terms, total) =
         sorted.iter().fold((0, 0), |(terms, total), some| (terms + some.terms.len(), total + some.postings.len()));
     let (mut all_terms, mut starts) = (Vec::with_capacity(terms), Vec::with_capacity(terms + 1));
@@ -157,7 +157,7 @@ pub(super) fn joined(keys: Vec<i64>, sorted: Vec<Sorted>) -> Part {
         large.extend(some.large.iter().map(|at| at + before));
         large_counts.extend(some.large_counts);
     }
-    Part::new(keys, all_terms, starts, postings, (large, large_counts))
+    PostingPart::new(keys, all_terms, starts, postings, (large, large_counts))
 }
 
 /// Terms numbered in the order in which they come: a table with open addressing.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::MOST_ROWS;
 use super::index::Covered;
-use super::part::{Part, prefix_bits};
+use super::part::{PostingPart, prefix_bits};
 use crate::saved::{self, Corrupt, FileError, Format, Head};
 
 const FORMAT: Format = Format { magic: b"neardupT", version: 1, name: "file of neardup postings", numbers: 7 };
@@ -54,7 +54,7 @@ impl Header {
 }
 
 /// Writes a part beside its final name, and gives it that name when all of it is on the disk.
-pub(super) fn write(path: &Path, part: &Part, covered: &Covered) -> Result<(), FileError> {
+pub(super) fn write(path: &Path, part: &PostingPart, covered: &Covered) -> Result<(), FileError> {
     let columns = part.columns()?;
     let counts = [columns.keys.len(), columns.terms.len(), columns.postings.len(), columns.large.len()];
     let head = Head {
@@ -78,11 +78,11 @@ pub(super) fn write(path: &Path, part: &Part, covered: &Covered) -> Result<(), F
 }
 
 /// A part whose columns are mapped, and what it covers.
-pub(super) fn open(path: &Path) -> Result<(Part, Covered), FileError> {
+pub(super) fn open(path: &Path) -> Result<(PostingPart, Covered), FileError> {
     let mut file = saved::open(path, &FORMAT, |head| Ok(Header::from_head(head)?.sizes()))?;
     let wrong = |what: &str| FileError::Corrupt(Corrupt(what.to_owned()));
     let header = Header::from_head(&file.head).map_err(wrong)?;
-    let part = Part {
+    let part = PostingPart {
         keys: file.next(header.documents)?,
         terms: file.next(header.terms)?,
         prefixes: file.next((1 << prefix_bits(header.terms)) + 1)?,

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use rayon::prelude::*;
 
-use super::ask::{Hit, Ranked, Scratch, best};
+use super::ask::{Ranked, ScoredDocument, Scratch, best};
 use super::build::Counted;
 use super::merge::merged;
-use super::part::Part;
+use super::part::PostingPart;
 use super::weighted::{IdfKind, LEAST_FREQUENT, Weighted};
 use super::{COUNT_BITS, MOST_ROWS, file};
 use crate::Error;
@@ -27,7 +27,7 @@ const KEPT: usize = 2;
 /// A part, and the documents that were removed from it.
 #[derive(Clone)]
 pub(super) struct Slot {
-    pub(super) part: Arc<Part>,
+    pub(super) part: Arc<PostingPart>,
     /// A bit for each row, if any is gone.
     gone: Option<Arc<Vec<u64>>>,
     gone_count: usize,
@@ -36,7 +36,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    pub(super) fn new(part: Part) -> Slot {
+    pub(super) fn new(part: PostingPart) -> Slot {
         let checked = Arc::new(AtomicBool::new(part.file.is_none()));
         Slot { part: Arc::new(part), gone: None, gone_count: 0, checked }
     }
@@ -251,7 +251,7 @@ impl TermIndex {
         let one = |query: &&str| {
             if stop.load(Relaxed) { Vec::new() } else { self.best(&weighted, &mut pipeline.terms(query), n, least) }
         };
-        let found: Vec<Vec<Hit>> = match queries {
+        let found: Vec<Vec<ScoredDocument>> = match queries {
             [only] => vec![one(only)],
             _ => queries.par_iter().map(one).collect(),
         };
@@ -285,7 +285,13 @@ impl TermIndex {
         Ok(keys)
     }
 
-    pub(super) fn best(&self, weighted: &Weighted, terms: &mut [(u64, u32)], n: usize, least: f64) -> Vec<Hit> {
+    pub(super) fn best(
+        &self,
+        weighted: &Weighted,
+        terms: &mut [(u64, u32)],
+        n: usize,
+        least: f64,
+    ) -> Vec<ScoredDocument> {
         // Never waits: in a process forked while another thread held the lock, it stays locked for ever.
         let spare = self.scratch.try_lock().ok().and_then(|mut spare| spare.pop());
         let mut scratch = spare.unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::build::{Sorted, joined};
 use super::index::Slot;
-use super::part::{Columns, Part, posting};
+use super::part::{PostingColumns, PostingPart, posting};
 use super::{LARGE, MOST_ROWS};
 use crate::saved::Corrupt;
 
@@ -10,7 +10,7 @@ use crate::saved::Corrupt;
 const GONE: u32 = u32::MAX;
 
 /// The rows of all parts as one numbering, in the order of the parts, whose keys ascend from part to part.
-pub(super) fn merged(slots: &[Slot]) -> Result<Part, Corrupt> {
+pub(super) fn merged(slots: &[Slot]) -> Result<PostingPart, Corrupt> {
     let columns = slots.iter().map(|slot| slot.part.columns()).collect::<Result<Vec<_>, _>>()?;
     let mut keys = Vec::new();
     let mut rows: Vec<Vec<u32>> = Vec::with_capacity(slots.len());
@@ -49,7 +49,7 @@ pub(super) fn merged(slots: &[Slot]) -> Result<Part, Corrupt> {
     Ok(joined(keys, vec![sorted]))
 }
 
-fn copy(columns: &Columns<'_>, term: usize, numbers: &[u32], sorted: &mut Sorted) {
+fn copy(columns: &PostingColumns<'_>, term: usize, numbers: &[u32], sorted: &mut Sorted) {
     columns.each(term, |row, count| {
         // Of a file that someone has made; `verify` refuses it.
         let Some(&number) = numbers.get(row).filter(|&&number| number != GONE) else { return };

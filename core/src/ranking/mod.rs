@@ -1,6 +1,6 @@
 //! Ranking: the documents most similar to a query by TF-IDF cosine, exactly.
 //!
-//! `Counted`: documents cut into terms, with counts. `Part`: postings of some documents, which never change. `TermIndex`:
+//! `Counted`: documents cut into terms, with counts. `PostingPart`: postings of some documents, which never change. `TermIndex`:
 //! parts, and what was removed of them. `Weighted`: what follows from the corpus as it is: idf, norms, bounds. `ask`: a
 //! query answered by them.
 

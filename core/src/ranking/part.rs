@@ -12,7 +12,7 @@ use crate::saved::{Corrupt, Mapped, Store};
 ///
 /// Terms are in order of their hashes, and found by a table of their first bits: O(1) for hashes, which are uniform.
 /// Eight bytes a document, twenty a term, four a posting.
-pub(super) struct Part {
+pub(super) struct PostingPart {
     /// The keys of documents, ascending; the place of a key is the document's row.
     pub(super) keys: Store<i64>,
     /// Hashes of terms, ascending.
@@ -31,7 +31,7 @@ pub(super) struct Part {
 
 /// The columns of a part, borrowed and checked.
 #[derive(Clone, Copy)]
-pub(super) struct Columns<'a> {
+pub(super) struct PostingColumns<'a> {
     pub(super) keys: &'a [i64],
     pub(super) terms: &'a [u64],
     pub(super) prefixes: &'a [u32],
@@ -66,7 +66,7 @@ pub(super) fn posting(row: u32, count: u32) -> u32 {
     row << COUNT_BITS | count.min(LARGE)
 }
 
-impl Part {
+impl PostingPart {
     /// Of columns in memory.
     pub(super) fn new(
         keys: Vec<i64>,
@@ -74,9 +74,9 @@ impl Part {
         starts: Vec<u64>,
         postings: Vec<u32>,
         large: (Vec<u64>, Vec<u32>),
-    ) -> Part {
+    ) -> PostingPart {
         debug_assert!(keys.len() <= MOST_ROWS);
-        Part {
+        PostingPart {
             prefixes: Store::Owned(prefixes(&terms)),
             keys: Store::Owned(keys),
             terms: Store::Owned(terms),
@@ -103,8 +103,8 @@ impl Part {
     }
 
     /// All columns, every byte of them checked if they were not before.
-    pub(super) fn columns(&self) -> Result<Columns<'_>, Corrupt> {
-        Ok(Columns {
+    pub(super) fn columns(&self) -> Result<PostingColumns<'_>, Corrupt> {
+        Ok(PostingColumns {
             keys: self.keys.all()?,
             terms: self.terms.all()?,
             prefixes: self.prefixes.all()?,
@@ -116,8 +116,8 @@ impl Part {
     }
 
     /// The columns after `columns` has checked them once.
-    pub(super) fn seen(&self) -> Columns<'_> {
-        Columns {
+    pub(super) fn seen(&self) -> PostingColumns<'_> {
+        PostingColumns {
             keys: self.keys.unchecked(),
             terms: self.terms.unchecked(),
             prefixes: self.prefixes.unchecked(),
@@ -132,7 +132,7 @@ impl Part {
     /// that nothing later reaches beyond a column.
     pub(super) fn verify(&self) -> Result<(), Corrupt> {
         let columns = self.columns()?;
-        let Columns { keys, terms, starts, postings, large, .. } = columns;
+        let PostingColumns { keys, terms, starts, postings, large, .. } = columns;
         let ascends = |ordered: bool, what: &str| if ordered { Ok(()) } else { Err(self.keys.corrupt(what)) };
         ascends(keys.is_sorted_by(|a, b| a < b), "its keys are not in order")?;
         ascends(terms.is_sorted_by(|a, b| a < b), "its terms are not in order")?;
@@ -155,7 +155,7 @@ impl Part {
     }
 }
 
-impl Columns<'_> {
+impl PostingColumns<'_> {
     /// The number of a term, if a document has it.
     pub(super) fn find(&self, term: u64) -> Option<usize> {
         let at = prefix(term, prefix_bits(self.terms.len()));

@@ -2,7 +2,7 @@
 //!
 //! O(postings + documents), with no bounds to be kept: where frequent terms have few postings, that is the quickest way.
 
-use super::part::Columns;
+use super::part::PostingColumns;
 use super::weighted::{BLOCK, Bounds};
 use super::{COUNT_BITS, LARGE};
 
@@ -20,14 +20,14 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    fn new(columns: &Columns<'a>, term: usize, factor: f64) -> Cursor<'a> {
+    fn new(columns: &PostingColumns<'a>, term: usize, factor: f64) -> Cursor<'a> {
         let span = columns.span(term);
         Cursor { large: columns.has_large(&span), left: &columns.postings[span.clone()], start: span.start, factor }
     }
 
     /// Adds the term to the sums of the chunk that ends here.
     #[inline(always)]
-    fn add(&mut self, columns: &Columns<'_>, end: usize, sums: &mut [f64; CHUNK]) {
+    fn add(&mut self, columns: &PostingColumns<'_>, end: usize, sums: &mut [f64; CHUNK]) {
         let before = |posting: u32| ((posting >> COUNT_BITS) as usize) < end;
         let place = |posting: u32| (posting >> COUNT_BITS) as usize % CHUNK;
         let mut taken = 0;
@@ -52,7 +52,7 @@ impl<'a> Cursor<'a> {
 /// Adds up terms in this order, and hands over row and sum of each document whose score may reach the cut; `take` returns
 /// the cut from then on.
 pub(super) fn sweep(
-    columns: &Columns<'_>,
+    columns: &PostingColumns<'_>,
     bounds: &Bounds,
     terms: impl Iterator<Item = (usize, f64)>,
     mut cut: f32,

@@ -260,7 +260,7 @@ proptest! {
         asked in prop::collection::vec(0u64..40, 0..6),
     ) {
         // As hashes are: spread over all their bits.
-        let term = |small: &u64| small.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let term = |small: &u64| small.wrapping_mul(crate::hash::GOLDEN);
         let index = TermIndex::new("test".to_owned());
         for (part, some) in documents.chunks(documents.len().div_ceil(parts)).enumerate() {
             let first = (part * documents.len().div_ceil(parts)) as i64;

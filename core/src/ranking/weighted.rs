@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::index::State;
-use super::part::{Columns, posting};
+use super::part::{PostingColumns, posting};
 use super::{COUNT_BITS, LARGE};
 use crate::error::{Error, choose};
 use crate::saved::Corrupt;
@@ -177,7 +177,7 @@ fn found(state: &State) -> Vec<Vec<u32>> {
 
 /// The sums of squares of the weights of each document. Each thread has some of the rows, so that a sum is always formed
 /// in the order of terms.
-fn squares(columns: &Columns<'_>, idf: &(dyn Fn(usize) -> f64 + Sync)) -> Vec<f64> {
+fn squares(columns: &PostingColumns<'_>, idf: &(dyn Fn(usize) -> f64 + Sync)) -> Vec<f64> {
     let rows = columns.keys.len();
     let mut sums = vec![0.0; rows.next_multiple_of(BLOCK)];
     let share = rows.div_ceil(rayon::current_num_threads().clamp(1, SHARES)).max(1);
@@ -213,7 +213,7 @@ fn inverse(mut squares: Vec<f64>, is_gone: &(dyn Fn(usize) -> bool + Sync)) -> V
 }
 
 fn bounds(
-    columns: &Columns<'_>,
+    columns: &PostingColumns<'_>,
     idf: &dyn Fn(usize) -> f64,
     inverse: &[f64],
     frequent: impl Iterator<Item = (Option<u32>, bool)>,
@@ -244,7 +244,7 @@ fn bounds(
 }
 
 /// The frequent terms document by document.
-fn rows(columns: &Columns<'_>, terms: &[Option<u32>]) -> (Vec<usize>, Vec<u32>) {
+fn rows(columns: &PostingColumns<'_>, terms: &[Option<u32>]) -> (Vec<usize>, Vec<u32>) {
     let mut starts = vec![0; columns.keys.len() + 2];
     let known = || terms.iter().enumerate().filter_map(|(number, term)| term.map(|term| (number, term as usize)));
     for (_, term) in known() {
