@@ -40,7 +40,7 @@ fn pairs_of<'py>(py: Python<'py>, found: &Fallen) -> (Numbers<'py>, Numbers<'py>
     )
 }
 
-/// The keys of each row, one a table of the question's plan.
+/// Returns the keys of each row, one a table of the question's plan.
 #[pyfunction]
 fn sketch_keys<'py>(
     py: Python<'py>,
@@ -55,7 +55,7 @@ fn sketch_keys<'py>(
     PyArray1::from_vec(py, keys).reshape([rows.len(), width])
 }
 
-/// The number of the first table that holds each pair of rows; where none does, one more than the last.
+/// Returns the number of the first table that holds each pair of rows; where none does, one more than the last.
 #[pyfunction]
 fn first_tables<'py>(
     py: Python<'py>,
@@ -93,7 +93,7 @@ fn fallen_sketches<'py>(
     Ok((later, earlier, PyArray1::from_vec(py, found.dense)))
 }
 
-/// The keys of each fingerprint, one a block.
+/// Returns the keys of each fingerprint, one a block.
 #[pyfunction]
 fn code_keys<'py>(
     py: Python<'py>,

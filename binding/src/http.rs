@@ -60,7 +60,7 @@ impl PyViews {
         py.detach(|| guard(|| Views::new(&views, &masks)))?.map(PyViews).map_err(refuse)
     }
 
-    /// The texts one after the other, where each ends, and the titles.
+    /// Returns the texts one after the other, where each ends, and the titles.
     fn make<'py>(&self, py: Python<'py>, responses: Vec<Given>, threads: Option<usize>) -> PyResult<Made<'py>> {
         let headers: Vec<Vec<(&str, &str)>> = responses.iter().map(Given::headers).collect();
         let given: Vec<Response<'_>> =
@@ -78,7 +78,7 @@ impl PyViews {
         Ok((PyBytes::new(py, data.as_bytes()), PyArray1::from_vec(py, ends), titles))
     }
 
-    /// The text of one, its title, and (rule, original, line) of what was masked.
+    /// Returns the text of one, its title, and (rule, original, line) of what was masked.
     fn masked(&self, py: Python<'_>, response: Given) -> PyResult<Previewed> {
         let headers = response.headers();
         let given = response.response(&headers);

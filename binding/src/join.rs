@@ -74,7 +74,7 @@ fn join_plan<'py>(
     describe(py, &plan.map_err(refuse)?)
 }
 
-/// All pairs, sorted, and the plan.
+/// Returns all pairs, sorted, and the plan.
 #[pyfunction]
 fn pairs<'py>(
     py: Python<'py>,

@@ -86,7 +86,7 @@ fn read_json_lines(
     read(py, &data, columns, (name, first), threads, None)
 }
 
-/// How many line ends there are.
+/// Returns how many line ends there are.
 #[pyfunction]
 fn count_lines(py: Python<'_>, data: PyBuffer<u8>) -> PyResult<usize> {
     let bytes = bytes_of(&data)?;

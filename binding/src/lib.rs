@@ -44,7 +44,7 @@ fn refuse(error: neardup_core::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// A panic in the core is a bug; it reaches Python as an ordinary exception all the same.
+/// Returns a panic in the core is a bug; it reaches Python as an ordinary exception all the same.
 fn guard<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let message = panic
@@ -403,13 +403,13 @@ fn stable_hashes<'py>(
     Ok(PyArray1::from_vec(py, hashes))
 }
 
-/// Whether a text holds a letter or digit: without, nothing is like it.
+/// Returns whether a text holds a letter or digit: without, nothing is like it.
 #[pyfunction]
 fn says_something(text: &Bound<'_, PyString>) -> PyResult<bool> {
     Ok(neardup_core::near::says_something(texts::Text::new(text, "text", None)?.as_str()))
 }
 
-/// The exact cosine of two weighted bags.
+/// Returns the exact cosine of two weighted bags.
 #[pyfunction]
 fn cosine(
     py: Python<'_>,

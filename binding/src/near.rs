@@ -30,7 +30,7 @@ pub(crate) fn as_sketches(bytes: &[u8]) -> PyResult<&[Sketch]> {
     }
 }
 
-/// How pairs of a similarity are found.
+/// Returns how pairs of a similarity are found.
 #[pyfunction]
 fn near_plan(py: Python<'_>, similarity: f64, recall: f64) -> PyResult<Bound<'_, PyDict>> {
     let plan = Plan::new(similarity, recall).map_err(refuse)?;
@@ -128,7 +128,7 @@ impl PyNearJoin {
         self.lock().dense.iter().map(|dense| dense.members.len()).collect()
     }
 
-    /// The rows of candidates, later and earlier in order, those that hang together side by side. `told` is called now
+    /// Returns the rows of candidates, later and earlier in order, those that hang together side by side. `told` is called now
     /// and then with the tables done and the candidates found so far.
     #[pyo3(signature = (threads, told=None))]
     fn candidates<'py>(
@@ -185,7 +185,7 @@ impl PyNearJoin {
         Ok((later, earlier))
     }
 
-    /// The rows of the texts that are compared, in order: a text goes by its place here.
+    /// Returns the rows of the texts that are compared, in order: a text goes by its place here.
     #[getter]
     fn rows<'py>(&self, py: Python<'py>) -> Rows<'py> {
         PyArray1::from_slice(py, &self.rows)
@@ -214,7 +214,7 @@ impl PyNearJoin {
         Ok((count, expected))
     }
 
-    /// The clusters of candidates judged so, and of dense buckets: for each text that is not the first of its own the
+    /// Returns the clusters of candidates judged so, and of dense buckets: for each text that is not the first of its own the
     /// row, the row of the first, their similarity (NaN where it was not judged) and distance.
     #[allow(clippy::too_many_arguments)] // what there is to say
     fn clusters<'py>(
@@ -287,7 +287,7 @@ impl PyNearJoin {
         NearJoin::of(sketches, &self.rows, self.first, &self.plan)
     }
 
-    /// The candidates that are near.
+    /// Returns the candidates that are near.
     fn judged(&self, similarities: &[f64], distances: &[u16]) -> PyResult<Vec<Near>> {
         let pairs = std::mem::take(&mut self.lock().pairs);
         if similarities.len() != pairs.len() || distances.len() != pairs.len() {

@@ -88,7 +88,7 @@ fn shared_with_each(
     })
 }
 
-/// Where the units of a text begin and end, and which are characters of scripts without spaces.
+/// Returns where the units of a text begin and end, and which are characters of scripts without spaces.
 #[pyfunction]
 fn units<'py>(text: &Bound<'py, PyString>) -> PyResult<Units<'py>> {
     let py = text.py();
@@ -107,7 +107,7 @@ fn units<'py>(text: &Bound<'py, PyString>) -> PyResult<Units<'py>> {
     Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, ends), PyArray1::from_vec(py, characters)))
 }
 
-/// The hashes of runs of each text: where those of each begin, and the hashes.
+/// Returns the hashes of runs of each text: where those of each begin, and the hashes.
 #[pyfunction]
 #[pyo3(signature = (texts, min_words, min_chars, threads, *, every=false))]
 fn winnow<'py>(

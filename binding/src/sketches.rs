@@ -39,7 +39,7 @@ fn plan(similarity: f64, recall: f64) -> PyResult<Arc<Plan>> {
 type Found<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>);
 type Rows<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<u8>>);
 
-/// The rows of an array as sketches.
+/// Returns the rows of an array as sketches.
 fn sketches<'a>(rows: &'a PyReadonlyArray2<'_, u8>) -> PyResult<&'a [Sketch]> {
     let (sketches, rest) = rows.as_slice()?.as_chunks();
     if rows.as_array().ncols() != SKETCH_BYTES || !rest.is_empty() {
@@ -107,7 +107,7 @@ impl PySketchIndex {
     }
 }
 
-/// The candidates of each row in all of the indexes.
+/// Returns the candidates of each row in all of the indexes.
 #[pyfunction]
 fn search_sketches<'py>(
     py: Python<'py>,

@@ -105,7 +105,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The text of a row; an empty one if it cannot be had, and `finish` says why.
+    /// Returns the text of a row; an empty one if it cannot be had, and `finish` says why.
     pub(crate) fn get(&self, row: usize) -> Cow<'a, str> {
         self.find(row).unwrap_or_else(|problem| {
             self.failed.lock().unwrap_or_else(|broken| broken.into_inner()).get_or_insert(problem);
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Whether all texts were there.
+    /// Returns whether all texts were there.
     pub(crate) fn finish(self) -> PyResult<()> {
         let failed = self.failed.into_inner().unwrap_or_else(|broken| broken.into_inner());
         failed.map_or(Ok(()), |problem| Err(PyValueError::new_err(problem)))

@@ -32,7 +32,7 @@ impl Threads {
         }
     }
 
-    /// The pool itself, for work that takes locks before it goes there.
+    /// Returns the pool itself, for work that takes locks before it goes there.
     pub(crate) fn pool(&self) -> &ThreadPool {
         &self.0
     }

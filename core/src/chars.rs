@@ -83,12 +83,12 @@ impl Class {
     pub(crate) fn word_break(self) -> Break {
         BREAKS[(self.0 & 15) as usize]
     }
-    /// How its script is written.
+    /// Returns how its script is written.
     #[inline]
     pub(crate) fn group(self) -> Group {
         GROUPS[(self.0 >> GROUP & 3) as usize]
     }
-    /// A letter, digit or mark of a script written without spaces.
+    /// Returns a letter, digit or mark of a script written without spaces.
     #[inline]
     pub(crate) fn is_unspaced(self) -> bool {
         self.0 & (3 << GROUP) != 0
@@ -112,7 +112,7 @@ impl Class {
     pub(crate) fn is_ignorable(self) -> bool {
         self.0 & IGNORABLE != 0
     }
-    /// The one character this one normalises to wherever it stands, if there is one: a capital's small
+    /// Returns the one character this one normalises to wherever it stands, if there is one: a capital's small
     /// letter, a full-width comma's plain one.
     #[inline]
     pub(crate) fn mapped(self) -> Option<char> {
@@ -124,19 +124,19 @@ impl Class {
     }
 }
 
-/// The class of a character.
+/// Returns the class of a character.
 #[inline]
 pub(crate) fn class(c: char) -> Class {
     TABLE.get().get(c)
 }
 
-/// The usual Han characters, U+4E00 to U+9FFF. None of them is changed by normalising, and all are of the group Han.
+/// Returns the usual Han characters, U+4E00 to U+9FFF. None of them is changed by normalising, and all are of the group Han.
 #[inline]
 pub(crate) fn is_usual_han(c: char) -> bool {
     ('\u{4E00}'..='\u{9FFF}').contains(&c)
 }
 
-/// How many bytes of a text from its start are usual Han characters, told without decoding them: each has three bytes,
+/// Returns how many bytes of a text from its start are usual Han characters, told without decoding them: each has three bytes,
 /// and the first two lie between those of the first and of the last.
 #[inline]
 pub(crate) fn usual_han_length(text: &str) -> usize {
@@ -272,7 +272,7 @@ impl Properties {
         (only != c && !self.is_unstable(only as u32)).then_some(only)
     }
 
-    /// Whether the character may join, or change places with, the one before it.
+    /// Returns whether the character may join, or change places with, the one before it.
     fn composes(&self, code: u32) -> bool {
         // Vowel and trailing jamo of Hangul compose by arithmetic, not by table.
         matches!(code, 0x1160..=0x11FF)

@@ -27,7 +27,7 @@ impl Vector {
         Vector { features, norm }
     }
 
-    /// The cosine with another, O(a + b); NaN when either has no weight.
+    /// Returns the cosine with another, O(a + b); NaN when either has no weight.
     pub(crate) fn cosine(&self, other: &Vector) -> f64 {
         if self.norm == 0.0 || other.norm == 0.0 {
             return f64::NAN;

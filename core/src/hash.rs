@@ -52,8 +52,8 @@ pub(crate) fn token_key(token: &str) -> u64 {
 }
 
 impl TokenHash {
-    /// The widest fingerprint this hash can fill.
-    pub fn max_bits(self) -> usize {
+    /// Returns the widest fingerprint this hash can fill.
+    pub(crate) fn max_bits(self) -> usize {
         match self {
             TokenHash::Xxh3 | TokenHash::Python => crate::MAX_BITS,
             TokenHash::Md5 | TokenHash::Md5First => 128,
@@ -63,7 +63,7 @@ impl TokenHash {
 
     /// The low `bits` bits of the hash of `token`. `bits` must not exceed `max_bits`, nor 64·W.
     #[inline]
-    pub fn hash<const W: usize>(self, token: &str, bits: usize) -> [u64; W] {
+    pub(crate) fn hash<const W: usize>(self, token: &str, bits: usize) -> [u64; W] {
         let mut words = [0; W];
         let bytes = token.as_bytes();
         match self {

@@ -3,14 +3,14 @@
 use crate::chars::usual_han_length;
 use crate::hash::{xxh3, xxh3_of_bytes};
 use crate::tokens::{TokenScratch, Tokenizer};
-use crate::weights::{FULL, SINGLE, SmallWeights};
+use crate::weights::{FULL, SINGLE, TokenClasses};
 use crate::{http_tokens, words};
 
 /// Calls `sink` with the XXH3 hash and the weight class of every token, in no particular order.
 #[inline(always)]
 pub(crate) fn each_xxh3<const W: usize>(
     tokenizer: &Tokenizer,
-    (bits, weights): (usize, SmallWeights),
+    (bits, classes): (usize, TokenClasses),
     text: &str,
     (scratch, batches): (&mut TokenScratch, &mut LengthBatches),
     mut sink: impl FnMut([u64; W], u8),
@@ -18,10 +18,10 @@ pub(crate) fn each_xxh3<const W: usize>(
     if let Some(wanted) = tokenizer.views() {
         http_tokens::each(text, wanted, &mut scratch.view, &mut |token, kind| sink(xxh3(token, bits), kind));
     } else if tokenizer.is_words() && W <= 2 {
-        words::cut(text, &mut HashedWords { bits, weights, batches, sink });
+        words::cut(text, &mut HashedWords { bits, classes, batches, sink });
     } else {
         // A wide hash takes longer than a call, so inlining the tokenizer would gain nothing.
-        tokenizer.each(text, scratch, |token| sink(xxh3(token, bits), weights.class(token)));
+        tokenizer.each(text, scratch, |token| sink(xxh3(token, bits), classes.of(token)));
     }
 }
 
@@ -51,7 +51,7 @@ const BATCH_OF: [u8; 32] = {
 /// A sink of pieces that hashes each word.
 struct HashedWords<'b, const W: usize, F: FnMut([u64; W], u8)> {
     bits: usize,
-    weights: SmallWeights,
+    classes: TokenClasses,
     batches: &'b mut LengthBatches,
     sink: F,
 }
@@ -61,7 +61,7 @@ impl<const W: usize, F: FnMut([u64; W], u8)> HashedWords<'_, W, F> {
     /// pair counts in full.
     #[inline(always)]
     fn usual_han(&mut self, run: &str) {
-        let (single, pair) = (self.weights.class_of_part(SINGLE), self.weights.class_of_part(FULL));
+        let (single, pair) = (self.classes.of_part(SINGLE), self.classes.of_part(FULL));
         let mut rest = run.as_bytes();
         if let Some(first) = rest.first_chunk::<3>() {
             (self.sink)(xxh3_of_bytes(first, self.bits), single);
@@ -78,15 +78,15 @@ impl<'a, const W: usize, F: FnMut([u64; W], u8)> words::PieceSink<'a> for Hashed
     #[inline]
     fn piece(&mut self, piece: words::Piece<'a>) {
         if let words::Piece::Word(word) = piece {
-            return (self.sink)(xxh3(word, self.bits), self.weights.class(word));
+            return (self.sink)(xxh3(word, self.bits), self.classes.of(word));
         }
         if let words::Piece::Run(run) = piece
             && usual_han_length(run) == run.len()
         {
             return self.usual_han(run);
         }
-        let weights = self.weights;
-        piece.each_part(&mut |part, class| (self.sink)(xxh3(part, self.bits), weights.class_of_part(class)));
+        let classes = self.classes;
+        piece.each_part(&mut |part, class| (self.sink)(xxh3(part, self.bits), classes.of_part(class)));
     }
 
     #[inline(always)]
@@ -101,7 +101,7 @@ impl<'a, const W: usize, F: FnMut([u64; W], u8)> words::PieceSink<'a> for Hashed
         for (number, (batch, &count)) in self.batches.iter().zip(&counts).enumerate() {
             for &[start, end] in &batch[..count] {
                 let word = &bytes[start..end];
-                let class = if number < 2 { self.weights.class_of_ascii(word) } else { FULL };
+                let class = if number < 2 { self.classes.of_ascii(word) } else { FULL };
                 (self.sink)(xxh3_of_bytes(word, self.bits), class);
             }
         }

@@ -45,13 +45,13 @@ fn kind(view: usize, class: u8) -> u8 {
     (view as u8) << 3 | class
 }
 
-/// The view of a token.
+/// Returns the view of a token.
 #[inline(always)]
 pub(crate) fn view_of(kind: u8) -> usize {
     usize::from(kind >> 3) % VIEWS.len()
 }
 
-/// The class of a token within its view.
+/// Returns the class of a token within its view.
 #[inline(always)]
 pub(crate) fn class_of(kind: u8) -> u8 {
     kind & 7
@@ -92,7 +92,7 @@ impl Come {
         self.slots.resize((2 * most).next_power_of_two().max(64), 0);
     }
 
-    /// Whether these names in this order come for the first time. `seed` tells one use of them from another.
+    /// Returns whether these names in this order come for the first time. `seed` tells one use of them from another.
     #[inline(always)]
     fn is_new(&mut self, seed: u64, names: impl Iterator<Item = u64>) -> bool {
         let mixed = |sum: u64, name: u64| {
@@ -127,7 +127,7 @@ impl ViewScratch {
         self.token.push_str(start);
     }
 
-    /// A token whose start is the same for many, and short.
+    /// Returns a token whose start is the same for many, and short.
     #[inline(always)]
     fn whole(&mut self, start: &str, rest: &str) -> &str {
         self.begin(start);
@@ -348,7 +348,7 @@ fn each_weighed<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str, u8)) {
     });
 }
 
-/// Whether a word is a number with a point or comma in it: a version, a price, a share.
+/// Returns whether a word is a number with a point or comma in it: a version, a price, a share.
 #[inline(always)]
 fn has_point(word: &str) -> bool {
     word.as_bytes().first().is_some_and(u8::is_ascii_digit) && word.bytes().any(|byte| matches!(byte, b'.' | b','))

@@ -24,7 +24,7 @@ pub(crate) fn with_dictionary(dictionary: Option<&str>) -> Result<Arc<Jieba>, Er
         let frequency = match fields.next() {
             None => None,
             Some(field) => Some(field.parse().map_err(|_| {
-                Error(format!(
+                Error::new(format!(
                     "dictionary line {} is {line:?}; after the word comes its frequency, a whole number, then its tag",
                     at + 1
                 ))
@@ -114,7 +114,7 @@ const NO_KEYWORDS: [&str; 32] = [
     "if", "from", "which", "you", "it", "this", "then", "at", "have", "all", "not", "one", "has", "or", "that",
 ];
 
-/// Whether `jieba.analyse` counts a word: two characters or more, and not one of its stop words.
+/// Returns whether `jieba.analyse` counts a word: two characters or more, and not one of its stop words.
 pub(crate) fn is_keyword(word: &str) -> bool {
     word.trim_matches(is_python_space).chars().nth(1).is_some() && !NO_KEYWORDS.contains(&word.to_lowercase().as_str())
 }
@@ -122,7 +122,7 @@ pub(crate) fn is_keyword(word: &str) -> bool {
 /// Past this many words the memory of looked-up ones starts anew, so that it cannot grow for ever.
 const REMEMBERED: usize = 1 << 18;
 
-/// How rare jieba's table says a word is; for words it lacks, the table's median.
+/// Returns how rare jieba's table says a word is; for words it lacks, the table's median.
 ///
 /// jieba-rs keeps the table to itself but weighs words by it: a text that is one word, cut by a
 /// dictionary that has only this word, gets exactly its idf.

@@ -34,6 +34,7 @@ pub struct FieldNames {
 
 /// What lines hold, record by record.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Records {
     /// The texts, one after the other; none of them if they were fingerprinted at once.
     pub texts: Vec<u8>,
@@ -94,7 +95,7 @@ pub fn read(data: &[u8], columns: &FieldNames, name: &str, first: i64, making: O
     all
 }
 
-/// The text of one line that `read` has taken before; None if it is no longer such a line.
+/// Returns the text of one line that `read` has taken before; None if it is no longer such a line.
 pub fn text_of(line: &[u8], columns: &FieldNames) -> Option<String> {
     let mut reader = Reader::new(columns, "", 0, None);
     let mut fields = Fields::new(columns);
@@ -104,12 +105,12 @@ pub fn text_of(line: &[u8], columns: &FieldNames) -> Option<String> {
     })
 }
 
-/// How many line ends there are.
+/// Returns how many line ends there are.
 pub fn count_lines(data: &[u8]) -> usize {
     memchr_iter(b'\n', data).count()
 }
 
-/// The data cut at line ends.
+/// Returns the data cut at line ends.
 fn parts(data: &[u8]) -> Vec<Range<usize>> {
     let mut parts = Vec::with_capacity(data.len() / PART + 1);
     let mut start = 0;
@@ -210,7 +211,7 @@ impl<'a> Reader<'a> {
         self.records
     }
 
-    /// Whether the line is a record with a text, and an id where one is required.
+    /// Returns whether the line is a record with a text, and an id where one is required.
     fn fill(&self, line: &[u8], fields: &mut Fields) -> bool {
         // What is not UTF-8 in a column nobody wants is not UTF-8 all the same.
         let Ok(line) = std::str::from_utf8(line) else { return false };

@@ -59,8 +59,8 @@ pub use error::Error;
 pub use hash::TokenHash;
 pub use index::{Id, Ids, Index, IndexError, Matches, PlannedPart};
 pub use join::{
-    Equal, Forest, Found, Groups, Input, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, RadiusJoin,
-    Sink, clusters, pairs,
+    Equal, Found, Groups, Input, JoinPlan, JoinSettings, Linkage, Method, Next, Pair, PairStream, RadiusJoin, Sink,
+    clusters, pairs,
 };
 pub use normalize::Normalize;
 pub use passages::{Cover, Passage, Passages, Shared, Unit, every_run, units, winnowed};
@@ -72,9 +72,9 @@ pub use vote::{Tie, Votes};
 pub use weights::{Idf, IdfSource, Weights};
 
 /// The narrowest fingerprint.
-pub const MIN_BITS: usize = 8;
+const MIN_BITS: usize = 8;
 /// The widest fingerprint.
-pub const MAX_BITS: usize = 512;
+const MAX_BITS: usize = 512;
 
 /// XXH3-64 with seed 0: the name of a word list or table inside a recipe's identity.
 pub fn stable_hash(data: &[u8]) -> u64 {

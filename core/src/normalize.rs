@@ -43,7 +43,7 @@ impl std::str::FromStr for Normalize {
 }
 
 impl Normalize {
-    /// The text in this form. `buffer` is reused between calls and holds the result if the text had to change.
+    /// Returns the text in this form. `buffer` is reused between calls and holds the result if the text had to change.
     pub fn apply<'a>(self, text: &'a str, buffer: &'a mut String) -> &'a str {
         if self == Normalize::None {
             return text;
@@ -126,7 +126,7 @@ fn push_ascii_lower(text: &str, out: &mut String) {
     out[start..].make_ascii_lowercase();
 }
 
-/// The definition, without short cuts.
+/// Returns the definition, without short cuts.
 fn nfkc_casefold_whole(text: &str) -> String {
     let visible: Cow<'_, str> = if text.chars().any(|c| class(c).is_ignorable()) {
         text.chars().filter(|&c| !class(c).is_ignorable()).collect::<String>().into()

@@ -75,7 +75,7 @@ pub struct Made<'a> {
 }
 
 impl<'a> Made<'a> {
-    /// The part for so many texts, and the rest; `words` is that of a fingerprint.
+    /// Returns the part for so many texts, and the rest; `words` is that of a fingerprint.
     fn split(self, texts: usize, words: usize) -> (Made<'a>, Made<'a>) {
         let (values, later_values) = self.values.split_at_mut((texts * words).min(self.values.len()));
         let (sketches, later_sketches) = self.sketches.split_at_mut(texts.min(self.sketches.len()));
@@ -105,19 +105,21 @@ impl Pipeline {
     pub fn new(settings: Settings) -> Result<Pipeline, Error> {
         let bits = settings.bits;
         if !(MIN_BITS..=MAX_BITS).contains(&bits) || !bits.is_multiple_of(8) {
-            return Err(Error(format!("bits is {bits}; it must be a multiple of 8 from {MIN_BITS} to {MAX_BITS}")));
+            return Err(Error::new(format!(
+                "bits is {bits}; it must be a multiple of 8 from {MIN_BITS} to {MAX_BITS}"
+            )));
         }
         let widest = settings.hash.max_bits();
         if bits > widest {
-            return Err(Error(format!(
+            return Err(Error::new(format!(
                 "bits is {bits}, but the hash gives only {widest}; use fewer bits or hash \"xxh3\""
             )));
         }
         if settings.scale.is_some_and(|scale| !(scale.is_finite() && scale > 0.0)) {
-            return Err(Error(format!("scale is {:?}; it must be a finite number above 0", settings.scale)));
+            return Err(Error::new(format!("scale is {:?}; it must be a finite number above 0", settings.scale)));
         }
         if settings.tokenizer.views().is_some() != matches!(settings.weights, Weights::Shares(_)) {
-            return Err(Error("tokens \"http\" and weights \"shares\" go together; set both, or neither".into()));
+            return Err(Error::new("tokens \"http\" and weights \"shares\" go together; set both, or neither"));
         }
         Ok(Pipeline { settings, workers: Mutex::default() })
     }
@@ -181,23 +183,23 @@ impl Pipeline {
         });
     }
 
-    /// The features of a text, in the order the vote takes them.
+    /// Returns the features of a text, in the order the vote takes them.
     pub fn features(&self, text: &str) -> Vec<Feature> {
         self.with_worker(|worker| worker.features(&self.settings, text))
     }
 
-    /// The fingerprint of features made elsewhere. Tokens are distinct, weights finite and not negative.
+    /// Returns the fingerprint of features made elsewhere. Tokens are distinct, weights finite and not negative.
     pub fn fingerprint_features(&self, features: Vec<Feature>, value: &mut [u64]) -> bool {
         let features = choose_features(&self.settings, features);
         self.with_worker(|worker| worker.vote_features(&self.settings, &features, value))
     }
 
-    /// The bits a token votes with.
+    /// Returns the bits a token votes with.
     pub fn hash(&self, token: &str) -> Vec<u64> {
         self.settings.hash.hash::<{ MAX_BITS / 64 }>(token, self.settings.bits)[..self.words()].to_vec()
     }
 
-    /// The fingerprint and the column sums of hashed features, one by one as an explanation shows them.
+    /// Returns the fingerprint and the column sums of hashed features, one by one as an explanation shows them.
     pub fn vote(&self, hashes: &[Vec<u64>], weights: &[f64]) -> (Vec<u64>, Vec<f64>) {
         let settings = &self.settings;
         let rows: Vec<[u64; MAX_BITS / 64]> =
@@ -206,7 +208,7 @@ impl Pipeline {
         (value[..self.words()].to_vec(), sums)
     }
 
-    /// The exact cosine of the features of two texts; NaN when either has none.
+    /// Returns the exact cosine of the features of two texts; NaN when either has none.
     pub fn similarity(&self, left: &str, right: &str) -> f64 {
         self.with_worker(|worker| {
             let left = worker.judged(&self.settings, left);
@@ -233,12 +235,12 @@ impl Pipeline {
         rows.par_iter().with_min_len(TASK_TEXTS).map(one).collect()
     }
 
-    /// The distinct tokens of a text, hashed, and how often each occurs; in no order.
+    /// Returns the distinct tokens of a text, hashed, and how often each occurs; in no order.
     pub(crate) fn terms(&self, text: &str) -> Vec<(u64, u32)> {
         self.with_worker(|worker| worker.terms(&self.settings, text))
     }
 
-    /// How many of `texts` have each token, on the threads of the current rayon pool.
+    /// Returns how many of `texts` have each token, on the threads of the current rayon pool.
     pub fn document_frequencies(&self, texts: &[&str]) -> std::collections::HashMap<String, u64> {
         let merge = |mut all: std::collections::HashMap<String, u64>, part| {
             for (token, count) in part {
@@ -272,7 +274,7 @@ impl Pipeline {
     }
 }
 
-/// The cosine of two bags of distinct tokens with weights; NaN when either has no weight.
+/// Returns the cosine of two bags of distinct tokens with weights; NaN when either has no weight.
 pub fn cosine_of_features(left: &[Feature], right: &[Feature]) -> f64 {
     let vector = |features: &[Feature]| {
         Vector::new(features.iter().map(|feature| (token_key(&feature.token), feature.weight)).collect())

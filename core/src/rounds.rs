@@ -8,7 +8,7 @@
 
 use crate::hash::GOLDEN;
 
-/// The first tables of the one sequence there is for these places, this size of a key and this seed.
+/// Returns the first tables of the one sequence there is for these places, this size of a key and this seed.
 pub(crate) fn tables<T: Copy>(places: &[T], key: usize, number: usize, seed: u64) -> Vec<Vec<T>> {
     let mut random = Random(seed);
     let mut order = places.to_vec();
@@ -20,7 +20,7 @@ pub(crate) fn tables<T: Copy>(places: &[T], key: usize, number: usize, seed: u64
     tables
 }
 
-/// The least number of tables for which `reached` holds, up to about `most`; it must hold for all larger ones too.
+/// Returns the least number of tables for which `reached` holds, up to about `most`; it must hold for all larger ones too.
 pub(crate) fn least(most: usize, reached: impl Fn(usize) -> bool) -> Option<usize> {
     let (mut low, mut high) = (0, 1);
     while !reached(high) {
@@ -70,7 +70,7 @@ impl Rounds {
         Rounds { missed }
     }
 
-    /// The chance that a pair that differs in so many places is in none of the tables.
+    /// Returns the chance that a pair that differs in so many places is in none of the tables.
     pub(crate) fn miss(&self, tables: usize, differing: usize) -> f64 {
         let blocks = self.missed.len() - 1;
         let full = (0..tables / blocks).fold(1.0, |miss, _| miss * self.missed[blocks][differing]);

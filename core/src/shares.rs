@@ -33,21 +33,23 @@ impl Shares {
         let mut shares = [0.0; VIEWS.len()];
         for (name, share) in named {
             let Some(view) = VIEWS.iter().position(|view| view == name) else {
-                return Err(Error(format!("views has {name:?}; it may have {}", VIEWS.join(", "))));
+                return Err(Error::new(format!("views has {name:?}; it may have {}", VIEWS.join(", "))));
             };
             if !(share.is_finite() && *share > 0.0 && *share <= 1e9) {
-                return Err(Error(format!("views gives {name} the share {share}; it must be above 0, at most 1e9")));
+                return Err(Error::new(format!(
+                    "views gives {name} the share {share}; it must be above 0, at most 1e9"
+                )));
             }
             shares[view] = *share;
         }
         let sum: f64 = shares.iter().sum();
         if sum == 0.0 {
-            return Err(Error(format!("views is empty; it must have some of {}", VIEWS.join(", "))));
+            return Err(Error::new(format!("views is empty; it must have some of {}", VIEWS.join(", "))));
         }
         Ok(Shares(shares.map(|share| share / sum)))
     }
 
-    /// The views that count, a bit for each.
+    /// Returns the views that count, a bit for each.
     pub(crate) fn wanted(&self) -> u8 {
         (0..VIEWS.len()).filter(|&view| self.0[view] > 0.0).fold(0, |bits, view| bits | 1 << view)
     }
@@ -90,7 +92,7 @@ impl Shares {
 pub(crate) struct Factors([f64; VIEWS.len()]);
 
 impl Factors {
-    /// The weight of a token in sixteenths, below 2^16. Every token has some.
+    /// Returns the weight of a token in sixteenths, below 2^16. Every token has some.
     #[inline]
     pub(crate) fn of(&self, count: u32, kind: u8) -> u32 {
         let exact = f64::from(log_steps(count, class_of(kind))) * self.0[view_of(kind)];
@@ -98,7 +100,7 @@ impl Factors {
         ((exact + 0.5) as u32).max(1)
     }
 
-    /// How fast it is in the race for the registers of a sketch: as with the default weights, times the square of the
+    /// Returns how fast it is in the race for the registers of a sketch: as with the default weights, times the square of the
     /// factor, since a cosine compares squares.
     #[inline]
     pub(crate) fn race_weight(&self, count: u32, kind: u8) -> f32 {

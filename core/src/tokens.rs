@@ -78,19 +78,21 @@ impl Tokenizer {
             ],
         )?;
         if ngram == 0 {
-            return Err(Error("ngram is 0; it must be at least 1".into()));
+            return Err(Error::new("ngram is 0; it must be at least 1"));
         }
         if pattern.is_some() && !matches!(kind, "regex" | "chars") {
-            return Err(Error(format!("pattern goes with tokens \"regex\" or \"chars\", not with {kind:?}")));
+            return Err(Error::new(format!("pattern goes with tokens \"regex\" or \"chars\", not with {kind:?}")));
         }
         if dictionary.is_some() && !kind.starts_with("jieba") {
-            return Err(Error(format!("dictionary goes with tokens \"jieba\", not with {kind:?}")));
+            return Err(Error::new(format!("dictionary goes with tokens \"jieba\", not with {kind:?}")));
         }
         if kind == "http" && ngram > 1 {
-            return Err(Error(format!("ngram is {ngram}, but tokens \"http\" are joined as each view needs; use 1")));
+            return Err(Error::new(format!(
+                "ngram is {ngram}, but tokens \"http\" are joined as each view needs; use 1"
+            )));
         }
         if kind == "http" && !stopwords.is_empty() {
-            return Err(Error("stopwords do not go with tokens \"http\"; leave them out".into()));
+            return Err(Error::new("stopwords do not go with tokens \"http\"; leave them out"));
         }
         let kind = match code {
             0 => Kind::Words,
@@ -101,7 +103,7 @@ impl Tokenizer {
             5 => Kind::Lines,
             7 => Kind::Http(u8::MAX),
             _ => Kind::Regex(compile(pattern.ok_or_else(|| {
-                Error("tokens is \"regex\" but pattern is missing; pass the pattern of a token".into())
+                Error::new("tokens is \"regex\" but pattern is missing; pass the pattern of a token")
             })?)?),
         };
         Ok(Tokenizer { kind, ngram, stopwords })
@@ -154,13 +156,13 @@ impl Tokenizer {
         self
     }
 
-    /// The views that count, a bit for each, where the texts are views of responses.
+    /// Returns the views that count, a bit for each, where the texts are views of responses.
     #[inline]
     pub(crate) fn views(&self) -> Option<u8> {
         if let Kind::Http(wanted) = self.kind { Some(wanted) } else { None }
     }
 
-    /// Whether the tokens are all words of a text, and nothing else.
+    /// Returns whether the tokens are all words of a text, and nothing else.
     pub(crate) fn is_words(&self) -> bool {
         matches!(self.kind, Kind::Words) && self.ngram == 1 && self.stopwords.is_empty()
     }
@@ -231,7 +233,7 @@ fn compile(pattern: &str) -> Result<Regex, Error> {
     regex::RegexBuilder::new(pattern)
         .size_limit(PATTERN_LIMIT)
         .build()
-        .map_err(|error| Error(format!("pattern is {pattern:?}, which cannot be used: {error}")))
+        .map_err(|error| Error::new(format!("pattern is {pattern:?}, which cannot be used: {error}")))
 }
 
 /// All windows of `size` characters; a shorter text is one token.

@@ -165,7 +165,7 @@ impl<const W: usize> Sums<W> {
         self.blocks = 0;
     }
 
-    /// The columns whose count is above `limit`, and those where it is equal.
+    /// Returns the columns whose count is above `limit`, and those where it is equal.
     #[inline(always)]
     fn above(&self, limit: u64) -> (Row<W>, Row<W>) {
         let height = self.height.max(64 - limit.leading_zeros() as usize);
@@ -231,7 +231,7 @@ impl<const W: usize> Planes<W> {
         Planes { counters: Vec::new(), total: 0 }
     }
 
-    /// The counter for weights of 2^`bit`. Made when first needed: most recipes use a few.
+    /// Returns the counter for weights of 2^`bit`. Made when first needed: most recipes use a few.
     #[inline(always)]
     fn counter(&mut self, bit: usize) -> &mut Counter<W> {
         if bit >= self.counters.len() {
@@ -269,7 +269,7 @@ impl<const W: usize> Planes<W> {
         }
     }
 
-    /// The majority bits; leaves the counters empty.
+    /// Returns the majority bits; leaves the counters empty.
     pub(crate) fn finish(&mut self, tie: Tie) -> Row<W> {
         for counter in &mut self.counters {
             counter.settle();
@@ -291,7 +291,7 @@ impl<const W: usize> Planes<W> {
     }
 }
 
-/// The majority bits and the sums of ± weight, column by column. Weights are finite and not negative.
+/// Returns the majority bits and the sums of ± weight, column by column. Weights are finite and not negative.
 pub(crate) fn columns<const W: usize>(
     hashes: &[Row<W>],
     weights: &[f64],
@@ -361,12 +361,12 @@ impl ExactSum {
         }
     }
 
-    /// The largest part outweighs all others together, so its sign is the sign of the sum.
+    /// Returns the largest part outweighs all others together, so its sign is the sign of the sum.
     fn sign(&self) -> std::cmp::Ordering {
         self.parts.last().map_or(std::cmp::Ordering::Equal, |largest| largest.total_cmp(&0.0))
     }
 
-    /// The sum as a float, from the small parts up.
+    /// Returns the sum as a float, from the small parts up.
     fn value(&self) -> f64 {
         self.parts.iter().sum()
     }
@@ -379,7 +379,7 @@ fn roomy_scale(weights: &[f64]) -> i32 {
     if largest > 0.0 { (ROOMY - exponent(largest)).min(0) } else { 0 }
 }
 
-/// The power of two at or below a positive number; anything for zero.
+/// Returns the power of two at or below a positive number; anything for zero.
 pub(crate) fn exponent(value: f64) -> i32 {
     let stored = |value: f64| (value.to_bits() >> 52) as i32 & 0x7FF;
     match stored(value) {

@@ -62,10 +62,10 @@ impl Weights {
                 Ok(Weights::Jieba)
             }
             ("tfidf", Some(IdfSource::Fitted(idf))) => Ok(Weights::Fitted(Arc::new(idf))),
-            ("tfidf", None) => Err(Error(
-                "weights is \"tfidf\" but idf is missing; fit the recipe on a corpus or pass idf=\"jieba\"".into(),
+            ("tfidf", None) => Err(Error::new(
+                "weights is \"tfidf\" but idf is missing; fit the recipe on a corpus or pass idf=\"jieba\"",
             )),
-            (_, Some(_)) => Err(Error(format!("idf goes with weights \"tfidf\", not with {name:?}"))),
+            (_, Some(_)) => Err(Error::new(format!("idf goes with weights \"tfidf\", not with {name:?}"))),
             (_, None) => {
                 let names = ["log", "log-length", "tf", "binary", "frequency", "shares", "tfidf"];
                 let shares = Weights::Shares(Shares::default());
@@ -77,7 +77,7 @@ impl Weights {
         }
     }
 
-    /// The weight of `token` that occurs `count` times among `total` tokens.
+    /// Returns the weight of `token` that occurs `count` times among `total` tokens.
     pub(crate) fn of(&self, token: &str, count: u32, total: u64) -> f64 {
         let tf = f64::from(count);
         match self {
@@ -93,7 +93,7 @@ impl Weights {
         }
     }
 
-    /// The weight as a small integer when it takes only the count and the length of the token.
+    /// Returns the weight as a small integer when it takes only the count and the length of the token.
     pub(crate) fn small(&self) -> Option<SmallWeights> {
         match self {
             Weights::Log => Some(SmallWeights::Log),
@@ -126,34 +126,16 @@ pub(crate) enum SmallWeights {
 }
 
 impl SmallWeights {
-    /// Returns the class to store beside the count of a token.
-    #[inline]
-    pub(crate) fn class(self, token: &str) -> u8 {
-        self.class_or_full(|| weight_class(token))
-    }
-
-    /// Returns the class of a word of ASCII, which is not empty.
-    #[inline(always)]
-    pub(crate) fn class_of_ascii(self, word: &[u8]) -> u8 {
-        self.class_or_full(|| weight_class_of_ascii(word))
-    }
-
-    /// Returns the class of a part of a run, which the segmenter knows already.
-    #[inline]
-    pub(crate) fn class_of_part(self, class: u8) -> u8 {
-        self.class_or_full(|| class)
-    }
-
-    #[inline(always)]
-    fn class_or_full(self, class: impl FnOnce() -> u8) -> u8 {
-        if matches!(self, SmallWeights::LogLength) { class() } else { FULL }
+    /// Returns which class of a token the weights need beside its count.
+    pub(crate) fn classes(&self) -> TokenClasses {
+        if matches!(self, SmallWeights::LogLength) { TokenClasses::ByLength } else { TokenClasses::Full }
     }
 
     /// Returns the weights of the tokens of one text.
     #[inline]
     pub(crate) fn of_bag<const W: usize>(&self, entries: &[Entry<W>]) -> BagWeights {
         match self {
-            SmallWeights::Log | SmallWeights::LogLength => BagWeights::Log,
+            SmallWeights::Log | SmallWeights::LogLength => BagWeights::Log(LOG_STEPS.get()),
             SmallWeights::Tf => BagWeights::Count,
             SmallWeights::Binary => BagWeights::One,
             SmallWeights::Shares(shares) => BagWeights::Shares(shares.factors_of(entries)),
@@ -161,9 +143,39 @@ impl SmallWeights {
     }
 }
 
+/// How tokens are classified while they are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenClasses {
+    /// All count in full.
+    Full,
+    /// By length and script (`CLASSES`).
+    ByLength,
+}
+
+impl TokenClasses {
+    /// Returns the class of a token.
+    #[inline]
+    pub(crate) fn of(self, token: &str) -> u8 {
+        if self == TokenClasses::ByLength { weight_class(token) } else { FULL }
+    }
+
+    /// Returns the class of a word of ASCII, which is not empty.
+    #[inline(always)]
+    pub(crate) fn of_ascii(self, word: &[u8]) -> u8 {
+        if self == TokenClasses::ByLength { weight_class_of_ascii(word) } else { FULL }
+    }
+
+    /// Returns the class of a part of a run, which the segmenter knows already.
+    #[inline]
+    pub(crate) fn of_part(self, class: u8) -> u8 {
+        if self == TokenClasses::ByLength { class } else { FULL }
+    }
+}
+
 /// The weights of the tokens of one text, by count and class.
 pub(crate) enum BagWeights {
-    Log,
+    /// With the table of `log_steps`, so that it is not looked for at every token.
+    Log(&'static CountTable<u32>),
     Count,
     One,
     Shares(Factors),
@@ -174,7 +186,7 @@ impl BagWeights {
     #[inline(always)]
     pub(crate) fn of(&self, count: u32, class: u8) -> u32 {
         match self {
-            BagWeights::Log => log_steps(count, class),
+            BagWeights::Log(table) => look_up(table, compute_log_steps, count, class),
             BagWeights::Count => count,
             BagWeights::One => 1,
             BagWeights::Shares(factors) => factors.of(count, class),
@@ -189,7 +201,7 @@ impl BagWeights {
     pub(crate) fn race_weight(&self, count: u32, class: u8) -> f32 {
         let powered = |weight: f64| weight * weight.sqrt();
         match self {
-            BagWeights::Log => race_steps(count, class),
+            BagWeights::Log(_) => race_steps(count, class),
             BagWeights::Count => powered(f64::from(count)) as f32,
             BagWeights::One => 1.0,
             BagWeights::Shares(factors) => factors.race_weight(count, class),
@@ -199,7 +211,7 @@ impl BagWeights {
     /// Returns the number of units in a weight of 1.
     pub(crate) fn steps(&self) -> f64 {
         match self {
-            BagWeights::Log | BagWeights::Shares(_) => STEPS,
+            BagWeights::Log(_) | BagWeights::Shares(_) => STEPS,
             BagWeights::Count | BagWeights::One => 1.0,
         }
     }
@@ -235,7 +247,7 @@ pub(crate) const CLASSES: [(f64, u32); 8] = [
     (1.0, 1),
 ];
 
-/// The class of a token, which is all its weight needs to know of it beside its count: how many letters it is short
+/// Returns the class of a token, which is all its weight needs to know of it beside its count: how many letters it is short
 /// of five, or what it is in a script without spaces. Numbers, Hangul syllables and Han characters say more than a
 /// letter: a token with one of these counts in full.
 ///
@@ -297,19 +309,21 @@ fn weight_class_by_character(token: &str) -> u8 {
     }
 }
 
-/// Values for all classes and small counts, computed at first use.
-type CountTable<T> = Once<[[T; CLASSES.len()]; SMALL_COUNTS]>;
-const SMALL_COUNTS: usize = 256;
+/// Values for small counts and all classes.
+type CountTable<T> = [[T; CLASSES.len()]; 256];
 
-fn tabulate<T>(compute: fn(u32, u8) -> T) -> [[T; CLASSES.len()]; SMALL_COUNTS] {
+static LOG_STEPS: Once<CountTable<u32>> = Once::new(|| tabulate(compute_log_steps));
+static RACE_STEPS: Once<CountTable<f32>> = Once::new(|| tabulate(compute_race_steps));
+
+fn tabulate<T>(compute: fn(u32, u8) -> T) -> CountTable<T> {
     std::array::from_fn(|count| std::array::from_fn(|class| compute(count.max(1) as u32, class as u8)))
 }
 
 /// Returns `compute(count, class)`, from the table where it has it.
 #[inline(always)]
 fn look_up<T: Copy>(table: &CountTable<T>, compute: fn(u32, u8) -> T, count: u32, class: u8) -> T {
-    match table.get().get(count as usize).and_then(|row| row.get(usize::from(class))) {
-        Some(&value) => value,
+    match table.get(count as usize) {
+        Some(row) => row[usize::from(class) % CLASSES.len()],
         None => compute(count, class),
     }
 }
@@ -317,15 +331,13 @@ fn look_up<T: Copy>(table: &CountTable<T>, compute: fn(u32, u8) -> T, count: u32
 /// Returns round((1 + ln count) · 16 · factor); the class gives the factor and the largest count.
 #[inline]
 pub(crate) fn log_steps(count: u32, class: u8) -> u32 {
-    static TABLE: CountTable<u32> = Once::new(|| tabulate(compute_log_steps));
-    look_up(&TABLE, compute_log_steps, count, class)
+    look_up(LOG_STEPS.get(), compute_log_steps, count, class)
 }
 
 /// Returns the race weight of logarithmic weights (`BagWeights::race_weight`).
 #[inline]
 pub(crate) fn race_steps(count: u32, class: u8) -> f32 {
-    static TABLE: CountTable<f32> = Once::new(|| tabulate(compute_race_steps));
-    look_up(&TABLE, compute_race_steps, count, class)
+    look_up(RACE_STEPS.get(), compute_race_steps, count, class)
 }
 
 fn compute_log_steps(count: u32, class: u8) -> u32 {
@@ -401,7 +413,7 @@ mod tests {
             for (count, steps) in (1..).zip(steps) {
                 assert_eq!(Weights::LogLength.of(token, count, 9), f64::from(steps) / STEPS, "{token} {count}");
                 let small = SmallWeights::LogLength;
-                assert_eq!(BagWeights::Log.of(count, small.class(token)), steps, "{token} {count}");
+                assert_eq!(small.of_bag::<1>(&[]).of(count, small.classes().of(token)), steps, "{token} {count}");
             }
         }
         assert_eq!(log_steps(1_000_000, SINGLE), 24);

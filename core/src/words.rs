@@ -138,7 +138,7 @@ pub(crate) fn cut<'a>(text: &'a str, sink: &mut impl PieceSink<'a>) {
     }
 }
 
-/// How many bytes come before the first beyond ASCII.
+/// Returns how many bytes come before the first beyond ASCII.
 #[inline]
 pub(crate) fn ascii_length(bytes: &[u8]) -> usize {
     let mut length = 0;
@@ -150,7 +150,7 @@ pub(crate) fn ascii_length(bytes: &[u8]) -> usize {
     length + bytes[length..].iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len() - length)
 }
 
-/// The last place up to `end` that no word reaches across, or `start`.
+/// Returns the last place up to `end` that no word reaches across, or `start`.
 #[inline]
 fn after_separator(bytes: &[u8], start: usize, end: usize) -> usize {
     let separates = |&byte: &u8| BYTES[usize::from(byte)] == 0;
@@ -220,7 +220,7 @@ fn leave_out_underscores(bytes: &[u8], words: &mut [[usize; 2]]) -> usize {
     number
 }
 
-/// The piece at or after `at`; returns where it ends.
+/// Returns the piece at or after `at`; returns where it ends.
 #[inline(always)]
 fn cut_one<'a>(text: &'a str, blocks: &mut BlockScanner<'_>, at: usize, sink: &mut impl PieceSink<'a>) -> usize {
     let bytes = text.as_bytes();
@@ -282,7 +282,7 @@ const BYTES: [u8; 256] = {
     table
 };
 
-/// Whether the byte at `at` is beyond ASCII, or a mark with something after it that it may join.
+/// Returns whether the byte at `at` is beyond ASCII, or a mark with something after it that it may join.
 #[inline(always)]
 fn needs_a_look(bytes: &[u8], at: usize) -> bool {
     let kind = |at: usize| bytes.get(at).map_or(0, |&byte| BYTES[usize::from(byte)]);
@@ -290,7 +290,7 @@ fn needs_a_look(bytes: &[u8], at: usize) -> bool {
     (mark & BEYOND != 0) | ((mark & (IN_LETTERS | IN_DIGITS) != 0) & (next & (WORD | BEYOND) != 0))
 }
 
-/// Whether the word goes on after the mark at `at`; None when that cannot be told from ASCII.
+/// Returns whether the word goes on after the mark at `at`; None when that cannot be told from ASCII.
 #[inline]
 fn after_mark(bytes: &[u8], at: usize) -> Option<bool> {
     let mark = BYTES[usize::from(bytes[at])];
@@ -305,7 +305,7 @@ fn after_mark(bytes: &[u8], at: usize) -> Option<bool> {
     )
 }
 
-/// A run without spaces, or the segment that starts here, if it is a word; and where it ends.
+/// Returns a run without spaces, or the segment that starts here, if it is a word; and where it ends.
 fn piece_beyond_ascii(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
     let kind = |c: char| match class(c).group() {
         Group::Spaced => 0,
@@ -390,7 +390,7 @@ fn is_letter(kind: Break) -> bool {
     matches!(kind, Break::Letter | Break::Hebrew)
 }
 
-/// The class of what comes after the next character, marks passed over.
+/// Returns the class of what comes after the next character, marks passed over.
 fn follower(chars: &std::iter::Peekable<std::str::Chars<'_>>) -> Break {
     chars
         .clone()
@@ -403,7 +403,7 @@ fn follower(chars: &std::iter::Peekable<std::str::Chars<'_>>) -> Break {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::weights::SmallWeights;
+    use crate::weights::TokenClasses;
     use proptest::prelude::*;
     use unicode_segmentation::UnicodeSegmentation;
 
@@ -413,7 +413,7 @@ mod tests {
         words
     }
 
-    /// The definition, word for word: take the runs out, cut the rest by an independent UAX #29.
+    /// Returns the definition, word for word: take the runs out, cut the rest by an independent UAX #29.
     fn naive(text: &str) -> Vec<String> {
         let kind = |c: char| match class(c).group() {
             Group::Spaced => "words",
@@ -500,7 +500,7 @@ mod tests {
         #[test]
         fn a_part_weighs_by_what_it_is(text in "[汉字かなカーกไม้๑〇མི་ខ្ម]{0,30}") {
             each_piece(&text, |piece| {
-                piece.each_part(&mut |part, class| assert_eq!(SmallWeights::LogLength.class(part), class, "{part}"));
+                piece.each_part(&mut |part, class| assert_eq!(TokenClasses::ByLength.of(part), class, "{part}"));
             });
         }
 

@@ -10,7 +10,7 @@ use crate::pipeline::{Feature, Judged, Settings};
 use crate::shares::Shares;
 use crate::tokens::TokenScratch;
 use crate::vote::{Planes, columns};
-use crate::weights::{STEPS, SmallWeights, Weights};
+use crate::weights::{STEPS, SmallWeights, TokenClasses, Weights};
 
 /// Hashes are passed to the vote counters in groups of this many.
 const VOTE_BATCH: usize = 64;
@@ -58,7 +58,7 @@ impl<const W: usize> Worker<W> {
     }
 
     /// Counts every token, with its hash, in the bag.
-    fn fill_bag(&mut self, settings: &Settings, weights: SmallWeights, text: &str) {
+    fn fill_bag(&mut self, settings: &Settings, classes: TokenClasses, text: &str) {
         let text = settings.normalize.apply(text, &mut self.normalized);
         let Settings { hash, bits, .. } = *settings;
         let (bag, hashes) = (&mut self.bag, &mut self.hashes);
@@ -67,7 +67,7 @@ impl<const W: usize> Worker<W> {
             // The hash a token votes with is also its key: one hash instead of two.
             TokenHash::Xxh3 if bits >= 64 => {
                 let scratch = (&mut self.tokens, &mut *self.batches);
-                each_xxh3(&settings.tokenizer, (bits, weights), text, scratch, |hash: [u64; W], class| {
+                each_xxh3(&settings.tokenizer, (bits, classes), text, scratch, |hash: [u64; W], class| {
                     bag.add(hash[0], hash, class);
                 });
             }
@@ -81,7 +81,7 @@ impl<const W: usize> Worker<W> {
                 match settings.tokenizer.views() {
                     Some(wanted) => http_tokens::each(text, wanted, &mut self.tokens.view, &mut add),
                     None => {
-                        let each = |token: &str| add(token, weights.class(token));
+                        let each = |token: &str| add(token, classes.of(token));
                         settings.tokenizer.each(text, &mut self.tokens, each);
                     }
                 }
@@ -159,7 +159,7 @@ impl<const W: usize> Worker<W> {
         let mut hashes = [[0; W]; VOTE_BATCH];
         let mut batched = 0;
         let scratch = (&mut self.tokens, &mut *self.batches);
-        each_xxh3(&settings.tokenizer, (bits, SmallWeights::Tf), text, scratch, |hash: [u64; W], _| {
+        each_xxh3(&settings.tokenizer, (bits, TokenClasses::Full), text, scratch, |hash: [u64; W], _| {
             several |= *first.get_or_insert(hash) != hash;
             hashes[batched % VOTE_BATCH] = hash;
             batched += 1;
@@ -200,7 +200,7 @@ impl<const W: usize> AnyWorker for Worker<W> {
                 return write(settings, voted, value);
             }
             Some(weights) => {
-                self.fill_bag(settings, weights, text);
+                self.fill_bag(settings, weights.classes(), text);
                 let signal = self.bag.entries().len() >= settings.min_features.max(1);
                 if !value.is_empty() {
                     let voted = signal.then(|| self.vote_counts(settings, weights));
@@ -273,7 +273,7 @@ impl<const W: usize> AnyWorker for Worker<W> {
         let mut value = vec![0; settings.bits.div_ceil(64)];
         let features: Vec<(u64, f64)> = match small_weights(settings) {
             Some(weights) => {
-                self.fill_bag(settings, weights, text);
+                self.fill_bag(settings, weights.classes(), text);
                 if self.bag.entries().len() >= settings.min_features.max(1) {
                     let voted = self.vote_counts(settings, weights);
                     write(settings, Some(voted), &mut value);
@@ -309,7 +309,7 @@ impl<const W: usize> AnyWorker for Worker<W> {
             return features.iter().map(|feature| (token_key(&feature.token), feature.count)).collect();
         }
         match settings.hash {
-            TokenHash::Xxh3 => self.fill_bag(settings, SmallWeights::Tf, text),
+            TokenHash::Xxh3 => self.fill_bag(settings, TokenClasses::Full, text),
             // Only the key is needed: the recipe's own hash would be computed for nothing.
             _ => self.count_tokens(settings, text, |_| {}),
         }

@@ -15,7 +15,7 @@ impl Sink for Collected {
     }
 }
 
-/// All pairs of rows: those of different codes found by the join, those of equal codes in its groups.
+/// Returns all pairs of rows: those of different codes found by the join, those of equal codes in its groups.
 fn joined(values: &[u64], words: usize, signal: Option<&[bool]>, radius: u32, threads: usize) -> Vec<(u32, u32, u16)> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start");
     pool.install(|| {

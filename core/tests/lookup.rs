@@ -53,7 +53,7 @@ impl Dice {
         (self.0 >> 33) % most
     }
 
-    /// A sketch that is near one of a few, or of few values, or a stranger; some are equal.
+    /// Returns a sketch that is near one of a few, or of few values, or a stranger; some are equal.
     fn sketch(&mut self) -> Sketch {
         let mut sketch: Sketch = [0; SKETCH_BYTES];
         let (seed, kind) = (self.below(6), self.below(8));

@@ -131,7 +131,7 @@ fn is_text(name: &str) -> bool {
         )
 }
 
-/// A file header, with four bytes of zeros, and behind it the length of an image header that there is.
+/// Returns a file header, with four bytes of zeros, and behind it the length of an image header that there is.
 fn is_bmp(body: &[u8]) -> bool {
     body.starts_with(b"BM")
         && body.get(6..10) == Some(&[0; 4])
@@ -142,13 +142,13 @@ fn media_type(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// The type of a body that is not there, as the value of `Content-Type` says.
+/// Returns the type of a body that is not there, as the value of `Content-Type` says.
 pub(super) fn declared(content_type: &str) -> String {
     let name = media_type(content_type);
     if is_media_type(&name) { name } else { "unknown".to_owned() }
 }
 
-/// A type that is one, else that of any bytes.
+/// Returns a type that is one, else that of any bytes.
 fn named(name: &str) -> String {
     if is_media_type(name) { name.to_owned() } else { "application/octet-stream".to_owned() }
 }

@@ -293,7 +293,7 @@ fn encoded(text: &str) -> String {
     out
 }
 
-/// Whether what comes next is still in the name of a line, or the space behind it.
+/// Returns whether what comes next is still in the name of a line, or the space behind it.
 fn is_in_name(before: &[u8]) -> bool {
     let near = &before[before.len().saturating_sub(LONGEST_NAME + 1)..];
     match near.iter().rposition(|byte| matches!(byte, b'\n' | b' ')) {
@@ -302,7 +302,7 @@ fn is_in_name(before: &[u8]) -> bool {
     }
 }
 
-/// Whether a form stands alone and is not a part of a longer word, host or path.
+/// Returns whether a form stands alone and is not a part of a longer word, host or path.
 fn is_apart(lines: &[u8], start: usize, end: usize, quoted: bool) -> bool {
     let before = start.checked_sub(1).map(|at| lines[at]);
     let (after, second) = (lines.get(end).copied(), lines.get(end + 1).copied());
@@ -328,7 +328,7 @@ fn is_apart(lines: &[u8], start: usize, end: usize, quoted: bool) -> bool {
     !(first == b'/' && last != b'/' && after == Some(b'/') && is_word(second))
 }
 
-/// The length of a port that follows: `:8080`, or ` Port 8080` as servers sign their pages.
+/// Returns the length of a port that follows: `:8080`, or ` Port 8080` as servers sign their pages.
 fn port(after: &[u8]) -> usize {
     let label = if after.starts_with(b" Port ") { 6 } else { usize::from(after.starts_with(b":")) };
     let digits = after[label..].iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();

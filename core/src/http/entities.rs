@@ -99,7 +99,7 @@ const WINDOWS: [u16; 32] = [
     0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178,
 ];
 
-/// A text with its references replaced by what they stand for.
+/// Returns a text with its references replaced by what they stand for.
 pub(super) fn decoded(text: &str) -> Cow<'_, str> {
     let Some(first) = memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
@@ -123,7 +123,7 @@ pub(super) fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character that a reference at the very beginning stands for, and the length of the reference.
+/// Returns the character that a reference at the very beginning stands for, and the length of the reference.
 pub(super) fn reference(text: &str) -> Option<(char, usize)> {
     let bytes = text.as_bytes();
     if bytes.get(1) == Some(&b'#') {

@@ -93,7 +93,7 @@ impl Lines {
     }
 }
 
-/// How many bytes are folded already: words with single spaces between, up to a byte that is none of either.
+/// Returns how many bytes are folded already: words with single spaces between, up to a byte that is none of either.
 fn folded_length(bytes: &[u8]) -> usize {
     let is_plain = |at: usize| bytes.get(at).is_some_and(|&byte| CLASSES[usize::from(byte)] == PLAIN);
     if !is_plain(0) {
@@ -113,7 +113,7 @@ fn folded_length(bytes: &[u8]) -> usize {
 
 const CHUNK: usize = 32;
 
-/// Whether all bytes but the last are plain, or spaces before plain ones. Compiles to vector code.
+/// Returns whether all bytes but the last are plain, or spaces before plain ones. Compiles to vector code.
 fn is_folded(chunk: &[u8; CHUNK + 1]) -> bool {
     // The lead bytes of most other spaces lie side by side; one beside them that is plain is looked at alone.
     let is_odd = |byte: u8| (byte < 0x20) | (byte == 0x7F) | (byte == 0xC2) | (byte & 0xFC == 0xE0);
@@ -129,7 +129,7 @@ pub(super) fn is_space(character: char) -> bool {
     character.is_whitespace() || character.is_control()
 }
 
-/// A value of one line.
+/// Returns a value of one line.
 pub(super) fn folded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split(is_space).filter(|word| !word.is_empty()) {
@@ -141,7 +141,7 @@ pub(super) fn folded(text: &str) -> String {
     out
 }
 
-/// The beginning of a text, of at most so many bytes.
+/// Returns the beginning of a text, of at most so many bytes.
 pub(super) fn cut(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
     while !text.is_char_boundary(end) {

@@ -139,7 +139,7 @@ enum Half {
     Second,
 }
 
-/// Which half of a surrogate pair is written here, as `\ud83d`.
+/// Returns which half of a surrogate pair is written here, as `\ud83d`.
 fn half(bytes: &[u8], at: usize) -> Option<Half> {
     let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
     let is_hex = digits[2..].iter().all(u8::is_ascii_hexdigit);
@@ -150,7 +150,7 @@ fn half(bytes: &[u8], at: usize) -> Option<Half> {
     }
 }
 
-/// Where the number ends that begins here, as far as it is one, and whether it has an exponent.
+/// Returns where the number ends that begins here, as far as it is one, and whether it has an exponent.
 fn number(bytes: &[u8], start: usize) -> (usize, bool) {
     let digits = |at: usize| at + bytes.iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count();
     // What has zeros in front is no number, and stays what it is.
@@ -311,7 +311,7 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
     }
 }
 
-/// Whether people are meant to read a string: it has words, of a script with spaces or without.
+/// Returns whether people are meant to read a string: it has words, of a script with spaces or without.
 fn is_message(text: &str) -> bool {
     let is_without_spaces = |character: char| matches!(character, '\u{3040}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}');
     if text.len() > 4 * MESSAGE || text.chars().count() > MESSAGE {

@@ -40,7 +40,7 @@ impl Patterns {
             .syntax(syntax::Config::new().case_insensitive(true).unicode(true))
             .configure(meta::Config::new().hybrid_cache_capacity(8 << 20))
             .build_many(&sources)
-            .map_err(|error| Error(format!("the patterns of masks cannot be used: {error}")))?;
+            .map_err(|error| Error::new(format!("the patterns of masks cannot be used: {error}")))?;
         Ok(Some(Patterns { regex, kinds }))
     }
 }
@@ -52,7 +52,7 @@ impl Masker {
         for name in names {
             let place = MASKS.iter().position(|rule| rule == name);
             let place = place
-                .ok_or_else(|| Error(format!("masks has {name:?}; a mask must be one of {}", MASKS.join(", "))))?;
+                .ok_or_else(|| Error::new(format!("masks has {name:?}; a mask must be one of {}", MASKS.join(", "))))?;
             rules[place] = true;
         }
         let chosen = || patterns().into_iter().filter(|(rule, _, _)| rules[*rule as usize]).collect::<Vec<_>>();
@@ -138,7 +138,7 @@ impl Masker {
         }
     }
 
-    /// The name of a class; of one that was generated, what of it was not.
+    /// Returns the name of a class; of one that was generated, what of it was not.
     pub(super) fn class<'a>(&self, name: &'a str, log: Option<&mut Log>) -> Cow<'a, str> {
         if !self.has(Rule::Classes) {
             return Cow::Borrowed(name);
@@ -153,7 +153,7 @@ impl Masker {
     }
 }
 
-/// Whether a line holds a digit or a long word: without, no rule finds anything.
+/// Returns whether a line holds a digit or a long word: without, no rule finds anything.
 fn may_be_volatile(line: &[u8]) -> bool {
     has_digit(line) || has_long_word(line)
 }
@@ -179,7 +179,7 @@ fn has_long_word(line: &[u8]) -> bool {
     false
 }
 
-/// The length of the word a text begins with, at least one character.
+/// Returns the length of the word a text begins with, at least one character.
 fn word_length(text: &str) -> usize {
     let word = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
     if word > 0 { word } else { text.chars().next().map_or(1, char::len_utf8) }
@@ -240,7 +240,7 @@ fn looked(look: Look, line: &str, start: usize, end: usize) -> Option<(usize, us
     }
 }
 
-/// Whether one of these words stands just before.
+/// Returns whether one of these words stands just before.
 fn says(before: &[u8], words: &[&str]) -> bool {
     let near = &before[before.len().saturating_sub(16)..];
     let near = near.trim_ascii_end();

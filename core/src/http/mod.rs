@@ -98,7 +98,7 @@ impl Views {
     /// By the names of [`VIEWS`] and [`MASKS`].
     pub fn new(views: &[&str], masks: &[&str]) -> Result<Views, Error> {
         if let Some(name) = views.iter().find(|name| !VIEWS.contains(name)) {
-            return Err(Error(format!("views has {name:?}; a view must be one of {}", VIEWS.join(", "))));
+            return Err(Error::new(format!("views has {name:?}; a view must be one of {}", VIEWS.join(", "))));
         }
         let has = |name| views.contains(&name);
         Ok(Views {
@@ -113,7 +113,7 @@ impl Views {
         })
     }
 
-    /// The views of many responses, on all threads of the pool this runs in; None if told to stop.
+    /// Returns the views of many responses, on all threads of the pool this runs in; None if told to stop.
     pub fn make(&self, responses: &[Response<'_>], stop: &AtomicBool) -> Option<Vec<View>> {
         let one = |scratch: &mut Scratch, response: &Response<'_>| {
             (!stop.load(Relaxed)).then(|| self.view(response, scratch, None))
@@ -121,7 +121,7 @@ impl Views {
         responses.par_iter().map_init(Scratch::default, one).collect()
     }
 
-    /// The view of one, and what was masked in it.
+    /// Returns the view of one, and what was masked in it.
     pub fn masked(&self, response: &Response<'_>) -> (View, Vec<Masked>) {
         let mut log = Log::default();
         let view = self.view(response, &mut Scratch::default(), Some(&mut log));

@@ -135,7 +135,7 @@ impl<'a> Page<'a, '_> {
         self.title.unwrap_or_default()
     }
 
-    /// Whether a page of which only the title is wanted need not be read on.
+    /// Returns whether a page of which only the title is wanted need not be read on.
     fn is_past_title(&self) -> bool {
         self.title.is_some() || self.wanted.xml || self.stack.last().is_some_and(|open| open.name == key(b"body"))
     }
@@ -180,7 +180,7 @@ impl<'a> Page<'a, '_> {
         self.lines.add("text", &text[at..]);
     }
 
-    /// A comment, a declaration, an instruction or CDATA; gives the place after it.
+    /// Returns a comment, a declaration, an instruction or CDATA; gives the place after it.
     fn declaration(&mut self, start: usize) -> usize {
         let bytes = self.source.as_bytes();
         let rest = &bytes[start..];
@@ -241,7 +241,7 @@ impl<'a> Page<'a, '_> {
         end
     }
 
-    /// The attributes from here on, the place after the tag, and whether it ends in `/>`.
+    /// Returns the attributes from here on, the place after the tag, and whether it ends in `/>`.
     fn attributes(&self, from: usize) -> Option<(Attributes<'a>, usize, bool)> {
         let source = self.source;
         let bytes = source.as_bytes();
@@ -388,7 +388,7 @@ impl<'a> Page<'a, '_> {
         }
     }
 
-    /// An element whose content is not markup; gives the place after it.
+    /// Returns an element whose content is not markup; gives the place after it.
     fn raw(&mut self, name: &[u8], flags: u16, from: usize) -> usize {
         let bytes = self.source.as_bytes();
         let mut at = from;
@@ -526,7 +526,7 @@ fn name_of(rest: &str) -> &str {
     &rest[..length.unwrap_or(rest.len())]
 }
 
-/// A name in small letters; names of XML as they are. What is longer than any is cut.
+/// Returns a name in small letters; names of XML as they are. What is longer than any is cut.
 fn lowered<'b>(name: &str, buffer: &'b mut [u8; NAME], xml: bool) -> &'b [u8] {
     let name = cut(name, NAME).as_bytes();
     let lower = &mut buffer[..name.len()];
@@ -537,7 +537,7 @@ fn lowered<'b>(name: &str, buffer: &'b mut [u8; NAME], xml: bool) -> &'b [u8] {
     lower
 }
 
-/// A name as a number: FNV-1a.
+/// Returns a name as a number: FNV-1a.
 const fn key(name: &[u8]) -> u64 {
     let mut hash = 0xCBF2_9CE4_8422_2325_u64;
     let mut at = 0;
@@ -557,7 +557,7 @@ pub(super) fn push_word(out: &mut String, word: &str) {
     }
 }
 
-/// Whether a page may begin like this: used where nobody says what it is.
+/// Returns whether a page may begin like this: used where nobody says what it is.
 pub(super) fn looks_like_html(text: &str) -> bool {
     let Some(start) = memchr2(b'<', b'{', text.as_bytes()) else { return false };
     if text[..start].bytes().any(|byte| !byte.is_ascii_whitespace()) {

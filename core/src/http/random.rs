@@ -45,7 +45,7 @@ fn made(word: &[u8]) -> Made {
     made
 }
 
-/// Whether a word of letters, digits and a few signs was made at random.
+/// Returns whether a word of letters, digits and a few signs was made at random.
 pub(super) fn is_token(word: &str) -> bool {
     let word = word.trim_end_matches('=');
     let length = word.len();
@@ -68,7 +68,7 @@ pub(super) fn is_token(word: &str) -> bool {
     }
 }
 
-/// Whether a word has the form of a UUID, which has a rule of its own.
+/// Returns whether a word has the form of a UUID, which has a rule of its own.
 fn is_uuid(word: &str) -> bool {
     let is_sign = |(at, byte): (usize, u8)| match at {
         8 | 13 | 18 | 23 => byte == b'-',
@@ -77,7 +77,7 @@ fn is_uuid(word: &str) -> bool {
     word.len() == 36 && word.bytes().enumerate().all(is_sign)
 }
 
-/// The parts of a long word that were made at random: all of it, or some parts of a path.
+/// Returns the parts of a long word that were made at random: all of it, or some parts of a path.
 pub(super) fn parts(word: &str) -> Vec<Range<usize>> {
     if is_uuid(word) {
         return Vec::new();
@@ -97,7 +97,7 @@ pub(super) fn parts(word: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The length of the hash with which what follows the stem of a file's name begins.
+/// Returns the length of the hash with which what follows the stem of a file's name begins.
 pub(super) fn file_hash(rest: &str) -> Option<usize> {
     let length = rest.bytes().take_while(|byte| *byte != b'.').count();
     let hash = &rest.as_bytes()[..length];
@@ -106,7 +106,7 @@ pub(super) fn file_hash(rest: &str) -> Option<usize> {
     (is_hash && (made.digits < length || length >= 6)).then_some(length)
 }
 
-/// The part of a class that was generated.
+/// Returns the part of a class that was generated.
 pub(super) fn class(name: &str) -> Option<Range<usize>> {
     let bytes = name.as_bytes();
     if !name.is_ascii() || bytes.len() < 4 {

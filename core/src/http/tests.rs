@@ -294,8 +294,8 @@ fn only_views_that_are_asked_for_are_made() {
         let (view, _) = Views::new(views, &MASKS).unwrap().masked(&response);
         assert_eq!((view.text, view.title.as_str()), (format!("{group}{expected}"), "T"));
     }
-    assert!(Views::new(&["colour"], &[]).is_err_and(|error| error.0.contains("one of status, headers")));
-    assert!(Views::new(&[], &["all"]).is_err_and(|error| error.0.contains("one of dates, timestamps")));
+    assert!(Views::new(&["colour"], &[]).is_err_and(|error| error.to_string().contains("one of status, headers")));
+    assert!(Views::new(&[], &["all"]).is_err_and(|error| error.to_string().contains("one of dates, timestamps")));
 }
 
 /// Pieces of which hostile pages are made.

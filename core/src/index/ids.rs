@@ -15,7 +15,7 @@ pub enum Ids {
 }
 
 impl Ids {
-    /// How many there are.
+    /// Returns how many there are.
     pub fn len(&self) -> usize {
         match self {
             Ids::Int(ids) => ids.len(),
@@ -23,12 +23,12 @@ impl Ids {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The id at a place.
+    /// Returns the id at a place.
     pub fn get(&self, at: usize) -> Id<'_> {
         match self {
             Ids::Int(ids) => Id::Int(ids[at]),

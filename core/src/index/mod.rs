@@ -101,10 +101,10 @@ impl From<Error> for IndexError {
 }
 
 impl Index {
-    /// An empty index of codes with `bits` bits, made by the recipe of this identity.
+    /// Returns an empty index of codes with `bits` bits, made by the recipe of this identity.
     pub fn new(bits: usize, recipe: Option<String>) -> Result<Index, Error> {
         if bits == 0 || bits > MAX_BITS || !bits.is_multiple_of(8) {
-            return Err(Error(format!("bits is {bits}; it must be a multiple of 8 from 8 to {MAX_BITS}")));
+            return Err(Error::new(format!("bits is {bits}; it must be a multiple of 8 from 8 to {MAX_BITS}")));
         }
         Ok(Index::from_parts(bits, recipe, None, Vec::new(), 0))
     }
@@ -153,18 +153,18 @@ impl Index {
         self.words
     }
 
-    /// The identity of the recipe the codes were made with, where it is known.
+    /// Returns the identity of the recipe the codes were made with, where it is known.
     pub fn recipe(&self) -> Option<String> {
         self.read().recipe.clone()
     }
 
-    /// How many ids there are.
+    /// Returns how many ids there are.
     pub fn len(&self) -> usize {
         let state = self.read();
         state.slots.iter().map(Slot::live).sum::<usize>() + state.tail.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -179,7 +179,7 @@ impl Index {
     /// Refuses codes of another recipe; takes the first one over.
     fn check_recipe(&self, state: &State, recipe: Option<&str>) -> Result<(), Error> {
         match (&state.recipe, recipe) {
-            (Some(own), Some(other)) if own != other => Err(Error(format!(
+            (Some(own), Some(other)) if own != other => Err(Error::new(format!(
                 "the index holds fingerprints of the recipe {own}, these are of {other}; they cannot be compared"
             ))),
             _ => Ok(()),
@@ -210,13 +210,13 @@ impl Index {
             None => automatic(state.kind, state.next_id, count, numbers, rows)?,
         };
         if ids.len() != count {
-            return Err(Error(format!("{} ids for {count} fingerprints; give one for each", ids.len())).into());
+            return Err(Error::new(format!("{} ids for {count} fingerprints; give one for each", ids.len())).into());
         }
         if count > 0
             && let Some(kind) = state.kind
             && kind != ids.kind()
         {
-            return Err(Error(format!(
+            return Err(Error::new(format!(
                 "the index has {} ids, these are {} ids; use one kind",
                 kind.name(),
                 ids.kind().name()
@@ -225,7 +225,7 @@ impl Index {
         }
         let total = count + state.tail.len() + state.slots.iter().map(|slot| slot.segment.entries()).sum::<usize>();
         if total > MOST {
-            return Err(Error(format!("{total} entries; an index holds at most {MOST}")).into());
+            return Err(Error::new(format!("{total} entries; an index holds at most {MOST}")).into());
         }
         let ascending = ids.rows_ascending();
         if given {
@@ -266,7 +266,7 @@ impl Index {
         Ok(ids)
     }
 
-    /// Whether `settle` has something to do: after a few small additions or removals it has.
+    /// Returns whether `settle` has something to do: after a few small additions or removals it has.
     pub fn is_unsettled(&self) -> bool {
         let state = self.read();
         state.tail.len() >= TAIL || state.slots.iter().any(Slot::is_mostly_dead)
@@ -301,7 +301,9 @@ impl Index {
             Id::Str(id) => format!("the id {id:?}"),
         };
         if let Some(twice) = ascending.windows(2).find(|pair| ids.get(pair[0] as usize) == ids.get(pair[1] as usize)) {
-            return Err(Error(format!("{} is given twice; an id stands for one fingerprint", name(twice[0]))).into());
+            return Err(
+                Error::new(format!("{} is given twice; an id stands for one fingerprint", name(twice[0]))).into()
+            );
         }
         for &row in ascending {
             let id = ids.get(row as usize);
@@ -310,7 +312,7 @@ impl Index {
                 break;
             }
             if state.find(id)?.is_some() {
-                return Err(Error(format!("{} is already in the index; remove it first", name(row))).into());
+                return Err(Error::new(format!("{} is already in the index; remove it first", name(row))).into());
             }
         }
         Ok(())
@@ -376,7 +378,7 @@ impl Index {
         }
         let unique = ascending.is_sorted_by(|left, right| by_id(left, right) == Ordering::Less);
         if ascending.len() != ids.len() || !unique {
-            return Err(Corrupt("the ids of the index are not all different; build it again".to_owned()));
+            return Err(Corrupt::new("the ids of the index are not all different; build it again"));
         }
         Ok(Some(Slot::new(Segment::build(self.bits, &codes, &ids, &ascending))))
     }
@@ -424,7 +426,7 @@ impl Index {
         });
     }
 
-    /// All ids in ascending order.
+    /// Returns all ids in ascending order.
     pub fn ids(&self) -> Result<Ids, Corrupt> {
         let state = self.sound()?;
         let mut all = Ids::of_kind(state.kind.unwrap_or(Kind::Int));
@@ -444,7 +446,7 @@ impl Index {
         Ok(all)
     }
 
-    /// The code under an id.
+    /// Returns the code under an id.
     pub fn get(&self, id: Id<'_>) -> Result<Option<Vec<u64>>, Corrupt> {
         self.sound()?.get(id, self.words)
     }
@@ -453,7 +455,7 @@ impl Index {
     fn check_query(&self, state: &State, radius: usize, recipe: Option<&str>) -> Result<u32, Error> {
         self.check_recipe(state, recipe)?;
         if radius > self.bits {
-            return Err(Error(format!(
+            return Err(Error::new(format!(
                 "radius is {radius}; it must be from 0 to {}, the bits of the index",
                 self.bits
             )));
@@ -490,7 +492,7 @@ impl Index {
         queries.div_ceil(rayon::current_num_threads()).min(patient).max(BATCH)
     }
 
-    /// All ids at most `radius` bits from each query.
+    /// Returns all ids at most `radius` bits from each query.
     pub fn search(
         &self,
         codes: &[u64],
@@ -528,7 +530,7 @@ impl Index {
         let radius = self.check_query(state, radius, recipe)?;
         for (name, share) in [("recall", Some(recall)), ("flip", flip)] {
             if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
-                return Err(Error(format!("{name} is {share}; it must be from 0 to 1")));
+                return Err(Error::new(format!("{name} is {share}; it must be from 0 to 1")));
             }
         }
         if recall >= 1.0 {
@@ -538,7 +540,7 @@ impl Index {
         Ok(Reach { radius, recall, flip })
     }
 
-    /// Whether there is an id at most `radius` bits from each query.
+    /// Returns whether there is an id at most `radius` bits from each query.
     pub fn contains(
         &self,
         codes: &[u64],
@@ -564,7 +566,7 @@ impl Index {
         Ok(self.batches(codes, batch, stop, any)?.concat())
     }
 
-    /// The `count` ids nearest to each query, no further away than `radius`.
+    /// Returns the `count` ids nearest to each query, no further away than `radius`.
     pub fn nearest(
         &self,
         codes: &[u64],
@@ -581,7 +583,7 @@ impl Index {
 
     /// What a search would do in each part of the index; the last is the tail.
     pub fn plan(&self, radius: usize, recall: f64) -> Result<Vec<PlannedPart>, Error> {
-        let state = self.sound().map_err(|Corrupt(what)| Error(what))?;
+        let state = self.sound().map_err(|corrupt| Error::new(corrupt.to_string()))?;
         let reach = self.reach(&state, radius, recall, None, None)?;
         let mut parts: Vec<PlannedPart> = state.slots.iter().map(|slot| slot.segment.planned(reach)).collect();
         if state.tail.len() > 0 {
@@ -618,13 +620,13 @@ impl Index {
     }
 }
 
-/// The numbers of rows, counted on from the highest id.
+/// Returns the numbers of rows, counted on from the highest id.
 fn automatic(kind: Option<Kind>, next: i64, count: usize, numbers: Option<&[u32]>, rows: usize) -> Result<Ids, Error> {
     if kind == Some(Kind::Str) && count > 0 {
-        return Err(Error("the index has string ids; give an id for each fingerprint".to_owned()));
+        return Err(Error::new("the index has string ids; give an id for each fingerprint"));
     }
     if i64::MAX - next < rows as i64 {
-        return Err(Error(format!("the highest id is {}; no higher one is left, give ids", next - 1)));
+        return Err(Error::new(format!("the highest id is {}; no higher one is left, give ids", next - 1)));
     }
     Ok(Ids::Int(match numbers {
         Some(numbers) => numbers.iter().map(|&number| next + i64::from(number)).collect(),

@@ -26,7 +26,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The tables of codes with `bits` bits: at most four blocks of 16 bits, from the top. With `unique` codes a key
+    /// Returns the tables of codes with `bits` bits: at most four blocks of 16 bits, from the top. With `unique` codes a key
     /// gets as many bits as keep a bucket at a few records, but no more than its block has.
     pub(crate) fn tables(bits: usize, unique: usize) -> Vec<Shape> {
         let code = bits / 8;
@@ -55,7 +55,7 @@ impl Shape {
         (block >> (block_bits - self.key_bits)) as usize
     }
 
-    /// How many of the bits in which two keys differ are missing from the records.
+    /// Returns how many of the bits in which two keys differ are missing from the records.
     pub(crate) fn dropped_distance(&self, key_difference: usize) -> u32 {
         (key_difference >> (self.key_bits as usize - 8 * self.dropped)).count_ones()
     }
@@ -70,7 +70,7 @@ impl Shape {
         self.stride().div_ceil(8)
     }
 
-    /// Which bits of the last word of a record belong to it.
+    /// Returns which bits of the last word of a record belong to it.
     fn last_mask(&self) -> u64 {
         u64::MAX >> (64 * self.words() - 8 * self.stride())
     }
@@ -125,7 +125,7 @@ impl Shape {
         words
     }
 
-    /// How the record at the start of `bytes` compares with another, as numbers.
+    /// Returns how the record at the start of `bytes` compares with another, as numbers.
     #[inline(always)]
     pub(crate) fn compare<const N: usize>(&self, bytes: &[u8], other: &[u64; N]) -> Ordering {
         self.load::<N>(bytes).iter().rev().cmp(other.iter().rev())
@@ -148,7 +148,7 @@ pub(crate) fn store<const N: usize>(words: &[u64; N], record: &mut [u8]) {
     }
 }
 
-/// The 64 bits of a code from `bit` on; zeros after its end.
+/// Returns the 64 bits of a code from `bit` on; zeros after its end.
 #[inline(always)]
 fn shifted(code: &[u64], bit: usize) -> u64 {
     let word = |at: usize| code.get(at).copied().unwrap_or(0);

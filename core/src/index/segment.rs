@@ -52,13 +52,13 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// All there is within the radius.
+    /// Returns all there is within the radius.
     pub(crate) fn all(radius: u32) -> Reach {
         Reach { radius, recall: 1.0, flip: 0.0 }
     }
 }
 
-/// The chance that more than `most` of `bits` bits differ.
+/// Returns the chance that more than `most` of `bits` bits differ.
 fn chance_beyond(bits: u32, flip: f64, most: usize) -> f64 {
     let mut chance = (1.0 - flip).powi(bits as i32);
     let mut within = 0.0;
@@ -196,7 +196,7 @@ impl Segment {
         Segment { bits, tables, repeats, ids, by_id, methods, sampled: Mutex::default(), file }
     }
 
-    /// A segment of saved columns. Refuses directories whose buckets do not follow each other up to `unique`.
+    /// Returns a segment of saved columns. Refuses directories whose buckets do not follow each other up to `unique`.
     pub(crate) fn from_columns(bits: usize, unique: usize, columns: SegmentColumns) -> Result<Segment, Corrupt> {
         let mut tables = Vec::with_capacity(columns.tables.len());
         for (shape, directory, records) in columns.tables {
@@ -210,7 +210,7 @@ impl Segment {
         Ok(Segment::assemble(bits, tables, repeats, columns.ids, columns.by_id, columns.file))
     }
 
-    /// The columns in the order they are saved: for each table its directory and records; then the rest.
+    /// Returns the columns in the order they are saved: for each table its directory and records; then the rest.
     pub(crate) fn columns(&self) -> Result<Vec<&[u8]>, Corrupt> {
         let mut columns: Vec<&[u8]> = Vec::new();
         for table in &self.tables {
@@ -237,12 +237,12 @@ impl Segment {
         self.repeats.counts().len()
     }
 
-    /// How many different codes there are.
+    /// Returns how many different codes there are.
     pub(crate) fn unique(&self) -> usize {
         self.tables[0].directory.unchecked()[self.tables[0].shape.buckets()] as usize
     }
 
-    /// How many codes with an id there are.
+    /// Returns how many codes with an id there are.
     pub(crate) fn entries(&self) -> usize {
         self.by_id.len()
     }
@@ -252,7 +252,7 @@ impl Segment {
         tables + 8 * self.repeats() + self.ids.bytes() + 4 * self.by_id.len()
     }
 
-    /// The places of a code's ids.
+    /// Returns the places of a code's ids.
     pub(crate) fn entries_of(&self, unique: usize) -> Result<Range<usize>, Corrupt> {
         self.repeats.entries_of(unique)
     }
@@ -279,7 +279,7 @@ impl Segment {
         self.code(self.repeats.value_of(entry)?)
     }
 
-    /// The place of an id.
+    /// Returns the place of an id.
     pub(crate) fn entry_of(&self, id: Id<'_>) -> Result<Option<usize>, Corrupt> {
         if self.ids.kind() != id.kind() {
             return Ok(None);
@@ -289,7 +289,7 @@ impl Segment {
             .map(|found| found.0))
     }
 
-    /// The id at a rank among all ids of the segment, and its place.
+    /// Returns the id at a rank among all ids of the segment, and its place.
     pub(crate) fn id_at(&self, rank: usize) -> Result<(usize, Id<'_>), Corrupt> {
         let entry = self.by_id.at(rank)? as usize;
         if entry >= self.entries() {
@@ -303,13 +303,13 @@ impl Segment {
         with_words!(self.tables[0].shape.words(), each_code::<N>(self, visit))
     }
 
-    /// The number of a code that is in the first table.
+    /// Returns the number of a code that is in the first table.
     fn find<const N: usize>(&self, code: &[u64]) -> Result<Option<usize>, Corrupt> {
         let table = &self.tables[0];
         table.position(table.bucket(table.shape.key(code)), &table.shape.pack::<N>(code))
     }
 
-    /// How a search is done, and what it is expected to cost.
+    /// Returns how a search is done, and what it is expected to cost.
     pub(crate) fn method(&self, reach: Reach) -> Arc<Method> {
         let at = (reach.radius as usize).min(MAX_PLANNED);
         let make = || Arc::new(if at < MAX_PLANNED { self.plan(reach.radius) } else { self.scan_method() });
@@ -345,7 +345,7 @@ impl Segment {
         }
     }
 
-    /// The cheapest way to spread `radius + 1` over the tables: one more than the bits a table's keys are probed away.
+    /// Returns the cheapest way to spread `radius + 1` over the tables: one more than the bits a table's keys are probed away.
     fn plan(&self, radius: u32) -> Method {
         let whole = self.scan_method();
         let needed = radius as usize + 1;
@@ -383,7 +383,7 @@ impl Segment {
         self.by_tables(&shares, candidates, cost)
     }
 
-    /// The cheapest way to find the share that is asked for, of codes whose bits each differ with the same chance: a
+    /// Returns the cheapest way to find the share that is asked for, of codes whose bits each differ with the same chance: a
     /// code is missed if its key is too far away in every table, and their bits are not the same ones.
     fn sample(&self, reach: Reach) -> Option<Method> {
         let loss = 1.0 - reach.recall;

@@ -39,12 +39,12 @@ impl Slot {
         self.segment.entries() - self.dead_count
     }
 
-    /// Whether so many ids were removed that it should be written anew.
+    /// Returns whether so many ids were removed that it should be written anew.
     pub(super) fn is_mostly_dead(&self) -> bool {
         self.dead_count > self.live()
     }
 
-    /// The place of an id that has not been removed.
+    /// Returns the place of an id that has not been removed.
     pub(super) fn find(&self, id: Id<'_>) -> Result<Option<usize>, Corrupt> {
         Ok(self.segment.entry_of(id)?.filter(|&entry| !self.is_dead(entry)))
     }
@@ -82,7 +82,7 @@ impl Rows {
 }
 
 impl State {
-    /// The part that holds an id, and its place there.
+    /// Returns the part that holds an id, and its place there.
     pub(super) fn find(&self, id: Id<'_>) -> Result<Option<(usize, usize)>, Corrupt> {
         for (part, slot) in self.slots.iter().enumerate() {
             if let Some(entry) = slot.find(id)? {
@@ -119,7 +119,7 @@ impl State {
         Ok(true)
     }
 
-    /// The codes near each query, in all parts, query by query.
+    /// Returns the codes near each query, in all parts, query by query.
     pub(super) fn near(&self, queries: &[&[u64]], reach: Reach) -> Result<Vec<Found>, Corrupt> {
         let radius = reach.radius;
         let mut found = Vec::new();
@@ -150,7 +150,7 @@ impl State {
         }
     }
 
-    /// How many ids the codes found have, counted no further than `enough`.
+    /// Returns how many ids the codes found have, counted no further than `enough`.
     pub(super) fn count_live(&self, found: &[Found], enough: usize) -> Result<usize, Corrupt> {
         let mut count = 0;
         for found in found {
@@ -217,7 +217,7 @@ impl State {
         Ok(best.found)
     }
 
-    /// The ids of the codes found, the nearest `count` for each query.
+    /// Returns the ids of the codes found, the nearest `count` for each query.
     pub(super) fn collect(&self, found: &[Found], count: usize) -> Result<Matches, Corrupt> {
         let mut matches = Matches { queries: Vec::new(), ids: self.tail.ids.none(), distances: Vec::new() };
         let mut row: Vec<(u32, Id<'_>)> = Vec::new();

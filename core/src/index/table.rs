@@ -38,26 +38,26 @@ impl CodeTable {
         CodeTable { shape, directory: Store::Owned(directory), records: Store::Owned(records) }
     }
 
-    /// The places of a bucket's records. The directory is checked when a file is opened.
+    /// Returns the places of a bucket's records. The directory is checked when a file is opened.
     #[inline]
     pub(super) fn bucket(&self, key: usize) -> Range<usize> {
         let directory = self.directory.unchecked();
         directory[key] as usize..directory[key + 1] as usize
     }
 
-    /// The bucket a place belongs to.
+    /// Returns the bucket a place belongs to.
     pub(super) fn key_at(&self, place: usize) -> usize {
         self.directory.unchecked().partition_point(|&start| start as usize <= place) - 1
     }
 
-    /// The records at some places, with the padding that a scan needs.
+    /// Returns the records at some places, with the padding that a scan needs.
     #[inline]
     pub(super) fn records(&self, places: Range<usize>) -> Result<&[u8], Corrupt> {
         let stride = self.shape.stride();
         self.records.range(places.start * stride..places.end * stride + PADDING)
     }
 
-    /// The place of a record in a bucket, which is in order: in the first table all are.
+    /// Returns the place of a record in a bucket, which is in order: in the first table all are.
     pub(super) fn position<const N: usize>(
         &self,
         bucket: Range<usize>,
@@ -74,7 +74,7 @@ impl CodeTable {
         Ok(with_words!(shape.words(), unpack::<N>(shape, record, key)))
     }
 
-    /// How many records lie in buckets at most `flips` bits away, on average over the records themselves.
+    /// Returns how many records lie in buckets at most `flips` bits away, on average over the records themselves.
     pub(super) fn surroundings(&self, flips: usize) -> f64 {
         let count = self.directory.unchecked()[self.shape.buckets()] as usize;
         let sample = SAMPLE.min(count);
@@ -89,7 +89,7 @@ fn unpack<const N: usize>(shape: &Shape, record: &[u8], key: usize) -> [u64; WOR
     shape.unpack::<N>(record, key)
 }
 
-/// All keys' differences of at most `flips` bits, the smallest first.
+/// Returns all keys' differences of at most `flips` bits, the smallest first.
 pub(super) fn masks(bits: u32, flips: usize) -> Vec<u32> {
     let mut masks = vec![0u32];
     let mut from = 0;

@@ -129,7 +129,7 @@ impl Sink for Followers<'_> {
     }
 }
 
-/// The greedy leaders in row order. With few pairs (`most`) they are gathered and gone through. With
+/// Returns the greedy leaders in row order. With few pairs (`most`) they are gathered and gone through. With
 /// many, in rounds: who has no undecided neighbour before it leads, its neighbours follow.
 fn star(join: &mut RadiusJoin, most: usize, stop: &AtomicBool) -> Vec<u32> {
     let rows = join.groups.rows();

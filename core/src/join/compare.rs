@@ -39,7 +39,7 @@ impl Compare {
         Compare { radius, folds }
     }
 
-    /// Whether codes are told apart by their folds, eight at a time.
+    /// Returns whether codes are told apart by their folds, eight at a time.
     pub(super) fn by_folds(&self) -> bool {
         self.folds
     }
@@ -238,7 +238,7 @@ fn among<const W: usize>(codes: &[Code<W>], rows: Range<usize>, right: usize, ra
     }
 }
 
-/// The first step from `from`, and before `to`, in which a fold lies within the radius of one of four.
+/// Returns the first step from `from`, and before `to`, in which a fold lies within the radius of one of four.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
@@ -276,7 +276,7 @@ fn next_alike(rows: [u32; ROWS], folds: &[u32], from: usize, to: usize, radius: 
     }
 }
 
-/// The first step in which `is_near` holds for the least `weight` of the bits that differ from one of the rows.
+/// Returns the first step in which `is_near` holds for the least `weight` of the bits that differ from one of the rows.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]

@@ -51,7 +51,7 @@ pub(super) struct Parity<const W: usize> {
 }
 
 impl<const W: usize> Parity<W> {
-    /// The patterns of pairs that differ in each of `blocks`, anyhow in `rest`, and in no more than `allowed` bits.
+    /// Returns the patterns of pairs that differ in each of `blocks`, anyhow in `rest`, and in no more than `allowed` bits.
     fn new(blocks: &[Code<W>], rest: &Code<W>, allowed: u32) -> Option<Self> {
         let mut masks = blocks.to_vec();
         masks.extend(Some(*rest).filter(|rest| masks::count(rest) > 0));
@@ -75,7 +75,7 @@ impl<const W: usize> Parity<W> {
         (1 << self.masks.len()) / self.patterns.len()
     }
 
-    /// Which masks a code has an odd number of ones in.
+    /// Returns which masks a code has an odd number of ones in.
     fn of(&self, code: &Code<W>) -> u32 {
         let odd = |mask: &Code<W>| (0..W).fold(0, |odd, word| odd ^ (code[word] & mask[word])).count_ones() & 1;
         (0..).zip(&self.masks).fold(0, |all, (at, mask)| all | odd(mask) << at)
@@ -278,7 +278,7 @@ impl<'a, const W: usize> Engine<'a, W> {
     }
 }
 
-/// The passes that find all pairs of 2^`log` codes within the region; none when comparing all is cheaper.
+/// Returns the passes that find all pairs of 2^`log` codes within the region; none when comparing all is cheaper.
 pub(super) fn cut<const W: usize>(model: &Model, log: u32, region: &Region<W>, most: u32) -> Vec<Pass<W>> {
     let (bits, allowed) = (masks::count(&region.free), region.allowed);
     let key = model.key_bits(log, bits, allowed, most);

@@ -4,26 +4,16 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Trees of numbers, which many threads may link at a time. A parent is smaller than its children, so there are no
 /// circles, and the root of a tree is the smallest in it.
-pub struct Forest(Vec<AtomicU32>);
+pub(crate) struct Forest(Vec<AtomicU32>);
 
 impl Forest {
-    /// The numbers below `count`, each alone.
-    pub fn new(count: u32) -> Forest {
+    /// Returns the numbers below `count`, each alone.
+    pub(crate) fn new(count: u32) -> Forest {
         Forest((0..count).map(AtomicU32::new).collect())
     }
 
-    /// How many numbers there are.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The smallest number connected with this one.
-    pub fn root(&self, mut member: u32) -> u32 {
+    /// Returns the smallest number connected with this one.
+    pub(crate) fn root(&self, mut member: u32) -> u32 {
         loop {
             let parent = self.0[member as usize].load(Relaxed);
             if parent == member {
@@ -37,7 +27,7 @@ impl Forest {
     }
 
     /// Connects two numbers, and all that are connected with them.
-    pub fn link(&self, left: u32, right: u32) {
+    pub(crate) fn link(&self, left: u32, right: u32) {
         let (mut left, mut right) = (self.root(left), self.root(right));
         while left != right {
             let (low, high) = (left.min(right), left.max(right));

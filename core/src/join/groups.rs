@@ -34,7 +34,7 @@ impl Groups {
         self.count
     }
 
-    /// The rows of a group, ascending.
+    /// Returns the rows of a group, ascending.
     pub fn of(&self, group: u32) -> &[u32] {
         let from = group as usize;
         &self.order[from..self.next_start(from + 1)]
@@ -46,12 +46,12 @@ impl Groups {
         prefetch(&self.starts[group as usize / 64]);
     }
 
-    /// The first row of a group.
+    /// Returns the first row of a group.
     pub fn first(&self, group: u32) -> u32 {
         self.order[group as usize]
     }
 
-    /// All groups, by number.
+    /// Returns all groups, by number.
     pub fn iter(&self) -> impl Iterator<Item = u32> {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -62,7 +62,7 @@ impl Groups {
     }
 
     /// Groups of more than one row, by number: whole words of single rows are passed over.
-    pub fn repeated(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn repeated(&self) -> impl Iterator<Item = u32> {
         let mut at = 0;
         std::iter::from_fn(move || {
             let repeat = self.next_repeat(at);
@@ -72,7 +72,7 @@ impl Groups {
         })
     }
 
-    /// The next place at which no group starts.
+    /// Returns the next place at which no group starts.
     fn next_repeat(&self, at: usize) -> usize {
         let Some(&word) = self.starts.get(at / 64) else { return self.order.len() };
         let here = !word >> (at % 64);
@@ -87,7 +87,7 @@ impl Groups {
     }
 
     /// Pairs among equal rows.
-    pub fn equal_pairs(&self) -> u64 {
+    pub(crate) fn equal_pairs(&self) -> u64 {
         self.repeated().map(|group| self.of(group).len() as u64).map(|size| size * (size - 1) / 2).sum()
     }
 
@@ -110,7 +110,7 @@ const FEW: usize = 8;
 /// A place whose code is a repeat.
 const REPEAT: u32 = u32::MAX;
 
-/// The rows with a signal, equal ones grouped; the work holds one code for each group.
+/// Returns the rows with a signal, equal ones grouped; the work holds one code for each group.
 pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
     group_work(copy(input), input.rows())
 }
@@ -204,14 +204,14 @@ pub(crate) fn group_work<const W: usize>(mut work: Work<W>, all: usize) -> (Grou
     (Groups { order, starts, count, rows: all }, work)
 }
 
-/// Whether equal codes may lie apart: not if all are equal, nor if all of a few differ.
+/// Returns whether equal codes may lie apart: not if all are equal, nor if all of a few differ.
 fn are_mixed<const W: usize>(codes: &[Code<W>]) -> bool {
     let few = codes.len() <= FEW;
     let repeats = |at: usize| codes[..at].contains(&codes[at]);
     if few { (1..codes.len()).any(repeats) } else { codes.iter().any(|code| *code != codes[0]) }
 }
 
-/// The codes of rows with a signal and their row numbers.
+/// Returns the codes of rows with a signal and their row numbers.
 fn copy<const W: usize>(input: &Input) -> Work<W> {
     let code = |row: &[u64]| std::array::from_fn(|word| row.get(word).copied().unwrap_or(0));
     let mut work = Work::default();

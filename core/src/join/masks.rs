@@ -17,7 +17,7 @@ pub(super) fn without<const W: usize>(left: &Code<W>, right: &Code<W>) -> Code<W
     std::array::from_fn(|word| left[word] & !right[word])
 }
 
-/// Whether two codes differ in any bit of the mask.
+/// Returns whether two codes differ in any bit of the mask.
 #[inline]
 pub(super) fn differ<const W: usize>(left: &Code<W>, right: &Code<W>, mask: &Code<W>) -> bool {
     let mut any = 0;
@@ -39,7 +39,7 @@ pub(super) fn of_positions<const W: usize>(positions: impl IntoIterator<Item = u
     mask
 }
 
-/// All bit positions, those first that are one in about half of the codes.
+/// Returns all bit positions, those first that are one in about half of the codes.
 pub(super) fn by_balance<const W: usize>(codes: &[Code<W>]) -> Vec<u32> {
     let step = codes.len().div_ceil(SAMPLE).max(1);
     let mut ones = vec![0usize; W * 64];

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 use crate::Error;
 pub use clusters::{Linkage, clusters};
-pub use forest::Forest;
+pub(crate) use forest::Forest;
 pub use groups::Groups;
 pub use pairs::{Equal, Pair, pairs};
 pub use stream::{Next, PairStream};
@@ -52,7 +52,7 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// How many rows there are.
+    /// Returns how many rows there are.
     pub fn rows(&self) -> usize {
         self.values.len() / self.words
     }
@@ -136,17 +136,19 @@ impl RadiusJoin {
     pub fn new(input: Input, settings: JoinSettings) -> Result<RadiusJoin, Error> {
         let rows = input.rows();
         if rows >= u32::MAX as usize {
-            return Err(Error(format!(
+            return Err(Error::new(format!(
                 "{rows} fingerprints are more than a join takes, {}; join parts of them",
                 u32::MAX - 1
             )));
         }
         let (radius, bits, recall) = (settings.radius, input.words * 64, settings.recall);
         if radius as usize > bits {
-            return Err(Error(format!("radius is {radius}; it must be from 0 to {bits}, the bits of a fingerprint")));
+            return Err(Error::new(format!(
+                "radius is {radius}; it must be from 0 to {bits}, the bits of a fingerprint"
+            )));
         }
         if !(recall > 0.0 && recall <= 1.0) {
-            return Err(Error(format!("recall is {recall}; it must be above 0 and at most 1")));
+            return Err(Error::new(format!("recall is {recall}; it must be above 0 and at most 1")));
         }
         Ok(match input.words {
             1 => prepare::<1>(input, settings),
@@ -156,7 +158,7 @@ impl RadiusJoin {
         })
     }
 
-    /// The rows of equal fingerprints.
+    /// Returns the rows of equal fingerprints.
     pub fn groups(&self) -> &Groups {
         &self.groups
     }
@@ -250,7 +252,7 @@ impl<const W: usize> Codes for Prepared<W> {
     }
 }
 
-/// The bits that are not the same in all codes: a key of others would tell nothing apart.
+/// Returns the bits that are not the same in all codes: a key of others would tell nothing apart.
 fn varying<const W: usize>(codes: &[Code<W>]) -> Code<W> {
     let Some(&first) = codes.first() else { return [0; W] };
     let differ = |mask: Code<W>, code: &Code<W>| std::array::from_fn(|word| mask[word] | code[word] ^ first[word]);

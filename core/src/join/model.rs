@@ -37,7 +37,7 @@ impl Model {
         }
     }
 
-    /// The bits of a region, those first that tell most codes apart.
+    /// Returns the bits of a region, those first that tell most codes apart.
     pub(super) fn positions<const W: usize>(&self, region: &Code<W>) -> impl Iterator<Item = u32> {
         self.order.iter().copied().filter(|&at| region[at as usize / 64] >> (at % 64) & 1 == 1)
     }
@@ -103,7 +103,7 @@ impl Model {
         options.min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
     }
 
-    /// How many earlier blocks to take back in after a pass.
+    /// Returns how many earlier blocks to take back in after a pass.
     pub(super) fn taken(&self, log: u32, bits: u32, allowed: u32, key: u32, pass: u32) -> u32 {
         let mut costs = self.costs.lock().unwrap_or_else(|broken| broken.into_inner());
         self.best_taken(&mut costs, log, bits, allowed, key, pass).0

@@ -41,7 +41,7 @@ impl std::str::FromStr for Equal {
 }
 
 impl Equal {
-    /// The pairs of rows of two groups; ends early when `take` says so.
+    /// Returns the pairs of rows of two groups; ends early when `take` says so.
     pub(super) fn between(self, groups: &Groups, found: &Found, mut take: impl FnMut(Pair) -> bool) {
         let mut pair = |a: u32, b: u32| take(Pair { left: a.min(b), right: a.max(b), distance: found.distance });
         match self {
@@ -58,7 +58,7 @@ impl Equal {
         }
     }
 
-    /// The pairs among the rows of one group; ends early when `take` says so.
+    /// Returns the pairs among the rows of one group; ends early when `take` says so.
     pub(super) fn within(self, rows: &[u32], mut take: impl FnMut(Pair) -> bool) {
         let lefts = if self == Equal::All { rows.len() } else { 1 };
         for (at, &left) in rows[..lefts].iter().enumerate() {
@@ -80,7 +80,7 @@ struct PairCollector<'a> {
 }
 
 impl PairCollector<'_> {
-    /// Whether so many more pairs fit; else the join stops.
+    /// Returns whether so many more pairs fit; else the join stops.
     fn fits(&self, more: u64) -> bool {
         let fits = self.count.fetch_add(more, Relaxed) + more <= MOST_PAIRS;
         if !fits {
@@ -112,12 +112,12 @@ impl Sink for PairCollector<'_> {
     }
 }
 
-/// All pairs by row; nothing useful once `stop` was set.
+/// Returns all pairs by row; nothing useful once `stop` was set.
 pub fn pairs(mut join: RadiusJoin, equal: Equal, stop: &AtomicBool) -> Result<Vec<Pair>, Error> {
     let among = if equal == Equal::All { join.groups.equal_pairs() } else { 0 };
     let many = |count: u64, what: &str| {
         let first = "equal=\"first\" to pair a repeat with the first of its kind only, or ";
-        Err(Error(format!(
+        Err(Error::new(format!(
             "{count}{what} are more than one table takes, {MOST_PAIRS}; pass {}stream=True to read them in batches",
             if equal == Equal::All { first } else { "" }
         )))

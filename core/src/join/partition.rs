@@ -99,7 +99,7 @@ fn count(keys: &[u32], buckets: usize, starts: &mut [u32], next: &mut Vec<u32>) 
 }
 
 impl Pieces {
-    /// The places of a bucket's codes, in ranges.
+    /// Returns the places of a bucket's codes, in ranges.
     pub(super) fn ranges(&self, bucket: usize) -> impl Iterator<Item = Range<usize>> {
         self.offsets.chunks_exact(self.buckets + 1).enumerate().filter_map(move |(at, starts)| {
             let (from, to) = (starts[bucket] as usize, starts[bucket + 1] as usize);
@@ -107,7 +107,7 @@ impl Pieces {
         })
     }
 
-    /// How many codes each bucket has.
+    /// Returns how many codes each bucket has.
     pub(super) fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![0; self.buckets];
         for starts in self.offsets.chunks_exact(self.buckets + 1) {

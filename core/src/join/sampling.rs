@@ -30,7 +30,7 @@ pub(super) struct Sampled<const W: usize> {
     pub(super) cost: f64,
 }
 
-/// The cheapest tables that reach `recall`; `None` when none do within reason.
+/// Returns the cheapest tables that reach `recall`; `None` when none do within reason.
 pub(super) fn sample<const W: usize>(
     codes: &[Code<W>],
     varying: &Code<W>,
@@ -123,14 +123,14 @@ impl Distances {
         (1.0 - missed.sum::<f64>()).max(0.0)
     }
 
-    /// The least number of tables that reach the recall.
+    /// Returns the least number of tables that reach the recall.
     fn tables(&self, key_bits: u32, recall: f64) -> Option<usize> {
         let rounds = Rounds::new(self.bits as usize, key_bits as usize, self.radius as usize);
         rounds::least(MOST_TABLES, |tables| self.recall(&rounds, tables) >= recall)
     }
 }
 
-/// The chance that a bit differs in pairs of which 99 in 100 lie within the radius.
+/// Returns the chance that a bit differs in pairs of which 99 in 100 lie within the radius.
 pub(crate) fn usual_flip(bits: u32, radius: u32) -> f64 {
     let (bits, radius) = (f64::from(bits), f64::from(radius));
     let (mut low, mut high) = (0.0, radius / bits);
@@ -150,7 +150,7 @@ fn factorials(most: u32) -> Vec<f64> {
     logs
 }
 
-/// The logarithm of a binomial coefficient.
+/// Returns the logarithm of a binomial coefficient.
 fn choose(factorials: &[f64], n: u32, k: u32) -> f64 {
     factorials[n as usize] - factorials[k as usize] - factorials[(n - k) as usize]
 }

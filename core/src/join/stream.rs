@@ -91,7 +91,7 @@ impl PairStream {
         let (sender, batches) = sync_channel(WAITING);
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
-        let failed = |error: &dyn std::fmt::Display| Error(format!("cannot start threads: {error}"));
+        let failed = |error: &dyn std::fmt::Display| Error::new(format!("cannot start threads: {error}"));
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads.unwrap_or(0))
             .thread_name(|at| format!("neardup-join-{at}"))
@@ -121,7 +121,7 @@ impl PairStream {
         Ok(PairStream { batches: Some(batches), stop, worker: Some(worker), process: std::process::id() })
     }
 
-    /// The next batch, waiting for it no longer than told. Panics if the join did.
+    /// Returns the next batch, waiting for it no longer than told. Panics if the join did.
     pub fn next(&mut self, wait: Duration) -> Next {
         let Some(batches) = &self.batches else { return Next::End };
         if self.process != std::process::id() {

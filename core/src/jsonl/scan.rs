@@ -62,7 +62,7 @@ impl<'a> Scan<'a> {
         &self.line.as_bytes()[self.at..]
     }
 
-    /// The next byte that is no space, not passed.
+    /// Returns the next byte that is no space, not passed.
     #[inline]
     fn next(&mut self) -> Option<u8> {
         let spaces = self.rest().iter().position(|&byte| !is_space(byte))?;
@@ -91,13 +91,13 @@ impl<'a> Scan<'a> {
         Some((found, rest[length]))
     }
 
-    /// A string without escapes; its opening quote is passed.
+    /// Returns a string without escapes; its opening quote is passed.
     fn plain_string(&mut self) -> Option<&'a str> {
         let (found, end) = self.stretch()?;
         (end == b'"').then_some(found)
     }
 
-    /// A string; its opening quote is passed.
+    /// Returns a string; its opening quote is passed.
     fn string(&mut self, text: &mut String) -> Option<()> {
         text.clear();
         loop {
@@ -110,7 +110,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The character of an escape; its backslash is passed.
+    /// Returns the character of an escape; its backslash is passed.
     fn escaped(&mut self) -> Option<char> {
         let kind = *self.rest().first()?;
         self.at += 1;
@@ -144,7 +144,7 @@ impl<'a> Scan<'a> {
         digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
     }
 
-    /// A number of at most 18 digits, as it is written.
+    /// Returns a number of at most 18 digits, as it is written.
     fn whole_number(&mut self) -> Option<&'a str> {
         let rest = self.rest();
         let sign = usize::from(rest.first() == Some(&b'-'));
@@ -331,7 +331,7 @@ mod tests {
             maker.line
         }
 
-        /// A number below `most`; 0 when there are no more choices, so that lines end.
+        /// Returns a number below `most`; 0 when there are no more choices, so that lines end.
         fn choose(&mut self, most: usize) -> usize {
             usize::from(self.choices.next().copied().unwrap_or(0)) % most
         }

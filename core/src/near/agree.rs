@@ -12,7 +12,7 @@ pub(super) type OnAlike<'a> = &'a mut dyn FnMut(usize, usize) -> bool;
 #[cfg(target_arch = "x86_64")]
 const LANE: usize = 16;
 
-/// The registers of a sketch.
+/// Returns the registers of a sketch.
 pub(super) fn registers(sketch: &Sketch) -> &Registers {
     sketch.first_chunk().expect("a sketch begins with its registers")
 }
@@ -22,7 +22,7 @@ pub fn same_registers(left: &Sketch, right: &Sketch) -> u32 {
     same_count(registers(left), registers(right))
 }
 
-/// Which registers agree, a bit each.
+/// Returns which registers agree, a bit each.
 #[inline(always)]
 pub(super) fn same_mask(left: &Registers, right: &Registers) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -40,7 +40,7 @@ pub(super) fn same_mask(left: &Registers, right: &Registers) -> u64 {
     same_mask_plain(left, right)
 }
 
-/// How many registers agree.
+/// Returns how many registers agree.
 #[inline(always)]
 pub(super) fn same_count(left: &Registers, right: &Registers) -> u32 {
     #[cfg(target_arch = "x86_64")]

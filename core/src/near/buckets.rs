@@ -45,7 +45,7 @@ pub struct Fallen {
 }
 
 impl Plan {
-    /// The keys of a row, one a table; a single one if all pairs are compared.
+    /// Returns the keys of a row, one a table; a single one if all pairs are compared.
     pub fn keys<'a>(&'a self, registers: &'a Registers) -> impl Iterator<Item = u64> + 'a {
         let of = |(number, table): (u64, &Vec<u8>)| {
             table.iter().fold(0, |bytes, &at| bytes << 8 | u64::from(registers[usize::from(at)])) | number << BELOW
@@ -53,12 +53,12 @@ impl Plan {
         (0..).zip(&self.tables).map(of).chain(self.tables.is_empty().then_some(0))
     }
 
-    /// The first table that holds two rows; None if there is no such table.
+    /// Returns the first table that holds two rows; None if there is no such table.
     pub fn first_table(&self, left: &Registers, right: &Registers) -> Option<usize> {
         self.tables.iter().position(|table| agree(table, left, right))
     }
 
-    /// The candidates among rows that fell together. A bucket of more than a few rows in which nearly all agree is told
+    /// Returns the candidates among rows that fell together. A bucket of more than a few rows in which nearly all agree is told
     /// by its places.
     pub fn fallen(&self, places: &[Place], registers: &[Registers], stop: &AtomicBool) -> Fallen {
         each_bucket(places, stop, |bucket, split, found| {
@@ -92,12 +92,12 @@ impl Blocks {
         Blocks { radius, bounds }
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub fn number(&self) -> usize {
         self.bounds.len() - 1
     }
 
-    /// The keys of a fingerprint, one a block.
+    /// Returns the keys of a fingerprint, one a block.
     pub fn keys<'a>(&'a self, code: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
         (0..self.number()).map(|at| self.key(code, at))
     }
@@ -117,7 +117,7 @@ impl Blocks {
         bytes >> BELOW | (block as u64) << BELOW
     }
 
-    /// The pairs within the radius among fingerprints (`words` words each) that fell together. With `forest` only so
+    /// Returns the pairs within the radius among fingerprints (`words` words each) that fell together. With `forest` only so
     /// many of a bucket as it takes to connect what its pairs connect.
     pub fn fallen(&self, places: &[Place], codes: &[u64], words: usize, forest: bool, stop: &AtomicBool) -> Fallen {
         let code = |at: u32| &codes[at as usize * words..][..words];
@@ -149,7 +149,7 @@ impl Blocks {
     }
 }
 
-/// Whether two are joined already; they are afterwards.
+/// Returns whether two are joined already; they are afterwards.
 fn joined(roots: &mut [u32], one: u32, two: u32) -> bool {
     let mut root = |mut at: u32| {
         while roots[at as usize] != at {
@@ -163,7 +163,7 @@ fn joined(roots: &mut [u32], one: u32, two: u32) -> bool {
     left == right
 }
 
-/// The later one of two first.
+/// Returns the later one of two first.
 fn ordered(places: &[Place], one: u32, two: u32) -> (u32, u32) {
     if places[one as usize].row > places[two as usize].row { (one, two) } else { (two, one) }
 }

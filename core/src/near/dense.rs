@@ -67,7 +67,7 @@ impl Members {
         Members { texts, judged, registers }
     }
 
-    /// The place of a text that is a member.
+    /// Returns the place of a text that is a member.
     pub(super) fn place(&self, text: u32) -> u32 {
         self.texts.partition_point(|&other| other < text) as u32
     }
@@ -108,7 +108,7 @@ pub(super) struct Bucket<'a> {
 }
 
 impl<'a> Bucket<'a> {
-    /// A bucket of these members; none of them is asked yet.
+    /// Returns a bucket of these members; none of them is asked yet.
     pub(super) fn new(join: &'a NearJoin<'a>, members: &'a Members, dense: &Dense, told: usize) -> Self {
         Bucket {
             members,
@@ -192,7 +192,7 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// The cosine of two members that are near: that agree in enough registers and reach the similarity.
+    /// Returns the cosine of two members that are near: that agree in enough registers and reach the similarity.
     pub(super) fn cosine(&self, place: u32, other: u32) -> Option<f64> {
         let (left, right) = (self.members.registers(place), self.members.registers(other));
         if same_count(left, right) < self.join.plan.least || self.join.agree_before(left, right, self.told) {
@@ -202,7 +202,7 @@ impl<'a> Bucket<'a> {
         (cosine >= self.join.plan.similarity).then_some(cosine)
     }
 
-    /// The numbers of those that can be near; None for all.
+    /// Returns the numbers of those that can be near; None for all.
     fn worth(&mut self, place: u32) -> Option<Vec<u32>> {
         if self.asked.len() <= FEW {
             return None;
@@ -240,7 +240,7 @@ impl<'a> Bucket<'a> {
     }
 }
 
-/// The bin of a share; what is larger is in the same or a later one.
+/// Returns the bin of a share; what is larger is in the same or a later one.
 fn bin(share: f64) -> usize {
     (share * BINS as f64).clamp(0.0, BINS as f64) as usize
 }

@@ -105,10 +105,10 @@ pub(super) fn write(path: &Path, part: &SketchPart, recipe: Option<&str>) -> Res
     saved::write(path, &FORMAT, &head, &columns)
 }
 
-/// A part whose columns are mapped, and the recipe of its texts.
+/// Returns a part whose columns are mapped, and the recipe of its texts.
 pub(super) fn open(path: &Path) -> Result<(SketchPart, Option<String>), FileError> {
     let mut file = saved::open(path, &FORMAT, |head| Ok(Header::from_head(head)?.sizes()))?;
-    let wrong = |what: &str| FileError::Corrupt(Corrupt(what.to_owned()));
+    let wrong = |what: &str| FileError::Corrupt(Corrupt::new(what));
     let header = Header::from_head(&file.head).map_err(wrong)?;
     let count = header.sketches;
     let (digests, registers) = (file.next(count)?, file.next(count)?);

@@ -144,12 +144,12 @@ impl<'a> NearJoin<'a> {
         row
     }
 
-    /// Whether two texts agree in one of the tables before this one.
+    /// Returns whether two texts agree in one of the tables before this one.
     pub(super) fn agree_before(&self, left: &Registers, right: &Registers, before: usize) -> bool {
         self.plan.tables[..before].iter().any(|table| agree(table, left, right))
     }
 
-    /// All candidates, on the threads of the current rayon pool; of no use once `stop` was set. How far it is stands in
+    /// Returns all candidates, on the threads of the current rayon pool; of no use once `stop` was set. How far it is stands in
     /// `seen`.
     pub fn candidates(&self, stop: &AtomicBool, seen: &Progress) -> Candidates {
         let texts = self.rows.len();

@@ -153,7 +153,7 @@ impl Links<'_, '_> {
         }
     }
 
-    /// The near pairs of the dense buckets, each once, some at a time; `take` says whether to go on. It is also called
+    /// Returns the near pairs of the dense buckets, each once, some at a time; `take` says whether to go on. It is also called
     /// from time to time when there are none.
     pub fn each_pair(&self, stop: &AtomicBool, take: &mut dyn FnMut(Vec<Near>) -> bool) {
         let (join, members) = (self.join, Members::new(self.join, self.dense, self.pipeline, self.text, stop));

@@ -87,7 +87,7 @@ fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T 
 }
 
 impl SketchIndex {
-    /// An empty index that answers the question of this plan, and those with fewer tables of its kind, by tables.
+    /// Returns an empty index that answers the question of this plan, and those with fewer tables of its kind, by tables.
     pub fn new(plan: &Plan, recipe: Option<String>) -> SketchIndex {
         SketchIndex::from_state(plan.tables.clone(), State { recipe, ..State::default() })
     }
@@ -129,7 +129,7 @@ impl SketchIndex {
         slots + size_of::<Sketch>() * state.sketches.capacity() + 8 * state.keys.capacity()
     }
 
-    /// The identity of the recipe of the texts, where it is known.
+    /// Returns the identity of the recipe of the texts, where it is known.
     pub fn recipe(&self) -> Option<String> {
         self.read().recipe.clone()
     }
@@ -137,12 +137,14 @@ impl SketchIndex {
     /// Adds sketches under their keys. A full tail is sealed, and parts are merged, on the pool.
     pub fn add(&self, sketches: &[Sketch], keys: &[i64], pool: Option<&ThreadPool>) -> Result<(), IndexError> {
         if sketches.len() != keys.len() {
-            return Err(Error(format!("{} keys for {} sketches; give one for each", keys.len(), sketches.len())).into());
+            return Err(
+                Error::new(format!("{} keys for {} sketches; give one for each", keys.len(), sketches.len())).into()
+            );
         }
         let _writer = self.lock_writer();
         let total = self.entries() + keys.len();
         if total > MOST {
-            return Err(Error(format!("{total} sketches; an index holds at most {MOST}")).into());
+            return Err(Error::new(format!("{total} sketches; an index holds at most {MOST}")).into());
         }
         self.change(|state| {
             state.sketches.extend_from_slice(sketches);
@@ -232,7 +234,7 @@ impl SketchIndex {
         search(&[self], queries, plan, most, stop)
     }
 
-    /// All keys and their sketches, in order of keys.
+    /// Returns all keys and their sketches, in order of keys.
     pub fn rows(&self) -> Result<(Vec<i64>, Vec<Sketch>), Corrupt> {
         let state = self.sound()?;
         let mut rows: Vec<(i64, Sketch)> = state.keys.iter().copied().zip(state.sketches.iter().copied()).collect();

@@ -25,5 +25,5 @@ pub use links::{Links, Near};
 pub use lookup::{Matched, SketchIndex, search};
 pub use part::TWIN;
 pub use plan::Plan;
-pub use sketch::{REGISTERS, SKETCH_BYTES, Sketch, digest, says_something};
-pub(crate) use sketch::{Race, without_signal};
+pub use sketch::{REGISTERS, SKETCH_BYTES, Sketch, says_something};
+pub(crate) use sketch::{Race, digest, without_signal};

@@ -77,7 +77,7 @@ pub(super) struct SketchPart {
     pub(super) file: Option<Arc<Mapped>>,
 }
 
-/// How many prefixes are told apart, as a number of bits.
+/// Returns how many prefixes are told apart, as a number of bits.
 pub(super) fn prefix_bits(count: usize) -> u32 {
     (count / PREFIX).max(1).ilog2()
 }
@@ -151,7 +151,7 @@ impl SketchPart {
         self.file.as_ref().map_or(Ok(()), |file| file.check_length())
     }
 
-    /// The keys of a sketch, in order.
+    /// Returns the keys of a sketch, in order.
     pub(super) fn keys_of(&self, number: u32) -> Result<impl Iterator<Item = Result<i64, Corrupt>>, Corrupt> {
         Ok(self.repeats.entries_of(number as usize)?.map(|place| self.keys.at(place)))
     }
@@ -182,7 +182,7 @@ impl SketchPart {
         (disjoint.take(needed).count() == needed).then(|| &self.tables[..needed])
     }
 
-    /// The sketches that are candidates for each query: those with its digest, and those the plan finds.
+    /// Returns the sketches that are candidates for each query: those with its digest, and those the plan finds.
     pub(super) fn search(&self, plan: &Plan, queries: &[Sketch], hits: &mut Vec<SketchHit>) -> Result<(), Corrupt> {
         let scan = Scan::new(plan);
         let Some(tables) = self.tables_for(plan) else { return self.scan(&scan, queries, hits) };
@@ -231,7 +231,7 @@ impl SketchPart {
         Ok(())
     }
 
-    /// A sketch that is a candidate by its registers, unless it has the query's digest: that was told.
+    /// Returns a sketch that is a candidate by its registers, unless it has the query's digest: that was told.
     fn hit(
         &self,
         query: u32,
@@ -246,7 +246,7 @@ impl SketchPart {
         Ok(())
     }
 
-    /// The sketches with the digest of a query.
+    /// Returns the sketches with the digest of a query.
     fn twins(&self, query: u32, sketch: &Sketch, hits: &mut Vec<SketchHit>) -> Result<(), Corrupt> {
         let own = digest(sketch);
         let at = prefix((own >> 64) as u64, prefix_bits(self.len()));
@@ -347,14 +347,14 @@ impl Scan {
         Scan { least: plan.least, masks: plan.tables.iter().map(|table| super::table::mask(table)).collect() }
     }
 
-    /// How many registers agree, if that makes a candidate.
+    /// Returns how many registers agree, if that makes a candidate.
     #[inline(always)]
     pub(super) fn same(&self, left: &Registers, right: &Registers) -> Option<u32> {
         let same = same_count(left, right);
         (same >= self.least && self.is_candidate(same_mask(left, right))).then_some(same)
     }
 
-    /// Whether sketches whose registers agree so are candidates.
+    /// Returns whether sketches whose registers agree so are candidates.
     fn is_candidate(&self, mask: u64) -> bool {
         mask.count_ones() >= self.least
             && (self.masks.is_empty() || self.masks.iter().any(|table| mask & table == *table))

@@ -48,11 +48,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A recall of 1 compares all pairs.
+    /// Returns a recall of 1 compares all pairs.
     pub fn new(similarity: f64, recall: f64) -> Result<Plan, Error> {
         for (name, value) in [("similarity", similarity), ("recall", recall)] {
             if !(value > 0.0 && value <= 1.0) {
-                return Err(Error(format!("{name} is {value}; it must be above 0 and at most 1")));
+                return Err(Error::new(format!("{name} is {value}; it must be above 0 and at most 1")));
             }
         }
         let every = Plan { similarity, recall, tables: Vec::new(), least: 0, found: vec![1.0; REGISTERS + 1] };
@@ -82,13 +82,13 @@ impl Plan {
         self.tables.first().map_or(0, Vec::len)
     }
 
-    /// The chance that a pair with so many registers that agree is found: what each pair found stands for is its
+    /// Returns the chance that a pair with so many registers that agree is found: what each pair found stands for is its
     /// inverse.
     pub fn chance(&self, same: u32) -> f64 {
         self.found[(same as usize).min(REGISTERS)]
     }
 
-    /// Whether two texts that have a signal are twins, or worth a look. The definition; the join and look-ups give the same.
+    /// Returns whether two texts that have a signal are twins, or worth a look. The definition; the join and look-ups give the same.
     pub fn is_candidate(&self, left: &Sketch, right: &Sketch) -> bool {
         let agree = |table: &Vec<u8>| table.iter().all(|&at| left[usize::from(at)] == right[usize::from(at)]);
         let same = (0..REGISTERS).filter(|&at| left[at] == right[at]).count();
@@ -98,7 +98,7 @@ impl Plan {
     }
 }
 
-/// The chance that a register agrees at this cosine.
+/// Returns the chance that a register agrees at this cosine.
 fn agreement(cosine: f64) -> f64 {
     let after = AGREEMENT.iter().position(|&(at, _)| at >= cosine).unwrap_or(AGREEMENT.len() - 1).max(1);
     let ((low, from), (high, to)) = (AGREEMENT[after - 1], AGREEMENT[after]);
@@ -106,14 +106,14 @@ fn agreement(cosine: f64) -> f64 {
     from + (to - from) * (angle(low) - angle(cosine)) / (angle(low) - angle(high))
 }
 
-/// The chance of each number of registers that agree.
+/// Returns the chance of each number of registers that agree.
 fn counts(agreement: f64) -> Vec<f64> {
     let power = |base: f64, times: usize| (0..times).fold(1.0, |product, _| product * base);
     let chance = |same| choose(REGISTERS, same) * power(agreement, same) * power(1.0 - agreement, REGISTERS - same);
     (0..=REGISTERS).map(chance).collect()
 }
 
-/// The least number of tables that reach the recall.
+/// Returns the least number of tables that reach the recall.
 fn tables_for(key: usize, counts: &[f64], least: usize, recall: f64) -> Option<usize> {
     let rounds = Rounds::new(REGISTERS, key, REGISTERS);
     rounds::least(MOST_TABLES, |tables| {
@@ -122,13 +122,13 @@ fn tables_for(key: usize, counts: &[f64], least: usize, recall: f64) -> Option<u
     })
 }
 
-/// The first tables of the one sequence there is for this size of a key.
+/// Returns the first tables of the one sequence there is for this size of a key.
 fn tables(key: usize, number: usize) -> Vec<Vec<u8>> {
     let registers: Vec<u8> = (0..REGISTERS as u8).collect();
     rounds::tables(&registers, key, number, key as u64)
 }
 
-/// A binomial coefficient; exact, since it stays below 2^53.
+/// Returns a binomial coefficient; exact, since it stays below 2^53.
 fn choose(n: usize, k: usize) -> f64 {
     (0..k).fold(1.0, |product, at| product * (n - at) as f64 / (at + 1) as f64)
 }

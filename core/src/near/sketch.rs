@@ -27,20 +27,20 @@ const MANY: usize = 3 * REGISTERS;
 /// A feature this much lighter than the heaviest wins no register.
 const LEAST: f64 = 1e-30;
 
-/// The digest of a sketch.
+/// Returns the digest of a sketch.
 #[inline]
-pub fn digest(sketch: &Sketch) -> u128 {
+pub(crate) fn digest(sketch: &Sketch) -> u128 {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&sketch[REGISTERS..]);
     u128::from_le_bytes(bytes)
 }
 
-/// Whether a text holds a letter or digit. Without a signal and without them nothing is like it.
+/// Returns whether a text holds a letter or digit. Without a signal and without them nothing is like it.
 pub fn says_something(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-/// The sketch of a text that has too few features: alike are only equal texts, and none without a letter or digit.
+/// Returns the sketch of a text that has too few features: alike are only equal texts, and none without a letter or digit.
 pub(crate) fn without_signal(text: &str) -> Sketch {
     let mut sketch = [0; SKETCH_BYTES];
     if says_something(text) {
@@ -171,7 +171,7 @@ impl Race {
         }
     }
 
-    /// The sketch of what was added, at least one feature.
+    /// Returns the sketch of what was added, at least one feature.
     pub(crate) fn finish(&mut self) -> Sketch {
         let mut sketch = [0; SKETCH_BYTES];
         for (byte, dart) in sketch.iter_mut().zip(self.board()) {

@@ -38,7 +38,7 @@ pub(super) struct Address {
     pub(super) tag: u32,
 }
 
-/// A bit for each register of a table.
+/// Returns a bit for each register of a table.
 pub(super) fn mask(registers: &[u8]) -> u64 {
     registers.iter().fold(0, |mask, at| mask | 1 << at)
 }
@@ -53,7 +53,7 @@ pub(super) fn width(count: usize) -> usize {
     bits(count).div_ceil(8).max(1) as usize
 }
 
-/// How many buckets a table of so many sketches has.
+/// Returns how many buckets a table of so many sketches has.
 pub(super) fn buckets(count: usize) -> usize {
     count.div_ceil(BUCKET).max(1)
 }
@@ -86,7 +86,7 @@ impl SketchTable {
         SketchTable::new(registers.to_vec(), Store::Owned(directory), Store::Owned(numbers), sketches.len())
     }
 
-    /// Where a sketch belongs.
+    /// Returns where a sketch belongs.
     pub(super) fn place_of(&self, sketch: &Registers) -> Address {
         place(&self.registers, sketch, self.directory.len() - 1, self.width, self.bits)
     }
@@ -95,7 +95,7 @@ impl SketchTable {
         prefetch(&self.directory.unchecked()[bucket as usize]);
     }
 
-    /// The places of a bucket's numbers.
+    /// Returns the places of a bucket's numbers.
     pub(super) fn places(&self, bucket: u32) -> Result<Range<usize>, Corrupt> {
         let ends = self.directory.range(bucket as usize..bucket as usize + 2)?;
         let places = ends[0] as usize..ends[1] as usize;
@@ -112,7 +112,7 @@ impl SketchTable {
         }
     }
 
-    /// The numbers at some places, and their tags.
+    /// Returns the numbers at some places, and their tags.
     pub(super) fn numbers(&self, places: Range<usize>) -> Result<impl Iterator<Item = (u32, u32)>, Corrupt> {
         let bytes = self.numbers.range(places.start * self.width..places.end * self.width)?;
         let low = (1u64 << self.bits) - 1;

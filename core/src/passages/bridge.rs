@@ -45,7 +45,7 @@ impl<'a> Bridges<'a> {
         Bridges { here, there, least, bridge, ways, reached: vec![Vec::new(); both().count()], steps }
     }
 
-    /// Whether no more steps may be made, so that passages may have been cut short.
+    /// Returns whether no more steps may be made, so that passages may have been cut short.
     pub(super) fn exhausted(&self) -> bool {
         self.steps == 0
     }
@@ -54,7 +54,7 @@ impl<'a> Bridges<'a> {
         self.steps
     }
 
-    /// The run and all it is bridged with, in order. Where the text walked through is covered already, it ends.
+    /// Returns the run and all it is bridged with, in order. Where the text walked through is covered already, it ends.
     pub(super) fn chain(&mut self, run: Run, covered: &mut Covered) -> Vec<Run> {
         let mut runs = vec![run];
         let (mut here, mut there) = (run.here, run.there);
@@ -152,7 +152,7 @@ impl<'a> Bridges<'a> {
         here * (self.bridge + 1) + there
     }
 
-    /// The equal units on the way, as distances from where it began.
+    /// Returns the equal units on the way, as distances from where it began.
     fn way_to(&self, (here, there, taken): (usize, usize, usize)) -> Vec<Run> {
         let (mut x, mut y, mut taken) = (here, there, taken);
         let mut runs = Vec::new();

@@ -111,7 +111,7 @@ impl<'a> Clock<'a> {
         Clock { end: None, stop: None }
     }
 
-    /// Whether time is up; looked at now and then.
+    /// Returns whether time is up; looked at now and then.
     fn is_over(&self, step: usize) -> bool {
         step & 0x3FFF == 0x3FFF && self.is_over_now()
     }

@@ -70,7 +70,7 @@ pub(super) fn numbered(left: &[u64], right: &[u64]) -> (Vec<u32>, Vec<u32>) {
     (left.iter().map(of_left).collect(), right)
 }
 
-/// The symbols without those outside of every window that both texts have: no run of that length reaches there.
+/// Returns the symbols without those outside of every window that both texts have: no run of that length reaches there.
 pub(super) fn within(symbols: &[u32], own: u32, windows: &[Window], others: &Hashes) -> Vec<u32> {
     let mut masked = vec![own; symbols.len()];
     let mut done = 0;
@@ -86,12 +86,12 @@ pub(super) fn within(symbols: &[u32], own: u32, windows: &[Window], others: &Has
     masked
 }
 
-/// Whether the other text has it.
+/// Returns whether the other text has it.
 pub(super) fn is_shared(symbol: u32) -> bool {
     symbol < NONE - 1
 }
 
-/// All stretches of `here` that occur in `there` and are not part of a longer one, in order; None when time is up.
+/// Returns all stretches of `here` that occur in `there` and are not part of a longer one, in order; None when time is up.
 pub(super) fn longest_runs(here: &[u32], there: &[u32], clock: &Clock, mut take: impl FnMut(Run)) -> Option<()> {
     let automaton = Automaton::of(there, clock)?;
     let (mut state, mut length) = (ROOT, 0);
@@ -211,7 +211,7 @@ impl Automaton {
         self.last = new;
     }
 
-    /// The state of the longest string of `state` with the symbol behind it. `next`, to which the symbol leads, may have
+    /// Returns the state of the longest string of `state` with the symbol behind it. `next`, to which the symbol leads, may have
     /// longer ones that end elsewhere; then a copy of it is made for the shorter.
     fn exactly(&mut self, state: u32, symbol: u32, next: u32) -> u32 {
         let length = self.states[state as usize].length + 1;
@@ -252,7 +252,7 @@ impl Edges {
         Edges { slots: vec![EMPTY; 64], count: 0 }
     }
 
-    /// The slot it is in, or the one for it.
+    /// Returns the slot it is in, or the one for it.
     #[inline]
     fn slot(&self, state: u32, symbol: u32) -> usize {
         let mask = self.slots.len() - 1;

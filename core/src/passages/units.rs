@@ -20,13 +20,13 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// Whether it is a character of a script without spaces.
+    /// Returns whether it is a character of a script without spaces.
     pub fn is_character(&self) -> bool {
         self.key & 1 == 1
     }
 }
 
-/// The units of a text, in order.
+/// Returns the units of a text, in order.
 pub fn units(text: &str) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::with_capacity(text.len() / 6);
     let mut buffer = String::new();
@@ -69,7 +69,7 @@ fn characters(text: &str, run: std::ops::Range<usize>, units: &mut Vec<Unit>, bu
     }
 }
 
-/// Where what belongs to the character before `at` ends: marks, the vowels of Thai and Lao that are written as one, and
+/// Returns where what belongs to the character before `at` ends: marks, the vowels of Thai and Lao that are written as one, and
 /// what a mark of Burmese or Khmer stacks below it.
 fn after_marks(text: &str, at: usize) -> usize {
     let mut end = at;

@@ -38,7 +38,7 @@ impl Measure {
         (3 * self.passage()).div_ceil(4)
     }
 
-    /// The weight of the units before each place.
+    /// Returns the weight of the units before each place.
     pub(super) fn weights(self, units: &[Unit]) -> Vec<u64> {
         let weigh = |total: &mut u64, unit: &Unit| {
             *total += if unit.is_character() { self.character } else { self.word };
@@ -56,7 +56,7 @@ pub(super) struct Window {
     pub(super) hash: u64,
 }
 
-/// Where the window from `start` ends that weighs at least `least`, from where that of an earlier one ended.
+/// Returns where the window from `start` ends that weighs at least `least`, from where that of an earlier one ended.
 pub(super) fn window_end(weights: &[u64], start: usize, least: u64, from: usize) -> Option<usize> {
     (from.max(start)..weights.len()).find(|&end| weights[end] - weights[start] >= least)
 }
@@ -76,7 +76,7 @@ fn plus(left: u64, right: u64) -> u64 {
     if sum >= PRIME { sum - PRIME } else { sum }
 }
 
-/// All windows that weigh at least `least`, in order. O(n).
+/// Returns all windows that weigh at least `least`, in order. O(n).
 pub(super) fn windows(units: &[Unit], weights: &[u64], least: u64) -> Vec<Window> {
     let mut found = Vec::new();
     let (mut value, mut power, mut end) = (0, 1, 0);

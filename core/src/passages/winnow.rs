@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::units::units;
 use super::windows::{Measure, Window, window_end, windows};
 
-/// The different hashes, in ascending order. A text shorter than a passage has none.
+/// Returns the different hashes, in ascending order. A text shorter than a passage has none.
 pub fn winnowed(text: &str, min_words: usize, min_chars: usize) -> Vec<u64> {
     let measure = Measure::new(min_words.max(1), min_chars.max(1));
     let units = units(text);
@@ -39,7 +39,7 @@ pub fn winnowed(text: &str, min_words: usize, min_chars: usize) -> Vec<u64> {
     taken
 }
 
-/// The hashes of all runs that could have been taken, in ascending order: what is known of a text whose runs do not count.
+/// Returns the hashes of all runs that could have been taken, in ascending order: what is known of a text whose runs do not count.
 pub fn every_run(text: &str, min_words: usize, min_chars: usize) -> Vec<u64> {
     let measure = Measure::new(min_words.max(1), min_chars.max(1));
     let units = units(text);

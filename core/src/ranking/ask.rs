@@ -170,7 +170,7 @@ impl Query {
     }
 }
 
-/// The best `n` documents for a query's terms, in order, whose scores are at least `least`.
+/// Returns the best `n` documents for a query's terms, in order, whose scores are at least `least`.
 ///
 /// The terms of a document are always added up in one order: rare, frequent, very frequent ones, each by their hashes. So
 /// equal documents have equal scores, whichever way they were found.
@@ -332,7 +332,7 @@ impl Search<'_> {
     }
 }
 
-/// How many postings frequent terms of the query have.
+/// Returns how many postings frequent terms of the query have.
 fn frequent_postings(columns: &PostingColumns<'_>, part: &WeightedPart, terms: &[(u32, f64)]) -> usize {
     let known = terms.iter().filter_map(|&(number, _)| part.frequent_terms[number as usize]);
     known.map(|term| columns.span(term as usize).len()).sum()
@@ -363,7 +363,7 @@ fn bound(sums: &[f64], bounds: &Bounds, row: usize, lengths: [f32; 2]) -> f32 {
     low + lengths[0] * bounds.frequent[row] + lengths[1] * bounds.very[row]
 }
 
-/// The largest score of a block without its frequent terms, about, and what a score in it can be at most.
+/// Returns the largest score of a block without its frequent terms, about, and what a score in it can be at most.
 #[inline(never)]
 fn block_bounds(sums: &[f64], bounds: &Bounds, start: usize, lengths: [f32; 2]) -> (f32, f32) {
     const LANES: usize = 8;
@@ -391,7 +391,7 @@ struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// The cosine; `sum` is that of all terms that have no factor here.
+    /// Returns the cosine; `sum` is that of all terms that have no factor here.
     fn score(&self, mut sum: f64, row: usize) -> f64 {
         for &packed in &self.part.frequent[self.part.frequent_starts[row]..self.part.frequent_starts[row + 1]] {
             let (number, count) = (packed >> COUNT_BITS, packed & LARGE);
@@ -411,7 +411,7 @@ impl Candidate<'_> {
         if score > ONE { 1.0 } else { score }
     }
 
-    /// How often a document has a term.
+    /// Returns how often a document has a term.
     fn count(&self, term: usize, row: usize) -> u32 {
         let span = self.columns.span(term);
         let own = &self.columns.postings[span.clone()];

@@ -38,7 +38,7 @@ impl Counted {
         self.keys.len()
     }
 
-    /// Whether no more should be added before postings are made of these.
+    /// Returns whether no more should be added before postings are made of these.
     pub fn is_full(&self) -> bool {
         self.keys.len() >= MOST_ROWS / 2 || self.tasks.iter().flatten().map(Vec::len).sum::<usize>() >= MOST_OCCURRENCES
     }
@@ -74,7 +74,11 @@ impl Counted {
     pub fn add_terms(&mut self, bounds: &[u64], terms: &[u64], keys: &[i64]) -> Result<(), Error> {
         let sorted = bounds.first() == Some(&0) && bounds.is_sorted() && bounds.last() == Some(&(terms.len() as u64));
         if bounds.len() != keys.len() + 1 || !sorted {
-            return Err(Error(format!("the bounds of {} terms of {} documents are wrong", terms.len(), keys.len())));
+            return Err(Error::new(format!(
+                "the bounds of {} terms of {} documents are wrong",
+                terms.len(),
+                keys.len()
+            )));
         }
         let mut shards: Shards = vec![Vec::new(); SHARDS];
         for (bound, &key) in bounds.windows(2).zip(keys) {
@@ -88,7 +92,7 @@ impl Counted {
         Ok(())
     }
 
-    /// The postings of these documents, on the threads of the current rayon pool. O(occurrences).
+    /// Returns the postings of these documents, on the threads of the current rayon pool. O(occurrences).
     pub(super) fn part(self) -> PostingPart {
         let Counted { keys, tasks } = self;
         let sorted: Vec<Sorted> =
@@ -174,7 +178,7 @@ impl Numbers {
         Numbers { slots: vec![0; size], terms: Vec::new(), counts: Vec::new() }
     }
 
-    /// The number of a term, which occurs once more.
+    /// Returns the number of a term, which occurs once more.
     #[inline]
     fn of(&mut self, term: u64) -> u32 {
         let mask = self.slots.len() - 1;

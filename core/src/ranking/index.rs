@@ -125,7 +125,7 @@ pub struct TermIndex {
 }
 
 impl TermIndex {
-    /// An empty index; `identity` says of what texts and by what recipe.
+    /// Returns an empty index; `identity` says of what texts and by what recipe.
     pub fn new(identity: String) -> TermIndex {
         TermIndex::with_frequent(identity, LEAST_FREQUENT)
     }
@@ -211,9 +211,9 @@ impl TermIndex {
         let ascend = keys.is_sorted_by(|a, b| a < b);
         match last.zip(keys.first()) {
             Some(((_, last), &first)) if first <= last => {
-                Err(Error(format!("the key {first} comes after {last}; keys must ascend")).into())
+                Err(Error::new(format!("the key {first} comes after {last}; keys must ascend")).into())
             }
-            _ if !ascend => Err(Error("keys must ascend".to_owned()).into()),
+            _ if !ascend => Err(Error::new("keys must ascend".to_owned()).into()),
             _ => Ok(()),
         }
     }
@@ -234,7 +234,7 @@ impl TermIndex {
         Ok(())
     }
 
-    /// The best `n` documents for each query, on the threads of the current rayon pool: those with the highest cosine, if
+    /// Returns the best `n` documents for each query, on the threads of the current rayon pool: those with the highest cosine, if
     /// it is at least `least`, of equal ones those with the lowest keys. Documents that share nothing with a query are not found.
     ///
     /// What comes back is of no use once `stop` was set.
@@ -266,7 +266,7 @@ impl TermIndex {
         Ok(ranked)
     }
 
-    /// The documents that have one of some terms at least, by ascending keys. O(terms + their postings).
+    /// Returns the documents that have one of some terms at least, by ascending keys. O(terms + their postings).
     pub fn sharing(&self, terms: &[u64]) -> Result<Vec<i64>, Corrupt> {
         let mut keys = Vec::new();
         for slot in &self.read().slots {
@@ -302,7 +302,7 @@ impl TermIndex {
         hits
     }
 
-    /// Whether weights are ready for a query.
+    /// Returns whether weights are ready for a query.
     pub fn is_ready(&self, kind: IdfKind) -> bool {
         let state = self.read();
         self.weighted
@@ -341,7 +341,7 @@ impl TermIndex {
                 (_, true, _) => 2,
                 (.., true) => 1,
                 _ => {
-                    return Err(FileError::Refused(Error(format!(
+                    return Err(FileError::Refused(Error::new(format!(
                         "the keys from {first} to {last} are not whole parts: one has {low} to {high}"
                     ))));
                 }
@@ -351,7 +351,7 @@ impl TermIndex {
         let [before, own, after] = slots;
         let rows: usize = own.iter().map(Slot::live).sum();
         if rows > MOST_ROWS {
-            return Err(FileError::Refused(Error(format!("{rows} documents; a file holds at most {MOST_ROWS}"))));
+            return Err(FileError::Refused(Error::new(format!("{rows} documents; a file holds at most {MOST_ROWS}"))));
         }
         own.iter().try_for_each(Slot::check)?;
         let part = merged(&own)?;
@@ -366,7 +366,7 @@ impl TermIndex {
     pub fn attach(&self, path: &Path) -> Result<Covered, FileError> {
         let (part, covered) = file::open(path)?;
         if covered.identity != self.identity {
-            return Err(FileError::Refused(Error(format!(
+            return Err(FileError::Refused(Error::new(format!(
                 "{}: postings of {}, where those of {} are expected; delete the file",
                 path.display(),
                 covered.identity,

@@ -9,7 +9,7 @@ use crate::saved::Corrupt;
 /// Documents of a row that is gone.
 const GONE: u32 = u32::MAX;
 
-/// The rows of all parts as one numbering, in the order of the parts, whose keys ascend from part to part.
+/// Returns the rows of all parts as one numbering, in the order of the parts, whose keys ascend from part to part.
 pub(super) fn merged(slots: &[Slot]) -> Result<PostingPart, Corrupt> {
     let columns = slots.iter().map(|slot| slot.part.columns()).collect::<Result<Vec<_>, _>>()?;
     let mut keys = Vec::new();

@@ -61,7 +61,7 @@ fn prefix(term: u64, bits: u32) -> usize {
     (term >> 1 >> (63 - bits)) as usize
 }
 
-/// A posting.
+/// Returns a posting.
 pub(super) fn posting(row: u32, count: u32) -> u32 {
     row << COUNT_BITS | count.min(LARGE)
 }
@@ -102,7 +102,7 @@ impl PostingPart {
         self.file.as_ref().map_or(Ok(()), |file| file.check_length())
     }
 
-    /// All columns, every byte of them checked if they were not before.
+    /// Returns all columns, every byte of them checked if they were not before.
     pub(super) fn columns(&self) -> Result<PostingColumns<'_>, Corrupt> {
         Ok(PostingColumns {
             keys: self.keys.all()?,
@@ -115,7 +115,7 @@ impl PostingPart {
         })
     }
 
-    /// The columns after `columns` has checked them once.
+    /// Returns the columns after `columns` has checked them once.
     pub(super) fn seen(&self) -> PostingColumns<'_> {
         PostingColumns {
             keys: self.keys.unchecked(),
@@ -128,7 +128,7 @@ impl PostingPart {
         }
     }
 
-    /// Whether everything is where it should be. Files with right checksums that someone has made are refused here, so
+    /// Returns whether everything is where it should be. Files with right checksums that someone has made are refused here, so
     /// that nothing later reaches beyond a column.
     pub(super) fn verify(&self) -> Result<(), Corrupt> {
         let columns = self.columns()?;
@@ -156,14 +156,14 @@ impl PostingPart {
 }
 
 impl PostingColumns<'_> {
-    /// The number of a term, if a document has it.
+    /// Returns the number of a term, if a document has it.
     pub(super) fn find(&self, term: u64) -> Option<usize> {
         let at = prefix(term, prefix_bits(self.terms.len()));
         let (start, end) = (self.prefixes[at] as usize, self.prefixes[at + 1] as usize);
         self.terms[start..end].binary_search(&term).ok().map(|place| start + place)
     }
 
-    /// The numbers of terms. What each needs is asked for before it is needed: it is mostly far away.
+    /// Returns the numbers of terms. What each needs is asked for before it is needed: it is mostly far away.
     pub(super) fn find_all(&self, terms: &[(u64, u32)]) -> Vec<Option<usize>> {
         let bits = prefix_bits(self.terms.len());
         let table = |term: u64| &self.prefixes[prefix(term, bits)];
@@ -187,13 +187,13 @@ impl PostingColumns<'_> {
         self.starts[term] as usize..self.starts[term + 1] as usize
     }
 
-    /// Whether some postings have counts that stand elsewhere.
+    /// Returns whether some postings have counts that stand elsewhere.
     pub(super) fn has_large(&self, span: &Range<usize>) -> bool {
         let first = self.large.partition_point(|&at| (at as usize) < span.start);
         self.large.get(first).is_some_and(|&at| (at as usize) < span.end)
     }
 
-    /// How often a term occurs in a document, by its posting.
+    /// Returns how often a term occurs in a document, by its posting.
     #[inline(always)]
     pub(super) fn count(&self, at: usize) -> u32 {
         let count = self.postings[at] & LARGE;

@@ -127,7 +127,7 @@ impl Weighted {
         Ok(Weighted { state, kind, documents, parts, frequent })
     }
 
-    /// The number of a frequent term.
+    /// Returns the number of a frequent term.
     pub(super) fn number(&self, term: u64) -> Option<usize> {
         [false, true].into_iter().find_map(|very| self.frequent.binary_search(&(very, term)).ok())
     }
@@ -175,7 +175,7 @@ fn found(state: &State) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// The sums of squares of the weights of each document. Each thread has some of the rows, so that a sum is always formed
+/// Returns the sums of squares of the weights of each document. Each thread has some of the rows, so that a sum is always formed
 /// in the order of terms.
 fn squares(columns: &PostingColumns<'_>, idf: &(dyn Fn(usize) -> f64 + Sync)) -> Vec<f64> {
     let rows = columns.keys.len();
@@ -243,7 +243,7 @@ fn bounds(
     }
 }
 
-/// The frequent terms document by document.
+/// Returns the frequent terms document by document.
 fn rows(columns: &PostingColumns<'_>, terms: &[Option<u32>]) -> (Vec<usize>, Vec<u32>) {
     let mut starts = vec![0; columns.keys.len() + 2];
     let known = || terms.iter().enumerate().filter_map(|(number, term)| term.map(|term| (number, term as usize)));

@@ -14,11 +14,19 @@ pub(crate) const CHUNK: usize = 1 << 16;
 
 /// A saved index that is not what was saved: damaged, cut short, or not an index at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Corrupt(pub String);
+pub struct Corrupt {
+    message: String,
+}
+
+impl Corrupt {
+    pub(crate) fn new(message: impl Into<String>) -> Corrupt {
+        Corrupt { message: message.into() }
+    }
+}
 
 impl fmt::Display for Corrupt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
@@ -52,13 +60,13 @@ impl Mapped {
         }
     }
 
-    /// The bytes of the body, unchecked.
+    /// Returns the bytes of the body, unchecked.
     pub(crate) fn body(&self) -> &[u8] {
         &self.map[self.body..]
     }
 
     pub(crate) fn corrupt(&self, what: &str) -> Corrupt {
-        Corrupt(format!("{}: {what}; restore the file from a copy or build the index again", self.name))
+        Corrupt::new(format!("{}: {what}; restore the file from a copy or build the index again", self.name))
     }
 
     /// Makes sure that the chunks holding these bytes of the body are as they were written.
@@ -96,7 +104,7 @@ pub(crate) enum Store<T> {
 }
 
 impl<T: bytemuck::Pod> Store<T> {
-    /// A column of the mapped body, refused if it does not lie within it or is not aligned.
+    /// Returns a column of the mapped body, refused if it does not lie within it or is not aligned.
     pub(crate) fn mapped(file: &Arc<Mapped>, start: usize, count: usize) -> Result<Store<T>, Corrupt> {
         let end = count.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(start));
         let bytes = end.and_then(|end| file.body().get(start..end));
@@ -106,7 +114,7 @@ impl<T: bytemuck::Pod> Store<T> {
         Ok(Store::Mapped(Arc::clone(file), start..start + count * size_of::<T>()))
     }
 
-    /// All values, not checked. Only for sizes, for prefetching, and after `check`.
+    /// Returns all values, not checked. Only for sizes, for prefetching, and after `check`.
     #[inline]
     pub(crate) fn unchecked(&self) -> &[T] {
         match self {
@@ -143,10 +151,10 @@ impl<T: bytemuck::Pod> Store<T> {
         self.range(0..self.len())
     }
 
-    /// The error for a value that cannot be, though its checksum is right.
+    /// Returns the error for a value that cannot be, though its checksum is right.
     pub(crate) fn corrupt(&self, what: &str) -> Corrupt {
         match self {
-            Store::Owned(_) => Corrupt(format!("the index in memory: {what}")),
+            Store::Owned(_) => Corrupt::new(format!("the index in memory: {what}")),
             Store::Mapped(file, _) => file.corrupt(what),
         }
     }

@@ -56,7 +56,7 @@ impl From<Corrupt> for FileError {
 }
 
 fn corrupt(what: impl fmt::Display) -> FileError {
-    FileError::Corrupt(Corrupt(what.to_string()))
+    FileError::Corrupt(Corrupt::new(what.to_string()))
 }
 
 /// A kind of file.
@@ -118,7 +118,7 @@ impl Head {
             return Err(corrupt("the checksum of the header is wrong"));
         }
         if version != format.version {
-            return Err(FileError::Refused(Error(format!(
+            return Err(FileError::Refused(Error::new(format!(
                 "the index has format version {version}, this neardup reads version {}; use the neardup that saved \
                  it, or build the index again",
                 format.version
@@ -140,12 +140,12 @@ impl Head {
     }
 }
 
-/// The checksum of a header: of all of it but the magic bytes and itself. It is so in every version.
+/// Returns the checksum of a header: of all of it but the magic bytes and itself. It is so in every version.
 fn header_sum(header: &[u8]) -> u64 {
     xxh3_64(&[&header[8..16], &header[START..]].concat())
 }
 
-/// Where columns of these sizes start. None if they do not fit in memory's numbers.
+/// Returns where columns of these sizes start. None if they do not fit in memory's numbers.
 fn layout(sizes: &[usize]) -> Option<Vec<(usize, usize)>> {
     let mut start: usize = 0;
     let mut layout = Vec::with_capacity(sizes.len());
@@ -256,7 +256,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// The next column, of `count` values.
+    /// Returns the next column, of `count` values.
     pub(crate) fn next<T: bytemuck::Pod>(&mut self, count: usize) -> Result<Store<T>, Corrupt> {
         let (start, _) = self.layout.next().unwrap_or_default();
         Store::mapped(&self.mapped, start, count)
@@ -270,14 +270,14 @@ pub(crate) fn open(
     sizes: impl Fn(&Head) -> Result<Vec<usize>, &'static str>,
 ) -> Result<Opened, FileError> {
     if cfg!(target_endian = "big") {
-        return Err(FileError::Refused(Error("saved indexes are read on little-endian machines only".to_owned())));
+        return Err(FileError::Refused(Error::new("saved indexes are read on little-endian machines only")));
     }
     let name = path.display().to_string();
     let named = |error: FileError| match error {
-        FileError::Corrupt(Corrupt(what)) => {
+        FileError::Corrupt(what) => {
             corrupt(format_args!("{name}: {what}; restore the file from a copy or build the index again"))
         }
-        FileError::Refused(Error(what)) => FileError::Refused(Error(format!("{name}: {what}"))),
+        FileError::Refused(what) => FileError::Refused(Error::new(format!("{name}: {what}"))),
         other => other,
     };
     let file = File::open(path)?;

@@ -36,7 +36,7 @@ impl Repeats {
         self.entries
     }
 
-    /// The places of a value's entries.
+    /// Returns the places of a value's entries.
     pub(crate) fn entries_of(&self, value: usize) -> Result<Range<usize>, Corrupt> {
         let counts = &self.counts;
         let at = partition_point(counts.len(), |at| Ok((counts.at(at)?[0] as usize) < value))?;
@@ -54,7 +54,7 @@ impl Repeats {
         Ok(value + before..end)
     }
 
-    /// The number of the value that an entry belongs to.
+    /// Returns the number of the value that an entry belongs to.
     pub(crate) fn value_of(&self, entry: usize) -> Result<usize, Corrupt> {
         let counts = &self.counts;
         let extra = |at: usize| Ok(if at == 0 { 0 } else { counts.at(at - 1)?[1] as usize });
@@ -70,7 +70,7 @@ impl Repeats {
     }
 }
 
-/// The first of `count` places that is not before what is looked for.
+/// Returns the first of `count` places that is not before what is looked for.
 pub(crate) fn partition_point(
     count: usize,
     mut before: impl FnMut(usize) -> Result<bool, Corrupt>,
