@@ -12,7 +12,7 @@ import pytest
 
 from neardup.collection import Collection
 from neardup.service.background import serving
-from neardup.service.demo import demo_collection
+from neardup.service.state import demo_collection
 
 
 @pytest.fixture(scope="module")

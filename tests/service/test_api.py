@@ -16,7 +16,7 @@ import pytest
 import neardup as nd
 from neardup.service import answers, models
 from neardup.service.background import serving
-from neardup.service.demo import demo_collection
+from neardup.service.state import demo_collection
 
 LINES = {"Content-Type": "application/x-ndjson"}
 # Of every length and script, hostile ones among them.

@@ -18,7 +18,7 @@ import pytest
 
 import neardup as nd
 from neardup.service.background import serving
-from neardup.service.demo import demo_collection
+from neardup.service.state import demo_collection
 
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -17,12 +17,11 @@ from starlette.types import Message, Receive, Scope, Send
 from neardup.service import auth
 from neardup.service import auth as tokens
 from neardup.service.auth import Rights
-from neardup.service.demo import demo_collection
 from neardup.service.errors import Refusal
-from neardup.service.metrics import Metrics
 from neardup.service.middleware import Guard
+from neardup.service.monitoring import Metrics
 from neardup.service.settings import ServiceSettings
-from neardup.service.state import Service
+from neardup.service.state import Service, demo_collection
 
 READ, WRITE, NEW = "r" * 32, "w" * 32, "n" * 32
 ROUTES = (

@@ -12,7 +12,7 @@ import pytest
 # first tells glibc by its size which ones to keep.
 PROGRAM = """
 import ctypes, sys
-from neardup.service import heap
+from neardup.service import server
 
 def own():
     with open("/proc/self/status") as status:
@@ -20,7 +20,7 @@ def own():
     return int(line.split()[1]) / 1024
 
 if sys.argv[1] == "small":
-    heap.keep_small()
+    server.keep_small()
 malloc, free = ctypes.CDLL(None).malloc, ctypes.CDLL(None).free
 malloc.restype, free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
 free(malloc(24 << 20))
@@ -29,7 +29,7 @@ blocks = []
 for _ in range(20):
     blocks.append(malloc(8 << 20))
     ctypes.memset(blocks[-1], 1, 8 << 20)
-    malloc(2000)
+    malloc(200_000)
 for block in blocks:
     free(block)
 print(own() - before)

@@ -99,11 +99,11 @@ def command(
         http://127.0.0.1:8765/v1/check
     """
     _check_extra()
-    from neardup.service import heap
+    from neardup.service import server
     from neardup.service.settings import ServiceSettings
 
     # Before there are threads, which would have heaps of their own by then.
-    heap.keep_small()
+    server.keep_small()
 
     settings = ServiceSettings(
         host=host,
@@ -168,7 +168,7 @@ def _collection(path: Path | None, *, read_only: bool) -> Iterator[Collection]:
         if path is None:
             from tempfile import TemporaryDirectory
 
-            from neardup.service.demo import demo_collection
+            from neardup.service.state import demo_collection
 
             folder = stack.enter_context(TemporaryDirectory(prefix="neardup-"))
             found = stack.enter_context(demo_collection(Path(folder)))

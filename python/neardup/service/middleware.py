@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from neardup.service.auth import KEY, Rights, client_of
 from neardup.service.errors import Refusal
 from neardup.service.limits import ByteBudget, Rate, Share
-from neardup.service.metrics import Metrics
+from neardup.service.monitoring import Metrics
 from neardup.service.requests import SHARE, Unread, bounded, header
 from neardup.service.settings import LOCAL_NAMES, ServiceSettings
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from neardup.collection import Collection, Outcome
@@ -12,6 +15,7 @@ from neardup.service.writer import Rows, Writer
 
 if TYPE_CHECKING:
     from neardup.service.answers import Clustering
+
 
 __all__ = ["Busy", "Service"]
 
@@ -76,3 +80,14 @@ class Service:
         self.writer.close()
         for door in (self.door, self.watch, self.clustering, self.reading):
             door.close()
+
+
+# A collection to begin with, made of the sample.
+
+
+def demo_collection(folder: Path) -> Collection:
+    """The sample as a collection in this folder, which must be empty."""
+    found = Collection.open(folder / "demo.neardup", search=True, runs=True, durability="normal")
+    lines = files("neardup.service").joinpath("sample.jsonl").read_text(encoding="utf-8")
+    found.add([json.loads(line) for line in lines.splitlines()])
+    return found

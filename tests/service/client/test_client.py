@@ -19,10 +19,11 @@ import pytest
 
 import neardup as nd
 from neardup.service.background import serving
-from neardup.service.client import calls, retry
-from neardup.service.demo import demo_collection
+from neardup.service.client import calls
+from neardup.service.client import calls as retry
 from neardup.service.errors import refusal_of
 from neardup.service.models import CheckedLine, Document, LineProblem
+from neardup.service.state import demo_collection
 from neardup.service.worker_pool import Busy
 
 SOUP = "wash the lentils and fry the onions, then let both simmer for half an hour"

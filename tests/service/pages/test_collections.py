@@ -10,8 +10,8 @@ import pytest
 
 from helpers.service_pages import WORDS, check_harmless
 from neardup.collection import Collection
-from neardup.service.marks import FILE
 from neardup.service.pages import check
+from neardup.service.pages.marks import FILE
 
 PATHS = ("/check", f"/check?text={WORDS}", "/compare?left=a&right=b", "/collection", "/learn")
 

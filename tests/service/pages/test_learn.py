@@ -16,12 +16,11 @@ import pytest
 import neardup as nd
 from helpers.html_page import NASTY, VOID, Page
 from neardup.service.app import make_app
-from neardup.service.demo import demo_collection
 from neardup.service.learning.exercise import EXAMPLES, exercise
 from neardup.service.learning.lessons import BLOCK, COMMON, EXERCISE, PLOT, WORDS
 from neardup.service.learning.steps import WIDTHS, Word, write
 from neardup.service.pages.learn import SAID
-from neardup.service.state import Service
+from neardup.service.state import Service, demo_collection
 from neardup.text.presets import PRESETS
 
 # On a machine with much else to do an answer may take its time.

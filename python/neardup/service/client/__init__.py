@@ -1,9 +1,8 @@
 """Clients of a service: one that waits, and one to be awaited."""
 
 try:
-    from neardup.service.client.async_client import AsyncClient
-    from neardup.service.client.client import Client
-    from neardup.service.client.retry import ServiceError
+    from neardup.service.client.calls import ServiceError
+    from neardup.service.client.client import AsyncClient, Client
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] == "neardup":
         raise

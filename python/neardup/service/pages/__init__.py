@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from neardup.reports.shell import line
 from neardup.service import static_files
-from neardup.service.marks import Marks, NotesFile
 from neardup.service.pages import check, collection, compare, learn, marking, shell, sign_in
+from neardup.service.pages.marks import Marks, NotesFile
 from neardup.service.pages.text_cache import TextCache
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from neardup.reports.shell import cosine, line
 from neardup.service import answers, models
 from neardup.service.auth import may_write
 from neardup.service.errors import TooMany
-from neardup.service.marks import Mark, Marks, NotesError, Score, score
 from neardup.service.pages import page_input, shell
 from neardup.service.pages.examples import (
     Examples,
@@ -20,6 +19,7 @@ from neardup.service.pages.examples import (
     size_said,
     survey_chart,
 )
+from neardup.service.pages.marks import Mark, Marks, NotesError, Score, score
 from neardup.service.pages.page_input import document_link
 from neardup.service.pages.survey import Survey, Surveyor
 from neardup.service.worker_pool import Busy

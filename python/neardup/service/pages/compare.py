@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from neardup.reports.comparison import ComparisonReport, PairView, pair_view
 from neardup.reports.shell import line, plain
 from neardup.service.auth import may_write
-from neardup.service.marks import Marks, NotesError
 from neardup.service.pages import page_input, shell
 from neardup.service.pages.check import form_context
+from neardup.service.pages.marks import Marks, NotesError
 from neardup.service.pages.page_input import PageInput, Unanswerable, document_link
 from neardup.service.pages.text_cache import CachedText, TextCache
 from neardup.text.fingerprint import fingerprint

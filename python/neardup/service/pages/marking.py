@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute, Route
 
 from neardup.service import answers
 from neardup.service.auth import check_write
-from neardup.service.marks import COLUMNS, VERDICTS, Mark, Marks, Verdict
 from neardup.service.pages import page_input, shell
+from neardup.service.pages.marks import COLUMNS, VERDICTS, Mark, Marks, Verdict
 from neardup.service.pages.page_input import Unanswerable
 from neardup.service.pages.sign_in import following
 from neardup.text.fingerprint import distance, fingerprint

@@ -20,8 +20,8 @@ from neardup.files.documents.sandbox import DocumentTooLongError
 from neardup.reports.shell import line
 from neardup.service import answers
 from neardup.service.errors import Refusal, refusal_of
-from neardup.service.marks import NotesError
 from neardup.service.pages import shell
+from neardup.service.pages.marks import NotesError
 from neardup.service.pages.text_cache import CachedText, TextCache
 from neardup.service.pages.upload import MOST_CHARACTERS, UnreadableFile, text_from
 from neardup.service.requests import Gone, media_type, read

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.collection import Collection
-from neardup.service.marks import FILE, Mark, Marks, NotesError, NotesFile, Verdict, score
+from neardup.service.pages.marks import FILE, Mark, Marks, NotesError, NotesFile, Verdict, score
 
 
 def mark(left: str, right: str, verdict: Verdict = "same", similarity: float = 0.9) -> Mark:
