@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup import _core
-from neardup.copying.check import check
-from neardup.copying.cover import WordSpans
-from neardup.copying.runs import Runs
+from neardup.copying.candidates import Runs
+from neardup.copying.check import check_copying as check
+from neardup.copying.check import check_rules
+from neardup.copying.spans import WordSpans
 from reference import passages as naive
 
 
@@ -384,7 +385,7 @@ def test_very_many_pairs_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[tuple[int, int]] = []
     check(cover_texts(6), on_note=notes.append, on_progress=lambda *x: done.append(x))
     (note,) = notes
-    assert note.startswith("15 pairs of documents share something and are compared")
+    assert note.startswith("15 pairs of documents share text and will be compared")
     assert "--template FILE" in note
     assert "--common N" in note
     assert done == [(at, 6) for at in range(1, 7)]
@@ -490,6 +491,9 @@ def test_refusals(
 ) -> None:
     with pytest.raises(error, match=message):
         check(*arguments, **options)
+    if options and "on_note" not in options:
+        with pytest.raises(error, match=message):
+            check_rules(**options)
 
 
 def test_a_collection_without_texts_is_refused(tmp_path: Path) -> None:
@@ -509,7 +513,7 @@ def test_a_collection_without_texts_is_refused(tmp_path: Path) -> None:
 def test_candidates_equal_sets_of_hashes(
     monkeypatch: pytest.MonkeyPatch, left: list[str], right: list[str], entries: int
 ) -> None:
-    monkeypatch.setattr("neardup.copying.runs.ENTRIES", entries)
+    monkeypatch.setattr("neardup.copying.candidates.MAX_ENTRIES", entries)
 
     def sets(many: list[str]) -> list[set[int]]:
         alone = (_core.winnow([text], 6, 13, None)[1].tolist() for text in many)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.timing import assert_linear
-from neardup.copying.rules import merged, quotations, references
+from neardup.copying.rules import find_quotations, find_references
+from neardup.copying.spans import merge_spans
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ from neardup.copying.rules import merged, quotations, references
     ],
 )
 def test_quotations(text: str, quoted: list[str]) -> None:
-    assert [text[start:end] for start, end in quotations(text)] == quoted
+    assert [text[start:end] for start, end in find_quotations(text)] == quoted
 
 
 @pytest.mark.parametrize(
@@ -53,23 +54,23 @@ def test_quotations(text: str, quoted: list[str]) -> None:
     ],
 )
 def test_references(text: str, listed: str) -> None:
-    assert "".join(text[start:end] for start, end in references(text)) == listed
+    assert "".join(text[start:end] for start, end in find_references(text)) == listed
 
 
 @given(st.text('a b"“”「」\n>«»„#', max_size=40))
 def test_stretches_are_in_order_and_within_the_text(text: str) -> None:
-    for found in (quotations(text), references(text)):
+    for found in (find_quotations(text), find_references(text)):
         flat = [place for stretch in found for place in stretch]
         assert flat == sorted(flat)
         assert all(0 <= place <= len(text) for place in flat)
 
 
 @pytest.mark.parametrize("unit", ['"', "“", '" a', "“a\n\n", "参考文献\n", "#", " ", ">"])
-@pytest.mark.parametrize("find", [quotations, references])
+@pytest.mark.parametrize("find", [find_quotations, find_references])
 def test_many_marks_take_linear_time(find: Any, unit: str) -> None:
     assert_linear(find, unit.__mul__, 10_000)
 
 
 def test_merged() -> None:
-    assert merged([(5, 7), (0, 3), (2, 4), (7, 9)]) == [(0, 4), (5, 9)]
-    assert merged([(1, 3), (0, 9), (4, 6)]) == [(0, 9)]
+    assert merge_spans([(5, 7), (0, 3), (2, 4), (7, 9)]) == [(0, 4), (5, 9)]
+    assert merge_spans([(1, 3), (0, 9), (4, 6)]) == [(0, 9)]

@@ -100,12 +100,12 @@ def test_an_id_that_is_there_twice_is_told_once(tmp_path: Path, essays: str) -> 
     twice = write(tmp_path / "again.jsonl")
     found = jobs.check([essays, twice], CheckOptions(on_note=notes.append))
     (note,) = notes
-    assert note.startswith("documents: the id 'first' is there twice, and 2 more ids; such")
+    assert note.startswith("documents: duplicate id 'first', and 2 more ids; such")
     assert [x.place for x in found.copying.findings[0].sources] == [3, 1, 4]
     notes.clear()
     jobs.check([essays], CheckOptions(against=(essays, twice), on_note=notes.append))
     (note,) = notes
-    assert note.startswith("against: the id 'first' is there twice, and 1 more id; such")
+    assert note.startswith("against: duplicate id 'first', and 1 more id; such")
 
 
 class Heard:

@@ -49,10 +49,10 @@ def stripped(
 ) -> tuple[Comparison, Sides]:
     """The comparison without what comes from templates, and where that is."""
     from neardup.cli.options import read
-    from neardup.copying.boilerplate import without_boilerplate
+    from neardup.copying.rules import without_templates
 
     forms = [read(path) for path in templates]
-    result = without_boilerplate(found, texts[0], texts[1], forms, **sharing)
+    result = without_templates(found, texts[0], texts[1], forms, **sharing)
     return result.comparison, (result.left, result.right)
 
 

@@ -1,30 +1,115 @@
-"""Documents → for each of them those that share a run with it."""
+"""Candidates: pairs of documents that share a run of words, found without comparing texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from operator import le
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup.copying.documents import CheckedDocument, documents_of, given, parts_of
-from neardup.copying.runs import RunIndex, Runs
+from neardup import _core
+from neardup.copying.documents import (
+    CheckedDocument,
+    RunIndex,
+    parse_document,
+    parse_documents,
+    split_corpus,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Of what is compared with so many documents are looked at together.
-AT_ONCE = 1000
+# Documents looked up in one call.
+BATCH_SIZE = 1000
+# Pairs of a hash and a document expanded at a time: a hash that all documents have makes as many
+# as there are documents.
+MAX_ENTRIES = 2_000_000
+
+
+class Runs:
+    """Hashes of runs of some documents (winnowing), sorted, each with the row of its document.
+
+    Two documents that share a passage of the minimum length word for word share a hash. A look-up
+    is a binary search for each hash, O(log n).
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        minimum: tuple[int, int],
+        *,
+        threads: int | None = None,
+        without: Sequence[str] = (),
+    ) -> None:
+        """Hash `texts` for passages of `minimum` words or characters.
+
+        without  texts whose runs are left out, if they are as long as a passage. A run is three
+                 quarters of a passage, so a passage is missed if all of it but a quarter of the
+                 minimum lies in such a text: with six words, all but one. It is missed only
+                 between documents that share nothing else
+        """
+        import numpy as np
+
+        self._minimum = minimum
+        self._threads = threads
+        self._texts = len(texts)
+        bounds, hashes = _core.winnow(list(texts), *minimum, threads)
+        rows = np.repeat(np.arange(len(texts)), _sizes(bounds))
+        if without:
+            # A text shorter than a passage has no hash here, but `every` would give it runs.
+            bounds, _ = _core.winnow(list(without), *minimum, threads)
+            long = [text for text, size in zip(without, _sizes(bounds), strict=True) if size]
+            _, excluded = _core.winnow(long, *minimum, threads, every=True)
+            kept = ~np.isin(hashes, excluded)
+            hashes, rows = hashes[kept], rows[kept]
+        order = np.argsort(hashes, kind="stable")
+        self._hashes, self._rows = hashes[order], rows[order]
+
+    def per_document(self) -> list[NDArray[np.uint64]]:
+        """Return the hashes of each document."""
+        import numpy as np
+
+        order = np.argsort(self._rows, kind="stable")
+        ends = np.searchsorted(self._rows[order], np.arange(1, self._texts))
+        return np.split(self._hashes[order], ends) if self._texts else []
+
+    def shared(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return pairs that share a run: positions in `texts` and rows, sorted by both."""
+        import numpy as np
+
+        bounds, hashes = _core.winnow(list(texts), *self._minimum, self._threads)
+        positions = np.repeat(np.arange(len(texts)), _sizes(bounds))
+        first = np.searchsorted(self._hashes, hashes, "left")
+        counts = np.searchsorted(self._hashes, hashes, "right") - first
+        ends = np.cumsum(counts)
+        cuts = np.flatnonzero(np.diff(ends // MAX_ENTRIES, prepend=0)).tolist()
+        batches = [np.zeros(0, np.int64)]
+        for start, end in pairwise([0, *cuts, len(hashes)]):
+            size = counts[start:end]
+            # For each hash the places of its equals: first, first + 1, …
+            before = np.repeat(np.cumsum(size) - size, size)
+            equal = np.repeat(first[start:end], size) + np.arange(int(size.sum())) - before
+            # A pair as one number sorts many times faster than a row of two.
+            pairs = np.repeat(positions[start:end], size) * self._texts + self._rows[equal]
+            batches.append(np.unique(pairs))
+        unique = np.unique(np.concatenate(batches))
+        return unique // max(self._texts, 1), unique % max(self._texts, 1)
+
+
+def _sizes(bounds: NDArray[np.uint64]) -> NDArray[np.int64]:
+    counts: NDArray[np.int64] = (bounds[1:] - bounds[:-1]).astype("int64")
+    return counts
 
 
 class CopyCandidates(NamedTuple):
-    """Who may be a source of whom.
+    """Possible sources of each checked document.
 
-    others  documents that may be sources; of documents among themselves all of them
-    rows    for each checked document its candidates, as places in `others`, in order
-    itself  ids of checked documents for which something was taken that is no source of them
+    others  documents that may be sources; if documents are compared with each other, all of them
+    rows    for each checked document its candidates, as positions in `others`, in order
+    itself  ids of checked documents found in the corpus under the same id with the same text;
+            those are not sources
     """
 
     others: Sequence[CheckedDocument]
@@ -36,33 +121,35 @@ class CopyCandidates(NamedTuple):
         return sum(map(len, self.rows))
 
 
-def among(
+def find_among(
     checked: Sequence[CheckedDocument],
     minimum: tuple[int, int],
     template: Sequence[str],
     threads: int | None,
 ) -> CopyCandidates:
-    """Documents compared with each other."""
+    """Return the candidates of documents that are compared with each other."""
     import numpy as np
 
     texts = [document.text for document in checked]
     runs = Runs(texts, minimum, threads=threads, without=template)
-    found: list[NDArray[np.int64]] = []
-    for start in range(0, len(texts), AT_ONCE):
-        places, rows = runs.shared(texts[start : start + AT_ONCE])
-        size = min(AT_ONCE, len(texts) - start)
-        each = np.split(rows, np.searchsorted(places, np.arange(1, size)))
-        found += [part[part != start + at] for at, part in enumerate(each)]
+    candidates: list[NDArray[np.int64]] = []
+    for start in range(0, len(texts), BATCH_SIZE):
+        positions, rows = runs.shared(texts[start : start + BATCH_SIZE])
+        size = min(BATCH_SIZE, len(texts) - start)
+        each = np.split(rows, np.searchsorted(positions, np.arange(1, size)))
+        candidates += [part[part != start + at] for at, part in enumerate(each)]
     for row, document in enumerate(checked):
         if document.record is not None:
-            # A file may be named twice.
-            other = [at for at in found[row].tolist() if not checked[at].is_record(document)]
-            if len(other) < len(found[row]):
-                found[row] = np.array(other, np.int64)
-    return CopyCandidates(checked, found)
+            # The caller may have named a file twice.
+            others = [
+                x for x in candidates[row].tolist() if not checked[x].is_same_record(document)
+            ]
+            if len(others) < len(candidates[row]):
+                candidates[row] = np.array(others, np.int64)
+    return CopyCandidates(checked, candidates)
 
 
-def against(
+def find_in_corpus(
     checked: Sequence[CheckedDocument],
     corpus: Iterable[Any],
     minimum: tuple[int, int],
@@ -70,73 +157,76 @@ def against(
     exclude: frozenset[str],
     threads: int | None,
 ) -> CopyCandidates:
-    """Documents compared with a corpus, which is read once."""
+    """Return the candidates of documents compared with a corpus, which is read once."""
     import numpy as np
 
     texts = [document.text for document in checked]
-    made = partial(Runs, texts, threads=threads, without=template)
-    runs = made(minimum)
-    found: list[list[int]] = [[] for _ in checked]
+    hash_runs = partial(Runs, texts, threads=threads, without=template)
+    runs = hash_runs(minimum)
+    candidates: list[list[int]] = [[] for _ in checked]
     itself: list[str] = []
-    others = _Others(texts)
-    for part in parts_of("against", corpus):
-        pairs: Iterable[tuple[int, int, CheckedDocument]]
+    others = _UniqueDocuments(texts)
+    for part in split_corpus("against", corpus):
+        pairs: Iterable[tuple[int, int | None, CheckedDocument]]
         if not isinstance(part, RunIndex):
             pairs = _sharing(runs, part)
         elif all(map(le, part.runs_minimum, minimum)):
-            # Whoever has a longer passage in common has a shorter one in common.
-            hashes = made(part.runs_minimum).each()
-            pairs = ((row, -1, given("against", row, x)) for row, x in part.sharing(hashes))
+            # Documents that share a long passage share a short one, so its hashes will do.
+            hashes = hash_runs(part.runs_minimum).per_document()
+            pairs = (
+                (row, None, parse_document("against", row, document))
+                for row, document in part.sharing(hashes)
+            )
         else:
-            pairs = _sharing(runs, documents_of("against", part.documents()))
-        others.begin()
-        for row, place, other in pairs:
+            pairs = _sharing(runs, parse_documents("against", part.documents()))
+        others.begin_part()
+        for row, position, other in pairs:
             document = checked[row]
-            if other.id in exclude or other.is_record(document):
+            if other.id in exclude or other.is_same_record(document):
                 continue
-            if other.is_taken_for(document):
+            if other.looks_same(document):
                 itself.append(document.id)
             else:
-                found[row].append(others.place(place, other))
-    rows = [np.array(places, np.int64) for places in found]
-    return CopyCandidates(others.each, rows, tuple(itself))
+                candidates[row].append(others.add(position, other))
+    rows = [np.array(each, np.int64) for each in candidates]
+    return CopyCandidates(others.documents, rows, tuple(itself))
 
 
-class _Others:
-    """Documents that are met again and again, each kept once, and equal texts once."""
+class _UniqueDocuments:
+    """Documents that are met repeatedly, each stored once, and equal texts once."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self.each: list[CheckedDocument] = []
+        self.documents: list[CheckedDocument] = []
         self._texts = {text: text for text in texts}
-        self._places: dict[object, int] = {}
+        self._indexes: dict[object, int] = {}
 
-    def begin(self) -> None:
-        """A new part of the corpus: what is called the same there is another document."""
-        self._places = {}
+    def begin_part(self) -> None:
+        """Begin a part of the corpus, in which positions and ids mean other documents."""
+        self._indexes = {}
 
-    def place(self, place: int, other: CheckedDocument) -> int:
-        """Where it is kept. `place`: which it is of this part; -1 if nobody knows, and then the id
-        says it, which a collection has only once."""
-        key: object = place if place >= 0 else other[:2]
-        at = self._places.get(key)
-        if at is None:
-            at = self._places[key] = len(self.each)
+    def add(self, position: int | None, other: CheckedDocument) -> int:
+        """Return the index of the document, which is added if it is new.
+
+        position  within this part; None in a collection, where the id is unique
+        """
+        key: object = other[:2] if position is None else position
+        index = self._indexes.get(key)
+        if index is None:
+            index = len(self.documents)
             text = self._texts.setdefault(other.text, other.text)
-            self.each.append(other._replace(text=text))
-            if place < 0:
-                # A key that holds another copy of the text would keep it.
-                del self._places[key]
-                self._places[other.id, text] = at
-        return at
+            self.documents.append(other._replace(text=text))
+            # A key with another copy of the text would keep that copy alive.
+            self._indexes[(other.id, text) if position is None else position] = index
+        return index
 
 
 def _sharing(
     runs: Runs, others: Iterable[CheckedDocument]
 ) -> Iterator[tuple[int, int, CheckedDocument]]:
-    """Rows of the runs and who shares one with them: its place, and itself."""
+    """Yield a row of the runs, and position and document of one that shares a run with it."""
     source, start = iter(others), 0
-    while batch := list(islice(source, AT_ONCE)):
-        places, rows = runs.shared([document.text for document in batch])
-        for place, row in zip(places.tolist(), rows.tolist(), strict=True):
-            yield row, start + place, batch[place]
+    while batch := list(islice(source, BATCH_SIZE)):
+        positions, rows = runs.shared([document.text for document in batch])
+        for position, row in zip(positions.tolist(), rows.tolist(), strict=True):
+            yield row, start + position, batch[position]
         start += len(batch)

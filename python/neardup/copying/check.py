@@ -1,4 +1,4 @@
-"""Documents and what they are compared with → how much of each was copied, and from where."""
+"""A check for copying: how much of each document is in other documents too, and in which."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from neardup._util.numbers import check_int, check_threads
 from neardup.copying import candidates
 from neardup.copying.comparisons import Comparisons
-from neardup.copying.documents import CheckedDocument, documents_of, strings_of
+from neardup.copying.documents import CheckedDocument, parse_documents
 from neardup.copying.findings import Copying
 from neardup.copying.rules import Rules
 from neardup.text.passages import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, sharing
@@ -18,8 +18,57 @@ from neardup.text.recipe import as_recipe
 if TYPE_CHECKING:
     from neardup.text.fingerprint import RecipeLike
 
-# So many pairs take some seconds, and what is found in them some hundred bytes each.
+# More pairs take more than some seconds, and a few hundred bytes each.
 MANY_PAIRS = 100_000
+
+
+def check_rules(
+    *,
+    template: str | Iterable[str] = (),
+    ignore_quotations: bool = False,
+    ignore_references: bool = False,
+    common: int | None = None,
+    own: str | Iterable[str] = (),
+    exclude: str | Iterable[str] = (),
+    min_words: int = MIN_WORDS,
+    min_chars: int = MIN_CHARS,
+    bridge: int = BRIDGE,
+    deadline: float | None = DEADLINE,
+    recipe: RecipeLike = None,
+    threads: int | None = None,
+) -> Rules:
+    """Return the options of `check_copying` as rules; raise TypeError or ValueError naming the
+    first option that is wrong."""
+    check_threads(threads)
+    for name, value in (
+        ("ignore_quotations", ignore_quotations),
+        ("ignore_references", ignore_references),
+    ):
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} is {value!r}; it must be True or False")
+    return Rules(
+        template=_check_strings("template", template),
+        ignore_quotations=ignore_quotations,
+        ignore_references=ignore_references,
+        common=None if common is None else check_int("common", common, 1, 1 << 31),
+        own=frozenset(_check_strings("own", own)),
+        exclude=frozenset(_check_strings("exclude", exclude)),
+        limits=sharing(min_words, min_chars, bridge, deadline),
+        recipe=as_recipe(recipe),
+    )
+
+
+def _check_strings(name: str, values: Any) -> tuple[str, ...]:
+    if isinstance(values, str):
+        return (values,)
+    try:
+        strings = tuple(values)
+    except TypeError:
+        raise TypeError(f"{name} is {values!r}; it must be a str or several") from None
+    for at, value in enumerate(strings):
+        if not isinstance(value, str):
+            raise TypeError(f"{name}[{at}] is of type {type(value).__name__}; it must be a str")
+    return strings
 
 
 def check_copying(
@@ -41,101 +90,87 @@ def check_copying(
     on_note: Callable[[str], object] | None = None,
     on_progress: Callable[[int, int], object] | None = None,
 ) -> Copying:
-    """How much of each document is in others too, and in which.
+    """Return how much of each document is in others too, and in which.
 
     documents  texts, (id, text), (id, text, author), (id, text, metadata) with the author under
-               "author", or a Collection. Texts alone are called "0", "1", …
-    against    what they are compared with, in the same forms; it is read once, and only documents
-               that share a run are kept. A Collection is asked for those, and may be one of several
-               items. None: the documents are compared with each other. An equal
-               text under the same id is taken for the document itself, not for a source of it,
-               and told in `Copying.itself`. Where it is known which records they are, as the
-               fourth of (id, text, author, record), that alone decides
-    template   texts: what a document shares with them does not count
-    ignore_quotations, ignore_references  what is in quotations, or in lists of references, does not
-               count. `Figures.unquoted` leaves both out in any case
-    common     what is in more than so many documents, the checked one included, does not count.
-               Documents that have nothing else in common are not compared, so that a cover text
-               of a whole class costs little. Of what lies right beside a common passage, a quarter
-               of `min_words` or less, or what was edited, may be missed
-    own        ids of documents by the authors of those that are checked, who may repeat themselves;
-               those with an equal author need not be named. Without an author, or with a blank
-               one, a document is nobody's
-    exclude    ids of documents that are no sources
-    min_words, min_chars, bridge, deadline  what counts as a passage, as for `passages.shared`; the
+               "author", or a Collection. The ids of bare texts are "0", "1", …
+    against    the corpus to compare with, in the same forms; it is read once, and only documents
+               that share a run of words are kept. A Collection finds those by its index, and may
+               be one of several items. None: the documents are compared with each other.
+               An equal text under the same id is the document itself, not a source; its id is
+               listed in `Copying.itself`. If the records are known, as the fourth item of
+               (id, text, author, record), they alone decide
+    template   texts: passages that a document shares with them do not count
+    ignore_quotations, ignore_references  do not count quotations, or lists of references.
+               `Figures.unquoted` leaves out both in any case
+    common     do not count text that more than this many documents have, the checked one included.
+               Documents that share nothing else are not compared, so that a cover text of a whole
+               class costs little. Right beside common text, a passage of at most a quarter of
+               `min_words`, or an edited one, may be missed
+    own        ids of documents by the authors of the checked ones, who may repeat themselves.
+               Documents with an equal author need not be named; a missing or blank author equals
+               no other
+    exclude    ids of documents that are not sources
+    min_words, min_chars, bridge, deadline  what counts as a passage, as in `neardup.shared`; the
                deadline is for each pair of documents
     recipe     for the similarity of a document and a source
-    on_note    is told, in a sentence each, when ids are there twice and when there will be very
-               many pairs
-    on_progress  is told after each document how many are done, and of how many
+    threads    number of threads; None: all cores
+    on_note    is called with a sentence if ids are not unique, or if there are very many pairs
+    on_progress  is called after each document with the number done and the total
 
-    A source is found if it has a passage of the minimum length word for word, or by luck one that
-    was edited throughout.
+    A source is found if it shares a passage of the minimum length word for word. A source whose
+    every passage was edited may be missed.
 
     >>> essay = "Tea was brought to the harbour by ship, and the town drank it gladly ever after."
     >>> found = check_copying([essay], ["They say tea was brought to the harbour by ship at night"])
     >>> round(found.findings[0].figures.share, 2), found.findings[0].sources[0].words
     (0.5, 8)
     """
-    question = sharing(min_words, min_chars, bridge, deadline)
-    check_threads(threads)
-    for name, value in (
-        ("ignore_quotations", ignore_quotations),
-        ("ignore_references", ignore_references),
-    ):
-        if not isinstance(value, bool):
-            raise TypeError(f"{name} is {value!r}; it must be True or False")
-    if common is not None:
-        common = check_int("common", common, 1, 1 << 31)
-    rules = Rules(
-        template=tuple(strings_of("template", template)),
+    rules = check_rules(
+        template=template,
         ignore_quotations=ignore_quotations,
         ignore_references=ignore_references,
         common=common,
-        own=frozenset(strings_of("own", own)),
-        exclude=frozenset(strings_of("exclude", exclude)),
+        own=own,
+        exclude=exclude,
+        min_words=min_words,
+        min_chars=min_chars,
+        bridge=bridge,
+        deadline=deadline,
+        recipe=recipe,
+        threads=threads,
     )
     for name, function in (("on_note", on_note), ("on_progress", on_progress)):
         if function is not None and not callable(function):
             raise TypeError(f"{name} is {function!r}; it must be a function, or None")
-    checked = list(documents_of("documents", documents))
+    checked = list(parse_documents("documents", documents))
+    minimum, among = rules.limits[:2], against is None
     if against is None:
-        found = candidates.among(checked, question[:2], rules.template, threads)
+        found = candidates.find_among(checked, minimum, rules.template, threads)
     else:
-        found = candidates.against(
-            checked, against, question[:2], rules.template, rules.exclude, threads
+        found = candidates.find_in_corpus(
+            checked, against, minimum, rules.template, rules.exclude, threads
         )
     if on_note is not None:
-        _tell(on_note, checked, found, among=against is None, common=common)
-    comparisons = Comparisons(
-        checked,
-        found,
-        question,
-        as_recipe(recipe).pipeline,
-        among=against is None,
-        exclude=rules.exclude,
-        common=common,
-        threads=threads,
-    )
+        _send_notes(on_note, checked, found, among=among, common=rules.common)
+    comparisons = Comparisons(checked, found, rules, among=among, threads=threads)
     findings = []
     for document, compared in zip(checked, comparisons, strict=True):
-        findings.append(
-            rules.finding(document, compared, found.others, question, among=against is None)
-        )
+        findings.append(rules.finding(document, compared, found.others, among=among))
         if on_progress is not None:
             on_progress(len(findings), len(checked))
+    settings = dict(
+        zip(("min_words", "min_chars", "bridge", "deadline"), rules.limits, strict=True)
+    )
     return Copying(
         findings=tuple(findings),
-        among=against is None,
+        among=among,
         settings={
-            "min_words": question[0],
-            "min_chars": question[1],
-            "bridge": question[2],
-            "deadline": question[3],
+            **settings,
             "templates": len(rules.template),
-            "ignore_quotations": ignore_quotations,
-            "ignore_references": ignore_references,
-            "common": common,
+            "ignore_quotations": rules.ignore_quotations,
+            "ignore_references": rules.ignore_references,
+            "common": rules.common,
             "own": sorted(rules.own),
             "exclude": sorted(rules.exclude),
         },
@@ -143,11 +178,7 @@ def check_copying(
     )
 
 
-# The name it has where it is clear what is checked.
-check = check_copying
-
-
-def _tell(
+def _send_notes(
     on_note: Callable[[str], object],
     checked: Sequence[CheckedDocument],
     found: candidates.CopyCandidates,
@@ -155,30 +186,24 @@ def _tell(
     among: bool,
     common: int | None,
 ) -> None:
-    """What one should know before all pairs are compared."""
-    kinds = (
-        [("documents", checked)] if among else [("documents", checked), ("against", found.others)]
-    )
-    for name, documents in kinds:
-        repeated = _repeated(documents)
+    """Warn about duplicate ids and very many pairs, before the pairs are compared."""
+    groups = [("documents", checked)]
+    if not among:
+        groups.append(("against", found.others))
+    for name, documents in groups:
+        counts = Counter(document.id for document in documents)
+        repeated = [id_ for id_, count in counts.items() if count > 1]
         if repeated:
             ids = "id" if len(repeated) == 2 else "ids"
             more = f", and {len(repeated) - 1:,} more {ids}" if len(repeated) > 1 else ""
             on_note(
-                f"{name}: the id {repeated[0]!r} is there twice{more}; such documents are told "
-                "apart by their place, but look alike by name: give each an id of its own"
+                f"{name}: duplicate id {repeated[0]!r}{more}; such documents are kept apart by "
+                "their position, but have the same name in the results: give each its own id"
             )
     pairs = found.pairs // 2 if among else found.pairs
     if common is None and pairs > MANY_PAIRS:
         on_note(
-            f"{pairs:,} pairs of documents share something and are compared, which may take long; "
-            "if it is a cover text or a task that all have, leave it out: --template FILE "
-            "(template=) for a text you have, --common N (common=) for what more than N documents "
-            "have"
+            f"{pairs:,} pairs of documents share text and will be compared, which may take long. "
+            "If they share a cover text or a task, leave it out: --template FILE (template=) if "
+            "you have the text, --common N (common=) for text that more than N documents have"
         )
-
-
-def _repeated(documents: Sequence[CheckedDocument]) -> list[str]:
-    """Ids that several documents have, in the order they came."""
-    counts = Counter(document.id for document in documents)
-    return [id_ for id_, count in counts.items() if count > 1]

@@ -1,20 +1,37 @@
-"""What is passed to a check → documents with ids, texts and authors."""
+"""Documents of a check: ids, texts and authors, parsed from what the caller passed."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from neardup.copying.runs import RunIndex
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FORMS = "pass texts, (id, text), (id, text, author or metadata), or a Collection"
 
 
-class CheckedDocument(NamedTuple):
-    """A document as it is compared; `named` if the id is its own and not its place.
+@runtime_checkable
+class RunIndex(Protocol):
+    """A corpus that finds documents by the hashes of their runs: a Collection.
 
-    record  which record of which file it is, None if that is not known
+    runs_minimum  words and characters of the shortest passage that its hashes can find
+    """
+
+    @property
+    def runs_minimum(self) -> tuple[int, int]: ...
+    def documents(self) -> Iterator[Any]: ...
+    def sharing(self, runs: Iterable[NDArray[np.uint64]]) -> Iterator[tuple[int, Any]]:
+        """Yield (position in `runs`, document) for each document that shares a hash."""
+
+
+class CheckedDocument(NamedTuple):
+    """A document as it is compared.
+
+    named   whether the caller gave the id; otherwise it is the position
+    record  identity of the record it was read from, such as (file, position); None if unknown
     """
 
     id: str
@@ -23,58 +40,57 @@ class CheckedDocument(NamedTuple):
     named: bool
     record: object = None
 
-    def is_record(self, other: CheckedDocument) -> bool:
-        """Whether both are known to be one and the same record."""
+    def is_same_record(self, other: CheckedDocument) -> bool:
         return self.record is not None and self.record == other.record
 
-    def is_taken_for(self, other: CheckedDocument) -> bool:
-        """Whether nothing tells the two apart: id and text are equal, and where one of them comes
-        from is not known."""
+    def looks_same(self, other: CheckedDocument) -> bool:
+        """Return whether id and text are equal and the records cannot tell the two apart."""
         known = self.record is not None and other.record is not None
         return not known and self.named and other.named and self[:2] == other[:2]
 
 
-def parts_of(name: str, documents: Any) -> Iterator[RunIndex | Iterator[CheckedDocument]]:
-    """Documents, one after the other, and corpora that find them by their runs."""
-    if isinstance(documents, RunIndex):
-        yield documents
+def parse_documents(name: str, documents: Any) -> Iterator[CheckedDocument]:
+    """Yield each document; raise TypeError or ValueError naming the one that is none."""
+    for at, document in enumerate(_iterate(name, documents)):
+        yield parse_document(f"{name}[{at}]", at, document)
+
+
+def split_corpus(name: str, corpus: Any) -> Iterator[RunIndex | Iterator[CheckedDocument]]:
+    """Yield the parts of a corpus in order: each `RunIndex`, and the documents between them."""
+    if isinstance(corpus, RunIndex):
+        yield corpus
         return
-    numbered = enumerate(_each(name, documents))
-    for is_kept, part in groupby(numbered, key=lambda item: isinstance(item[1], RunIndex)):
-        if is_kept:
-            yield from (corpus for _, corpus in part)
+    numbered = enumerate(_iterate(name, corpus))
+    for is_index, part in groupby(numbered, key=lambda item: isinstance(item[1], RunIndex)):
+        if is_index:
+            yield from (index for _, index in part)
         else:
-            yield (given(f"{name}[{at}]", at, document) for at, document in part)
+            yield (parse_document(f"{name}[{at}]", at, document) for at, document in part)
 
 
-def documents_of(name: str, documents: Any) -> Iterator[CheckedDocument]:
-    """What was passed, one by one, checked."""
-    for at, document in enumerate(_each(name, documents)):
-        yield given(f"{name}[{at}]", at, document)
-
-
-def _each(name: str, documents: Any) -> Iterator[Any]:
+def _iterate(name: str, documents: Any) -> Iterator[Any]:
     if isinstance(documents, str | bytes | Mapping):
         raise TypeError(f"{name} is one {type(documents).__name__}; {FORMS}, in a list")
-    # A Collection is iterated by ids.
-    listed = documents.documents() if hasattr(documents, "documents") else documents
+    # Iterating a Collection yields ids.
+    items = documents.documents() if hasattr(documents, "documents") else documents
     try:
-        return iter(listed)
+        return iter(items)
     except TypeError:
         raise TypeError(f"{name} is of type {type(documents).__name__}; {FORMS}") from None
 
 
-def given(name: str, at: int, document: Any) -> CheckedDocument:
+def parse_document(name: str, position: int, document: Any) -> CheckedDocument:
+    """Return the document; `name` is what errors call it, `position` the id of a bare text."""
     author: object = None
     record: object = None
     if isinstance(document, str):
-        id_, text = str(at), document
+        id_, text = str(position), document
     elif hasattr(document, "metadata") and hasattr(document, "text"):
         id_, text, author = document.id, document.text, document.metadata
         if text is None:
             raise ValueError(
-                f"{name} ({id_!r}) has no text: its collection stores none; add the documents to "
-                "one that does, or pass their texts"
+                f"{name} ({id_!r}) has no text because its collection stores none; use a "
+                "collection that stores texts, or pass the texts"
             )
     elif isinstance(document, tuple | list) and len(document) == 2:
         id_, text = document
@@ -86,31 +102,20 @@ def given(name: str, at: int, document: Any) -> CheckedDocument:
         raise TypeError(f"{name} is of type {type(document).__name__}; {FORMS}")
     if isinstance(author, Mapping):
         author = author.get("author")
-    for what, value in (("id", id_), ("text", text)):
+    for field, value in (("id", id_), ("text", text)):
         if not isinstance(value, str):
             raise TypeError(
-                f"the {what} of {name} is of type {type(value).__name__}; it must be a str"
+                f"the {field} of {name} is of type {type(value).__name__}; it must be a str"
             )
-    return CheckedDocument(id_, text, _known(author), not isinstance(document, str), record)
+    if _is_blank(author):
+        author = None
+    return CheckedDocument(id_, text, author, not isinstance(document, str), record)
 
 
-def _known(author: object) -> object:
-    """The author, or None: a cell that was left empty is nobody, and not the same person again."""
+def _is_blank(author: object) -> bool:
+    """Return whether nobody is named: two empty cells of a table are not one author."""
     if isinstance(author, str):
-        return author if author.strip() else None
+        return not author.strip()
     if isinstance(author, Collection):
-        return author if any(_known(each) is not None for each in author) else None
-    return author
-
-
-def strings_of(name: str, values: Any) -> list[str]:
-    if isinstance(values, str):
-        return [values]
-    try:
-        found = list(values)
-    except TypeError:
-        raise TypeError(f"{name} is {values!r}; it must be a str or several") from None
-    for at, value in enumerate(found):
-        if not isinstance(value, str):
-            raise TypeError(f"{name}[{at}] is of type {type(value).__name__}; it must be a str")
-    return found
+        return all(_is_blank(each) for each in author)
+    return author is None

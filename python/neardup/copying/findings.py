@@ -1,7 +1,7 @@
-"""What a check for copying finds: how much of each document is elsewhere too, and where.
+"""Findings: the results of a check for copying, and how their figures are counted.
 
-Shares are of words; where a script has no spaces a character counts as a word. `Figures` has the
-same by characters, which is what Chinese checkers state.
+Shares are of words; where a script has no spaces a character counts as a word.
+`Finding.by_characters` has the same shares by characters, as Chinese checkers state them.
 """
 
 from __future__ import annotations
@@ -11,18 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from neardup import _core
-from neardup.copying.cover import Tally, WordSpans
+from neardup.copying.spans import Span, SpanCounter, WordSpans
 from neardup.text.passages import MIN_CHARS, MIN_WORDS, Passage, sharing
 
-DEFAULTS = (MIN_WORDS, MIN_CHARS)
-
-# Why a stretch does not count.
+# Why a span does not count.
 Rule = Literal["template", "quotation", "references", "common", "own"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A stretch of the document that does not count, as character positions, and why."""
+    """A span of the document that does not count, as character positions, and why."""
 
     start: int
     end: int
@@ -31,14 +29,12 @@ class Ignored:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Shares of a document that are in its sources as well, 0 to 1.
+    """Shares of a document that its sources have too, 0 to 1; 0 if no word of it counts.
 
-    share     all sources together; what several have counts once
-    unquoted  the same without what is in quotations and lists of references. They are left out of
-              what was copied, not of the whole: it is a share of the same words as `share`
-    largest   by the largest single source
-
-    Of a document of which nothing counts they are 0.
+    share     all sources together; a word that several have counts once
+    unquoted  the same without words in quotations and lists of references. Only the copied words
+              are reduced: it is a share of the same total as `share`
+    largest   the share of the largest single source
     """
 
     share: float
@@ -48,19 +44,19 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document that the checked one shares passages with.
+    """A document that shares passages with the checked one.
 
-    share       of the checked document, by this source alone
-    own_share   of the source
-    words       the words of the checked document that it has
+    share       share of the checked document that this source has
+    own_share   share of the source that the checked document has
+    words       number of words of the checked document that it has
     longest     words of the longest passage
     similarity  exact cosine of the two
-    passages    left is the checked document, right the source; in the order of the left. Those of
-                which nothing counts are left out
-    equal       the stretches of equal words in them: left start, left end, right start, right end
-    coarse      there was not enough time: passages may be missing or cut short
-    place       of documents compared with each other: which of the findings it is. Ids may be there
-                twice; this tells them apart
+    passages    left is the checked document, right the source; in the order of the left. Passages
+                without a word that counts are left out
+    equal       spans of equal words in them: left start, left end, right start, right end
+    coarse      the deadline passed: passages may be missing or cut short
+    place       its index in the findings, if documents are compared with each other; it tells
+                documents with equal ids apart
     """
 
     id: str
@@ -76,19 +72,19 @@ class Source:
     place: int | None = None
 
 
-Equal = tuple[tuple[int, int, int, int], ...]
+EqualSpans = tuple[tuple[int, int, int, int], ...]
 
 
-def places_of(passages: Sequence[Passage], equal: Equal) -> list[tuple[int, int]]:
-    """The stretches of the checked document that a source has."""
+def covered_spans(passages: Sequence[Passage], equal: EqualSpans) -> list[Span]:
+    """Return the spans of the checked document that a source has."""
     if equal:
         return [(start, end) for start, end, _, _ in equal]
     return [(passage.left_start, passage.left_end) for passage in passages]
 
 
-class DocumentPart(NamedTuple):
-    """What a source has of a document, of what counts: words, characters, and the passages with
-    such a word."""
+class SourcePart(NamedTuple):
+    """The part of a document that a source has: words and characters that count, and the passages
+    with such a word."""
 
     words: int
     characters: int
@@ -96,51 +92,46 @@ class DocumentPart(NamedTuple):
     longest: int
 
 
-class Count:
-    """Figures of a document from the stretches that its sources have."""
+class FigureCounter:
+    """Counts the figures of a document, source by source."""
 
     def __init__(
         self, words: WordSpans, ignored: Iterable[Ignored], quoted: Iterable[Ignored] = ()
     ) -> None:
-        counts = ~words.within((x.start, x.end) for x in ignored)
         self._all = words
-        self._counts = counts
+        self._counts = ~words.within((x.start, x.end) for x in ignored)
         self._quoted = tuple(quoted)
-        self._tally = Tally(words, counts)
-        self._anyone: dict[tuple[int, int], None] = {}
+        self._counter = SpanCounter(words, self._counts)
+        self._covered: dict[Span, None] = {}
         self._largest = (0, 0)
-        self.words, self.characters = words.count(counts), words.characters(counts)
+        self.words, self.characters = words.count(self._counts), words.characters(self._counts)
 
-    def part(self, passages: tuple[Passage, ...], equal: Equal) -> DocumentPart | None:
-        """The part of a source, which is counted; None if nothing of it counts."""
-        places = places_of(passages, equal)
-        spans = self._tally.spans(places)
-        words = self._tally.words(spans)
+    def add(self, passages: tuple[Passage, ...], equal: EqualSpans) -> SourcePart | None:
+        """Count a source and return its part; return None if no word of it counts."""
+        spans = covered_spans(passages, equal)
+        ranges = self._counter.word_ranges(spans)
+        words = self._counter.words(ranges)
         if not words:
             return None
-        characters = self._tally.characters(spans)
-        self._anyone.update(dict.fromkeys(places))
+        characters = self._counter.characters(ranges)
+        self._covered.update(dict.fromkeys(spans))
         self._largest = max(self._largest[0], words), max(self._largest[1], characters)
-        kept = [x for x in passages if self._tally.has(spans, x.left_start, x.left_end)]
+        kept = [x for x in passages if self._counter.has_word(ranges, (x.left_start, x.left_end))]
         longest = max((passage.words for passage in kept), default=0)
-        # The tuple that is there may be that of many sources.
+        # Many sources may share one tuple of passages: reuse it if it is whole.
         same = len(kept) == len(passages)
-        return DocumentPart(words, characters, passages if same else tuple(kept), longest)
+        return SourcePart(words, characters, passages if same else tuple(kept), longest)
 
     def figures(self) -> tuple[Figures, Figures]:
-        """By words and by characters, of all that were counted."""
+        """Return the figures by words and by characters, of all sources added."""
         words = self._all
-        anyone = words.within(self._anyone) & self._counts
-        unquoted = anyone & ~words.within((x.start, x.end) for x in self._quoted)
-        numbers = (words.count(anyone), words.count(unquoted), self._largest[0])
-        in_characters = (
-            words.characters(anyone),
-            words.characters(unquoted),
-            self._largest[1],
-        )
+        covered = words.within(self._covered) & self._counts
+        unquoted = covered & ~words.within((x.start, x.end) for x in self._quoted)
+        by_words = (words.count(covered), words.count(unquoted), self._largest[0])
+        by_characters = (words.characters(covered), words.characters(unquoted), self._largest[1])
         return (
-            Figures(*(number / max(self.words, 1) for number in numbers)),
-            Figures(*(number / max(self.characters, 1) for number in in_characters)),
+            Figures(*(number / max(self.words, 1) for number in by_words)),
+            Figures(*(number / max(self.characters, 1) for number in by_characters)),
         )
 
 
@@ -148,12 +139,12 @@ class Count:
 class Finding:
     """A checked document, its figures and its sources, the largest first.
 
-    words       how many words count
-    characters  how many characters count: those of words, not spaces and punctuation
-    figures     by words
+    words          number of words that count
+    characters     number of their characters; spaces and punctuation do not count
+    figures        by words
     by_characters  by characters
-    ignored     stretches that do not count, in order
-    quoted      quotations and lists of references, whether they count or not
+    ignored        spans that do not count, in order
+    quoted         quotations and lists of references, whether they count or not
     """
 
     id: str
@@ -168,24 +159,23 @@ class Finding:
 
     @property
     def coarse(self) -> bool:
-        """Whether there was not enough time, so that passages may be missing or cut short."""
+        """Whether the deadline passed, so that passages may be missing or cut short."""
         return any(source.coarse for source in self.sources)
 
     def without(self, ids: str | Iterable[str]) -> Finding:
-        """The same with these sources left out and the figures computed anew; nothing is compared
-        again. What does not count stays the same."""
-        left_out = {ids} if isinstance(ids, str) else set(ids)
-        return replace(
-            self, sources=tuple(x for x in self.sources if x.id not in left_out)
-        ).counted()
+        """Return the finding without these sources, its figures counted again. Nothing is compared
+        again, and `ignored` stays as it is."""
+        removed = {ids} if isinstance(ids, str) else set(ids)
+        sources = tuple(x for x in self.sources if x.id not in removed)
+        return replace(self, sources=sources).counted()
 
     def counted(self) -> Finding:
-        """The same with all figures computed from the stretches of its sources, those without a
-        word that counts left out and the others in order."""
-        count = Count(WordSpans(self.text), self.ignored, self.quoted)
+        """Return the finding with its figures counted from the spans of its sources; sources
+        without a word that counts are dropped, the others sorted."""
+        count = FigureCounter(WordSpans(self.text), self.ignored, self.quoted)
         sources = []
         for source in self.sources:
-            part = count.part(source.passages, source.equal)
+            part = count.add(source.passages, source.equal)
             if part is None:
                 continue
             sources.append(
@@ -209,30 +199,30 @@ class Finding:
         )
 
     def figures_zh(self) -> dict[str, float]:
-        """The figures as Chinese checkers name them, all by characters.
+        """Return the figures under the names of Chinese checkers, all by characters.
 
         重复率, 总文字复制比  all sources together
         去除引用复制比        the same without quotations and lists of references
         单篇最大复制比        by the largest single source
         """
-        found = self.by_characters
+        figures = self.by_characters
         return {
-            "重复率": found.share,
-            "总文字复制比": found.share,
-            "去除引用复制比": found.unquoted,
-            "单篇最大复制比": found.largest,
+            "重复率": figures.share,
+            "总文字复制比": figures.share,
+            "去除引用复制比": figures.unquoted,
+            "单篇最大复制比": figures.largest,
         }
 
 
 @dataclass(frozen=True)
 class Copying:
-    """What a check found.
+    """The result of a check.
 
     findings  a finding for each document, in the order they came
     among     whether the documents were compared with each other
-    settings  what was asked for, by name
-    itself    ids of documents for which something they were compared with was taken: its id and
-              its text are theirs. It is no source of them
+    settings  the options of the check, by name
+    itself    ids of documents that the corpus holds too, with the same id and the same text; those
+              are not counted as sources
     """
 
     findings: tuple[Finding, ...]
@@ -242,85 +232,82 @@ class Copying:
 
     @property
     def too_short(self) -> int:
-        """How many documents have too few words for a passage: nothing can be found in them."""
-        least = [self.settings.get(name) for name in ("min_words", "min_chars")]
-        minimum = [x if isinstance(x, int) else y for x, y in zip(least, DEFAULTS, strict=True)]
-        question = sharing(minimum[0], minimum[1], 0, None)
-        # In mixed text words and characters go together, so a text is asked what it shares with
-        # itself; one with as many words as either minimum has a passage in any case.
+        """The number of documents with too few words for a passage: nothing can be found there."""
+        limits = sharing(
+            self.settings.get("min_words", MIN_WORDS),
+            self.settings.get("min_chars", MIN_CHARS),
+            0,
+            None,
+        )
+        # In mixed text words and characters add up, so the text is compared with itself. One with
+        # as many words as either minimum has a passage in any case.
+        enough = max(limits[:2])
         return sum(
-            finding.words < max(minimum)
-            and len(WordSpans(finding.text)) < max(minimum)
-            and not _core.shared(finding.text, finding.text, question)[0]
+            finding.words < enough
+            and len(WordSpans(finding.text)) < enough
+            and not _core.shared(finding.text, finding.text, limits)[0]
             for finding in self.findings
         )
 
 
-# Documents of a check by their numbers, and by nothing else where nobody is to be named.
-
-# Settings that may name people's documents: their number is told instead.
-_NAMING = ("exclude", "own", "inputs", "against")
+# Settings that may name people's documents: anonymised results have their number instead.
+_NAMING_SETTINGS = ("exclude", "own", "inputs", "against")
 
 
 class DocumentNumbers:
-    """Numbers for documents and sources, whatever they are called: findings have the number of
-    their place, other texts those after them, in the order they are asked for.
+    """Numbers for documents and sources, since ids may be equal: a finding has its position, other
+    texts the numbers after those, in the order of the calls."""
 
-    An id may be there twice, so that it does not say who is meant.
-    """
-
-    def __init__(self, found: Copying) -> None:
-        self._findings = len(found.findings)
-        self._places: dict[tuple[str, str], int] = {}
-        # What is only compared with is another text, however it is called.
-        if found.among:
-            for at, finding in enumerate(found.findings):
-                self._places.setdefault((finding.id, finding.text), at)
+    def __init__(self, copying: Copying) -> None:
+        self._findings = len(copying.findings)
+        self._numbers: dict[tuple[str, str], int] = {}
+        # A text of the corpus is another text, even if a checked document has its id.
+        if copying.among:
+            for at, finding in enumerate(copying.findings):
+                self._numbers.setdefault((finding.id, finding.text), at)
         self._next = self._findings
-        self._among = found.among
+        self._among = copying.among
 
     def of(self, source: Source) -> int:
+        """Return the number of a source."""
         if self._among and source.place is not None and source.place < self._findings:
             return source.place
         key = (source.id, source.text)
-        if key not in self._places:
-            self._places[key] = self._next
+        if key not in self._numbers:
+            self._numbers[key] = self._next
             self._next += 1
-        return self._places[key]
+        return self._numbers[key]
 
 
-def anonymised(
-    found: Copying, *, document: str = "document {n}", source: str = "source {n}"
+def anonymise(
+    copying: Copying, *, document: str = "document {n}", source: str = "source {n}"
 ) -> Copying:
-    """The same findings; documents are called by their number in the order they came, other texts
-    by theirs in the order they are met. Texts stay as they are.
+    """Return the result with numbers for names: documents by their position, other texts in the
+    order they are met. Texts stay as they are.
 
-    >>> from neardup.copying.findings import Figures
     >>> none = Figures(0.0, 0.0, 0.0)
     >>> essay = Finding("li-hua.txt", "…", 1, 1, none, none, ())
-    >>> anonymised(Copying((essay,), True, {})).findings[0].id
+    >>> anonymise(Copying((essay,), True, {})).findings[0].id
     'document 1'
     """
-    places = DocumentNumbers(found)
+    numbers = DocumentNumbers(copying)
     names: dict[int, str] = {}
-    numbers = {finding.id: n for n, finding in reversed(list(enumerate(found.findings, 1)))}
-    itself = tuple(document.format(n=numbers[id_]) for id_ in found.itself)
+    first = {finding.id: n for n, finding in reversed(list(enumerate(copying.findings, 1)))}
     findings: list[Finding] = []
-    for n, finding in enumerate(found.findings, 1):
+    for n, finding in enumerate(copying.findings, 1):
         sources = []
         for each in finding.sources:
-            at = places.of(each)
-            if at < len(found.findings):
+            at = numbers.of(each)
+            if at < len(copying.findings):
                 name = document.format(n=at + 1)
             else:
                 name = names.setdefault(at, source.format(n=len(names) + 1))
             sources.append(replace(each, id=name))
-        findings.append(
-            replace(finding, id=document.format(n=n), sources=tuple(sources)),
-        )
+        findings.append(replace(finding, id=document.format(n=n), sources=tuple(sources)))
     settings = {
-        name: len(value) if name in _NAMING and isinstance(value, list | tuple) else value
-        for name, value in found.settings.items()
-        if name not in _NAMING or not isinstance(value, str)
+        name: len(value) if name in _NAMING_SETTINGS and isinstance(value, list | tuple) else value
+        for name, value in copying.settings.items()
+        if name not in _NAMING_SETTINGS or not isinstance(value, str)
     }
-    return replace(found, findings=tuple(findings), settings=settings, itself=itself)
+    itself = tuple(document.format(n=first[id_]) for id_ in copying.itself)
+    return replace(copying, findings=tuple(findings), settings=settings, itself=itself)

@@ -1,35 +1,46 @@
-"""Where a text quotes others, and where it lists them."""
+"""Rules: which text of a document does not count.
+
+Quotations and lists of references are found in the text itself; templates, the author's own texts
+and text that many documents have are found by comparing. `Rules.finding` applies all of them to a
+document of a check, `without_templates` applies templates to two texts that were compared.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from neardup import _core
-from neardup.copying.comparisons import DocumentComparison, Shape, documents_with
-from neardup.copying.cover import WordSpans
-from neardup.copying.findings import Count, DocumentPart, Finding, Ignored, Source
+from neardup.copying.comparisons import DocumentComparison, Overlap, documents_per_word
+from neardup.copying.findings import FigureCounter, Finding, Ignored, Source, SourcePart
+from neardup.copying.spans import Span, WordSpans, merge_spans
+from neardup.text.passages import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, sharing
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from neardup.copying.documents import CheckedDocument
+    from neardup.copying.spans import Mask
+    from neardup.text.recipe import Recipe
+    from neardup.text.similarity import Comparison
 
+# Quotation marks that differ at both ends. Titles (《》) are not quotations.
+CLOSING_MARKS = {"“": "”", "„": "“”", "「": "」", "『": "』", "«": "»", "﹁": "﹂", "﹃": "﹄"}
+MARK = re.compile(f"[{''.join(CLOSING_MARKS)}{''.join(CLOSING_MARKS.values())}]")
+# A mark that is the same at both ends opens before a word and closes after one.
+STRAIGHT_QUOTATION = re.compile(r'(?<!\w)["＂](?=\S)[^"＂]*(?<=\S)["＂](?!\w)')
+QUOTED_LINE = re.compile(r"^[^\S\n]*>.*$", re.MULTILINE)
+# Quotations end at an empty line: a forgotten mark would turn the rest of the text inside out.
+EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 
-# Pairs of marks that are written differently at both ends. Titles (《》) are no quotations.
-PAIRS = {"“": "”", "„": "“”", "「": "」", "『": "』", "«": "»", "﹁": "﹂", "﹃": "﹄"}
-CLOSING = "".join(PAIRS.values())
-# A mark that is the same at both ends opens before a word and closes behind one.
-STRAIGHT = re.compile(r'(?<!\w)["＂](?=\S)[^"＂]*(?<=\S)["＂](?!\w)')
-# A quotation does not go on after an empty line: a mark that was forgotten would turn all of the
-# text inside out.
-PARAGRAPH = re.compile(r"\n[^\S\n]*\n")
-BLOCK = re.compile(r"^[^\S\n]*>.*$", re.MULTILINE)
-
-# Bounded, as is every repeat below: a line of a million spaces is no heading.
+# Repeats are bounded so that a line of a million spaces takes linear time.
 SPACE = r"[^\S\n]{0,20}"
 NUMBER = rf"(?:\(?[0-9ivxIVX一二三四五六七八九十]{{1,5}}[.)、．）]?{SPACE})?"
-REFERENCES = re.compile(
+REFERENCES_HEADING = re.compile(
     rf"^{SPACE}[#*【\[［（(]{{0,8}}{SPACE}{NUMBER}"
     r"(?:references?(?:[^\S\n]cited)?|reference[^\S\n]list|list[^\S\n]of[^\S\n]references"
     r"|bibliography|works[^\S\n]cited|literature(?:[^\S\n]cited)?|literatur(?:verzeichnis)?"
@@ -38,8 +49,8 @@ REFERENCES = re.compile(
     rf"{SPACE}[】\]］）):：*]{{0,8}}{SPACE}$",
     re.MULTILINE | re.IGNORECASE,
 )
-# What may come after a list of references.
-HEADING = re.compile(
+# Headings that end a list of references.
+NEXT_HEADING = re.compile(
     rf"^{SPACE}(?:#{{1,6}}[^\S\n]|[*【\[［]{{0,8}}{SPACE}{NUMBER}"
     r"(?:appendix|appendices|acknowledge?ments?|about[^\S\n]the[^\S\n]authors?|supplementary"
     r"|anhang|annexes?|附\s?录|附\s?錄|致\s?谢|致\s?謝|谢\s?辞|后\s?记|後\s?記"
@@ -47,68 +58,56 @@ HEADING = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 
-Stretch = tuple[int, int]
 
+def find_quotations(text: str) -> list[Span]:
+    """Return spans in quotation marks, and lines that begin with > as in mails; in order.
 
-def quotations(text: str) -> list[Stretch]:
-    """Stretches in quotation marks, and lines that begin with > as mails quote; in order.
-
-    >>> [text[a:b] for text in ['He said: "It is late." 「是的。」'] for a, b in quotations(text)]
+    >>> text = 'He said: "It is late." 「是的。」'
+    >>> [text[start:end] for start, end in find_quotations(text)]
     ['"It is late."', '「是的。」']
     """
-    found = [match.span() for match in BLOCK.finditer(text)]
+    spans = [match.span() for match in QUOTED_LINE.finditer(text)]
     start = 0
-    for gap in [*PARAGRAPH.finditer(text), None]:
+    for gap in [*EMPTY_LINE.finditer(text), None]:
         end = len(text) if gap is None else gap.start()
-        found += [match.span() for match in STRAIGHT.finditer(text, start, end)]
-        found += _paired(text, start, end)
+        spans += [match.span() for match in STRAIGHT_QUOTATION.finditer(text, start, end)]
+        spans += _paired_quotations(text, start, end)
         start = end
-    return merged(found)
+    return merge_spans(spans)
 
 
-def _paired(text: str, start: int, end: int) -> list[Stretch]:
-    """Stretches between an opening mark and the one that closes it; those within are part of it."""
-    found = []
-    at, closing = start, ""
-    opened = start
-    for match in re.finditer(f"[{''.join(PAIRS)}{CLOSING}]", text[start:end]):
-        mark, at = match.group(), start + match.start()
+def _paired_quotations(text: str, start: int, end: int) -> list[Span]:
+    """Return spans from an opening mark to its closing mark; inner quotations are part of it."""
+    spans = []
+    opened, closing = start, ""
+    for match in MARK.finditer(text, start, end):
+        mark = match.group()
         if closing:
             if mark in closing:
-                found.append((opened, at + 1))
+                spans.append((opened, match.end()))
                 closing = ""
-        elif mark in PAIRS:
-            opened, closing = at, PAIRS[mark]
-    return found
+        elif mark in CLOSING_MARKS:
+            opened, closing = match.start(), CLOSING_MARKS[mark]
+    return spans
 
 
-def references(text: str) -> list[Stretch]:
-    """Lists of references: from their heading to the next heading that is known, or to the end."""
-    found: list[Stretch] = []
-    headings = [match.start() for match in HEADING.finditer(text)]
-    for match in REFERENCES.finditer(text):
-        if not found or match.start() >= found[-1][1]:
+def find_references(text: str) -> list[Span]:
+    """Return lists of references: from their heading to the next known heading, or to the end."""
+    spans: list[Span] = []
+    headings = [match.start() for match in NEXT_HEADING.finditer(text)]
+    for match in REFERENCES_HEADING.finditer(text):
+        if not spans or match.start() >= spans[-1][1]:
             after = bisect_left(headings, match.end())
-            found.append((match.start(), headings[after] if after < len(headings) else len(text)))
-    return found
-
-
-def merged(stretches: list[Stretch]) -> list[Stretch]:
-    """The same stretches in order, those that overlap or touch as one."""
-    found: list[Stretch] = []
-    for start, end in sorted(stretches):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
-        else:
-            found.append((start, end))
-    return found
-
-
-# What does not count, applied to what documents have in common.
+            spans.append((match.start(), headings[after] if after < len(headings) else len(text)))
+    return spans
 
 
 class Rules(NamedTuple):
-    """What does not count."""
+    """The options of a check, valid: `check.check_rules` makes them.
+
+    limits  what counts as a passage: min_words, min_chars, bridge, deadline
+    recipe  for the similarity of a document and a source
+    """
 
     template: tuple[str, ...]
     ignore_quotations: bool
@@ -116,8 +115,11 @@ class Rules(NamedTuple):
     common: int | None
     own: frozenset[str]
     exclude: frozenset[str]
+    limits: _core.Sharing
+    recipe: Recipe
 
     def is_own(self, document: CheckedDocument, other: CheckedDocument) -> bool:
+        """Return whether both are by the same author."""
         return other.id in self.own or (
             document.author is not None and document.author == other.author
         )
@@ -125,38 +127,43 @@ class Rules(NamedTuple):
     def finding(
         self,
         document: CheckedDocument,
-        compared: Sequence[DocumentComparison],
+        comparisons: Sequence[DocumentComparison],
         others: Sequence[CheckedDocument],
-        question: _core.Sharing,
         *,
         among: bool,
     ) -> Finding:
-        """The document with all that was found, counted."""
+        """Return the finding of a document from its comparisons with `others`."""
         words = WordSpans(document.text)
-        ignored: list[Ignored] = []
-        for text in self.template:
-            same = _core.shared(document.text, text, question)[1]
-            stretches = words.stretches(words.within((x[1], x[2]) for x in same))
-            ignored += [Ignored(start, end, "template") for start, end in stretches]
-        quoted = [Ignored(start, end, "quotation") for start, end in quotations(document.text)]
-        listed = [Ignored(start, end, "references") for start, end in references(document.text)]
+        ignored = [
+            Ignored(start, end, "template")
+            for text in self.template
+            for start, end in words.spans(_within(words, document.text, text, self.limits))
+        ]
+        quotations = [
+            Ignored(start, end, "quotation") for start, end in find_quotations(document.text)
+        ]
+        references = [
+            Ignored(start, end, "references") for start, end in find_references(document.text)
+        ]
         if self.ignore_quotations:
-            ignored += quoted
+            ignored += quotations
         if self.ignore_references:
-            ignored += listed
-        strangers, own = compared, []
+            ignored += references
+        foreign, own = comparisons, []
         if self.own or document.author is not None:
-            own = [x for x in compared if self.is_own(document, others[x.at])]
-            strangers = [x for x in compared if not self.is_own(document, others[x.at])]
+            own = [x for x in comparisons if self.is_own(document, others[x.other])]
+            foreign = [x for x in comparisons if not self.is_own(document, others[x.other])]
         if own:
-            mask = words.within(place for shape in {x.shape for x in own} for place in shape.places)
-            ignored += [Ignored(start, end, "own") for start, end in words.stretches(mask)]
+            mask = words.within(
+                span for overlap in {x.overlap for x in own} for span in overlap.spans
+            )
+            ignored += [Ignored(start, end, "own") for start, end in words.spans(mask)]
         if self.common is not None:
-            stretches = words.stretches(documents_with(words, compared) > self.common)
-            ignored += [Ignored(start, end, "common") for start, end in stretches]
-        quoted += listed
-        count = Count(words, ignored, quoted)
-        sources = _sources(count, strangers, others, among=among)
+            mask = documents_per_word(words, comparisons) > self.common
+            ignored += [Ignored(start, end, "common") for start, end in words.spans(mask)]
+        quoted = quotations + references
+        count = FigureCounter(words, ignored, quoted)
+        sources = _sources(count, foreign, others, among=among)
         figures, by_characters = count.figures()
         return Finding(
             id=document.id,
@@ -171,25 +178,30 @@ class Rules(NamedTuple):
         )
 
 
+def _within(words: WordSpans, text: str, template: str, limits: _core.Sharing) -> Mask:
+    """Return for each word whether the text shares it with the template."""
+    return words.within((row[1], row[2]) for row in _core.shared(text, template, limits)[1])
+
+
 def _sources(
-    count: Count,
-    compared: Sequence[DocumentComparison],
+    count: FigureCounter,
+    comparisons: Sequence[DocumentComparison],
     others: Sequence[CheckedDocument],
     *,
     among: bool,
 ) -> list[Source]:
-    """Those of which a word counts, the largest first."""
-    parts: dict[Shape, tuple[DocumentPart | None, float]] = {}
-    found = []
-    for at, shape, own_share, coarse, similarity in compared:
-        if shape not in parts:
-            counted = count.part(shape.passages, shape.equal)
-            parts[shape] = counted, counted.words / count.words if counted else 0.0
-        part, share = parts[shape]
+    """Return the sources with a word that counts, the largest first."""
+    parts: dict[Overlap, tuple[SourcePart | None, float]] = {}
+    sources = []
+    for at, overlap, own_share, coarse, similarity in comparisons:
+        if overlap not in parts:
+            part = count.add(overlap.passages, overlap.equal)
+            parts[overlap] = part, part.words / count.words if part else 0.0
+        part, share = parts[overlap]
         if part is None:
             continue
         other = others[at]
-        found.append(
+        sources.append(
             Source(
                 id=other.id,
                 text=other.text,
@@ -199,10 +211,84 @@ def _sources(
                 longest=part.longest,
                 similarity=similarity,
                 passages=part.passages,
-                equal=shape.equal,
+                equal=overlap.equal,
                 coarse=coarse,
                 place=at if among else None,
             )
         )
-    found.sort(key=lambda source: -source.words)
-    return found
+    sources.sort(key=lambda source: -source.words)
+    return sources
+
+
+@dataclass(frozen=True)
+class WithoutTemplates:
+    """A comparison of two texts in which templates do not count.
+
+    comparison   without passages that lie in a template on one side; coverage and the longest
+                 passage are of the rest. Similarity, distance and containment are of whole texts
+    left, right  spans that do not count
+    """
+
+    comparison: Comparison
+    left: tuple[Ignored, ...]
+    right: tuple[Ignored, ...]
+
+
+def without_templates(
+    comparison: Comparison,
+    a: str,
+    b: str,
+    templates: Sequence[str],
+    *,
+    min_words: int = MIN_WORDS,
+    min_chars: int = MIN_CHARS,
+    bridge: int = BRIDGE,
+    deadline: float | None = DEADLINE,
+) -> WithoutTemplates:
+    """Return what `neardup.compare` found in two texts with the same settings, less templates.
+
+    >>> from neardup import compare
+    >>> form, own = "Name and class of the pupil who hands this in: ", "we went to the sea by train"
+    >>> texts = form + "Li. " + own, form + "Wang. It rained all day"
+    >>> round(compare(*texts).coverage_left, 2)
+    0.56
+    >>> without_templates(compare(*texts), *texts, [form]).comparison.coverage_left
+    0.0
+    """
+    limits = sharing(min_words, min_chars, bridge, deadline)
+    equal = _core.shared(a, b, limits)[1]
+    sides = []
+    for text, at in ((a, 1), (b, 3)):
+        words = WordSpans(text)
+        ignored = words.within(())
+        for template in templates:
+            ignored |= _within(words, text, template, limits)
+        sides.append((words, ignored, words.within((row[at], row[at + 1]) for row in equal)))
+    counts = [words.starts[~ignored] for words, ignored, _ in sides]
+    passages = tuple(
+        passage
+        for passage in comparison.passages
+        if _any_between(counts[0], passage.left_start, passage.left_end)
+        and _any_between(counts[1], passage.right_start, passage.right_end)
+    )
+    left, right = (
+        words.count(covered & ~ignored) / max(words.count(~ignored), 1)
+        for words, ignored, covered in sides
+    )
+    spans = [
+        tuple(Ignored(start, end, "template") for start, end in words.spans(ignored))
+        for words, ignored, _ in sides
+    ]
+    reduced = replace(
+        comparison,
+        passages=passages,
+        coverage_left=left,
+        coverage_right=right,
+        longest=max((passage.words for passage in passages), default=0),
+    )
+    return WithoutTemplates(reduced, *spans)
+
+
+def _any_between(starts: NDArray[np.int64], begin: int, end: int) -> bool:
+    first, last = starts.searchsorted((begin, end))
+    return bool(last > first)

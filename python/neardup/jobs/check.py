@@ -135,7 +135,7 @@ class CheckOptions:
 
     against     files or collections to compare with [default: the inputs with each other]
     threshold   the share from which a document is counted and marked
-    rules       what does not count, by name, as `neardup.copying.check.check` takes it
+    rules       what does not count, by name, as `neardup.copying.check.check_rules` takes it
     template    text files: what documents share with them does not count
     author_column  the column of the author: what authors share with their own texts does not count
     exclude     ids of sources that are left out
@@ -334,7 +334,7 @@ class _Check:
     # ---- what is compared ----
 
     def _found(self) -> Copying:
-        from neardup.copying.check import check as check_copying
+        from neardup.copying.check import check_copying, check_rules
 
         options = self._options
         rules = dict(options.rules)
@@ -344,7 +344,7 @@ class _Check:
             rules["exclude"] = tuple(options.exclude)
         with refuse_bad_options():
             # Wrong settings are told before anything is read.
-            check_copying([], [], **rules)
+            check_rules(**rules)
         options.progress.stage("reading", None, "documents")
         documents = list(self._documents(self._inputs))
         if not documents and self._problems:
@@ -470,12 +470,12 @@ class _Check:
         ]
 
     def _anonymised(self, found: Copying) -> Copying:
-        from neardup.copying.findings import anonymised
+        from neardup.copying.findings import anonymise
         from neardup.reports.catalogue import Wording
 
         words = Wording(self._language)
         names = {name: words(f"name.{name}", n="{n}") for name in ("document", "source")}
-        return anonymised(found, **names)
+        return anonymise(found, **names)
 
     # ---- what is written ----
 
