@@ -287,7 +287,7 @@ def test_a_file_of_options_that_is_not_there(run: Run, source: Path) -> None:
         (("--bits", "7"), "--bits"),
         (("--recipe", "nope"), "--recipe"),
         (("--threads", "0"), "--threads"),
-        (("--format", "xml"), "format is 'xml'; use one of text, html"),
+        (("--format", "xml"), "format is 'xml'; use one of jsonl, json"),
         (("--resume",), "resume needs a work_dir"),
         (("-o", "o.docx"), "o.docx"),
         (("-o", "in.jsonl"), "in.jsonl: is also an input"),

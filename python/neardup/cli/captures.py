@@ -105,13 +105,13 @@ def is_captured(
 ) -> bool:
     """Whether inputs are captures: it is said, or certain by their names, which is told."""
     from neardup.files.reading import captures_of
-    from neardup.files.reading.recognition import ANY, KINDS
+    from neardup.files.reading.formats import is_capture_format
 
     if as_what is not None:
         check_as(as_what)
         return True
     if reading.format is not None:
-        return reading.format in (*KINDS, ANY)
+        return is_capture_format(reading.format)
     named = [name for name in inputs if not name.rstrip("/").endswith(SUFFIX)]
     captures, texts = captures_of(named, reading)
     if not captures:
@@ -131,12 +131,12 @@ def is_captured(
 
 def check_as(as_what: str) -> None:
     """Refuses what inputs cannot be."""
-    from neardup.files.reading.recognition import KINDS
+    from neardup.files.reading.formats import formats_of
 
     if as_what != HTTP:
         raise typer.BadParameter(
             f"{as_what!r} is not known; it must be http, for captures of HTTP responses "
-            f"({', '.join(KINDS.values())}). Leave it out for texts",
+            f"({', '.join(each.called for each in formats_of('capture'))}). Leave it out for texts",
             param_hint="--as",
         )
 
@@ -144,7 +144,7 @@ def check_as(as_what: str) -> None:
 def check_reading(reading: Reading) -> None:
     """Options that mean something to texts only."""
     from neardup.files.reading.batch import DEFAULT_TEXT
-    from neardup.files.reading.recognition import ANY, KINDS
+    from neardup.files.reading.formats import formats_of, is_capture_format
 
     wrong = {
         "--text-column": reading.text_columns != DEFAULT_TEXT,
@@ -156,10 +156,10 @@ def check_reading(reading: Reading) -> None:
                 "is for texts, and the inputs are captures of HTTP responses; leave it out",
                 param_hint=name,
             )
-    if reading.format is not None and reading.format not in (*KINDS, ANY):
+    if reading.format is not None and not is_capture_format(reading.format):
         raise typer.BadParameter(
             f"{reading.format!r} is for texts, and the inputs are captures of HTTP responses; use "
-            f"one of {', '.join(KINDS)}, or leave it out",
+            f"one of {', '.join(each.name for each in formats_of('capture'))}, or leave it out",
             param_hint="--format",
         )
 

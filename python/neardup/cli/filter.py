@@ -208,7 +208,7 @@ def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
         read: Read = stdin.read1
         return read
     from neardup.files.documents.whole_files import KINDS
-    from neardup.files.reading.formats import is_url, packing, source_of
+    from neardup.files.reading.formats import format_by_name, is_url, packing
     from neardup.files.reading.streams import open_stored
 
     if is_url(name) or packing(name):
@@ -225,7 +225,7 @@ def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
         return read_as_it_is
     if os.path.isdir(name):
         raise typer.BadParameter(f"{name}: a folder; name a file in it", param_hint="INPUT")
-    source = source_of(name)
+    source = format_by_name(name)
     if source is not None and source.name in KINDS:
         raise typer.BadParameter(
             f"{name}: a file of {source.called} is one document, and filter passes on the records "

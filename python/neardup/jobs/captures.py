@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from neardup.files.reading import captures_of
 from neardup.files.reading.batch import DEFAULT_TEXT, FACTS
-from neardup.files.reading.recognition import ANY, KINDS
+from neardup.files.reading.formats import is_capture_format
 from neardup.http.labels import Labels
 from neardup.jobs.options import Options
 from neardup.jobs.reference import HTTP, is_collection
@@ -79,7 +79,7 @@ def viewed(
 
 
 def _is_of_texts(format_: str | None) -> bool:
-    return format_ is not None and format_ not in (*KINDS, ANY)
+    return format_ is not None and not is_capture_format(format_)
 
 
 def viewing_of(options: Options, recipe: Recipe) -> Viewing | None:

@@ -20,7 +20,7 @@ from neardup.files.documents import zipped_xml
 from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.documents.whole_files import KINDS
 from neardup.files.reading import document
-from neardup.files.reading.formats import SOURCES
+from neardup.files.reading.formats import FORMATS
 
 HELLO = "<p>hello world</p>"
 MADE: dict[str, bytes] = {
@@ -326,7 +326,7 @@ def test_an_encoding_for_others_does_not_touch_them(tmp_path: Path, kind: str) -
 
 
 def test_all_are_kept_as_texts() -> None:
-    assert {SOURCES[kind].keeps for kind in KINDS} == {"texts"}
+    assert {FORMATS[kind].keeps for kind in KINDS} == {"texts"}
 
 
 @EVERY

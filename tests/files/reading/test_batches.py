@@ -266,7 +266,7 @@ def test_what_was_read_before_an_error_of_the_disk_stays(
 
 def test_wrong_settings() -> None:
     with pytest.raises(
-        ValueError, match=r"format is 'xml'; use one of text, html, docx, odt, epub, rtf, pdf, csv"
+        ValueError, match=r"format is 'xml'; use one of jsonl, json, csv, tsv, parquet, text, html"
     ):
         Reading(format="xml")
     for value in (";;", "", '"', "\n"):

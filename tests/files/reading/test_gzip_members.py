@@ -13,7 +13,7 @@ from neardup.files.reading.compression import BETWEEN, Members
 
 
 def unpacked(data: bytes, size: int = 1000) -> tuple[bytes, Members]:
-    members = Members(io.BytesIO(data))
+    members = Members(io.BytesIO(data), b"WARC/")
     parts = []
     while part := members.read(size):
         assert len(part) <= size

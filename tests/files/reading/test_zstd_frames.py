@@ -25,7 +25,7 @@ def packed(data: bytes, *, streamed: bool = False) -> bytes:
 
 
 def unpacked(data: bytes, size: int = 1000) -> tuple[bytes, Frames]:
-    frames = Frames(io.BytesIO(data))
+    frames = Frames(io.BytesIO(data), b"WARC/")
     parts = []
     while part := frames.read(size):
         assert len(part) <= max(size, len(BETWEEN))

@@ -32,7 +32,7 @@ from neardup.engines.spark.input_units import (
 from neardup.files.reading import Unreadable, format_of, streams
 from neardup.files.reading.batch import Task
 from neardup.files.reading.document import STDIN, name_of
-from neardup.files.reading.formats import is_known, is_url, packing, source_of
+from neardup.files.reading.formats import format_by_name, is_known, is_url, packing
 from neardup.files.reading.ids import MissingIds
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def expanded(session: SparkConnection, names: Sequence[str]) -> list[str]:
     for name in names:
         if not is_of_spark(name):
             found.append(name)
-        elif glob.has_magic(name) or not source_of(name):
+        elif glob.has_magic(name) or not format_by_name(name):
             inside = [path for path in transfer.expanded(session, name) if is_known(path)]
             if not inside:
                 raise ValueError(f"{name_of(name)}: no file to read there")

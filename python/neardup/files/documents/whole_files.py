@@ -16,7 +16,7 @@ from neardup.files.reading import document, encodings, streams, text
 from neardup.files.reading.bad_bytes import has_nul, not_utf8, packed
 from neardup.files.reading.batch import Batch, Reading, Task, make
 from neardup.files.reading.document import BOM, Unreadable, name_of
-from neardup.files.reading.formats import Format, content_of, register
+from neardup.files.reading.formats import Family, Format, register, register_family
 from neardup.files.reading.recognition import format_of
 from neardup.files.reading.streams import DamagedError, open_told
 
@@ -121,6 +121,25 @@ KINDS = {
 }
 
 
+def content_of(data: bytes) -> str | None:
+    """The kind of document that the first bytes of a file tell, if it is one that they tell."""
+    if b"%PDF-" in data[:1024]:
+        return "pdf"
+    if data.startswith(b"{\\rtf"):
+        return "rtf"
+    if not data.startswith(b"PK\x03\x04"):
+        return None
+    # The first part of some is their kind, not packed.
+    if b"application/epub+zip" in data[:256]:
+        return "epub"
+    if b"application/vnd.oasis.opendocument.text" in data[:256]:
+        return "odt"
+    return "docx" if b"word/document" in data else None
+
+
+register_family("document", Family(detect=content_of))
+
+
 def _sniff(kind: str, data: bytes) -> str:
     """A file of such a name is often another document than its name says."""
     found = content_of(data)
@@ -130,7 +149,7 @@ def _sniff(kind: str, data: bytes) -> str:
     return found
 
 
-for _name, (_called, _endings) in KINDS.items():
+for _place, (_name, (_called, _endings)) in enumerate(KINDS.items()):
     register(
         Format(
             _name,
@@ -138,6 +157,8 @@ for _name, (_called, _endings) in KINDS.items():
             _endings,
             partial(read_whole, _name),
             keeps="texts",
+            rank=20 + _place,
+            family="document",
             options=frozenset({"encoding"} if _name == HTML else ()),
             sniff=partial(_sniff, _name),
         )

@@ -16,7 +16,7 @@ from neardup.files.reading import parquet as _parquet  # noqa: F401
 from neardup.files.reading.batch import Batch, Precompute, Reading, Task
 from neardup.files.reading.document import Document, Note, Report, Unreadable, batches, name_of
 from neardup.files.reading.expand import captures_of, expand, ignore
-from neardup.files.reading.formats import SOURCES
+from neardup.files.reading.formats import FORMATS
 from neardup.files.reading.ids import DuplicateIds, MissingIds
 from neardup.files.reading.recognition import check_options, format_of
 from neardup.files.reading.streams import Progress, copied, spooled_stdin
@@ -63,7 +63,7 @@ def read_batches(
     which is quicker: see `Batch.made`.
     """
     task = Task(path, reading, report, note, progress, making)
-    source = SOURCES[format_of(path, reading)]
+    source = FORMATS[format_of(path, reading)]
     places = MissingIds(task, source.unit)
     try:
         for batch in source.read(task):

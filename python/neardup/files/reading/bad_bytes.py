@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from neardup.files.reading import encodings
 from neardup.files.reading.document import GZIP, STDIN, ZSTD, Unreadable, name_of
-from neardup.files.reading.formats import SOURCES, content_of
+from neardup.files.reading.formats import FAMILIES, FORMATS
 from neardup.files.reading.streams import ByteStream, beginning
 
 PACKED = ((GZIP, "gzip", ".gz", "zcat"), (ZSTD, "zstd", ".zst", "zstdcat"))
@@ -51,8 +51,8 @@ def packed(file: ByteStream, data: bytes) -> Unreadable | None:
 
 
 def _hint(path: str, data: bytes) -> str:
-    if (kind := content_of(data)) is not None:
-        source = SOURCES[kind]
+    if (kind := FAMILIES["document"].detect(data)) is not None:
+        source = FORMATS[kind]
         ending = source.endings[0]
         return f"looks like {source.called}: use --format {kind}, or a name that ends in {ending}"
     stamp = None

@@ -11,7 +11,7 @@ from neardup import _core
 from neardup._util.arrow import strings
 from neardup.files.reading import encodings
 from neardup.files.reading.document import Note, Report
-from neardup.files.reading.formats import SOURCES
+from neardup.files.reading.formats import FORMATS
 from neardup.text.views import Viewing
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ class Reading:
         for name in self.text_columns:
             if self.text_columns.count(name) > 1:
                 raise ValueError(f"text_columns has {name!r} twice; name each column once")
-        if self.format is not None and self.format not in SOURCES:
-            raise ValueError(f"format is {self.format!r}; use one of {', '.join(SOURCES)}")
+        if self.format is not None and self.format not in FORMATS:
+            raise ValueError(f"format is {self.format!r}; use one of {', '.join(FORMATS)}")
         if self.encoding is not None:
             object.__setattr__(self, "encoding", encodings.canonical(self.encoding))
         if self.delimiter is not None:

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple, Protocol
 GZIP_PIECE = 1 << 14
 GZIP_MAGIC = b"\x1f\x8b\x08"
 HEADER = 10
-# How what is in a member begins; elsewhere the same three bytes are chance.
-BEGIN = b"WARC/"
 # So that what comes behind damage begins a line.
 BETWEEN = b"\r\n\r\n"
 
@@ -39,7 +37,9 @@ class Members:
     member. It is always the same, so that places in it can be looked up again.
     """
 
-    def __init__(self, raw: Readable) -> None:
+    def __init__(self, raw: Readable, record_start: bytes) -> None:
+        """record_start  first bytes of each member; elsewhere the magic number is chance"""
+        self._record_start = record_start
         self.breaks: list[Break] = []
         self._raw = raw
         self._before = b""  # the piece that was taken before
@@ -135,15 +135,15 @@ class Members:
                 continue
             while len(self._data) - at < GZIP_PIECE // 4 and self._more():
                 pass
-            if _is_record(self._data[at : at + GZIP_PIECE // 4]):
+            if _begins_with(self._record_start, self._data[at : at + GZIP_PIECE // 4]):
                 self._take(at)
                 return self._base
             start = at + 1
 
 
-def _is_record(data: bytes) -> bool:
+def _begins_with(start: bytes, data: bytes) -> bool:
     try:
-        return zlib.decompressobj(31).decompress(data, len(BEGIN)) == BEGIN
+        return zlib.decompressobj(31).decompress(data, len(start)) == start
     except zlib.error:
         return False
 
@@ -226,7 +226,8 @@ class _Frame:
 class Frames:
     """The unpacked bytes of a file. As `gzip_members.Members`: always the same."""
 
-    def __init__(self, raw: Seekable) -> None:
+    def __init__(self, raw: Seekable, record_start: bytes) -> None:
+        self._record_start = record_start
         self.breaks: list[Break] = []
         self._raw = raw
         self._start = 0  # of the frame that is read
@@ -333,7 +334,7 @@ class Frames:
     def _is_record(self, start: int) -> bool:
         _, stream = _opened(self._raw, start)
         try:
-            return bool(stream.read(len(BEGIN)) == BEGIN)
+            return bool(stream.read(len(self._record_start)) == self._record_start)
         except OSError as error:
             if error.errno is not None:
                 raise

@@ -181,7 +181,7 @@ def _way_out(names: list[str], reading: Reading) -> str:
     return "if the first line is no header, use --no-header"
 
 
-for _kind, _called in (("csv", "CSV"), ("tsv", "TSV")):
+for _place, (_kind, _called) in enumerate((("csv", "CSV"), ("tsv", "TSV"))):
     register(
         Format(
             _kind,
@@ -189,6 +189,7 @@ for _kind, _called in (("csv", "CSV"), ("tsv", "TSV")):
             (f".{_kind}",),
             partial(read_separated_batches, _kind),
             keeps="table",
+            rank=12 + _place,
             options=frozenset({"encoding", "delimiter", "quoting", "header"}),
         )
     )

@@ -11,8 +11,15 @@ from enum import Enum, auto
 
 from neardup.files.reading.batch import Reading
 from neardup.files.reading.document import STDIN, Note, name_of
-from neardup.files.reading.formats import ENDINGS, PACKED, ending, is_known, is_url, whole_ending
-from neardup.files.reading.recognition import ANY, CERTAIN, KINDS
+from neardup.files.reading.formats import (
+    ENDINGS,
+    PACKED,
+    is_capture,
+    is_capture_format,
+    is_known,
+    is_url,
+    whole_ending,
+)
 
 # Of what was skipped, so many endings are told by name.
 SHOWN = 6
@@ -41,7 +48,7 @@ def captures_of(inputs: Sequence[str], reading: Reading) -> tuple[list[str], lis
 
     Only folders and patterns are looked into; what is wrong with a name is told by whoever reads.
     """
-    if reading.viewing is not None or reading.format in (*KINDS, ANY):
+    if reading.viewing is not None or is_capture_format(reading.format):
         return list(inputs), []
     if reading.format is not None:
         return [], list(inputs)
@@ -57,13 +64,6 @@ def captures_of(inputs: Sequence[str], reading: Reading) -> tuple[list[str], lis
     return captures, [name for name in files if name not in known] if captures else files
 
 
-def is_capture(path: str) -> bool:
-    """Whether a file is certainly a capture of HTTP responses, by its name."""
-    # To take a name apart takes long, for twenty thousand of them.
-    small = path.lower()
-    return any(each in small for each in CERTAIN) and path != STDIN and ending(path) in CERTAIN
-
-
 class _Taken(Enum):
     """Which files of a folder are read."""
 
@@ -75,7 +75,8 @@ class _Taken(Enum):
     def of(cls, reading: Reading) -> _Taken:
         if reading.format == "text" or reading.viewing is not None:
             return cls.ALL
-        return cls.KNOWN if reading.format in (None, ANY, *KINDS) else cls.TEXTS
+        is_open = reading.format is None or is_capture_format(reading.format)
+        return cls.KNOWN if is_open else cls.TEXTS
 
 
 def _expanded(name: str, taken: _Taken, note: Note) -> list[str]:

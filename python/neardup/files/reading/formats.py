@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from neardup.files.reading.document import STDIN
 
@@ -16,24 +16,32 @@ PACKED = {".gz": "gzip", ".zst": "zstd"}
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
+FamilyName = Literal["text", "document", "capture"]
+
+
 @dataclass(frozen=True)
 class Format:
-    """A format: how its files are known, and who reads them.
+    """A file format: how its files are recognised, and the function that reads them.
 
-    name      as --format takes it
-    called    as messages call its files
-    endings   of file names, in small letters, the usual one first
-    read      its documents in batches. What cannot be read goes to `Task.report`, and reading goes
-              on; an OSError ends it, and is reported by whoever called
-    keeps     how `dedup` writes the records that are kept: "lines" and "table" copy the spans of
-              the batches byte for byte, a table with its header; "rows" are those of Parquet;
-              "json" are spans of JSON; "texts" are written as a table of ids and texts, for
-              formats whose records lie in no span that could be copied
-    packable  whether such a file may be inside gzip or zstd
-    options   the fields of Reading that mean something to it, of those that do not to all
-    sniff     of the first bytes of a file of such an ending: the name of the format it really has
-    unit      what `Batch.lines` counts, as messages call it
-    written   endings of files that kept records go to, if it has none of its own
+    name          as --format takes it
+    called        as messages call its files
+    endings       of file names, in lower case, the usual one first
+    read          yields its documents in batches. What cannot be read goes to `Task.report`, and
+                  reading goes on; an OSError ends the file, and the caller reports it
+    keeps         how `dedup` writes the records it keeps: "lines" and "table" copy the spans of
+                  the batches byte for byte, a table with its header; "rows" are those of Parquet;
+                  "json" are spans of JSON; "texts" are written as a table of ids and texts, for
+                  formats whose records are not in spans that could be copied
+    rank          position in lists of formats, lowest first: below 20 for texts, below 30 for
+                  documents, then captures
+    family        the formats it is told apart from by content
+    packable      whether such a file may be inside gzip or zstd
+    options       the fields of Reading that only some formats have and this one obeys
+    sniff         first bytes of a file with such an ending → name of the format it really has
+    unit          what `Batch.lines` counts, as messages call it
+    written       endings of the files that kept records go to, if it has no ending of its own
+    record_start  first bytes of each record, if records are compressed one by one: then reading
+                  continues after damaged data
     """
 
     name: str
@@ -41,39 +49,84 @@ class Format:
     endings: tuple[str, ...]
     read: Callable[[Task], Iterator[Batch]]
     keeps: Literal["lines", "table", "rows", "json", "texts"]
+    rank: int
+    family: FamilyName = "text"
     packable: bool = True
     options: frozenset[str] = frozenset()
     sniff: Callable[[bytes], str] | None = None
     unit: str = "line"
     written: tuple[str, ...] = ()
+    record_start: bytes = b""
 
 
-# By name, and by ending.
-SOURCES: dict[str, Format] = {}
+def _recognise_nothing(data: bytes) -> None:
+    return None
+
+
+def _no_hint(record: Mapping[str, Any]) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Formats that can be told apart by how a file begins.
+
+    fallback     name of the format of a file whose beginning tells nothing
+    detect       first bytes of a file → name of its format, or None
+    records      what messages call the records that are written as texts
+    record_hint  a JSON object without a text → advice, if it belongs to this family; else ""
+    """
+
+    fallback: str | None = None
+    detect: Callable[[bytes], str | None] = _recognise_nothing
+    records: str = "whole texts"
+    record_hint: Callable[[Mapping[str, Any]], str] = _no_hint
+
+
+# By name and by ending, both in the order of `Format.rank`.
+FORMATS: dict[str, Format] = {}
 ENDINGS: dict[str, str] = {}
+CAPTURE_ENDINGS: dict[str, str] = {}
+FAMILIES: dict[FamilyName, Family] = {}
 
 
-def register(source: Format) -> None:
-    """Makes a format known. Called once by the file of each."""
-    SOURCES[source.name] = source
-    for each in source.endings:
-        ENDINGS[each] = source.name
+def register(format_: Format) -> None:
+    """Make a format known. Called once by the module of each."""
+    ranked = sorted([*FORMATS.values(), format_], key=lambda each: each.rank)
+    FORMATS.clear()
+    FORMATS.update((each.name, each) for each in ranked)
+    ENDINGS.clear()
+    ENDINGS.update((ending, each.name) for each in ranked for ending in each.endings)
+    if format_.family == "capture":
+        CAPTURE_ENDINGS.update(dict.fromkeys(format_.endings, format_.name))
 
 
-def content_of(data: bytes) -> str | None:
-    """The kind of document that the first bytes of a file tell, if it is one that they tell."""
-    if b"%PDF-" in data[:1024]:
-        return "pdf"
-    if data.startswith(b"{\\rtf"):
-        return "rtf"
-    if not data.startswith(b"PK\x03\x04"):
-        return None
-    # The first part of some is their kind, not packed.
-    if b"application/epub+zip" in data[:256]:
-        return "epub"
-    if b"application/vnd.oasis.opendocument.text" in data[:256]:
-        return "odt"
-    return "docx" if b"word/document" in data else None
+def register_family(name: FamilyName, family: Family) -> None:
+    """Make known how the formats of a family are told apart."""
+    FAMILIES[name] = family
+
+
+def formats_of(family: FamilyName) -> list[Format]:
+    """Return the formats of a family but for its fallback, in the order of `Format.rank`."""
+    fallback = FAMILIES[family].fallback
+    return [x for x in FORMATS.values() if x.family == family and x.name != fallback]
+
+
+def is_capture_format(name: str | None) -> bool:
+    """Return whether files of this format hold HTTP responses."""
+    return name is not None and FORMATS[name].family == "capture"
+
+
+def is_capture(path: str) -> bool:
+    """Return whether the name of a file says that it holds HTTP responses."""
+    # Parsing twenty thousand names takes long, so most are passed by a quick test.
+    lower = path.lower()
+    return any(each in lower for each in CAPTURE_ENDINGS) and capture_by_name(path) is not None
+
+
+def capture_by_name(path: str) -> str | None:
+    """Return the name of the capture format that the ending of a file tells, or None."""
+    return None if path == STDIN else CAPTURE_ENDINGS.get(ending(path))
 
 
 def is_url(path: str) -> bool:
@@ -96,13 +149,13 @@ def whole_ending(path: str) -> str:
     return ending(path) + (PurePosixPath(path).suffix.lower() if packing(path) else "")
 
 
-def source_of(path: str) -> Format | None:
-    """The format that the name of a file tells, if it does."""
+def format_by_name(path: str) -> Format | None:
+    """Return the format that the ending of a file tells, or None."""
     name = None if path == STDIN else ENDINGS.get(ending(path))
-    return None if name is None else SOURCES[name]
+    return None if name is None else FORMATS[name]
 
 
 def is_known(path: str) -> bool:
     """Whether a file found in a folder is one to read."""
-    source = source_of(path)
-    return source is not None and (source.packable or not packing(path))
+    format_ = format_by_name(path)
+    return format_ is not None and (format_.packable or not packing(path))

@@ -275,6 +275,7 @@ register(
         (".json",),
         read_json_batches,
         keeps="json",
+        rank=11,
         options=frozenset({"encoding"}),
         sniff=sniff,
         unit="record",

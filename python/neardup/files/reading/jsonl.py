@@ -106,6 +106,7 @@ register(
         (".jsonl", ".ndjson"),
         read_jsonl_batches,
         keeps="lines",
+        rank=10,
         options=frozenset({"encoding"}),
     )
 )

@@ -342,5 +342,13 @@ def _one_line(error: Exception) -> str:
 
 
 register(
-    Format("parquet", "Parquet", (".parquet",), read_parquet_batches, keeps="rows", packable=False)
+    Format(
+        "parquet",
+        "Parquet",
+        (".parquet",),
+        read_parquet_batches,
+        keeps="rows",
+        rank=14,
+        packable=False,
+    )
 )

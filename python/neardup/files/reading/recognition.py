@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from neardup.files.reading.batch import Reading
 from neardup.files.reading.document import BOM, STDIN
-from neardup.files.reading.formats import SOURCES, content_of, ending, source_of
+from neardup.files.reading.formats import (
+    FAMILIES,
+    FORMATS,
+    Family,
+    capture_by_name,
+    format_by_name,
+    formats_of,
+    register_family,
+)
 from neardup.files.reading.streams import beginning
 
-# As --format takes them, and as messages call them.
-KINDS = {
-    "warc": "WARC",
-    "har": "HAR",
-    "httpx": "JSON lines of httpx",
-    "burp": "XML of Burp",
-    "raw-http": "raw HTTP/1.x messages",
-}
-# Whatever it is: found out when it is read.
+# A capture whose format is found out when it is read.
 ANY = "http"
-# The endings that only captures have.
-CERTAIN = {".warc": "warc", ".har": "har"}
 MESSAGE = re.compile(
     rb"\s{0,64}(?:HTTP/\d(?:\.\d)?[ \t]+\d{3}(?!\d)|[A-Z][A-Z-]{2,19} \S{1,8192} HTTP/\d)"
 )
@@ -103,12 +102,31 @@ def unknown(data: bytes) -> tuple[str, str]:
         return "is empty", ""
     if (scanner := scanner_of(data)) is not None:
         return f"is JSON of {scanner}, which {BODILESS}", WAY_OUT
-    kinds = list(KINDS.values())
+    kinds = [each.called for each in formats_of("capture")]
     return (
         f"holds no HTTP responses: {', '.join(kinds[:-1])} and {kinds[-1]} are read, also with "
         ".gz or .zst",
         "",
     )
+
+
+def record_hint(record: Mapping[str, Any]) -> str:
+    """Return advice for a JSON record without a text that belongs to a capture, or ""."""
+    if "url" in record and ("status_code" in record or "status-code" in record):
+        return "looks like results of httpx: add --as http"
+    log = record.get("log")
+    if isinstance(log, Mapping) and "entries" in log:
+        return "looks like HAR: add --as http"
+    if {"url", "wildcard", "line_count"} <= record.keys():
+        return f"looks like JSON of feroxbuster, which {BODILESS}; {WAY_OUT}"
+    if {"commandline", "results"} <= record.keys():
+        return f"looks like JSON of ffuf, which {BODILESS}; {WAY_OUT}"
+    return ""
+
+
+register_family(
+    "capture", Family(fallback=ANY, detect=kind_of, records="responses", record_hint=record_hint)
+)
 
 
 # What a file holds: told by the user, by its name, or by how it begins.
@@ -122,25 +140,27 @@ def format_of(path: str, reading: Reading) -> str:
         return reading.format
     if reading.viewing is not None:
         return _capture_of(path, reading)
-    source = source_of(path)
+    source = format_by_name(path)
     if source is None:
-        found = None if reading.lines else content_of(beginning(path, reading))
-        return found if found in SOURCES else TEXT
+        found = None
+        if not reading.lines:
+            found = FAMILIES["document"].detect(beginning(path, reading))
+        return found or TEXT
     return source.name if source.sniff is None else source.sniff(beginning(path, reading))
 
 
 def _capture_of(path: str, reading: Reading) -> str:
     """Which capture a file is. What cannot be looked at twice is told apart when it is read, and
     so is what is none."""
-    certain = None if path == STDIN else CERTAIN.get(ending(path))
-    return certain or kind_of(beginning(path, reading)) or ANY
+    certain, family = capture_by_name(path), FAMILIES["capture"]
+    return certain or family.detect(beginning(path, reading)) or family.fallback or TEXT
 
 
 def check_options(files: Sequence[str], reading: Reading) -> None:
     """Refuse an option that means nothing to any of the files."""
     for name, option in reading.asked.items():
-        if not any(name in SOURCES[_named(path, reading)].options for path in files):
-            known = [source.called for source in SOURCES.values() if name in source.options]
+        if not any(name in FORMATS[_named(path, reading)].options for path in files):
+            known = [source.called for source in FORMATS.values() if name in source.options]
             raise ValueError(
                 f"{option} is for {', '.join(known)}, and none of the inputs is; leave it out, or "
                 "say what they are with --format"
@@ -152,6 +172,6 @@ def _named(path: str, reading: Reading) -> str:
     if reading.format is not None or path == STDIN:
         return reading.format or TEXT
     if reading.viewing is not None:
-        return CERTAIN.get(ending(path), ANY)
-    source = source_of(path)
+        return capture_by_name(path) or FAMILIES["capture"].fallback or TEXT
+    source = format_by_name(path)
     return TEXT if source is None else source.name

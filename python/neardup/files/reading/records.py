@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from neardup.files.reading.batch import Reading
-from neardup.files.reading.recognition import BODILESS, WAY_OUT
+from neardup.files.reading.formats import FAMILIES
 
 DEFAULT_ID = "id"
 SHOWN_COLUMNS = 8
@@ -111,22 +111,13 @@ def _texts(record: Mapping[str, Any], columns: Sequence[str]) -> str:
         names = ", ".join(map(repr, columns))
         what = "no column" if len(columns) == 1 else "none of the columns"
         reason = f"{what} {names} (there is {columns_of(record)})"
-        raise BadRecordError(reason, hint=_captured(record))
+        raise BadRecordError(reason, hint=_hint(record))
     return "\n".join(_text(value, name) for value, name in zip(values, columns, strict=True))
 
 
-def _captured(record: Mapping[str, Any]) -> str:
-    """What helps if a record is of a capture of HTTP responses; nothing if it is of none."""
-    if "url" in record and ("status_code" in record or "status-code" in record):
-        return "looks like results of httpx: add --as http"
-    log = record.get("log")
-    if isinstance(log, Mapping) and "entries" in log:
-        return "looks like HAR: add --as http"
-    if {"url", "wildcard", "line_count"} <= record.keys():
-        return f"looks like JSON of feroxbuster, which {BODILESS}; {WAY_OUT}"
-    if {"commandline", "results"} <= record.keys():
-        return f"looks like JSON of ffuf, which {BODILESS}; {WAY_OUT}"
-    return ""
+def _hint(record: Mapping[str, Any]) -> str:
+    """Return advice for a record that belongs to another family of formats, or ""."""
+    return next(filter(None, (each.record_hint(record) for each in FAMILIES.values())), "")
 
 
 def _text(value: Any, column: str) -> str:

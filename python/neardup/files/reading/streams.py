@@ -202,8 +202,9 @@ class ByteStream:
         except OSError as error:
             if error.errno is not None:  # of the disk, not of what is on it
                 raise
-            if formats.ending(self.path) == ".warc" and not isinstance(stream, Members | Frames):
-                return self._inflate(self._by_records(), size)
+            start = self._record_start()
+            if start and not isinstance(stream, Members | Frames):
+                return self._inflate(self._by_records(start), size)
             data = self._rescued(size)
             self._damage = (
                 f"the {self._packing} data is damaged or cut short: {self._unpacked + len(data):,} "
@@ -223,11 +224,15 @@ class ByteStream:
                 "more with --max-bytes"
             )
 
-    def _by_records(self) -> Members | Frames:
+    def _record_start(self) -> bytes:
+        format_ = formats.format_by_name(self.path)
+        return b"" if format_ is None else format_.record_start
+
+    def _by_records(self, start: bytes) -> Members | Frames:
         """The file once more, up to where it was read, by what goes on behind damage. Arrow does
         not, but is quicker with what is whole."""
         self._raw.rewind()
-        self._stream = records = (Members if self._packing == "gzip" else Frames)(self._raw)
+        self._stream = records = (Members if self._packing == "gzip" else Frames)(self._raw, start)
         left = self._unpacked
         while left and (again := records.read(min(left, STEP))):
             left -= len(again)

@@ -11,7 +11,7 @@ from neardup.files.reading.bad_bytes import UNKNOWN, has_nul, not_utf8, packed
 from neardup.files.reading.batch import Batch, Reading, Task, make
 from neardup.files.reading.blocks import blocks
 from neardup.files.reading.document import BOM, STDIN, Unreadable, name_of
-from neardup.files.reading.formats import Format, register
+from neardup.files.reading.formats import Family, Format, register, register_family
 from neardup.files.reading.streams import DamagedError, open_told
 
 # How a file of Burp's saved items begins.
@@ -104,6 +104,7 @@ def text_of(path: str) -> str:
     raise ValueError(str(problems[0]._replace(hint=hint)))
 
 
+register_family("text", Family(fallback="text"))
 register(
     Format(
         "text",
@@ -111,6 +112,7 @@ register(
         (".txt", ".md"),
         read_text_batches,
         keeps="texts",
+        rank=15,
         options=frozenset({"encoding"}),
     )
 )

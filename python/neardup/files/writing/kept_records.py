@@ -13,9 +13,8 @@ from neardup.files.reading import Reading, format_of, read_batches
 from neardup.files.reading.csv import header_of
 from neardup.files.reading.document import BOM, STDIN, Unreadable, name_of
 from neardup.files.reading.encodings import SAMPLE
-from neardup.files.reading.formats import ENDINGS, SOURCES, ending, source_of
+from neardup.files.reading.formats import ENDINGS, FAMILIES, FORMATS, ending, format_by_name
 from neardup.files.reading.parquet import ParquetError, open_parquet, rows_at_once
-from neardup.files.reading.recognition import ANY, KINDS
 from neardup.files.reading.records import columns_of
 from neardup.files.reading.streams import DamagedError, beginning, can_reread, open_stored
 from neardup.files.writing.new_file import Raw, check, in_full, open_packed
@@ -111,7 +110,7 @@ def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[K
 
 def _how(kind: str, reading: Reading) -> str:
     """How records of a format are kept; see `Source.keeps`."""
-    return "lines" if kind == "text" and reading.lines else SOURCES[kind].keeps
+    return "lines" if kind == "text" and reading.lines else FORMATS[kind].keeps
 
 
 def _format_of(inputs: Sequence[str], reading: Reading) -> str:
@@ -139,7 +138,7 @@ def _format_of(inputs: Sequence[str], reading: Reading) -> str:
 
 def _is_blank(path: str, reading: Reading) -> bool:
     """Whether a file that is known by how it begins holds nothing."""
-    source = None if reading.format else source_of(path)
+    source = None if reading.format else format_by_name(path)
     if source is None or source.sniff is None:
         return False
     data = beginning(path, reading)
@@ -150,9 +149,9 @@ def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
     if how == "texts":
         return TABLES
     known = [name for name, format_ in ENDINGS.items() if format_ == kind]
-    known += SOURCES[kind].written
+    known += FORMATS[kind].written
     if how == "json":
-        return [*known, *SOURCES["jsonl"].endings]
+        return [*known, *FORMATS["jsonl"].endings]
     if how == "lines":
         # Lines may come from a file of any name, and go to one of the same.
         own = {ending(name) for name in inputs if name != STDIN}
@@ -163,17 +162,17 @@ def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
 
 def _called(kind: str, how: str = "") -> str:
     if how == "texts":
-        return "responses" if kind in (*KINDS, ANY) else "whole texts"
+        return FAMILIES[FORMATS[kind].family].records
     if kind == "text" and how:
         return "lines of text"
-    return SOURCES[kind].called
+    return FORMATS[kind].called
 
 
 @contextmanager
 def _open_bytes(
     path: Path, inputs: Sequence[str], kind: str, reading: Reading
 ) -> Iterator[KeptRecords]:
-    header = _common_header(inputs, kind, reading) if SOURCES[kind].keeps == "table" else b""
+    header = _common_header(inputs, kind, reading) if FORMATS[kind].keeps == "table" else b""
     with open_packed(path) as stream:
         yield _Bytes(stream, header, reading)
 

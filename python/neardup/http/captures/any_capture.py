@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from functools import partial
 
 from neardup.files.reading.batch import Task
-from neardup.files.reading.document import STDIN
 from neardup.files.reading.encodings import SAMPLE
-from neardup.files.reading.formats import Format, ending, register
-from neardup.files.reading.recognition import ANY, CERTAIN, kind_of, unknown
+from neardup.files.reading.formats import Format, capture_by_name, register
+from neardup.files.reading.recognition import ANY, kind_of, unknown
 from neardup.files.reading.streams import open_told
 from neardup.http.captures.har import read_har
 from neardup.http.captures.httpx import read_httpx
@@ -49,7 +48,7 @@ def read_any(capture: Capture) -> Iterator[CapturedResponse]:
 @contextmanager
 def open_responses(task: Task) -> Iterator[Iterator[CapturedResponse]]:
     """The responses of a file one by one, without their views."""
-    certain = None if task.path == STDIN else CERTAIN.get(ending(task.path))
+    certain = capture_by_name(task.path)
     with open_told(task) as file:
         capture = Capture(task, file)
         yield (READERS[certain] if certain else read_any)(capture)
@@ -57,7 +56,16 @@ def open_responses(task: Task) -> Iterator[Iterator[CapturedResponse]]:
 
 
 register(
-    Format("burp", "XML of Burp", (), partial(read_captures, read_burp), keeps="texts", unit="item")
+    Format(
+        "burp",
+        "XML of Burp",
+        (),
+        partial(read_captures, read_burp),
+        keeps="texts",
+        rank=33,
+        family="capture",
+        unit="item",
+    )
 )
 register(
     Format(
@@ -66,6 +74,8 @@ register(
         (),
         partial(read_captures, read_any),
         keeps="texts",
+        rank=35,
+        family="capture",
         options=frozenset({"encoding"}),
         unit="response",
     )

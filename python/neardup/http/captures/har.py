@@ -204,6 +204,13 @@ def _body(
 
 register(
     Format(
-        "har", "HAR", (".har",), partial(read_captures, read_har), keeps="texts", unit="response"
+        "har",
+        "HAR",
+        (".har",),
+        partial(read_captures, read_har),
+        keeps="texts",
+        rank=31,
+        family="capture",
+        unit="response",
     )
 )

@@ -15,7 +15,7 @@ from neardup.files.reading import document
 from neardup.files.reading.bad_bytes import not_utf8
 from neardup.files.reading.blocks import blocks
 from neardup.files.reading.document import STDIN, record_too_long
-from neardup.files.reading.formats import SOURCES, Format, is_url, register
+from neardup.files.reading.formats import Format, is_url, register
 from neardup.files.reading.recognition import BODILESS, WAY_OUT, scanner_of
 from neardup.files.reading.records import BadRecordError, parse_record
 from neardup.http.captures.raw import last_response
@@ -276,7 +276,9 @@ register(
         (),
         partial(read_captures, read_httpx),
         keeps="lines",
+        rank=32,
+        family="capture",
         options=frozenset({"encoding"}),
-        written=(*SOURCES["jsonl"].endings, ".json"),
+        written=(".jsonl", ".ndjson", ".json"),
     )
 )

@@ -325,6 +325,8 @@ register(
         (),
         partial(read_captures, read_raw),
         keeps="texts",
+        rank=34,
+        family="capture",
         unit="response",
     )
 )

@@ -383,6 +383,14 @@ class _Records:
 
 register(
     Format(
-        "warc", "WARC", (".warc",), partial(read_captures, read_warc), keeps="lines", unit="record"
+        "warc",
+        "WARC",
+        (".warc",),
+        partial(read_captures, read_warc),
+        keeps="lines",
+        rank=30,
+        family="capture",
+        unit="record",
+        record_start=b"WARC/",
     )
 )

@@ -7,10 +7,10 @@ from pathlib import PurePosixPath
 from neardup.files.documents import sandbox
 from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.documents.sandbox import DocumentTooLongError
-from neardup.files.documents.whole_files import KINDS
+from neardup.files.documents.whole_files import KINDS, content_of
 from neardup.files.reading import encodings
 from neardup.files.reading.document import GZIP, ZSTD
-from neardup.files.reading.formats import ENDINGS, content_of
+from neardup.files.reading.formats import ENDINGS
 
 # Longer texts are for the command line.
 MOST_CHARACTERS = 2_000_000
