@@ -26,12 +26,11 @@ if TYPE_CHECKING:
     from neardup.near.pairs import JoinPlan, pairs, pairs_plan
     from neardup.near.search import SearchIndex, search
     from neardup.service.client import AsyncClient, Client, ServiceError
+    from neardup.text.comparison import Comparison, Passage, Shared, compare, shared, similarity
     from neardup.text.explain import Explanation, explain
     from neardup.text.features import Feature
     from neardup.text.fingerprint import Fingerprints, distance, fingerprint, fingerprints
-    from neardup.text.passages import Passage, Shared, shared
     from neardup.text.recipe import Recipe
-    from neardup.text.similarity import Comparison, compare, similarity
 
 __all__ = [
     "AsyncClient",
@@ -97,12 +96,11 @@ _MODULES = {
     "near.pairs": "JoinPlan pairs pairs_plan",
     "near.search": "SearchIndex search",
     "service.client": "AsyncClient Client ServiceError",
+    "text.comparison": "Comparison Passage Shared compare shared similarity",
     "text.explain": "Explanation explain",
     "text.features": "Feature",
     "text.fingerprint": "Fingerprints distance fingerprint fingerprints",
-    "text.passages": "Passage Shared shared",
     "text.recipe": "Recipe",
-    "text.similarity": "Comparison compare similarity",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 

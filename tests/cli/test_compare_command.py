@@ -10,7 +10,7 @@ import pytest
 
 import neardup as nd
 from helpers.html_page import check_harmless
-from neardup.text.passages import MOST_BRIDGE, MOST_MINIMUM
+from neardup.text.comparison import MAX_BRIDGE, MAX_MINIMUM
 
 LEFT = "The library on the square opens at nine in the morning and closes at six in the evening."
 RIGHT = LEFT.replace("six", "seven") + " Cards are free."
@@ -64,7 +64,7 @@ def test_what_counts_as_a_passage(run: Callable[..., Any]) -> None:
     assert passages("--bridge", "0") == [(14, True)]
     assert passages("--bridge", "0", "--min-words", "3") == [(14, True), (3, True)]
     assert passages("--min-words", "18") == []
-    most = (str(MOST_MINIMUM), str(MOST_BRIDGE))
+    most = (str(MAX_MINIMUM), str(MAX_BRIDGE))
     assert passages("--min-words", most[0], "--min-chars", most[0], "--bridge", most[1]) == []
     han = "我们今天讨论自然语言处理"
     ran = run("compare", "--text", han, f"他{han}", "--min-chars", 12)
@@ -75,7 +75,7 @@ def test_what_counts_as_a_passage(run: Callable[..., Any]) -> None:
 def test_long_texts_are_compared_coarsely_and_it_says_so(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = importlib.import_module("neardup.text.similarity")
+    module = importlib.import_module("neardup.text.comparison")
     monkeypatch.setattr(module, "compare", lambda *a, **k: nd.compare(*a, **k, deadline=1e-6))
     text = " ".join(f"w{n % 997}" for n in range(60_000))
     ran = run("compare", "--text", text, text + " x")

@@ -92,7 +92,7 @@ def test_what_is_not_loaded(tmp_path: Path) -> None:
             "neardup.collection",
         }
     found = loaded(tmp_path, "compare", "a", "b")
-    assert "neardup.text.similarity" in found
+    assert "neardup.text.comparison" in found
     others = {f"neardup.cli.{name}" for name in (*ALL, "job") if name != "compare"}
     assert not found & {
         *HEAVY,

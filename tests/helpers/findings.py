@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from neardup.copying.findings import Copying, Figures, Finding, Ignored, Rule, Source
-from neardup.text.passages import Passage
+from neardup.text.comparison import Passage
 
 TEXT = "alpha beta gamma delta epsilon zeta eta theta iota kappa"
 

@@ -15,8 +15,8 @@ from neardup import jobs
 from neardup.jobs import report as reporting
 from neardup.jobs import threshold_sample
 from neardup.jobs.report import fold_of
+from neardup.near.matches import LEAST_SHARE, OF_EACH, PairSample, shuffled
 from neardup.near.question import question
-from neardup.near.sample import LEAST_SHARE, OF_EACH, PairSample, shuffled
 
 WORDS = TEXT.split()
 # Less and less of the same text.

@@ -17,7 +17,7 @@ import neardup as nd
 from helpers import borderline_pairs
 from helpers.timing import assert_linear
 from near.test_dedup import corpora, sample
-from neardup.near.pair_graph import connected, star
+from neardup.near.clusters import connected, star
 from reference.dedup import labels, near_pairs, order_of
 
 STEPS = [0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 1 - 1e-9]

@@ -18,12 +18,11 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.engines import engine
-from neardup.near import judge
+from neardup.near import corpus
 from neardup.near.corpus import texts_in_memory
-from neardup.near.join import SketchJoin
+from neardup.near.join import DIGEST, RadiusJoin, SketchJoin
 from neardup.near.matches import SIDES, SIMILARITY_BINS, MatchCounts, Matches
 from neardup.near.question import Question, question
-from neardup.near.radius import DIGEST, RadiusJoin
 from reference.dedup import labels
 
 RECIPE = nd.Recipe()
@@ -256,7 +255,7 @@ def test_more_pairs_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     (whole,) = matched(texts, asked).pairs()
     assert len(whole.left) > 6
     for size in (1, 3):
-        monkeypatch.setattr(judge, "BATCH", size)
+        monkeypatch.setattr(corpus, "BATCH", size)
         ticks: list[int] = []
         # Each stage counts for itself: first tables, then pairs.
         begun = partial(_forget, ticks)

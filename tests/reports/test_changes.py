@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.reports.differences import Changes, WorkBudget, changes
-from neardup.text.passages import Passage
+from neardup.text.comparison import Passage
 
 
 def changed(left: str, right: str, steps: int = 10_000) -> tuple[list[str], list[str]] | None:

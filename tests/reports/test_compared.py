@@ -16,7 +16,7 @@ from helpers.html_page import check_harmless
 from neardup.copying.findings import Ignored
 from neardup.reports import LANGUAGES, ComparisonReport, comparison, render_comparison
 from neardup.reports.catalogue import Wording
-from neardup.text.passages import Passage
+from neardup.text.comparison import Passage
 
 LEFT = "one two three four five six seven eight nine ten"
 RIGHT = "eight nine ten and then one two three four five"

@@ -15,7 +15,7 @@ from helpers.html_page import Page, check_harmless
 from neardup.copying.findings import Copying, Finding, Ignored, Source
 from neardup.reports import CopyingReport, network, render_file, render_folder
 from neardup.reports import copying as pages
-from neardup.text.passages import Passage
+from neardup.text.comparison import Passage
 
 REPORT = CopyingReport(copying())
 

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup import _core
-from neardup.text.passages import BRIDGE, MIN_CHARS, MIN_WORDS, Passage, shared, sharing, turned
+from neardup.text.comparison import (
+    BRIDGE,
+    MIN_CHARS,
+    MIN_WORDS,
+    Passage,
+    passage_options,
+    shared,
+    swap_sides,
+)
 from reference import passages as naive
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "then", "it", "went"]
@@ -98,9 +106,9 @@ def test_turned_round_it_is_the_same(texts: tuple[str, str]) -> None:
     on, back = shared(*texts), shared(*reversed(texts))
     assert sorted(rows(on)) == sorted((c, d, a, b, n, exact) for a, b, c, d, n, exact in rows(back))
     assert (on.coverage_left, on.containment_left) == (back.coverage_right, back.containment_right)
-    question = sharing(MIN_WORDS, MIN_CHARS, BRIDGE, None)
+    question = passage_options(MIN_WORDS, MIN_CHARS, BRIDGE, None)
     a, b = texts
-    assert turned(_core.shared(a, b, question)) == _core.shared(b, a, question)
+    assert swap_sides(_core.shared(a, b, question)) == _core.shared(b, a, question)
 
 
 def grams(text: str, minimum: int) -> set[tuple[Any, ...]]:

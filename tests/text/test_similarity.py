@@ -16,8 +16,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 import neardup as nd
+from neardup.text.comparison import DEFAULT_SIMILARITY
 from neardup.text.features import features
-from neardup.text.similarity import DEFAULT_SIMILARITY
 from reference import fingerprint as reference
 
 VOCABULARY = [

@@ -15,8 +15,7 @@ from neardup.cli.console import printable, terminal
 from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, recipe_of
 
 if TYPE_CHECKING:
-    from neardup.text.passages import Passage
-    from neardup.text.similarity import Comparison
+    from neardup.text.comparison import Comparison, Passage
 
 SHOWN_PASSAGES = 10
 EXCERPT = 72
@@ -110,8 +109,8 @@ def command(
       neardup compare a.txt b.txt --html compared.html
       neardup compare --text "the cat sat on a mat" "the cat sat on the mat"
     """
-    from neardup.text import passages
-    from neardup.text.similarity import DEFAULT_SIMILARITY, compare
+    from neardup.text import comparison
+    from neardup.text.comparison import DEFAULT_SIMILARITY, compare
 
     if not text and left == right == "-":
         raise typer.BadParameter("standard input (-) can be read only once", param_hint="B")
@@ -121,9 +120,9 @@ def command(
     texts = (left, right) if text else (read(left), read(right))
     limit = DEFAULT_SIMILARITY if similarity is None else similarity
     sharing = {
-        "min_words": passages.MIN_WORDS if min_words is None else min_words,
-        "min_chars": passages.MIN_CHARS if min_chars is None else min_chars,
-        "bridge": passages.BRIDGE if bridge is None else bridge,
+        "min_words": comparison.MIN_WORDS if min_words is None else min_words,
+        "min_chars": comparison.MIN_CHARS if min_chars is None else min_chars,
+        "bridge": comparison.BRIDGE if bridge is None else bridge,
     }
     found = compare(texts[0], texts[1], chosen, similarity=limit, **sharing)
     ignored: compare_page.Sides = ((), ())

@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from neardup.copying.findings import Ignored
-    from neardup.text.similarity import Comparison
+    from neardup.text.comparison import Comparison
 
     # Of the left text and of the right one.
     Sides = tuple[Sequence[Ignored], Sequence[Ignored]]

@@ -15,7 +15,7 @@ from neardup.collection.errors import no_texts
 from neardup.collection.files import remove
 from neardup.collection.schema import CollectionSettings, DocumentCounts, StoredRow, unpacked
 from neardup.collection.store import Store
-from neardup.text.passages import MIN_CHARS, MIN_WORDS
+from neardup.text.comparison import MIN_CHARS, MIN_WORDS
 
 if TYPE_CHECKING:
     import numpy as np

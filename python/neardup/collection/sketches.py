@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from neardup import _core
 from neardup.collection.schema import StoredRow, unpacked
 from neardup.near.question import DEFAULT_RECALL
-from neardup.text.similarity import DEFAULT_SIMILARITY
+from neardup.text.comparison import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
     import numpy as np

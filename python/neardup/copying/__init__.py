@@ -14,7 +14,7 @@ The path of the data:
                   references, the author's own texts, text that many documents have.
 5. `findings`     counts the rest on the words of the document (`spans`) and holds the results.
 
-Comparing two texts is `neardup.text.passages`; files, reports and the command line are above.
+Comparing two texts is `neardup.text.comparison`; files, reports and the command line are above.
 """
 
 __all__ = ["check", "documents", "findings", "rules"]

@@ -12,7 +12,7 @@ from neardup.copying.comparisons import Comparisons
 from neardup.copying.documents import CheckedDocument, parse_documents
 from neardup.copying.findings import Copying
 from neardup.copying.rules import Rules
-from neardup.text.passages import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, sharing
+from neardup.text.comparison import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, passage_options
 from neardup.text.recipe import as_recipe
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def check_rules(
         common=None if common is None else check_int("common", common, 1, 1 << 31),
         own=frozenset(_check_strings("own", own)),
         exclude=frozenset(_check_strings("exclude", exclude)),
-        limits=sharing(min_words, min_chars, bridge, deadline),
+        limits=passage_options(min_words, min_chars, bridge, deadline),
         recipe=as_recipe(recipe),
     )
 

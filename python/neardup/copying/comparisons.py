@@ -10,7 +10,7 @@ from neardup import _core
 from neardup.copying.candidates import Runs
 from neardup.copying.findings import EqualSpans, covered_spans
 from neardup.copying.spans import Span, WordSpans
-from neardup.text.passages import Passage, turned
+from neardup.text.comparison import Passage, swap_sides
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,7 +125,7 @@ class Comparisons:
                 self._overlaps.clear()
             overlap = swapped = Overlap(result)
             if self._among:
-                other = turned(result)
+                other = swap_sides(result)
                 if other[:2] != result[:2]:
                     swapped = Overlap(other)
                     self._overlaps[tuple(other[0]), tuple(other[1])] = swapped, overlap

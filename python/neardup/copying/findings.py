@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from neardup import _core
 from neardup.copying.spans import Span, SpanCounter, WordSpans
-from neardup.text.passages import MIN_CHARS, MIN_WORDS, Passage, sharing
+from neardup.text.comparison import MIN_CHARS, MIN_WORDS, Passage, passage_options
 
 # Why a span does not count.
 Rule = Literal["template", "quotation", "references", "common", "own"]
@@ -233,7 +233,7 @@ class Copying:
     @property
     def too_short(self) -> int:
         """The number of documents with too few words for a passage: nothing can be found there."""
-        limits = sharing(
+        limits = passage_options(
             self.settings.get("min_words", MIN_WORDS),
             self.settings.get("min_chars", MIN_CHARS),
             0,

@@ -17,7 +17,7 @@ from neardup import _core
 from neardup.copying.comparisons import DocumentComparison, Overlap, documents_per_word
 from neardup.copying.findings import FigureCounter, Finding, Ignored, Source, SourcePart
 from neardup.copying.spans import Span, WordSpans, merge_spans
-from neardup.text.passages import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, sharing
+from neardup.text.comparison import BRIDGE, DEADLINE, MIN_CHARS, MIN_WORDS, passage_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from neardup.copying.documents import CheckedDocument
     from neardup.copying.spans import Mask
+    from neardup.text.comparison import Comparison
     from neardup.text.recipe import Recipe
-    from neardup.text.similarity import Comparison
 
 # Quotation marks that differ at both ends. Titles (《》) are not quotations.
 CLOSING_MARKS = {"“": "”", "„": "“”", "「": "」", "『": "』", "«": "»", "﹁": "﹂", "﹃": "﹄"}
@@ -255,7 +255,7 @@ def without_templates(
     >>> without_templates(compare(*texts), *texts, [form]).comparison.coverage_left
     0.0
     """
-    limits = sharing(min_words, min_chars, bridge, deadline)
+    limits = passage_options(min_words, min_chars, bridge, deadline)
     equal = _core.shared(a, b, limits)[1]
     sides = []
     for text, at in ((a, 1), (b, 3)):

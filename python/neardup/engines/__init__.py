@@ -69,6 +69,6 @@ def engine(name: str = "local", master: str | None = None) -> Engine:
             f"master is {master!r}, which is for Spark, and the engine is {name!r}; add --engine "
             "spark, or leave it out"
         )
-    from neardup.near.local import Local
+    from neardup.near.join import Local
 
     return Local()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.near.sample import shuffled
+from neardup.near.matches import shuffled
 
 if TYPE_CHECKING:
     import numpy as np

@@ -30,11 +30,10 @@ from neardup.jobs.options import (
 from neardup.jobs.prefetch import ahead
 from neardup.jobs.spool import MOST_OPEN, Spool, SpooledCorpus, bounds_of, open_corpus
 from neardup.jobs.work_folder import STATE, Stamp, size, stamp
-from neardup.near.clusters import Linkage, check_linkage
 from neardup.near.corpus import made_for
 from neardup.near.keep import Keep
-from neardup.near.question import question
-from neardup.near.sample import PairSample
+from neardup.near.matches import PairSample
+from neardup.near.question import Linkage, check_linkage, question
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from neardup.files.reading.batch import Reading
-from neardup.near.clusters import Linkage
+from neardup.near.question import Linkage
 from neardup.text.fingerprint import RecipeLike
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from neardup import reports
 from neardup.jobs.job import Job
 from neardup.jobs.options import NEARLY_ALL
 from neardup.jobs.threshold_sample import ThresholdSample, floor_of, wider_look
-from neardup.near.sample import STEPS, SampledPair
+from neardup.near.matches import STEPS, SampledPair
 from neardup.reports import Histogram, JobReport, Said, Shown, ShownCluster, ShownPair
 from neardup.reports.shell import percent
 from neardup.text.recipe import Recipe

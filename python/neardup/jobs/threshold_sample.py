@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.near.sample import STEPS, PairSample, shuffled
+from neardup.near.matches import STEPS, PairSample, shuffled
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._util.arrow import as_column, is_arrow, numbers, plain, values_of
 from neardup._util.numbers import check_int, check_threads
-from neardup.near.clusters import Linkage, check_linkage
+from neardup.near.clusters import PairGraph, gathered
 from neardup.near.keep import Keep
-from neardup.near.pair_graph import PairGraph, gathered
-from neardup.near.question import Question, question
+from neardup.near.question import Linkage, Question, check_linkage, question
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import as_recipe
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.near.judge import Judge
+    from neardup.near.corpus import Judge
     from neardup.near.matches import Clusters, Matches
 
 # Cosines of equal features may miss 1 by rounding.

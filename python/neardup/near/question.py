@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from neardup._util.numbers import check_fraction, check_int
-from neardup.text.similarity import DEFAULT_SIMILARITY
+from neardup.text.comparison import DEFAULT_SIMILARITY
+
+Linkage = Literal["connected", "star"]
 
 DEFAULT_RECALL = 0.99
 
@@ -38,3 +41,9 @@ def question(
     return Question(
         cosine, None, check_fraction("recall", DEFAULT_RECALL if recall is None else recall)
     )
+
+
+def check_linkage(linkage: object) -> None:
+    """Refuses an unknown linkage."""
+    if linkage not in get_args(Linkage):
+        raise ValueError(f'linkage is {linkage!r}; it must be "connected" or "star"')

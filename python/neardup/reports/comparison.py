@@ -19,7 +19,7 @@ from neardup.reports.shell import (
     script,
     share,
 )
-from neardup.text.passages import Passage
+from neardup.text.comparison import Passage
 
 SHOWN_CHARACTERS = 3_000_000
 # More numbers than this nobody follows, and browsers grow slow.

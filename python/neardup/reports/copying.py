@@ -26,7 +26,7 @@ from neardup.reports.shell import (
     script,
     share,
 )
-from neardup.text.passages import Passage
+from neardup.text.comparison import Passage
 
 INDEX = "index.html"
 # Documents in the table of the overview.

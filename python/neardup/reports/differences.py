@@ -12,7 +12,7 @@ from difflib import Match, SequenceMatcher
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from neardup.text.passages import Passage
+from neardup.text.comparison import Passage
 
 # Steps of comparison: so many take about a tenth of a second.
 PAIR_STEPS = 600_000

@@ -11,7 +11,7 @@ from neardup.reports.comparison import Figure, edits_of, equal_share, numbered, 
 from neardup.reports.differences import PAGE_STEPS, WorkBudget
 from neardup.reports.marked_text import MarkedPart, MarkedStretch, Measure, parts_of
 from neardup.reports.shell import Piece, cosine, line, number, share
-from neardup.text.passages import Passage
+from neardup.text.comparison import Passage
 
 NAMES = ("share", "unquoted", "largest")
 # Leads to a passage, by the rank of its source and its number.

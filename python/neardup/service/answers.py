@@ -11,10 +11,10 @@ from neardup.near.dedup import dedup
 from neardup.service import models
 from neardup.service.errors import Refusal, TooMany, UnknownDocument
 from neardup.service.state import Service
+from neardup.text.comparison import DEFAULT_SIMILARITY
+from neardup.text.comparison import compare as compared
 from neardup.text.explain import explain as explained
 from neardup.text.fingerprint import fingerprint
-from neardup.text.similarity import DEFAULT_SIMILARITY
-from neardup.text.similarity import compare as compared
 
 
 class Clustering(NamedTuple):

@@ -14,7 +14,7 @@ from neardup.service.pages import survey as surveys
 from neardup.service.pages.examples import Examples
 from neardup.service.pages.survey import STEPS, Survey, Surveyor, step_of
 from neardup.service.state import Service
-from neardup.text.similarity import similarity
+from neardup.text.comparison import similarity
 
 WORDS = [f"word{at}" for at in range(400)]
 

@@ -12,7 +12,7 @@ from neardup.engines.spark.rows import ALL, Rows, rows_of
 from neardup.engines.spark.sketching import quoted, sketched
 from neardup.engines.spark.storage import Storage
 from neardup.engines.spark.texts import Texts, TextSource
-from neardup.near.clusters import Linkage
+from neardup.near.question import Linkage
 from neardup.text.fingerprint import RecipeLike
 
 if TYPE_CHECKING:

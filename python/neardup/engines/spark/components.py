@@ -20,7 +20,7 @@ from neardup._util.arrow import values_of
 from neardup.engines.spark.batches import as_batch, gathered, longs
 from neardup.engines.spark.request import Limits
 from neardup.engines.spark.storage import Storage
-from neardup.near.pair_graph import connected
+from neardup.near.clusters import connected
 
 if TYPE_CHECKING:
     import pyarrow as pa

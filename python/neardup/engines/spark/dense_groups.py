@@ -25,7 +25,7 @@ from neardup.engines.spark.rows import ALL, REFERENCE, Rows
 from neardup.engines.spark.sketching import REGISTERS
 from neardup.engines.spark.texts import VERDICTS, strings, verdict_batch
 from neardup.near.corpus import texts_in_memory
-from neardup.near.local import Local
+from neardup.near.join import Local
 
 if TYPE_CHECKING:
     import numpy as np

@@ -25,12 +25,11 @@ from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
 from neardup.engines.spark.sketching import REGISTERS
 from neardup.engines.spark.storage import Storage
 from neardup.engines.spark.transfer import ship
-from neardup.near.clusters import Linkage
-from neardup.near.join import SketchJoin
-from neardup.near.judge import Verdicts
+from neardup.near.clusters import connected, gathered, star
+from neardup.near.corpus import Verdicts
+from neardup.near.join import RadiusJoin, SketchJoin
 from neardup.near.matches import Clusters, Matches, Pairs
-from neardup.near.pair_graph import connected, gathered, star
-from neardup.near.radius import RadiusJoin
+from neardup.near.question import Linkage
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.engines.spark.batches import as_batch
 from neardup.engines.spark.errors import waited
-from neardup.near.corpus import judged_only
-from neardup.near.judge import Judge, Verdicts
+from neardup.near.corpus import Judge, Verdicts, judged_only
 from neardup.text.recipe import Recipe
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from neardup.engines.spark.dense_groups import near_in_groups
 from neardup.engines.spark.rows import REFERENCE, Rows, first_row
 from neardup.engines.spark.stars import LINKED, VERDICT, by_codes, by_pairs, by_texts
 from neardup.engines.spark.texts import Texts, judged, texts_of
-from neardup.near.clusters import Linkage
+from neardup.near.question import Linkage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from neardup._util.numbers import check_int
-from neardup.near.clusters import Linkage, check_linkage
 from neardup.near.keep import Keep
-from neardup.near.question import Question, question
+from neardup.near.question import Linkage, Question, check_linkage, question
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import Recipe, as_recipe
 

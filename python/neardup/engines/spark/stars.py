@@ -18,10 +18,9 @@ from neardup.engines.spark.buckets import words_of
 from neardup.engines.spark.request import SparkRequest
 from neardup.engines.spark.rows import Rows
 from neardup.engines.spark.texts import VERDICTS, strings, verdict_batch
-from neardup.near.clusters import clusters
+from neardup.near.clusters import clusters, star
 from neardup.near.corpus import texts_in_memory
-from neardup.near.local import Local
-from neardup.near.pair_graph import star
+from neardup.near.join import Local
 from neardup.text.fingerprint import Fingerprints
 
 if TYPE_CHECKING:

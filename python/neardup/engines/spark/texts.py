@@ -15,8 +15,7 @@ from neardup.engines.spark.batches import as_batch, gathered, longs, one
 from neardup.engines.spark.request import SparkRequest
 from neardup.engines.spark.rows import Rows
 from neardup.engines.spark.sketching import checksums, quoted, readable
-from neardup.near.corpus import judged_only
-from neardup.near.judge import Judge
+from neardup.near.corpus import Judge, judged_only
 
 if TYPE_CHECKING:
     import numpy as np

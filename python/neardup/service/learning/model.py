@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from neardup.service.learning.steps import WIDTHS, Refused, angle_share, recipe_for
+from neardup.text.comparison import similarity
 from neardup.text.fingerprint import fingerprint, fingerprints
-from neardup.text.similarity import similarity
 
 # In thousandths of the words, so that the steps are exact.
 SHARES = tuple(step / 1000 for step in range(0, 301, 5))

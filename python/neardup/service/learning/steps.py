@@ -11,11 +11,11 @@ from typing import Any
 
 from neardup._util.lazy import lazy
 from neardup._util.strings import digest
+from neardup.text.comparison import similarity
 from neardup.text.explain import Explanation, Row, explain, visible
 from neardup.text.features import Feature
 from neardup.text.presets import PRESETS
 from neardup.text.recipe import Recipe
-from neardup.text.similarity import similarity
 
 MAX_WORDS = 200
 MAX_TOKEN = 64

@@ -21,8 +21,7 @@ from neardup.service.pages import page_input, shell
 from neardup.service.pages.page_input import PageInput, Unanswerable, document_link
 from neardup.service.pages.text_cache import CachedText, TextCache
 from neardup.service.pages.upload import ACCEPTED, MOST_CHARACTERS
-from neardup.text.passages import Passage, shared
-from neardup.text.similarity import DEFAULT_SIMILARITY
+from neardup.text.comparison import DEFAULT_SIMILARITY, Passage, shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ from neardup.service.pages.marks import Mark, Marks, NotesError, Score, score
 from neardup.service.pages.page_input import document_link
 from neardup.service.pages.survey import Survey, Surveyor
 from neardup.service.worker_pool import Busy
-from neardup.text.similarity import DEFAULT_SIMILARITY
+from neardup.text.comparison import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -14,8 +14,8 @@ from neardup.service.pages.check import form_context
 from neardup.service.pages.marks import Marks, NotesError
 from neardup.service.pages.page_input import PageInput, Unanswerable, document_link
 from neardup.service.pages.text_cache import CachedText, TextCache
+from neardup.text.comparison import DEFAULT_SIMILARITY, Comparison, compare
 from neardup.text.fingerprint import fingerprint
-from neardup.text.similarity import DEFAULT_SIMILARITY, Comparison, compare
 
 if TYPE_CHECKING:
     from starlette.requests import Request

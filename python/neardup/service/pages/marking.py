@@ -16,8 +16,8 @@ from neardup.service.pages import page_input, shell
 from neardup.service.pages.marks import COLUMNS, VERDICTS, Mark, Marks, Verdict
 from neardup.service.pages.page_input import Unanswerable
 from neardup.service.pages.sign_in import following
+from neardup.text.comparison import similarity
 from neardup.text.fingerprint import distance, fingerprint
-from neardup.text.similarity import similarity
 
 if TYPE_CHECKING:
     from starlette.requests import Request
