@@ -256,7 +256,7 @@ def test_many_alike_under_few_keys(tmp_path: Path) -> None:
         {"jobs.spool.MOST_OPEN": 1, "jobs.job.MOST_OPEN": 1},
         # Tables that go by a file.
         {
-            "engines.spark.shipping.MOST_IN_PLAN": 100,
+            "engines.spark.transfer.MOST_IN_PLAN": 100,
             "engines.spark.judging.ROUND": 2000,
             "engines.spark.judging.PAIRS": 7,
         },

@@ -157,14 +157,14 @@ def test_a_changed_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 SLOW = """
     import sys, time
     from neardup import cli
-    from neardup.jobs import units
+    from neardup.engines.spark import input_units
 
     def slowly(*arguments):
         print("begun", flush=True)
         time.sleep(600)
         yield
 
-    units._pieces = slowly
+    input_units._pieces = slowly
     cli.main(["dedup", "in.jsonl", "-o", "out.jsonl", "--engine", "spark"])
 """
 
@@ -301,9 +301,9 @@ def test_a_jvm_stopped_by_ctrl_c(moment: str, large: Path) -> None:
 ENDLESS = """
     import sys
     from neardup.cli import main
-    from neardup.engines.spark import trial
+    from neardup.engines.spark import probe
 
-    trial.LIMIT = float(sys.argv[1])
+    probe.LIMIT = float(sys.argv[1])
     sys.argv = ["neardup", "dedup", "in", "-o", "out.jsonl"]
     sys.argv += ["--engine", "spark", "--master", "local[2]"]
     main()
