@@ -12,10 +12,9 @@ from xml.sax.saxutils import escape
 import pyarrow as pa
 
 from neardup.files.reading import Batch, Reading, Unreadable, read_batches
-from neardup.http.masks import MASKS, VIEWS
-from neardup.text.views import Viewing
+from neardup.text.views import MASKS, VIEWS, Viewing
 
-VIEWING = Viewing(tuple(VIEWS), tuple(MASKS))
+VIEWING = Viewing(VIEWS, MASKS)
 
 
 def read(path: Path | str, **options: Any) -> tuple[list[Batch], list[str], list[str]]:

@@ -13,7 +13,7 @@ import neardup as nd
 from helpers.made_captures import made
 from neardup.http import features
 from neardup.http.messages import Response
-from neardup.http.views import Views
+from neardup.http.views import ViewBuilder
 from neardup.text.features import Feature
 from neardup.text.features import features as features_of
 
@@ -34,7 +34,7 @@ def test_features_of_a_response() -> None:
     found = {feature.token: feature for feature in features(response)}
     assert isinstance(found["status=200"], Feature)
     assert {"header=server=nginx", "title: hello", "path=p.lead", "line"} <= set(found)
-    text = Views(HTTP.viewing()).masked(response).text
+    text = ViewBuilder(HTTP.viewing()).build_masked(response).text
     assert features(response) == features_of(text, HTTP)
     assert nd.fingerprint(features(response), HTTP) == nd.fingerprint(text, HTTP)
     assert list(nd.fingerprints([features(response)], HTTP)) == [nd.fingerprint(text, HTTP)]
@@ -106,7 +106,7 @@ def test_versions_paths_and_the_way_there_do_not_matter() -> None:
 def test_kinds_of_made_captures_are_found() -> None:
     """Two kinds in one cluster are worse than one in two: few pairs of strangers are alike."""
     found = made(7, count=500)
-    views = Views(HTTP.viewing()).views_of([one.response for one in found])[0].to_pylist()
+    views = ViewBuilder(HTTP.viewing()).build([one.response for one in found])[0].to_pylist()
     near = far = strangers = 0
     for left, right in combinations(range(0, len(found), 2), 2):
         reached = HTTP.pipeline.similarity(views[left], views[right]) >= 0.85

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from neardup.http.labels import OWN, Labels, Rule, Seen, _known, read_rules, seen_of
+from neardup.http.labels import (
+    BUILTIN_RULES,
+    Labels,
+    Rule,
+    RuleInput,
+    _builtin_rules,
+    read_rules,
+    rule_input,
+)
 
 LABELS = Labels.load()
 FORM = "tags 0html 1head 2title 1body 2form 3input 3input 3button"
@@ -26,7 +34,7 @@ def label_of(
     status: int, title: str, view: str, *, server: str = "", content_type: str = "text/html"
 ) -> tuple[str | None, str | None]:
     found = LABELS.label(
-        seen_of(view, status=status, title=title, server=server, content_type=content_type)
+        rule_input(view, status=status, title=title, server=server, content_type=content_type)
     )
     return (None, None) if found is None else (found.label, found.name)
 
@@ -400,7 +408,7 @@ def test_every_rule_says_why() -> None:
 
 def test_many_are_labelled_as_each_alone() -> None:
     seen = [
-        seen_of(view, status=status, title=title, content_type="text/html")
+        rule_input(view, status=status, title=title, content_type="text/html")
         for status, title, view, _, _ in CASES
     ]
     together = LABELS.find(seen).tolist()
@@ -414,12 +422,12 @@ def test_nothing_gives_nothing() -> None:
 
 def test_the_longest_text_is_within_the_limit() -> None:
     labels = Labels([Rule(name="a", label="b", longest=3)])
-    assert labels.find([Seen(length=length) for length in (0, 3, 4)]).tolist() == [0, 0, -1]
+    assert labels.find([RuleInput(length=length) for length in (0, 3, 4)]).tolist() == [0, 0, -1]
 
 
 def test_patterns_take_linear_time() -> None:
     rule = Rule(name="slow", label="slow", text="(a+)+$", why="x")
-    labels, seen = Labels([rule]), Seen(text="a" * 28 + "!")
+    labels, seen = Labels([rule]), RuleInput(text="a" * 28 + "!")
     started = time.thread_time()
     assert labels.label(seen) is None
     # To go back for each "a" takes some ten seconds.
@@ -427,7 +435,7 @@ def test_patterns_take_linear_time() -> None:
 
 
 def test_long_text_is_looked_at_from_its_beginning() -> None:
-    seen = seen_of("text needle\n" + "text hay\n" * 100_000)
+    seen = rule_input("text needle\n" + "text hay\n" * 100_000)
     assert len(seen.text) == 4000
     assert seen.length > 300_000
     assert Labels([Rule(name="a", label="b", text="needle")]).label(seen)
@@ -451,9 +459,9 @@ def test_own_rules_come_first_and_may_replace(tmp_path: Path) -> None:
     )
     labels = Labels.load(own)
     assert len(labels.rules) == len(LABELS.rules) + 1
-    assert labels.label(Seen(status=404)).label == "gone"  # type: ignore[union-attr]
-    assert labels.label(Seen(status=404, title="Acme")).label == "ours"  # type: ignore[union-attr]
-    assert labels.label(Seen(status=200, title="Acme", text="Beta")) is None
+    assert labels.label(RuleInput(status=404)).label == "gone"  # type: ignore[union-attr]
+    assert labels.label(RuleInput(status=404, title="Acme")).label == "ours"  # type: ignore[union-attr]
+    assert labels.label(RuleInput(status=200, title="Acme", text="Beta")) is None
 
 
 @pytest.mark.parametrize(
@@ -495,29 +503,29 @@ def test_two_rules_of_a_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_kind_of_a_body() -> None:
-    assert seen_of("body image/png 14").body == "image/png"
-    assert seen_of("body empty").body == "empty"
-    assert seen_of("body empty", content_type="text/html").body == "empty"
-    assert seen_of("title a\nbody text/html 12").body == "html"
-    assert seen_of("body application/json").body == "json"
-    assert seen_of("body unknown", content_type="odd").body == "unknown"
-    assert seen_of("tags 0html\ntext a").body == "html"
-    assert seen_of("keys a:number").body == "json"
-    assert seen_of("text a", content_type="text/html; charset=x").body == "html"
-    assert seen_of("text a", content_type="application/xhtml+xml").body == "html"
-    assert seen_of("text a", content_type="application/problem+json").body == "json"
-    assert seen_of("text a", content_type="application/jsonp").body == "text"
-    assert seen_of("text a").body == "text"
-    assert seen_of("status 200").body == ""
+    assert rule_input("body image/png 14").body == "image/png"
+    assert rule_input("body empty").body == "empty"
+    assert rule_input("body empty", content_type="text/html").body == "empty"
+    assert rule_input("title a\nbody text/html 12").body == "html"
+    assert rule_input("body application/json").body == "json"
+    assert rule_input("body unknown", content_type="odd").body == "unknown"
+    assert rule_input("tags 0html\ntext a").body == "html"
+    assert rule_input("keys a:number").body == "json"
+    assert rule_input("text a", content_type="text/html; charset=x").body == "html"
+    assert rule_input("text a", content_type="application/xhtml+xml").body == "html"
+    assert rule_input("text a", content_type="application/problem+json").body == "json"
+    assert rule_input("text a", content_type="application/jsonp").body == "text"
+    assert rule_input("text a").body == "text"
+    assert rule_input("status 200").body == ""
     images = Labels([Rule(name="a", label="b", body=["image/"])])
-    assert images.label(seen_of("body image/png 14"))
-    assert not images.label(seen_of("body imagery 14"))
+    assert images.label(rule_input("body image/png 14"))
+    assert not images.label(rule_input("body imagery 14"))
 
 
 def test_the_file_of_rules_is_in_the_package() -> None:
-    assert OWN.is_file()
+    assert BUILTIN_RULES.is_file()
     # Each pattern is tried here, and not again whenever they are loaded.
-    assert tuple(read_rules(OWN)) == LABELS.rules
+    assert tuple(read_rules(BUILTIN_RULES)) == LABELS.rules
 
 
 def test_known_patterns_are_not_tried_again(
@@ -527,6 +535,6 @@ def test_known_patterns_are_not_tried_again(
     monkeypatch.setattr("neardup.http.labels._check_pattern", lambda *given: tried.append(given[1]))
     own = tmp_path / "own.toml"
     own.write_text('[[rule]]\nname = "a"\nlabel = "b"\ntitle = "bees"\n')
-    _known.cache_clear()
+    _builtin_rules.cache_clear()
     assert len(Labels.load(own).rules) == len(LABELS.rules) + 1
     assert tried == ["bees"]

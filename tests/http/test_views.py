@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup import Recipe, _core
-from neardup.http.masks import MASKS, VIEWS
+from neardup.http.columns import column_value
 from neardup.http.messages import Response
-from neardup.http.views import Views, group_of, utf8_body
-from neardup.text.views import Viewing
+from neardup.http.views import ViewBuilder, utf8_body
+from neardup.text.views import MASKS, VIEWS, Viewing
 from reference.views import view as plain_view
 
-ALL = Views(Viewing(tuple(VIEWS), tuple(MASKS)))
+ALL = ViewBuilder(Viewing(VIEWS, MASKS))
 URL = "https://www.example.com/shop/item-12"
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
@@ -111,7 +111,7 @@ JSON = st.recursive(
 
 
 def text_of(body: bytes, headers: tuple[tuple[str, str], ...] = HTML, url: str = URL) -> str:
-    return ALL.masked(Response(url=url, status=200, headers=headers, body=body)).text
+    return ALL.build_masked(Response(url=url, status=200, headers=headers, body=body)).text
 
 
 @given(body=PAGES, headers=HEADERS)
@@ -166,24 +166,24 @@ def test_many_are_made_at_once_in_their_order() -> None:
         Response(url=URL, status=200 + at, headers=HTML, body=f"<title>T{at}</title><p>x".encode())
         for at in range(300)
     ]
-    texts, titles = ALL.views_of(responses)
+    texts, titles = ALL.build(responses)
     assert texts.type == pa.large_string()
     texts.validate(full=True)
     assert titles == [f"T{at}" for at in range(300)]
-    assert texts.to_pylist() == [ALL.masked(each).text for each in responses]
-    assert ALL.views_of([])[0].to_pylist() == []
+    assert texts.to_pylist() == [ALL.build_masked(each).text for each in responses]
+    assert ALL.build([])[0].to_pylist() == []
 
 
 def test_one_thread_makes_the_same() -> None:
     responses = [Response(body=f"<p>{at}".encode(), headers=HTML) for at in range(50)]
-    one = Views(ALL.viewing, threads=1)
-    assert one.views_of(responses)[0].equals(ALL.views_of(responses)[0])
+    one = ViewBuilder(ALL.viewing, threads=1)
+    assert one.build(responses)[0].equals(ALL.build(responses)[0])
 
 
 def test_the_title_is_known_whatever_views_are_made() -> None:
-    views = Views(Viewing(("status",), ()))
+    views = ViewBuilder(Viewing(("status",), ()))
     response = Response(status=404, headers=HTML, body=b"<head><title> A &amp;\nB </title></head>")
-    texts, titles = views.views_of([response])
+    texts, titles = views.build([response])
     assert (texts.to_pylist(), titles) == (["status 404"], ["A & B"])
 
 
@@ -207,8 +207,8 @@ def test_a_group_is_the_first_line(within: str | None, group: str | None) -> Non
         headers=(("Server", "nginx"),),
         extra={"cdn_name": "some cdn"},
     )
-    assert group_of(response, within) == group
-    text = Views(Viewing(("status",), (), within)).masked(response).text
+    assert within is None or column_value(response, within) == group
+    text = ViewBuilder(Viewing(("status",), (), within)).build_masked(response).text
     *first, last = text.split("\n")
     assert last == "status 200"
     assert len(first) == (group is not None)
@@ -232,10 +232,10 @@ def test_groups_are_apart_whatever_a_recipe_makes_of_their_names(within: str) ->
     recipe = Recipe.preset("http")
     page = b"<title>Some page</title><p>With some words"
     responses = [Response(url=name, body=page, extra={"env": name}) for name in names]
-    texts = Views(recipe.viewing(within)).views_of(responses)[0].to_pylist()
+    texts = ViewBuilder(recipe.viewing(within)).build(responses)[0].to_pylist()
     for left, right in itertools.combinations(texts, 2):
         assert nd.similarity(left, right, recipe) == 0
-    again = Views(recipe.viewing(within)).views_of(responses)[0].to_pylist()
+    again = ViewBuilder(recipe.viewing(within)).build(responses)[0].to_pylist()
     assert again == texts
 
 
@@ -243,22 +243,22 @@ def test_a_body_that_is_not_there_is_told_by_its_type_and_title() -> None:
     absent = Response(
         url=URL, headers=HTML, is_whole=False, length=5000, title=f"Shop\n at {URL}, 2026-11-17"
     )
-    made = ALL.masked(absent)
+    made = ALL.build_masked(absent)
     assert made.text.endswith("\ntitle Shop at ‹echo›, ‹date›")
     assert made.title == f"Shop at {URL}, 2026-11-17"
-    assert ALL.views_of([absent])[1] == [made.title]
-    bodies = Views(Viewing(("body",), ()))
-    assert bodies.masked(absent).text == "body text/html 12"
-    assert ALL.masked(Response(is_whole=False)).text == "body unknown"
-    assert ALL.masked(Response(is_whole=False, length=-1)).text == "body unknown"
-    assert ALL.masked(Response(title="told")).text == "body empty"
+    assert ALL.build([absent])[1] == [made.title]
+    bodies = ViewBuilder(Viewing(("body",), ()))
+    assert bodies.build_masked(absent).text == "body text/html 12"
+    assert ALL.build_masked(Response(is_whole=False)).text == "body unknown"
+    assert ALL.build_masked(Response(is_whole=False, length=-1)).text == "body unknown"
+    assert ALL.build_masked(Response(title="told")).text == "body empty"
 
 
 def test_where_the_answer_came_from_is_masked_too() -> None:
     response = Response(url=URL, final_url="https://login.example.org/sign-in-9", body=(
         b"At login.example.org, for www.example.com: https://login.example.org/sign-in-9"
     ))  # fmt: skip
-    assert ALL.masked(response).text == "text At ‹echo›, for ‹echo›: ‹echo›"
+    assert ALL.build_masked(response).text == "text At ‹echo›, for ‹echo›: ‹echo›"
 
 
 def test_the_name_of_a_line_is_never_masked() -> None:
@@ -278,11 +278,11 @@ def test_bodies_in_other_encodings_are_read_by_their_charset() -> None:
     page = "<title>您好</title><p>世界"
     for charset in ("gbk", "GB18030", "big5", "utf-16", "utf-32"):
         response = Response(headers=HTML, body=page.encode(charset), charset=charset)
-        assert ALL.masked(response).text.endswith("title 您好\ntags 0title 0p\ntext 世界")
+        assert ALL.build_masked(response).text.endswith("title 您好\ntags 0title 0p\ntext 世界")
     picture = Response(
         headers=(("Content-Type", "image/png"),), body=b"\x89PNG\r\n\x1a\n\0\0", charset="latin-1"
     )
-    assert ALL.masked(picture).text.endswith("body image/png 3")
+    assert ALL.build_masked(picture).text.endswith("body image/png 3")
     for charset in ("no such", "hex", "utf-8", "\0"):
         assert utf8_body(Response(body=b"zz", charset=charset)) == b"zz"
 
@@ -308,7 +308,7 @@ def test_bytes_that_are_no_text_are_not_decoded(
 
 def test_headers_that_are_no_unicode_do_no_harm() -> None:
     response = Response(url="http://a.example/\udce9", headers=(("X-\udce9", "\udcff"),), body=b"x")
-    assert "header x-" in ALL.masked(response).text
+    assert "header x-" in ALL.build_masked(response).text
 
 
 def test_wrong_types_are_refused() -> None:

@@ -17,8 +17,8 @@ from helpers import httpx_captures
 from helpers.processes import run_alone
 from neardup import jobs
 from neardup.files.reading import Reading
-from neardup.http.kinds import COLUMNS, _hosts
-from neardup.http.response_columns import ResponseColumns
+from neardup.http.columns import ResponseColumns
+from neardup.http.kinds import KIND_COLUMNS, _count_hosts
 from neardup.text.recipe import Recipe
 
 VIEWING = Recipe.preset("http").viewing()
@@ -47,7 +47,7 @@ def test_the_kinds_of_a_capture(tmp_path: Path, capture: Path) -> None:
     assert (summary.kinds, summary.alone) == (5, 1)
     assert summary.files == [str(out), str(kinds)]
     not_found, shop, api, empty, blog = found
-    assert list(not_found) == list(COLUMNS)
+    assert list(not_found) == list(KIND_COLUMNS)
     assert not_found["status"] == 404
     assert not_found["title"] == "404 Not Found"
     assert not_found["server"] == "nginx"
@@ -244,7 +244,7 @@ def test_a_capture_without_responses(tmp_path: Path) -> None:
     asked = jobs.Options(reading=reading, kinds=kinds)
     summary = jobs.cluster([str(tmp_path / "scan.jsonl")], out, asked)
     assert (summary.read, summary.kinds, summary.alone) == (0, 0, 0)
-    assert kinds.read_text().splitlines() == [",".join(COLUMNS)]
+    assert kinds.read_text().splitlines() == [",".join(KIND_COLUMNS)]
 
 
 def test_a_stopped_run_goes_on(tmp_path: Path, capture: Path) -> None:
@@ -303,10 +303,10 @@ def test_facts_are_taken_as_from_a_list(
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(-1, 4))))
-def test_hosts_are_counted_as_in_sets(rows: list[tuple[int, int]]) -> None:
+def test_count_hosts_are_counted_as_in_sets(rows: list[tuple[int, int]]) -> None:
     labels = np.array([min(label, len(rows) - 1) for label, _ in rows], dtype=np.int64)
     hosts = np.array([host for _, host in rows], dtype=np.int64)
-    found = _hosts(hosts, labels)
+    found = _count_hosts(hosts, labels)
     for label in range(len(rows)):
         there = {host for at, (_, host) in enumerate(rows) if labels[at] == label and host >= 0}
         assert found[label] == len(there)

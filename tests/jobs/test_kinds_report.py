@@ -19,9 +19,9 @@ from helpers import httpx_captures
 from helpers.html_page import check_harmless
 from neardup import jobs
 from neardup.files.reading import Reading
-from neardup.http.kinds import Kinds, kinds_of
+from neardup.http.columns import ResponseColumns
+from neardup.http.kinds import Kinds, kinds_of_clusters
 from neardup.http.labels import Labels
-from neardup.http.response_columns import ResponseColumns
 from neardup.jobs import kinds_report as module
 from neardup.jobs.kinds_report import chosen, sampled_of, spread, write_kinds_report
 from neardup.jobs.options import Summary
@@ -116,15 +116,15 @@ LABELS = [0, 0, 0, 3, 3, 5]
 def kinds(rows: list[tuple[str, int, str, str]], labels: list[int]) -> tuple[Kinds, Any, Any]:
     found, removed = found_of(labels)
     corpus: Any = responses(rows)
-    return kinds_of(corpus, found, removed, Labels.load()), found, removed
+    return kinds_of_clusters(corpus, found, removed, Labels.load()), found, removed
 
 
 def written(path: Path, rows: Any = ROWS, labels: Any = LABELS, **changed: Any) -> str:
     of, found, removed = kinds(rows, labels)
+    corpus: Any = of.corpus
     if "unreadable" in changed:
-        unreadable: Any = replace(of.corpus, unreadable=changed.pop("unreadable"))
-        of = replace(of, corpus=unreadable)
-    write_kinds_report(job_for(path, **changed), of, found, removed)
+        corpus = replace(corpus, unreadable=changed.pop("unreadable"))
+    write_kinds_report(job_for(path, **changed), corpus, of, found, removed)
     return path.read_text(encoding="utf-8")
 
 
@@ -205,9 +205,9 @@ def test_many_responses_take_little_time(tmp_path: Path) -> None:
     rows = [(f"h{at % 5000}", 200 + at % 7, f"title {at % 900}", "s") for at in range(many)]
     found, removed = found_of([at % 300 for at in range(many)])
     corpus: Any = responses(rows, batch=5000)
-    of = kinds_of(corpus, found, removed, Labels.load())
+    of = kinds_of_clusters(corpus, found, removed, Labels.load())
     started = time.process_time()
-    write_kinds_report(job_for(tmp_path / "kinds.html"), of, found, removed)
+    write_kinds_report(job_for(tmp_path / "kinds.html"), corpus, of, found, removed)
     assert time.process_time() - started < 10
 
 

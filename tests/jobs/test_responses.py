@@ -227,13 +227,13 @@ def test_views_are_made_on_the_cores_asked_for(
 ) -> None:
     from neardup.files.reading.jsonl import in_order
     from neardup.http.captures import reader
-    from neardup.http.views import Views
+    from neardup.http.views import ViewBuilder
 
     seen: set[int | None] = set()
     pools: list[object] = []
-    plain = Views.views_of
+    plain = ViewBuilder.build
 
-    def views_of(self: Views, responses: Any) -> Any:
+    def build(self: ViewBuilder, responses: Any) -> Any:
         seen.add(self._threads)
         return plain(self, responses)
 
@@ -241,7 +241,7 @@ def test_views_are_made_on_the_cores_asked_for(
         pools.append(arguments)
         return in_order(*arguments)
 
-    monkeypatch.setattr(Views, "views_of", views_of)
+    monkeypatch.setattr(ViewBuilder, "build", build)
     monkeypatch.setattr(reader, "in_order", counted)
     monkeypatch.setattr(reader, "BATCH_ROWS", 4)
     out = tmp_path / "out.jsonl"

@@ -17,7 +17,8 @@ from neardup.cli import captures, console, options
 
 if TYPE_CHECKING:
     from neardup.files.reading import Note, Reading, Report
-    from neardup.http.preview import Numbered, Preview
+    from neardup.http.messages import Response
+    from neardup.http.views import Preview
 
 DONE, UNREADABLE = 0, 3
 # Lines of a view, and characters of each, that are shown unless all are asked for.
@@ -87,7 +88,7 @@ def preview(
     """
     from neardup.cli.inputs import InputNotes, files_of, reading_of
     from neardup.http.labels import Labels
-    from neardup.http.preview import previews
+    from neardup.http.views import previews
 
     if n is not None and at is not None:
         raise typer.BadParameter("cannot be combined with --at", param_hint="-n")
@@ -98,7 +99,7 @@ def preview(
     notes, problems = InputNotes(quiet=quiet), console.problems_of(reading)
     files = files_of([file], reading, notes)
     found = _responses(files, reading, problems, notes)
-    chosen = (each for each in found if at is None or each.number == at)
+    chosen = (each for each in found if at is None or each[1] == at)
     shown = 0
     # A number is that of one response in each file.
     most = len(files) if at is not None else n or SHOWN
@@ -124,13 +125,13 @@ def masks(as_json: options.JsonOption = False) -> int:
 
     Each is on unless --no-mask NAME, or the recipe, switches it off.
     """
-    from neardup.http.masks import MASKS
+    from neardup.http.views import MASK_DESCRIPTIONS
 
     if as_json:
-        print(json.dumps(dict(MASKS), ensure_ascii=False))
+        print(json.dumps(dict(MASK_DESCRIPTIONS), ensure_ascii=False))
         return DONE
-    width = max(map(len, MASKS))
-    for name, sentence in MASKS.items():
+    width = max(map(len, MASK_DESCRIPTIONS))
+    for name, sentence in MASK_DESCRIPTIONS.items():
         print(f"{name:{width}}  {sentence}")
     return DONE
 
@@ -154,21 +155,15 @@ def list_labels(labels: LabelsOption = None, as_json: options.JsonOption = False
 
 def _responses(
     files: Sequence[str], reading: Reading, report: Report, note: Note
-) -> Iterator[Numbered]:
-    from neardup.files.reading import Unreadable, name_of
+) -> Iterator[tuple[str, int, Response]]:
+    from neardup.files.reading import name_of
     from neardup.files.reading.batch import Task
-    from neardup.files.reading.streams import DamagedError
-    from neardup.http.captures.any_capture import open_responses
-    from neardup.http.preview import Numbered
+    from neardup.http.captures.reader import read_responses
 
     for path in files:
         name = name_of(path)
-        try:
-            with open_responses(Task(path, reading, report, note)) as found:
-                for each in found:
-                    yield Numbered(f"{name}:{each.number}", each.number, each.response)
-        except DamagedError as damage:
-            report(Unreadable(name, None, str(damage)))
+        for each in read_responses(Task(path, reading, report, note)):
+            yield f"{name}:{each.number}", each.number, each.response
 
 
 def _show(found: Preview, *, full: bool, is_first: bool) -> None:

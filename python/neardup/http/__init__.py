@@ -1,4 +1,22 @@
-"""HTTP responses out of captures: WARC, HAR, JSON lines of httpx, XML of Burp, raw messages."""
+"""HTTP responses: read from captures, turned into views, labelled and summed up as kinds.
+
+A capture is a file of responses: WARC, HAR, JSON lines of httpx, XML of Burp, raw messages. The
+way of a response through this package:
+
+    captures  recognises the format of a file and registers it with `neardup.files`; a module for
+              each format reads its responses
+    messages  parses heads of HTTP/1.x; `Response` is what every reader yields
+    bodies    undoes chunks and compression, within a limit
+    views     turns a response into a text of named lines, volatile parts masked: the text that
+              jobs compare
+    columns   URL, host, status, title and so on, beside the view
+    labels    rules that say what kind of answer a response is; labels.toml has them
+    kinds     the table of clusters of responses, with their labels
+
+`responses` and `features` are for programs; `Response` is what they give and take. Importing this
+package loads neither NumPy nor Arrow. It compares nothing: fingerprints and similarity are in
+`neardup.text`, jobs on whole captures in `neardup.jobs`.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +26,21 @@ from collections.abc import Iterator
 from neardup.files.reading import Note, Reading, Report, Unreadable
 from neardup.files.reading.batch import Task
 from neardup.files.reading.expand import ignore
-from neardup.files.reading.streams import DamagedError
-from neardup.http.captures.any_capture import open_responses
-from neardup.http.features import features
 from neardup.http.messages import Response
+from neardup.http.views import features
 
-__all__ = ["Response", "features", "responses"]
+__all__ = [
+    "Response",
+    "bodies",
+    "captures",
+    "columns",
+    "features",
+    "kinds",
+    "labels",
+    "messages",
+    "responses",
+    "views",
+]
 
 
 def responses(
@@ -23,24 +50,20 @@ def responses(
     note: Note = ignore,
     max_document: int | None = None,
 ) -> Iterator[Response]:
-    """The responses of a capture, one by one, their bodies unchunked and unpacked.
+    """Yield the responses of a capture, their bodies unchunked and decompressed.
 
-    path          a file, also with .gz or .zst; what it holds is told by how it begins
-    report        is told of each record that gives no response, and reading goes on; without it
-                  the first one is a ValueError
-    note          is told, a sentence each, what was read in another way than one may expect
-    max_document  bytes that a body may have once it is unpacked [default: 256 MiB]
+    path          a file, also with .gz or .zst; its first bytes tell the format
+    report        called for each record that gives no response, then reading continues; without it
+                  the first such record raises ValueError
+    note          called with a sentence for each peculiarity, such as a truncated body
+    max_document  bytes that a decompressed body may have [default: 256 MiB]
     """
+    from neardup.http.captures.reader import read_responses
 
     def refuse(problem: Unreadable) -> None:
         raise ValueError(f"{problem}; pass report= to go on with the rest")
 
-    told = refuse if report is None else report
-    name = os.fspath(path)
-    task = Task(name, Reading(max_document=max_document, keeps=False), told, note)
-    with open_responses(task) as found:
-        try:
-            for each in found:
-                yield each.response
-        except DamagedError as damage:
-            told(Unreadable(name, None, str(damage)))
+    reading = Reading(max_document=max_document, keeps=False)
+    task = Task(os.fspath(path), reading, refuse if report is None else report, note)
+    for each in read_responses(task):
+        yield each.response

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from neardup._util.arrow import numbers, strings, values_of
-from neardup.http.labels import Labels, Rule, Seen, seen_of
+from neardup.http.labels import Labels, Rule, RuleInput, rule_input
 from neardup.near.clusters import numbered
 
 if TYPE_CHECKING:
@@ -16,19 +16,30 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.jobs.spool import SpooledCorpus
+    from neardup.http.columns import ResponseColumns
     from neardup.near.matches import Clusters
 
     Rows = NDArray[np.int64]
 
-# What a row of a response has beside its cluster.
-OF_RESPONSE = ("url", "status", "title", "server", "length")
-COLUMNS = (
+# Columns of a response in the output of `cluster`, beside its cluster.
+CLUSTER_COLUMNS = ("url", "status", "title", "server", "length")
+# Columns of the table of kinds.
+KIND_COLUMNS = (
     *("cluster", "size", "status", "title", "server", "shortest", "longest"),
     *("representative", "url", "hosts", "label", "rule", "similarity"),
 )
-# Kinds of which views are looked at, or rows made, at a time.
-BATCH = 1 << 12
+BATCH_ROWS = 1 << 12
+
+
+class ResponseCorpus(Protocol):
+    """The responses that were clustered: ids, views and columns by row."""
+
+    @property
+    def facts(self) -> ResponseColumns: ...
+
+    def ids_of(self, rows: Rows) -> pa.Array: ...
+
+    def text_of(self, row: int) -> str: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +47,14 @@ class Kinds:
     """The kinds, the largest first; each array has an element a kind.
 
     rows        of the representatives
-    cluster     its number, as `neardup cluster` has it
-    size        responses of this kind
-    shortest, longest   lengths of bodies in it, in bytes
-    hosts       different hosts; responses whose host is not known do not count
-    similarity  the lowest of any response to the representative; NaN where it is alone
+    cluster     its number in the output of `neardup cluster`
+    size        how many responses
+    shortest, longest   lengths of their bodies, in bytes
+    hosts       distinct hosts; unknown ones do not count
+    similarity  the lowest of any response to the representative; NaN for a single response
     """
 
-    corpus: SpooledCorpus
+    corpus: ResponseCorpus
     labels: Labels
     rows: Rows
     cluster: Rows
@@ -58,37 +69,38 @@ class Kinds:
 
     @cached_property
     def rules(self) -> NDArray[np.int32]:
-        """The number of the rule that labels each in `labels.rules`; -1 where none does."""
+        """For each kind the index of its rule in `labels.rules`; -1 if no rule matches."""
         import numpy as np
 
         found = np.full(len(self), -1, dtype=np.int32)
-        for start in range(0, len(self), BATCH):
-            found[start : start + BATCH] = self.labels.find(self._seen(start, start + BATCH))
+        for start in range(0, len(self), BATCH_ROWS):
+            stop = start + BATCH_ROWS
+            found[start:stop] = self.labels.find(self._rule_inputs(start, stop))
         return found
 
     def rule(self, at: int) -> Rule | None:
-        """The rule that labels a kind, by its place here."""
+        """Return the rule that labels the kind at an index."""
         number = int(self.rules[at])
         return None if number < 0 else self.labels.rules[number]
 
     def tables(self) -> Iterator[pa.Table]:
-        """All kinds in `COLUMNS`, some at a time."""
-        for start in range(0, len(self), BATCH):
-            yield self._table(start, min(start + BATCH, len(self)))
+        """Yield all kinds in `KIND_COLUMNS`, BATCH_ROWS at a time."""
+        for start in range(0, len(self), BATCH_ROWS):
+            yield self._table(start, min(start + BATCH_ROWS, len(self)))
 
-    def _seen(self, start: int, stop: int) -> list[Seen]:
-        """What rules look at: of the representatives only."""
+    def _rule_inputs(self, start: int, stop: int) -> list[RuleInput]:
+        """Return the input of the rules; only representatives are looked at."""
         rows = self.rows[start:stop]
         columns = self.corpus.facts.take(rows, "status", "title", "server", "content_type")
         return [
-            seen_of(
+            rule_input(
                 self.corpus.text_of(row),
                 status=status or 0,
                 title=title or "",
                 server=server or "",
-                content_type=kind or "",
+                content_type=content_type or "",
             )
-            for row, status, title, server, kind in zip(
+            for row, status, title, server, content_type in zip(
                 rows.tolist(), *(column.to_pylist() for column in columns), strict=True
             )
         ]
@@ -98,8 +110,9 @@ class Kinds:
         import pyarrow as pa
 
         rows = self.rows[start:stop]
-        facts = self.corpus.facts.take(rows, "status", "title", "server", "url")
-        status, title, server, url = facts
+        status, title, server, url = self.corpus.facts.take(
+            rows, "status", "title", "server", "url"
+        )
         rules = [self.rule(at) for at in range(start, stop)]
         similarity = self.similarity[start:stop]
         values = {
@@ -117,37 +130,39 @@ class Kinds:
             "rule": strings([None if rule is None else rule.name for rule in rules]),
             "similarity": numbers(similarity, np.isnan(similarity)),
         }
-        return pa.table([values[name] for name in COLUMNS], schema=schema())
+        return pa.table([values[name] for name in KIND_COLUMNS], schema=kinds_schema())
 
 
-def schema() -> pa.Schema:
-    """Of the table of kinds."""
+def kinds_schema() -> pa.Schema:
+    """Return the Arrow schema of the table of kinds."""
     import pyarrow as pa
 
-    kinds = {"similarity": pa.float64()}
-    kinds |= dict.fromkeys(
+    types = {"similarity": pa.float64()}
+    types |= dict.fromkeys(
         ("cluster", "size", "status", "shortest", "longest", "hosts"), pa.int64()
     )
-    return pa.schema([(name, kinds.get(name, pa.large_string())) for name in COLUMNS])
+    return pa.schema([(name, types.get(name, pa.large_string())) for name in KIND_COLUMNS])
 
 
-def kinds_of(corpus: SpooledCorpus, found: Clusters, removed: pa.Table, labels: Labels) -> Kinds:
-    """The kinds of response that clusters are.
+def kinds_of_clusters(
+    corpus: ResponseCorpus, found: Clusters, removed: pa.Table, labels: Labels
+) -> Kinds:
+    """Return the kinds of response that the clusters are.
 
-    removed  as `neardup.dedup.removed_table` has it: how near each is to its representative
+    removed  the table of `removed_table`: the similarity of each response to its representative
     """
     import numpy as np
 
-    own = found.labels
-    rows = np.flatnonzero(own == np.arange(len(own)))
-    sizes = np.bincount(own, minlength=len(own))
-    number = numbered(own)
+    roots = found.labels
+    rows = np.flatnonzero(roots == np.arange(len(roots)))
+    sizes = np.bincount(roots, minlength=len(roots))
+    number = numbered(roots)
     rows = rows[np.lexsort((number[rows], -sizes[rows]))]
     lengths = corpus.facts.number("length")
     shortest, longest = lengths.copy(), lengths.copy()
-    np.minimum.at(shortest, own, lengths)
-    np.maximum.at(longest, own, lengths)
-    lowest = np.full(len(own), np.nan)
+    np.minimum.at(shortest, roots, lengths)
+    np.maximum.at(longest, roots, lengths)
+    lowest = np.full(len(roots), np.nan)
     under, near = values_of(removed.column("dup_of")), values_of(removed.column("similarity"))
     np.fmin.at(lowest, under, near)
     return Kinds(
@@ -158,17 +173,17 @@ def kinds_of(corpus: SpooledCorpus, found: Clusters, removed: pa.Table, labels: 
         sizes[rows],
         shortest[rows],
         longest[rows],
-        _hosts(corpus.facts.codes("host"), own)[rows],
+        _count_hosts(corpus.facts.codes("host"), roots)[rows],
         lowest[rows],
     )
 
 
-def _hosts(hosts: Rows, labels: Rows) -> Rows:
-    """How many different hosts there are under each label."""
+def _count_hosts(hosts: Rows, roots: Rows) -> Rows:
+    """Return the number of distinct hosts under each root."""
     import numpy as np
 
     known = hosts >= 0
     # Both numbers in one, so that a pair is counted once.
-    many = int(hosts.max(initial=0)) + 1
-    pairs = np.unique(labels[known] * many + hosts[known])
-    return np.bincount(pairs // many, minlength=len(labels))
+    base = int(hosts.max(initial=0)) + 1
+    pairs = np.unique(roots[known] * base + hosts[known])
+    return np.bincount(pairs // base, minlength=len(roots))

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-OWN = Path(__file__).with_name("labels.toml")
+BUILTIN_RULES = Path(__file__).with_name("labels.toml")
 # Characters of text that patterns see: pages that are no content of their own are short.
-BEGINNING = 4000
+MAX_TEXT_CHARS = 4000
 # Conditions that are patterns; each but the text is a column of `Seen`.
 PATTERNS = ("title", "server", "headers", "tags", "keys", "text")
-CLASSES = {f"{digit}xx": range(100 * digit, 100 * digit + 100) for digit in range(1, 6)}
+STATUS_CLASSES = {f"{digit}xx": range(100 * digit, 100 * digit + 100) for digit in range(1, 6)}
 
 
-class Seen(NamedTuple):
+class RuleInput(NamedTuple):
     """What rules look at.
 
     headers     a line each, "name: value"; the value is empty where it is volatile
@@ -93,10 +93,10 @@ class Rule:
                 raise ValueError(f"{name} is {value!r}; it must be a list")
         for part in self.status:
             whole = isinstance(part, int) and not isinstance(part, bool)
-            if not (whole and 0 <= int(part) <= 999) and part not in CLASSES:
+            if not (whole and 0 <= int(part) <= 999) and part not in STATUS_CLASSES:
                 raise ValueError(
                     f"status has {part!r}; it must be numbers from 0 to 999, or "
-                    f"{', '.join(CLASSES)}"
+                    f"{', '.join(STATUS_CLASSES)}"
                 )
         for part in self.body:
             if not isinstance(part, str) or not part:
@@ -155,16 +155,16 @@ class Labels:
         """
         own = [rule for path in paths for rule in read_rules(path)]
         names = {rule.name for rule in own}
-        return cls([*own, *(rule for rule in _known() if rule.name not in names)])
+        return cls([*own, *(rule for rule in _builtin_rules() if rule.name not in names)])
 
-    def find(self, seen: Sequence[Seen]) -> NDArray[np.int32]:
+    def find(self, seen: Sequence[RuleInput]) -> NDArray[np.int32]:
         """For each response the number of its rule in `rules`; -1 where none holds."""
         import numpy as np
 
         found = np.full(len(seen), -1, dtype=np.int32)
         if not seen:
             return found
-        columns = dict(zip(Seen._fields, map(list, zip(*seen, strict=True)), strict=True))
+        columns = dict(zip(RuleInput._fields, map(list, zip(*seen, strict=True)), strict=True))
         arrays = {name: strings(columns[name]) for name in PATTERNS}
         status = np.array(columns["status"], dtype=np.int64)
         length = np.array(columns["length"], dtype=np.int64)
@@ -186,7 +186,7 @@ class Labels:
             found[rows] = number
         return found
 
-    def label(self, seen: Seen) -> Rule | None:
+    def label(self, seen: RuleInput) -> Rule | None:
         """The rule for one response; None if none holds."""
         number = int(self.find([seen])[0])
         return None if number < 0 else self.rules[number]
@@ -207,7 +207,7 @@ def _statuses(wanted: tuple[int | str, ...]) -> list[int]:
     return [
         number
         for part in wanted
-        for number in (CLASSES[part] if isinstance(part, str) else (part,))
+        for number in (STATUS_CLASSES[part] if isinstance(part, str) else (part,))
     ]
 
 
@@ -249,13 +249,13 @@ def _rule(path: str | os.PathLike[str], number: int, table: Any, is_tested: bool
 
 
 @cache
-def _known() -> tuple[Rule, ...]:
-    return tuple(read_rules(OWN, are_tested=True))
+def _builtin_rules() -> tuple[Rule, ...]:
+    return tuple(read_rules(BUILTIN_RULES, are_tested=True))
 
 
-def seen_of(
+def rule_input(
     view: str, *, status: int = 0, title: str = "", server: str = "", content_type: str = ""
-) -> Seen:
+) -> RuleInput:
     """What rules look at in a response: its view, and facts that a recipe may have left out."""
     parts: dict[str, list[str]] = {name: [] for name in ("header", "tags", "keys", "text", "body")}
     for name, value in lines_of(view):
@@ -263,14 +263,14 @@ def seen_of(
             parts[name].append(value)
     text = "\n".join(parts["text"])
     headers = (value.partition(" ") for value in parts["header"])
-    return Seen(
+    return RuleInput(
         status,
         title,
         server,
         "\n".join(f"{name}: {value}" for name, _, value in headers),
         " ".join(parts["tags"]),
         " ".join(parts["keys"]),
-        text[:BEGINNING],
+        text[:MAX_TEXT_CHARS],
         len(text),
         _kind(parts, content_type),
     )

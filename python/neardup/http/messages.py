@@ -1,4 +1,7 @@
-"""An HTTP response, wherever it was captured."""
+"""HTTP/1.x messages: `Response`, and the parser of heads.
+
+The parser is lenient: captures hold what servers sent, right or wrong.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,20 @@ Headers = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """A response with its body decoded: not chunked, not packed.
+    """A response with its body decoded: unchunked and decompressed.
 
-    url        of the request; "" if the capture does not tell
-    final_url  where the answer came from, if redirects were followed; else ""
-    status     0 if the capture does not tell
-    headers    names and values in the order they came; names as they were written
-    body       bytes; their encoding is that of `charset`
-    charset    a name Python knows, "utf-8" unless something tells another
-    ip         of the server; "" if the capture does not tell
-    length     of the body in bytes, not packed; of one that is not there what the capture tells,
-               0 if it does not
-    is_whole   the capture holds the body, which may be empty; False: there was one, or may have
-               been, and the capture has it not
-    title      what the capture calls the page; it counts where the body is not there
-    extra      what else the capture says of it, by the names it uses, as strings
+    url        of the request; "" if unknown
+    final_url  the URL after redirects, if they were followed; else ""
+    status     0 if unknown
+    headers    names and values in their order; names in their original case
+    body       bytes in the encoding `charset`
+    charset    a name Python knows; "utf-8" unless a header, the page or its bytes tell another
+    ip         of the server; "" if unknown
+    length     of the decompressed body in bytes; of a missing body the length that the capture
+               states, else 0
+    is_whole   whether the capture holds the body, which may be empty; False if a body is missing
+    title      the title that the capture states; used where the body is missing
+    extra      further columns of the capture, by their names there, as strings
     """
 
     url: str = ""
@@ -45,63 +47,65 @@ class Response:
 
     @property
     def host(self) -> str:
-        """Of the URL, in small letters, with the port where one is written."""
+        """The host of the URL in lower case, with the port if the URL has one."""
         try:
             parts = urlsplit(self.url)
             return parts.netloc.rpartition("@")[2].lower()
-        except ValueError:  # brackets that are no address
+        except ValueError:  # brackets without an address
             return ""
 
     def header(self, name: str) -> str:
-        """The first value of a header, whatever the case of its name; "" if there is none."""
+        """Return the first value of a header, in any case; "" if there is none."""
         name = name.lower()
         return next((value for key, value in self.headers if key.lower() == name), "")
 
     @property
     def text(self) -> str:
-        """The body as text; bytes that are none in its charset become U+FFFD."""
+        """The decoded body; invalid bytes become U+FFFD."""
         try:
             return self.body.decode(self.charset, "replace")
         except LookupError:
             return self.body.decode("utf-8", "replace")
 
 
-# HTTP/1.x messages as bytes: what their heads say. Lenient: captures hold what servers sent.
-
-# Servers refuse heads of a tenth of it; browsers give up earlier too.
-MOST_HEAD = 256 << 10
-MOST_HEADERS = 2000
-MOST_NAME = 256
-# A status line. HTTP/2 has none; tools write one for it.
-STATUS = re.compile(rb"HTTP/\d{1,2}(?:\.\d{1,2})?[ \t]+(\d{3})(?!\d)[ \t]*([^\r\n]*)\r?(?:\n|\Z)")
-REQUEST = re.compile(rb"([A-Z][A-Z-]{2,19}) ([^\s]{1,65536}) HTTP/\d(?:\.\d)?[ \t]*\r?(?:\n|\Z)")
-# The empty line behind a head; lines may end in a bare line feed.
-END = re.compile(rb"\r?\n\r?\n")
+# Servers refuse heads of a tenth of this; browsers give up earlier too.
+MAX_HEAD_BYTES = 256 << 10
+MAX_HEADERS = 2000
+MAX_NAME_CHARS = 256
+# HTTP/2 has no status line; tools write one for it.
+STATUS_LINE = re.compile(
+    rb"HTTP/\d{1,2}(?:\.\d{1,2})?[ \t]+(\d{3})(?!\d)[ \t]*([^\r\n]*)\r?(?:\n|\Z)"
+)
+REQUEST_LINE = re.compile(
+    rb"([A-Z][A-Z-]{2,19}) ([^\s]{1,65536}) HTTP/\d(?:\.\d)?[ \t]*\r?(?:\n|\Z)"
+)
+# The empty line after a head; lines may end in a bare line feed.
+HEAD_END = re.compile(rb"\r?\n\r?\n")
 
 
 class MessageError(ValueError):
-    """Why bytes are no message, and `kind`, the same without what differs from one to the next."""
+    """Bytes are not an HTTP message. `kind` is the reason without its numbers, to group by."""
 
     def __init__(self, reason: str, kind: str = "") -> None:
         super().__init__(reason)
         self.kind = kind
 
 
-class Head(NamedTuple):
-    """A status line and headers. `end` is where the body begins in the bytes they were found in.
+class ResponseHead(NamedTuple):
+    """A status line and headers; the body begins at byte `end`.
 
-    odd  what is unusual about it, as a note has it: "folded headers"
+    remarks  peculiarities, worded for a note: "folded headers"
     """
 
     status: int
     reason: str
     headers: Headers
     end: int
-    odd: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
-class Request(NamedTuple):
-    """What a request asks for. `end` is where its body begins."""
+class RequestHead(NamedTuple):
+    """The method, URL and headers of a request; the body begins at byte `end`."""
 
     method: str
     url: str
@@ -109,35 +113,35 @@ class Request(NamedTuple):
     end: int
 
 
-def response_head(data: bytes, start: int = 0) -> Head:
-    """The head of the response that begins here; a MessageError if there is none.
+def parse_response_head(data: bytes, start: int = 0) -> ResponseHead:
+    """Return the head of the response at `start`; raise MessageError if there is none.
 
-    A head without an end is taken as it is: the message was cut off.
+    A head without an end is accepted: the message was cut off.
     """
-    found = STATUS.match(data, start, start + MOST_HEAD)
+    found = STATUS_LINE.match(data, start, start + MAX_HEAD_BYTES)
     if found is None:
         raise MessageError(
-            f"no HTTP response: it begins with {shown(data[start : start + 40])}",
-            "no HTTP response",
+            f"not an HTTP response: it begins with {preview_bytes(data[start : start + 40])}",
+            "not an HTTP response",
         )
-    headers, end, odd = _headers(data, found.end())
+    headers, end, remarks = _parse_header_lines(data, found.end())
     reason = found[2].decode("utf-8", "replace").strip()
-    return Head(int(found[1]), reason.replace("\0", "\ufffd"), headers, end, odd)
+    return ResponseHead(int(found[1]), reason.replace("\0", "\ufffd"), headers, end, remarks)
 
 
-def request_head(data: bytes, start: int = 0) -> Request | None:
-    """The head of the request that begins here, if one does."""
-    found = REQUEST.match(data, start)
+def parse_request_head(data: bytes, start: int = 0) -> RequestHead | None:
+    """Return the head of the request at `start`; None if there is none."""
+    found = REQUEST_LINE.match(data, start)
     if found is None:
         return None
-    headers, end, _ = _headers(data, found.end())
-    return Request(
-        found[1].decode(), _asked(found[2].decode("utf-8", "replace"), headers), headers, end
+    headers, end, _ = _parse_header_lines(data, found.end())
+    return RequestHead(
+        found[1].decode(), _request_url(found[2].decode("utf-8", "replace"), headers), headers, end
     )
 
 
-def _asked(target: str, headers: Headers) -> str:
-    """The URL of a request line and the headers below it."""
+def _request_url(target: str, headers: Headers) -> str:
+    """Return the URL of a request: the target of its first line, and the Host header."""
     if "://" in target[:12] or not target.startswith("/"):
         return target
     host = first(headers, "host")
@@ -147,28 +151,28 @@ def _asked(target: str, headers: Headers) -> str:
     return f"{scheme}://{host.removesuffix(':443') if scheme == 'https' else host}{target}"
 
 
-def headers_of(text: str) -> Headers:
-    """The headers in lines of text, without a status line."""
-    return _headers(text.encode("utf-8", "replace"), 0)[0]
+def parse_headers(text: str) -> Headers:
+    """Parse header lines without a status line."""
+    return _parse_header_lines(text.encode("utf-8", "replace"), 0)[0]
 
 
-def _headers(data: bytes, start: int) -> tuple[Headers, int, tuple[str, ...]]:
-    """The header lines from here on, where the body begins, and what is odd about them."""
+def _parse_header_lines(data: bytes, start: int) -> tuple[Headers, int, tuple[str, ...]]:
+    """Return the headers at `start`, the byte where the body begins, and remarks."""
     if data.startswith((b"\r\n", b"\n"), start):  # none at all
         return (), start + (2 if data[start] == 13 else 1), ()
-    found = END.search(data, start, start + MOST_HEAD)
+    found = HEAD_END.search(data, start, start + MAX_HEAD_BYTES)
     if found is None:
-        if len(data) - start > MOST_HEAD:
+        if len(data) - start > MAX_HEAD_BYTES:
             raise MessageError(
-                f"its headers are longer than {MOST_HEAD >> 10} KiB",
+                f"the headers are longer than {MAX_HEAD_BYTES >> 10} KiB",
                 "headers are too long",
             )
         stop = end = len(data)
     else:
         stop, end = found.span()
-    if data.count(b"\n", start, stop) >= MOST_HEADERS:
-        raise MessageError(f"it has more than {MOST_HEADERS:,} headers", "too many headers")
-    lines = decoded(data[start:stop]).split("\n")
+    if data.count(b"\n", start, stop) >= MAX_HEADERS:
+        raise too_many_headers()
+    lines = decode_head(data[start:stop]).split("\n")
     headers: list[tuple[str, str]] = []
     folded = nameless = False
     for line in lines:
@@ -179,20 +183,24 @@ def _headers(data: bytes, start: int) -> tuple[Headers, int, tuple[str, ...]]:
             continue
         name, colon, value = line.partition(":")
         name = name.strip()
-        if colon and name and len(name) <= MOST_NAME:
+        if colon and name and len(name) <= MAX_NAME_CHARS:
             headers.append((name, value.strip()))
         elif line.strip():
             nameless = True
-    odd: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     if folded:
-        odd += ("folded headers",)
+        remarks += ("folded headers",)
     if nameless:
-        odd += ("header lines without a name, which are left out",)
-    return tuple(headers), end, odd
+        remarks += ("header lines without a name, which are ignored",)
+    return tuple(headers), end, remarks
 
 
-def decoded(data: bytes) -> str:
-    """Header bytes as text: UTF-8 where they are, else a character a byte. No NUL."""
+def too_many_headers() -> MessageError:
+    return MessageError(f"more than {MAX_HEADERS:,} headers", "too many headers")
+
+
+def decode_head(data: bytes) -> str:
+    """Decode header bytes as UTF-8, or else Latin-1; NUL becomes U+FFFD."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -201,7 +209,7 @@ def decoded(data: bytes) -> str:
 
 
 def first(headers: Headers, name: str) -> str:
-    """The first value of a header, by its name in small letters; "" if there is none."""
+    """Return the first value of a header by its lower-case name; "" if there is none."""
     for key, value in headers:
         if len(key) == len(name) and key.lower() == name:
             return value
@@ -209,10 +217,10 @@ def first(headers: Headers, name: str) -> str:
 
 
 def values(headers: Headers, name: str) -> list[str]:
-    """All values of a header, by its name in small letters."""
+    """Return all values of a header by its lower-case name."""
     return [value for key, value in headers if len(key) == len(name) and key.lower() == name]
 
 
-def shown(data: bytes) -> str:
-    """The beginning of some bytes for a message."""
+def preview_bytes(data: bytes) -> str:
+    """Return the first 40 bytes as text, quoted, for a message."""
     return repr(data[:40].decode("utf-8", "replace"))

@@ -8,8 +8,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from neardup.files.reading import captures_of
-from neardup.files.reading.batch import DEFAULT_TEXT, FACTS
+from neardup.files.reading.batch import DEFAULT_TEXT
 from neardup.files.reading.formats import is_capture_format
+from neardup.http.columns import RESPONSE_COLUMNS
 from neardup.http.labels import Labels
 from neardup.jobs.options import Options
 from neardup.jobs.reference import HTTP, is_collection
@@ -191,7 +192,7 @@ def _columns_of(files: Iterable[str]) -> list[str]:
             found |= dict.fromkeys(name for name, value in response.extra.items() if value)
     for name in UNGROUPED:
         found.pop(name, None)
-    first = [name for name in FACTS if name in found]
+    first = [name for name in RESPONSE_COLUMNS if name in found]
     return [*first, *sorted(found.keys() - set(first))] or ["none: the responses tell nothing"]
 
 

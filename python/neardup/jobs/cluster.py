@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup._util.arrow import numbers
-from neardup.http.kinds import OF_RESPONSE, Kinds, kinds_of
+from neardup.http.kinds import CLUSTER_COLUMNS, Kinds, kinds_of_clusters
 from neardup.jobs.copies import count_copies
 from neardup.jobs.dedup import BATCH, note_weakest, order_of
 from neardup.jobs.job import Job
@@ -63,7 +63,7 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
         note_weakest(job, corpus, removed, labels)
         kinds = None
         if job.viewing is not None:
-            kinds = kinds_of(corpus, found, removed, job.labels)
+            kinds = kinds_of_clusters(corpus, found, removed, job.labels)
             summary.kinds, summary.alone = len(kinds), int((kinds.size == 1).sum())
         _write(job, corpus, matches, found, removed, kinds)
         return job.finish()
@@ -86,7 +86,7 @@ def _write(
     sizes, number = np.bincount(labels, minlength=len(labels)), numbered(labels)
     of_column = (pa.string(), pa.int64(), pa.int64(), pa.string())
     schema = pa.schema(list(zip(COLUMNS, of_column, strict=True)))
-    facts = () if kinds is None else OF_RESPONSE
+    facts = () if kinds is None else CLUSTER_COLUMNS
     for name in facts:
         numeric = name in ("status", "length")
         schema = schema.append(pa.field(name, pa.int64() if numeric else pa.large_string()))
@@ -98,7 +98,8 @@ def _write(
             rows = np.arange(start, start + len(part))
             counts = (numbers(of[part]) for of in (number, sizes))
             columns = [corpus.ids_of(rows), *counts, corpus.ids_of(part)]
-            columns += corpus.facts.take(rows, *facts)
+            if facts:
+                columns += corpus.facts.take(rows, *facts)
             write(pa.table(columns, names=schema.names).cast(schema))
             progress.advance(len(part))
         job.check_unchanged()
@@ -115,15 +116,15 @@ def _write(
         else:
             from neardup.jobs.kinds_report import write_kinds_report
 
-            write_kinds_report(job, kinds, found, removed)
+            write_kinds_report(job, corpus, kinds, found, removed)
 
 
 def _write_kinds(job: Job, kinds: Kinds, path: Path) -> None:
     from neardup.files import writing
-    from neardup.http.kinds import schema
+    from neardup.http.kinds import kinds_schema
 
     job.options.progress.stage("writing the kinds", len(kinds), "records")
-    with writing.open_tables(path, schema(), guard=job.options.guard) as write:
+    with writing.open_tables(path, kinds_schema(), guard=job.options.guard) as write:
         for table in kinds.tables():
             write(table)
             job.options.progress.advance(table.num_rows)

@@ -183,11 +183,11 @@ class CapturedLine:
     def __init__(self, name: str, reading: Reading, report: Report, note: Note) -> None:
         from neardup.files.reading.batch import Task
         from neardup.http.captures.reader import Capture
-        from neardup.http.views import Views
+        from neardup.http.views import ViewBuilder
 
         assert reading.viewing is not None  # noqa: S101
         self._reading, self._report, self._name = reading, report, name
-        self._views = Views(reading.viewing, threads=reading.threads)
+        self._views = ViewBuilder(reading.viewing, threads=reading.threads)
         self._capture = Capture(Task(name, reading, report, note))
         self._has_told = False
 
@@ -207,7 +207,7 @@ class CapturedLine:
             self.tell()
 
     def tell(self) -> None:
-        self._capture.tell()
+        self._capture.note_remarks()
 
     def _response(self, line: InputLine, data: bytes) -> Response | None:
         from neardup.http.captures.httpx import response_of
@@ -222,12 +222,12 @@ class CapturedLine:
     def _records(self, found: Sequence[tuple[InputLine, Response]]) -> Iterator[Record]:
         if not found:
             return
-        from neardup.http.captures.reader import fact_of
+        from neardup.http.columns import column_value
 
-        texts, titles = self._views.views_of([response for _, response in found])
+        texts, titles = self._views.build([response for _, response in found])
         column = self._reading.id_column
         for (line, response), text, title in zip(found, texts.to_pylist(), titles, strict=True):
-            id_ = None if column is None else fact_of(response, column, title) or None
+            id_ = None if column is None else column_value(response, column, title) or None
             yield Record(line, id_, text)
 
 

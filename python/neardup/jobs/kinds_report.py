@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from neardup.jobs.spool import SpooledCorpus
     from neardup.near.matches import Clusters
 
     Rows = NDArray[np.int64]
@@ -37,7 +38,9 @@ CHARACTERS = 50_000
 UNSAID = ("said.read", "said.exact_cluster")
 
 
-def write_kinds_report(job: Job, kinds: Kinds, found: Clusters, removed: pa.Table) -> None:
+def write_kinds_report(
+    job: Job, corpus: SpooledCorpus, kinds: Kinds, found: Clusters, removed: pa.Table
+) -> None:
     """The page a person looks at.
 
     removed  as `neardup.dedup.removed_table` has it: how near each is to its representative
@@ -47,7 +50,7 @@ def write_kinds_report(job: Job, kinds: Kinds, found: Clusters, removed: pa.Tabl
     path = job.options.report
     assert path is not None  # noqa: S101
     job.options.progress.stage("writing the report", None, "kinds")
-    report = _Page(job, kinds, found, removed).report()
+    report = _Page(job, corpus, kinds, found, removed).report()
     with writing.open_new(path) as file:
         for piece in reports.render_kinds(report):
             file.write(piece.encode())
@@ -65,10 +68,17 @@ class _Known:
 
 
 class _Page:
-    def __init__(self, job: Job, kinds: Kinds, found: Clusters, removed: pa.Table) -> None:
+    def __init__(
+        self,
+        job: Job,
+        corpus: SpooledCorpus,
+        kinds: Kinds,
+        found: Clusters,
+        removed: pa.Table,
+    ) -> None:
         import numpy as np
 
-        self._job, self._kinds, self._corpus = job, kinds, kinds.corpus
+        self._job, self._kinds, self._corpus = job, kinds, corpus
         self._labels = found.labels
         # How near each response is to its representative; those that are one have no number.
         self._similarity = np.full(len(found.labels), np.nan)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -17,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Self
 from neardup import _core
 from neardup._util.arrow import numbers, strings
 from neardup.files.writing.new_file import named
-from neardup.http.response_columns import ResponseColumns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from neardup.files.reading import Batch, Unreadable
     from neardup.files.reading.batch import Precomputed
+    from neardup.http.columns import ResponseColumns
     from neardup.jobs.reference import Outside
     from neardup.text.recipe import Recipe
 
@@ -59,7 +60,6 @@ class SpooledCorpus:
     spans      where each record lies in its file
     lines      its line there, or its row; 0 for a document of a collection
     keys       values of the column a keep policy looks at
-    facts      of captures: what is known of each response; mapped
     unreadable, unread_reference   how many records could not be read, and how many of these are of
                the reference
     outside    documents of collections that rows are near to; they go by the numbers after the rows
@@ -75,7 +75,6 @@ class SpooledCorpus:
     spans: NDArray[np.int64]
     lines: NDArray[np.int64]
     keys: pa.Array | None
-    facts: ResponseColumns
     files: list[tuple[str, int, int]]
     reference: int
     unreadable: int
@@ -85,6 +84,13 @@ class SpooledCorpus:
 
     def __len__(self) -> int:
         return len(self.signal)
+
+    @cached_property
+    def facts(self) -> ResponseColumns:
+        """The columns of responses, if the inputs are captures; mapped."""
+        from neardup.http.columns import ResponseColumns
+
+        return ResponseColumns.open(self.folder / FACTS)
 
     def ids_of(self, rows: NDArray[np.int64]) -> pa.Array:
         """The ids of rows as a column."""
@@ -333,7 +339,6 @@ def open_corpus(
         column["spans"].reshape(rows, 2),
         column["lines"],
         _read_keys(folder / KEYS),
-        ResponseColumns.open(folder / FACTS),
         [(path, start, stop) for path, start, stop in index["files"]],
         index["reference"],
         index["unreadable"],

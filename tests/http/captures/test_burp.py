@@ -67,7 +67,7 @@ def test_what_is_no_message_is_reported(tmp_path: Path) -> None:
     texts, problems, _ = told(written(tmp_path, burp_xml([bad, junk, burp_item(PAGE)])))
     assert len(texts) == 1
     assert len(problems) == 2
-    assert "2: no HTTP response: it begins with 'ABC'" in problems[1]
+    assert "2: not an HTTP response: it begins with 'ABC'" in problems[1]
 
 
 def test_behind_damage_the_next_item_is_read(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_an_object_of_headers_has_the_limit_that_lines_have(tmp_path: Path) -> N
     )  # fmt: skip
     texts, problems, _ = told(path)
     assert len(texts) == 1
-    assert problems == ["2: it has more than 2,000 headers", "3: it has more than 2,000 headers"]
+    assert problems == ["2: more than 2,000 headers", "3: more than 2,000 headers"]
 
 
 def test_a_stored_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from helpers.capture_files import VIEWING, WRITERS, Answer, answers, read
 from neardup import http
 from neardup.files.reading import Reading, read_batches
-from neardup.files.reading.batch import FACTS
+from neardup.http.columns import RESPONSE_COLUMNS
 
 
 @pytest.mark.parametrize("kind", WRITERS)
@@ -45,8 +45,8 @@ def test_each_kind_gives_the_same_views_and_facts(tmp_path: Path, kind: str) -> 
     assert batch.texts.to_pylist() == other.texts.to_pylist()
     assert batch.facts is not None
     assert other.facts is not None
-    assert tuple(batch.facts.schema.names) == FACTS
-    for name in FACTS:
+    assert tuple(batch.facts.schema.names) == RESPONSE_COLUMNS
+    for name in RESPONSE_COLUMNS:
         if name != "ip":
             assert batch.facts[name].to_pylist() == other.facts[name].to_pylist(), name
 

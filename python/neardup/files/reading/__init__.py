@@ -23,7 +23,7 @@ from neardup.files.reading.streams import Progress, copied, spooled_stdin
 
 # isort: split
 # The last, so that lists of formats begin with those that most files have.
-from neardup.http.captures import any_capture as _any_capture  # noqa: F401
+from neardup.http import captures as _captures  # noqa: F401
 
 __all__ = [
     "Batch",

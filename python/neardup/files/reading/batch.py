@@ -25,8 +25,6 @@ BATCH_ROWS = 1 << 16
 DEFAULT_TEXT = ("text",)
 # Lengths and places within a text are numbers of 31 bits.
 MOST_DOCUMENT = 1 << 30
-# The columns of `Batch.facts`, all strings but the two numbers.
-FACTS = ("url", "host", "ip", "status", "title", "server", "content_type", "length")
 # As they are called on the command line.
 OPTIONS = {
     "encoding": "--encoding",
@@ -62,7 +60,7 @@ class Batch(NamedTuple):
     what else is in each record, by column, where `Reading.others` asks for it. `in_place` says that
     each span of the file itself is a line of JSON from which the core can read the text again. Of
     such a batch something may have been made while it was read: then it has `made`, and no texts.
-    `facts` are columns that a capture of HTTP responses has: `FACTS`, a row a document.
+    `facts` are columns that a capture of HTTP responses has, a row a document.
     """
 
     ids: pa.LargeStringArray

@@ -192,7 +192,7 @@ class _BrokenError(Exception):
 
 def read_burp(capture: Capture) -> Iterator[CapturedResponse]:
     """The responses of a file. Behind damage it goes on with the next item."""
-    items = _Items(capture.most)
+    items = _Items(capture.max_body)
     pieces = _pieces(capture)
     at = 0
     data = b""
@@ -288,7 +288,7 @@ def _responses(capture: Capture, items: _Items) -> Iterator[CapturedResponse]:
     for item in items.done:
         try:
             if items.is_too_long(item):
-                raise MessageError(record_too_long(capture.most), "too long")
+                raise MessageError(record_too_long(capture.max_body), "too long")
             yield CapturedResponse(_response(capture, item), item.number)
         except MessageError as bad:
             capture.refuse(item.number, str(bad), at=item.start, kind=bad.kind)
@@ -315,7 +315,7 @@ def _response(capture: Capture, item: _Item) -> Response:
             raise MessageError("its response says it is base64, and is not", "not base64") from None
     else:
         data = text.encode()
-    return capture.message(data, item.number, url=_url(item), ip=item.ip)
+    return capture.parse_message(data, item.number, url=_url(item), ip=item.ip)
 
 
 def _url(item: _Item) -> str:

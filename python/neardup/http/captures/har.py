@@ -8,16 +8,21 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from neardup.files.reading.document import record_too_long
-from neardup.files.reading.formats import Format, register
 from neardup.files.reading.json import Value, Values
 from neardup.files.reading.records import BadRecordError, kind_of
-from neardup.http.captures.reader import Capture, CapturedResponse, clean, read_captures
+from neardup.http.captures.reader import Capture, CapturedResponse, json_string
 from neardup.http.encoding import UTF8, charset_of
-from neardup.http.messages import MOST_HEADERS, Headers, MessageError, Response, first
+from neardup.http.messages import (
+    MAX_HEADERS,
+    Headers,
+    MessageError,
+    Response,
+    first,
+    too_many_headers,
+)
 
 ABSENT = "a body that the capture does not hold; status, headers, type and length are compared"
 
@@ -114,11 +119,11 @@ def response_of(capture: Capture, entry: Any, number: int) -> Response:
         raise BadRecordError(f"status is {str(status)[:40]!r}, which is none")
     headers = _headers(response.get("headers"))
     if not status:
-        why = clean(response.get("_error")) or "the request was blocked or failed"
+        why = json_string(response.get("_error")) or "the request was blocked or failed"
         raise BadRecordError(f"no response ({why})", "no response")
     content = response.get("content")
     content = content if isinstance(content, dict) else {}
-    kind = clean(content.get("mimeType"))
+    kind = json_string(content.get("mimeType"))
     if kind not in ("", "x-unknown") and not first(headers, "content-type"):
         headers = (*headers, ("Content-Type", kind))
     body, charset = _body(capture, content, headers, number)
@@ -126,13 +131,13 @@ def response_of(capture: Capture, entry: Any, number: int) -> Response:
     if not is_whole:
         capture.remark(number, ABSENT)
     return Response(
-        url=clean(request.get("url")),
+        url=json_string(request.get("url")),
         status=status,
-        reason=clean(response.get("statusText")),
+        reason=json_string(response.get("statusText")),
         headers=headers,
         body=body,
         charset=charset,
-        ip=clean(entry.get("serverIPAddress")).strip("[]"),
+        ip=json_string(entry.get("serverIPAddress")).strip("[]"),
         length=len(body)
         if is_whole
         else _count(content.get("size")) or _count(response.get("bodySize")),
@@ -171,13 +176,13 @@ def _count(value: Any) -> int:
 def _headers(given: Any) -> Headers:
     if not isinstance(given, list):
         return ()
-    if len(given) > MOST_HEADERS:
-        raise MessageError(f"it has more than {MOST_HEADERS:,} headers", "too many headers")
+    if len(given) > MAX_HEADERS:
+        raise too_many_headers()
     return tuple(
-        (name, clean(each.get("value")).replace("\0", "\ufffd"))
+        (name, json_string(each.get("value")).replace("\0", "\ufffd"))
         for each in given
         # Those of HTTP/2 that stand for the status line have a colon in front.
-        if isinstance(each, dict) and (name := clean(each.get("name"))) and name[0] != ":"
+        if isinstance(each, dict) and (name := json_string(each.get("name"))) and name[0] != ":"
     )
 
 
@@ -187,10 +192,10 @@ def _body(
     text = content.get("text")
     if not isinstance(text, str) or not text:
         return b"", UTF8
-    if clean(content.get("encoding")).lower() != "base64":
+    if json_string(content.get("encoding")).lower() != "base64":
         data = text.encode("utf-8", "replace")
-        if len(data) > capture.most:
-            raise MessageError(record_too_long(capture.most), "too long")
+        if len(data) > capture.max_body:
+            raise MessageError(record_too_long(capture.max_body), "too long")
         return data, UTF8
     try:
         data = base64.b64decode(text, validate=False)
@@ -200,17 +205,3 @@ def _body(
     body = capture.body(headers, data, is_framed=False)
     capture.remark(number, *body.remarks)
     return body.data, charset_of(first(headers, "content-type"), body.data)
-
-
-register(
-    Format(
-        "har",
-        "HAR",
-        (".har",),
-        partial(read_captures, read_har),
-        keeps="texts",
-        rank=31,
-        family="capture",
-        unit="response",
-    )
-)

@@ -8,28 +8,28 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from neardup.files.reading import document
 from neardup.files.reading.bad_bytes import not_utf8
 from neardup.files.reading.blocks import blocks
 from neardup.files.reading.document import STDIN, record_too_long
-from neardup.files.reading.formats import Format, is_url, register
+from neardup.files.reading.formats import is_url
 from neardup.files.reading.recognition import BODILESS, WAY_OUT, scanner_of
 from neardup.files.reading.records import BadRecordError, parse_record
 from neardup.http.captures.raw import last_response
-from neardup.http.captures.reader import Capture, CapturedResponse, clean, read_captures
+from neardup.http.captures.reader import Capture, CapturedResponse, json_string
 from neardup.http.encoding import UTF8, charset_of
 from neardup.http.messages import (
-    MOST_HEADERS,
-    Head,
+    MAX_HEADERS,
     Headers,
     MessageError,
     Response,
+    ResponseHead,
     first,
-    headers_of,
-    response_head,
+    parse_headers,
+    parse_response_head,
+    too_many_headers,
 )
 
 # "HTTP/" in base64: with -irrb body and headers come so.
@@ -73,16 +73,16 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
         capture.task.report(not_utf8(capture.task.path, number, text, capture.encoding))
         return None
     record = parse_record(text)
-    url = clean(record.get("url") or record.get("final_url") or record.get("input"))
+    url = json_string(record.get("url") or record.get("final_url") or record.get("input"))
     if record.get("failed") is True and not record.get("status_code"):
-        why = clean(record.get("error"))
+        why = json_string(record.get("error"))
         raise BadRecordError(f"no response: {why}" if why else "no response", "no response")
     if "status_code" not in record and (scanner := scanner_of(line)) is not None:
         raise BadRecordError(f"is JSON of {scanner}, which {BODILESS}; {WAY_OUT}")
     if not url and "status_code" not in record:
         raise BadRecordError("no result of httpx: it has neither url nor status_code")
     head, is_packed = _head(record)
-    ip = clean(record.get("host_ip")) or _ip(record)
+    ip = json_string(record.get("host_ip")) or _ip(record)
     found = _body(capture, record, head, number, is_packed=is_packed)
     told = _told_length(record)
     # Answers of these two statuses have no body, whatever is told of one.
@@ -97,8 +97,8 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
         charset=charset,
         ip=ip,
         length=len(body) if is_whole else told or 0,
-        final_url=clean(record.get("final_url")),
-        title=clean(record.get("title")),
+        final_url=json_string(record.get("final_url")),
+        title=json_string(record.get("title")),
         is_whole=is_whole,
         extra=_extra(record),
     )
@@ -113,7 +113,7 @@ def _told_length(record: Mapping[str, Any]) -> int | None:
 
 def _ip(record: Mapping[str, Any]) -> str:
     """`host` was the address before `host_ip` came."""
-    host = clean(record.get("host"))
+    host = json_string(record.get("host"))
     return host if host.replace(".", "").isdigit() or ":" in host else ""
 
 
@@ -123,17 +123,17 @@ def _extra(record: Mapping[str, Any]) -> dict[str, str]:
         if name in TAKEN:
             continue
         if isinstance(value, str):
-            found[name] = clean(value)
+            found[name] = json_string(value)
         elif isinstance(value, bool):
             found[name] = "true" if value else "false"
         elif isinstance(value, int | float):
             found[name] = str(value)
         elif isinstance(value, list) and value and all(isinstance(each, str) for each in value):
-            found[name] = ",".join(map(clean, value))
+            found[name] = ",".join(map(json_string, value))
     return found
 
 
-def _head(record: Mapping[str, Any]) -> tuple[Head, bool]:
+def _head(record: Mapping[str, Any]) -> tuple[ResponseHead, bool]:
     """Status and headers, as exactly as they are told, and whether they came in base64."""
     raw = record.get("raw_header")
     is_packed = isinstance(raw, str) and raw.startswith(PACKED_HEAD)
@@ -143,40 +143,43 @@ def _head(record: Mapping[str, Any]) -> tuple[Head, bool]:
     if isinstance(raw, str) and raw:
         data = _unpacked(raw, "raw_header") if is_packed else raw.encode("utf-8", "replace")
         if data.startswith(b"HTTP/"):
-            head = response_head(data)
+            head = parse_response_head(data)
             # A line may be asked for with another status than the last of a chain has.
             return head._replace(status=status or head.status), is_packed
-        return Head(status, "", headers_of(data.decode("utf-8", "replace")), 0), is_packed
-    return Head(status, "", _headers(record), 0), False
+        return ResponseHead(
+            status, "", parse_headers(data.decode("utf-8", "replace")), 0
+        ), is_packed
+    return ResponseHead(status, "", _headers(record), 0), False
 
 
 def _headers(record: Mapping[str, Any]) -> Headers:
     given = record.get("header") or record.get("headers")
     if isinstance(given, str):
-        return headers_of(given)
+        return parse_headers(given)
     found: list[tuple[str, str]] = []
     if isinstance(given, dict):
         for name, value in given.items():
             # httpx writes content_type for Content-Type.
-            name = clean(name).replace("_", "-")
+            name = json_string(name).replace("_", "-")
             found += [
-                (name, clean(each)) for each in (value if isinstance(value, list) else [value])
+                (name, json_string(each))
+                for each in (value if isinstance(value, list) else [value])
             ]
-            if len(found) > MOST_HEADERS:
-                raise MessageError(f"it has more than {MOST_HEADERS:,} headers", "too many headers")
+            if len(found) > MAX_HEADERS:
+                raise too_many_headers()
     names = {name.lower() for name, _ in found}
     for name, column in (
         ("Server", "webserver"),
         ("Content-Type", "content_type"),
         ("Location", "location"),
     ):
-        if name.lower() not in names and (value := clean(record.get(column))):
+        if name.lower() not in names and (value := json_string(record.get(column))):
             found.append((name, value))
     return tuple(found)
 
 
 def _body(
-    capture: Capture, record: Mapping[str, Any], head: Head, number: int, *, is_packed: bool
+    capture: Capture, record: Mapping[str, Any], head: ResponseHead, number: int, *, is_packed: bool
 ) -> tuple[bytes, str] | None:
     """The body and its encoding; None if it is not there."""
     given = record.get("body")
@@ -188,15 +191,15 @@ def _body(
             capture.remark(number, *body.remarks)
             return body.data, charset_of(content_type, body.data)
         data = given.encode("utf-8", "replace")
-        if len(data) > capture.most:
-            raise MessageError(record_too_long(capture.most), "too long")
+        if len(data) > capture.max_body:
+            raise MessageError(record_too_long(capture.max_body), "too long")
         return data, UTF8
     if isinstance(path := record.get("stored_response_path"), str) and path:
-        stored = _stored(capture, clean(path), number)
+        stored = _stored(capture, json_string(path), number)
         if stored is not None:
             return stored.body, stored.charset
     elif (last := _last_of_chain(record)) is not None:
-        found = capture.message(last, number, is_framed=False)
+        found = capture.parse_message(last, number, is_framed=False)
         return found.body, found.charset
     elif given == "":
         return b"", UTF8
@@ -228,12 +231,12 @@ def _stored(capture: Capture, path: str, number: int) -> Response | None:
     """The response in a file of its own: as given, or beside the JSON lines."""
     for place in _places(capture.task.path, path):
         try:
-            data = _regular(place, capture.most)
+            data = _regular(place, capture.max_body)
         except (OSError, ValueError):
             continue
         if data is None:
             raise MessageError(
-                f"stored_response_path: {document.file_too_long(capture.most)}", "too long"
+                f"stored_response_path: {document.file_too_long(capture.max_body)}", "too long"
             )
         return last_response(capture, data, number)
     capture.remark(
@@ -267,18 +270,3 @@ def _places(source: str, path: str) -> Iterator[str]:
         for take in (4, 3, 2, 1):
             if len(parts) >= take:
                 yield os.path.join(os.path.dirname(source), *parts[-take:])
-
-
-register(
-    Format(
-        "httpx",
-        "JSON lines of httpx",
-        (),
-        partial(read_captures, read_httpx),
-        keeps="lines",
-        rank=32,
-        family="capture",
-        options=frozenset({"encoding"}),
-        written=(".jsonl", ".ndjson", ".json"),
-    )
-)

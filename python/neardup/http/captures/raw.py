@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 from neardup.files.reading.bad_bytes import packed
-from neardup.files.reading.formats import Format, register
 from neardup.files.reading.streams import ByteStream
-from neardup.http.bodies import content_length, is_chunked, unchunked
-from neardup.http.captures.reader import Capture, CapturedResponse, read_captures
+from neardup.http.bodies import body_too_long, content_length, is_chunked, parse_chunks
+from neardup.http.captures.reader import Capture, CapturedResponse
 from neardup.http.messages import (
-    END,
-    MOST_HEAD,
-    Head,
+    HEAD_END,
+    MAX_HEAD_BYTES,
     Headers,
     MessageError,
-    Request,
+    RequestHead,
     Response,
-    request_head,
-    response_head,
+    ResponseHead,
+    parse_request_head,
+    parse_response_head,
 )
 
 PIECE = 1 << 17
@@ -120,19 +118,19 @@ def read_raw(capture: Capture) -> Iterator[CapturedResponse]:
     number, request = 0, None
     while True:
         window.fill(window.at + 4 * LOOK)
-        if END.search(window.data, window.at, window.at + 4 * LOOK) is None:
-            window.fill(window.at + 2 * MOST_HEAD)
+        if HEAD_END.search(window.data, window.at, window.at + 4 * LOOK) is None:
+            window.fill(window.at + 2 * MAX_HEAD_BYTES)
         if (begin := _unblank(window.data, window.at)) > window.at:
             window.go(begin)
             continue
         if window.at >= len(window.data):
             return
         try:
-            asked = request_head(window.data, window.at)
+            asked = parse_request_head(window.data, window.at)
             if asked is not None:
                 request = asked
                 window.go(
-                    _extent(window, asked.headers, asked.end, capture.most, is_request=True).end
+                    _extent(window, asked.headers, asked.end, capture.max_body, is_request=True).end
                 )
                 continue
         except MessageError as bad:
@@ -159,14 +157,14 @@ def last_response(capture: Capture, data: bytes, number: int) -> Response:
     start = _status_line(data, 0)
     if start is None:
         raise MessageError("the stored response is no HTTP message", "no HTTP message")
-    head = response_head(data, start)
+    head = parse_response_head(data, start)
     # Those of a chain have no bodies between them that could hold a message of their own.
-    while 300 <= head.status < 400 and not _is_told_end(head, data, capture.most):
+    while 300 <= head.status < 400 and not _is_told_end(head, data, capture.max_body):
         if (start := _status_line(data, head.end)) is None:
             break
-        head = response_head(data, start)
+        head = parse_response_head(data, start)
     body, url = data[head.end :], ""
-    if not _is_told_end(head, data, capture.most):
+    if not _is_told_end(head, data, capture.max_body):
         body, url = _without_url(body, None)
     return capture.response(head, body, number, url=url, is_framed=False)
 
@@ -182,27 +180,27 @@ def _status_line(data: bytes, start: int) -> int | None:
     return None
 
 
-def _is_told_end(head: Head, data: bytes, most: int) -> bool:
+def _is_told_end(head: ResponseHead, data: bytes, most: int) -> bool:
     """Whether chunks or Content-Length say that the body ends with the data."""
     if is_chunked(head.headers):
-        found = unchunked(data, most, head.end, is_kept=False)
+        found = parse_chunks(data, most, head.end, is_kept=False)
         return found.is_whole and found.end == len(data)
     return content_length(head.headers) == len(data) - head.end
 
 
 def _message(
-    capture: Capture, window: _Window, number: int, request: Request | None
+    capture: Capture, window: _Window, number: int, request: RequestHead | None
 ) -> tuple[Response, int]:
     """The response that begins where the window is, and the place behind it."""
-    head = response_head(window.data, window.at)
+    head = parse_response_head(window.data, window.at)
     url = "" if request is None else request.url
     is_bodiless = head.status in (204, 304) or head.status < 200
     if is_bodiless or (request is not None and request.method == "HEAD"):
         extent = _Extent(head.end)
         if BEGIN.match(window.data, _unblank(window.data, head.end)) is None:
-            extent = _extent(window, head.headers, head.end, capture.most)
+            extent = _extent(window, head.headers, head.end, capture.max_body)
     else:
-        extent = _extent(window, head.headers, head.end, capture.most)
+        extent = _extent(window, head.headers, head.end, capture.max_body)
     body = window.data[head.end : extent.end]
     end = extent.end
     if window.ended and extent.end == len(window.data):
@@ -215,7 +213,7 @@ def _message(
     return capture.response(head, body, number, url=url), end
 
 
-def _without_url(body: bytes, request: Request | None) -> tuple[bytes, str]:
+def _without_url(body: bytes, request: RequestHead | None) -> tuple[bytes, str]:
     """A body, and the URL behind it, if one is to be believed; else that of the request."""
     found = STORED_URL.search(body, max(0, len(body) - TAIL))
     if found is None or not (url := _stored_url(found, request)):
@@ -223,7 +221,7 @@ def _without_url(body: bytes, request: Request | None) -> tuple[bytes, str]:
     return body[: found.start()], url
 
 
-def _stored_url(found: re.Match[bytes], request: Request | None) -> str:
+def _stored_url(found: re.Match[bytes], request: RequestHead | None) -> str:
     """The URL behind a response; "" if the request before it asked for another.
 
     A page may end in whatever URL it likes, and is not to choose its own. Where both are the same,
@@ -272,7 +270,7 @@ def _extent(
 def _chunks_end(window: _Window, start: int, most: int) -> int | None:
     """Where chunks end; None if they do not as they should."""
     while True:
-        found = unchunked(window.data, most, start, is_kept=False)
+        found = parse_chunks(window.data, most, start, is_kept=False)
         if found.is_whole:
             return found.end
         if found.end < len(window.data) or not window.more(len(window.data)):
@@ -294,10 +292,7 @@ def _to_next(window: _Window, start: int, most: int, remark: str) -> _Extent:
         if (found := _next_in(window.data, at)) is not None:
             return _Extent(found, remark)
         if len(window.data) - start > most:
-            raise MessageError(
-                f"its body is longer than {most:,} bytes; allow more with --max-document",
-                "its body is too long",
-            )
+            raise body_too_long(most)
         at = max(start, len(window.data) - LOOK)
         if not window.more(len(window.data)):
             return _Extent(len(window.data), remark)
@@ -316,17 +311,3 @@ def _skip(capture: Capture, window: _Window, *, is_told: bool = False) -> None:
         window.go(found)
     if not is_told:
         capture.refuse(None, f"{window.place - start:,} bytes are no HTTP message", at=start)
-
-
-register(
-    Format(
-        "raw-http",
-        "raw HTTP/1.x messages",
-        (),
-        partial(read_captures, read_raw),
-        keeps="texts",
-        rank=34,
-        family="capture",
-        unit="response",
-    )
-)

@@ -10,18 +10,16 @@ import re
 import warnings
 from collections import deque
 from collections.abc import Generator, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.reading.compression import Break
 from neardup.files.reading.document import record_too_long
 from neardup.files.reading.extra import package
-from neardup.files.reading.formats import Format, register
 from neardup.files.reading.streams import ByteStream
-from neardup.http.captures.reader import Capture, CapturedResponse, read_captures
+from neardup.http.captures.reader import Capture, CapturedResponse
 from neardup.http.encoding import charset_of
-from neardup.http.messages import MOST_HEAD, MessageError, Response
+from neardup.http.messages import MAX_HEAD_BYTES, MessageError, Response
 
 # The first line of a record, where one begins.
 BEGIN = re.compile(
@@ -178,9 +176,9 @@ def _response(capture: Capture, record: _Record) -> Response:
     if record.is_truncated:
         capture.remark(record.number, "a body that the crawler cut short")
     if record.kind == "response":
-        return capture.message(record.data, record.number, url=record.url, ip=record.ip)
-    if len(record.data) > capture.most:
-        raise MessageError(record_too_long(capture.most), "too long")
+        return capture.parse_message(record.data, record.number, url=record.url, ip=record.ip)
+    if len(record.data) > capture.max_body:
+        raise MessageError(record_too_long(capture.max_body), "too long")
     headers = (("Content-Type", record.content_type),) if record.content_type else ()
     return Response(
         url=record.url,
@@ -203,7 +201,7 @@ class _Records:
         self._capture = capture
         self._warc = warc
         self._stream = _Stream(capture.file)
-        self._most = capture.most + MOST_HEAD
+        self._most = capture.max_body + MAX_HEAD_BYTES
         self._count = 0
         self._revisits = 0
         self._foreign = 0
@@ -252,7 +250,7 @@ class _Records:
                         stream,
                         parse_http=False,
                         stream_detect=False,
-                        max_header_len=MOST_HEAD,
+                        max_header_len=MAX_HEAD_BYTES,
                         fsspec_args=False,
                     )
                 found = next(iterator, None)
@@ -285,7 +283,7 @@ class _Records:
             if size > self._most:
                 if kind is not None:
                     self._count += 1
-                    told = record_too_long(self._capture.most)
+                    told = record_too_long(self._capture.max_body)
                     self._capture.refuse(self._count, told, at=place, kind="too long")
                 return stream.next_begin(place + LONGEST_BEGIN)
             if kind is None:
@@ -379,18 +377,3 @@ class _Records:
         )
         yield before
         return after
-
-
-register(
-    Format(
-        "warc",
-        "WARC",
-        (".warc",),
-        partial(read_captures, read_warc),
-        keeps="lines",
-        rank=30,
-        family="capture",
-        unit="record",
-        record_start=b"WARC/",
-    )
-)

@@ -1,0 +1,164 @@
+"""Columns of responses: the values known of each beside its view, such as URL, status and title.
+
+`response_batch` makes them of responses; a job writes them to a file, and `ResponseColumns` maps
+that file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup._util.arrow import numbers, strings, values_of
+from neardup.http.messages import Response, first
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
+
+# Strings, but for status and length. A capture may have more: `Response.extra`.
+RESPONSE_COLUMNS = ("url", "host", "ip", "status", "title", "server", "content_type", "length")
+NUMBERS = ("status", "length")
+
+
+def column_value(response: Response, name: str, title: str = "") -> str:
+    """Return the value of a column as a string, "" if there is none.
+
+    title  as the view has it: that of the page, or else of the capture
+    """
+    if name == "title":
+        return title
+    if name in ("server", "content_type"):
+        return first(response.headers, name.replace("_", "-"))
+    if name in RESPONSE_COLUMNS:
+        return str(getattr(response, name))
+    return response.extra.get(name, "")
+
+
+def response_batch(
+    responses: Sequence[Response], titles: Sequence[str], within: str | None
+) -> pa.RecordBatch:
+    """Return RESPONSE_COLUMNS of responses, and `within`, the column they are grouped by."""
+    import numpy as np
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {
+        name: strings([column_value(each, name) for each in responses])
+        for name in RESPONSE_COLUMNS
+        if name not in (*NUMBERS, "title")
+    }
+    columns["title"] = strings(titles)
+    columns["status"] = numbers(np.array([each.status for each in responses], dtype=np.int32))
+    columns["length"] = numbers(np.array([each.length for each in responses], dtype=np.int64))
+    if within is not None and within not in RESPONSE_COLUMNS:
+        columns[within] = strings([column_value(each, within) for each in responses])
+    order = dict.fromkeys((*RESPONSE_COLUMNS, *columns))
+    return pa.RecordBatch.from_pydict({name: columns[name] for name in order})
+
+
+class ResponseColumns:
+    """RESPONSE_COLUMNS, and perhaps one that responses are grouped by, in a mapped file.
+
+    batches  in the order of the rows
+    """
+
+    def __init__(self, batches: Sequence[pa.RecordBatch] = ()) -> None:
+        self._batches = batches
+
+    @classmethod
+    def open(cls, path: Path) -> ResponseColumns:
+        """Map an Arrow file of such batches; without responses there is no file."""
+        import pyarrow as pa
+
+        if not path.exists():
+            return cls()
+        # The file stays mapped as long as anybody holds a column of it.
+        file = pa.ipc.open_file(pa.memory_map(str(path)))
+        return cls([file.get_batch(at) for at in range(file.num_record_batches)])
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    @cached_property
+    def _starts(self) -> Rows:
+        import numpy as np
+
+        sizes = [batch.num_rows for batch in self._batches]
+        return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+
+    def number(self, name: str) -> Rows:
+        """Return a whole column of numbers."""
+        import numpy as np
+
+        parts = [values_of(batch.column(name)) for batch in self._batches]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return a whole column, mapped."""
+        import pyarrow as pa
+
+        return pa.chunked_array(
+            [batch.column(name) for batch in self._batches],
+            type=None if self._batches else _column_type(name),
+        )
+
+    def codes(self, name: str) -> Rows:
+        """Return a number for each row, equal for equal strings; -1 for null and ""."""
+        import numpy as np
+
+        known: dict[str | None, int] = {"": -1, None: -1}
+        parts = [np.zeros(0, dtype=np.int64)]
+        for batch in self._batches:
+            encoded = batch.column(name).dictionary_encode("encode")
+            # A host comes many times: Python sees only the distinct ones of a batch.
+            codes = [
+                known.setdefault(value, len(known) - 2) for value in encoded.dictionary.to_pylist()
+            ]
+            parts.append(np.array(codes, dtype=np.int64)[values_of(encoded.indices)])
+        return np.concatenate(parts)
+
+    def take(self, rows: Rows, *names: str) -> list[pa.Array]:
+        """Return columns of some rows, in their order. An unknown status is null."""
+        import numpy as np
+        import pyarrow as pa
+
+        # Batch by batch: Arrow would concatenate whole columns first.
+        order = np.argsort(rows, kind="stable")
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        ordered = rows[order]
+        cuts = np.searchsorted(ordered, self._starts)
+        parts: dict[str, list[Any]] = {name: [] for name in names}
+        for at, batch in enumerate(self._batches):
+            if cuts[at] == cuts[at + 1]:
+                continue
+            inside = numbers(ordered[cuts[at] : cuts[at + 1]] - self._starts[at])
+            for name in names:
+                parts[name].append(_as_output(name, batch.column(name).take(inside)))
+        taken = []
+        for name in names:
+            whole = pa.concat_arrays(
+                [_as_output(name, pa.nulls(0, _column_type(name))), *parts[name]]
+            )
+            taken.append(whole.take(numbers(back)))
+        return taken
+
+
+def _column_type(name: str) -> pa.DataType:
+    import pyarrow as pa
+
+    return pa.int64() if name in NUMBERS else pa.large_string()
+
+
+def _as_output(name: str, column: pa.Array) -> pa.Array:
+    """Return a column with the type and the nulls that output tables have."""
+    column = column.cast(_column_type(name))
+    if name != "status":
+        return column
+    values = values_of(column)
+    return numbers(values, values == 0)
