@@ -8,8 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from neardup.reports import KindsReport, Member, ResponseView, Said, SampleResponse, ShownKind
-from neardup.reports.facets import FacetColumns, Facets
+from neardup.reports.kinds import (
+    FacetColumns,
+    Facets,
+    KindsReport,
+    Member,
+    SampleResponse,
+    ShownKind,
+)
+from neardup.reports.page import Said
+from neardup.reports.views import ResponseView
 
 NGINX = """status 404
 header server nginx/1.18.0

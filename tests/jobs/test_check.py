@@ -217,7 +217,7 @@ def test_a_table_and_its_pages_appear_together_or_not_at_all(
         raise OSError(28, "No space left on device")
 
     out, html = tmp_path / "table.csv", tmp_path / "report"
-    monkeypatch.setattr("neardup.reports.render_folder", fail)
+    monkeypatch.setattr("neardup.reports.copying.render_folder", fail)
     with pytest.raises(OSError, match="No space left"):
         jobs.check([essays], CheckOptions(out=out, html=html))
     assert sorted(each.name for each in tmp_path.iterdir()) == ["essays.jsonl"]

@@ -75,9 +75,7 @@ def test_no_room_for_what_is_read(
 def test_a_report_that_fails_leaves_no_output(
     tmp_path: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from neardup import reports
-
-    monkeypatch.setattr(reports, "render", full)
+    monkeypatch.setattr("neardup.jobs.report.render_job", full)
     options = jobs.Options(report=tmp_path / "r.html", removed=tmp_path / "removed.csv")
     for job in (jobs.dedup, jobs.cluster, jobs.pairs):
         with pytest.raises(OSError, match="No space left"):

@@ -14,8 +14,9 @@ from helpers.chromium import answer, dom, needs_browser
 from helpers.findings import passage
 from helpers.html_page import check_harmless
 from neardup.copying.findings import Ignored
-from neardup.reports import LANGUAGES, ComparisonReport, comparison, render_comparison
-from neardup.reports.catalogue import Wording
+from neardup.reports import comparison
+from neardup.reports.comparison import ComparisonReport, render_comparison
+from neardup.reports.page import LANGUAGES, Wording
 from neardup.text.comparison import Passage
 
 LEFT = "one two three four five six seven eight nine ten"

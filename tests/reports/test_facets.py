@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.reports.facets import OTHERS, FacetColumns
+from neardup.reports.kinds import OTHERS, FacetColumns
 
 ROWS = st.lists(st.tuples(st.integers(-1, 5), st.sampled_from(["", "a", "b", "c", "ü", "d"])))
 

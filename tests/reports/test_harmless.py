@@ -17,25 +17,13 @@ from helpers.kinds_report import facets_of, made_up
 from neardup import Recipe, jobs
 from neardup.copying.findings import Copying, Ignored
 from neardup.files.reading import Reading
-from neardup.reports import (
-    LANGUAGES,
-    ComparisonReport,
-    CopyingReport,
-    JobReport,
-    KindsReport,
-    Member,
-    ResponseView,
-    SampleResponse,
-    Shown,
-    ShownCluster,
-    ShownKind,
-    ShownPair,
-    render,
-    render_comparison,
-    render_file,
-    render_folder,
-    render_kinds,
-)
+from neardup.reports.comparison import ComparisonReport, render_comparison
+from neardup.reports.copying import CopyingReport, render_file, render_folder
+from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
+from neardup.reports.kinds import KindsReport, Member, SampleResponse, ShownKind, render_kinds
+from neardup.reports.marked_text import Shown
+from neardup.reports.page import LANGUAGES
+from neardup.reports.views import ResponseView
 
 BAD = f"{NASTY}{BIDI}</style></script></title><!-- {{{{ 7*7 }}}} {{n}} %s {{0}}"
 # What a reader sees of it: all of the markup and templates, controls by their names.
@@ -111,7 +99,7 @@ def job(text: str, language: str) -> Pages:
         problems=[(text, 1, text)],
         problem_count=1,
     )
-    return {"": render(report)}
+    return {"": render_job(report)}
 
 
 def kinds(text: str, language: str) -> Pages:

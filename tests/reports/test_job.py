@@ -10,9 +10,12 @@ from dataclasses import replace
 import pytest
 
 from helpers.html_page import Page, check_harmless
-from neardup.reports import Histogram, JobReport, Said, Shown, ShownCluster, ShownPair, render
-from neardup.reports.catalogue import CATALOGUE, language_of_locale
-from neardup.reports.shell import percent
+from neardup.reports.charts import Histogram
+from neardup.reports.formatting import percent
+from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
+from neardup.reports.marked_text import Shown
+from neardup.reports.page import Said, language_of_locale
+from neardup.reports.phrases import PHRASES
 
 # Steps of 0.05 of similarity.
 COMPARED = Histogram(
@@ -31,7 +34,7 @@ def cluster(left: str, right: str) -> ShownCluster:
 
 
 def with_clusters(*clusters: ShownCluster) -> str:
-    return render(replace(EMPTY, clusters=clusters, cluster_count=len(clusters)))
+    return render_job(replace(EMPTY, clusters=clusters, cluster_count=len(clusters)))
 
 
 def pair(similarity: float, *, near: bool, text: str = "one two") -> ShownPair:
@@ -70,7 +73,7 @@ def bars(page: str, name: str) -> list[int]:
 
 
 def test_page_is_whole(report: JobReport) -> None:
-    page = render(report)
+    page = render_job(report)
     assert page.startswith("<!DOCTYPE html>")
     tags = check_harmless(page, has_script=False).tags
     assert tags.count("html") == tags.count("main") == tags.count("h1") == 1
@@ -78,12 +81,12 @@ def test_page_is_whole(report: JobReport) -> None:
 
 
 def test_empty_report() -> None:
-    page = Page(render(EMPTY))
+    page = Page(render_job(EMPTY))
     assert "No two records were found alike." in page.text()
     assert "svg" not in page.tags
     nothing = replace(COMPARED, near=[0] * 20, far=[0] * 20)
-    assert "No pair." in Page(render(replace(EMPTY, histograms=[nothing]))).text()
-    assert "No two records were found alike." in Page(render(JobReport(job="pairs"))).text()
+    assert "No pair." in Page(render_job(replace(EMPTY, histograms=[nothing]))).text()
+    assert "No two records were found alike." in Page(render_job(JobReport(job="pairs"))).text()
 
 
 def test_foreign_text_is_isolated() -> None:
@@ -96,11 +99,11 @@ def test_foreign_text_is_isolated() -> None:
 def test_spaces_and_joiners_stay_as_they_are() -> None:
     text = "می\u200cخواهم\u00a0۱\u3000天\tx\ny"
     assert text in Page(with_clusters(cluster(text, text))).text()
-    assert "a\\nb" in Page(render(replace(EMPTY, settings={"name": "a\nb"}))).text()
+    assert "a\\nb" in Page(render_job(replace(EMPTY, settings={"name": "a\nb"}))).text()
 
 
 def test_numbers_read_well(report: JobReport) -> None:
-    text = Page(render(report)).text()
+    text = Page(render_job(report)).text()
     for number in ("1,234,567", "1,234,626 records were read.", "similarity 0.930", "0.950"):
         assert number in text
 
@@ -114,7 +117,7 @@ def test_shares(share: float, expected: str) -> None:
 
 
 def test_bars_sum_to_what_was_given(report: JobReport) -> None:
-    page = render(report)
+    page = render_job(report)
     # The five pairs below 0.5 are told of, and not drawn.
     assert bars(page, "compared") == bars(page, "wider") == [3, 2, 16, 7000]
     assert "5 more pairs lie below 0.5 and are not drawn." in page
@@ -124,7 +127,7 @@ def test_bars_sum_to_what_was_given(report: JobReport) -> None:
 
 
 def test_the_threshold_is_drawn_where_it_is(report: JobReport) -> None:
-    page = render(report)
+    page = render_job(report)
     line = re.search(r'<line class="threshold" x1="([\d.]+)"', page)
     boxes = re.findall(r'<rect class="(\w+)" x="([\d.]+)"', page.split("</svg>")[0])
     assert line
@@ -134,7 +137,7 @@ def test_the_threshold_is_drawn_where_it_is(report: JobReport) -> None:
 
 def test_distances(report: JobReport) -> None:
     found = Histogram("compared", [7001, 0, 12, 3, 0, 0], [0, 0, 0, 0, 4, 1], radius=3)
-    page = render(replace(EMPTY, histograms=[found]))
+    page = render_job(replace(EMPTY, histograms=[found]))
     assert bars(page, "compared") == [7001, 12, 3, 4, 1]
     assert ">radius 3</text>" in page
 
@@ -142,23 +145,23 @@ def test_distances(report: JobReport) -> None:
 def test_many_distances_share_bars() -> None:
     counts = [(at * 7919) % 101 for at in range(513)]
     found = Histogram("compared", counts, [0] * 513, radius=300)
-    drawn = bars(render(replace(EMPTY, histograms=[found])), "compared")
+    drawn = bars(render_job(replace(EMPTY, histograms=[found])), "compared")
     assert sum(drawn) == sum(counts)
     assert len(drawn) <= 65
 
 
 @pytest.mark.parametrize("highest", [1, 4, 5, 9, 11, 39, 40, 41, 99, 101, 9021, 15836, 10**9 + 1])
 def test_bars_fit_their_axis(highest: int) -> None:
-    page = render(replace(EMPTY, histograms=[Histogram("compared", [highest], [0], radius=0)]))
+    page = render_job(replace(EMPTY, histograms=[Histogram("compared", [highest], [0], radius=0)]))
     (height,) = re.findall(r'<rect [^>]*height="([\d.]+)"', page)
     assert 40 <= float(height) <= 164
 
 
 def test_pairs_on_both_sides_of_the_line(report: JobReport) -> None:
-    text = Page(render(report)).text()
+    text = Page(render_job(report)).text()
     places = [text.index(part) for part in ("right 0.95", "right 0.91", "Below 0.9", "right 0.7")]
     assert places == sorted(places)
-    page = render(report)
+    page = render_job(report)
     # Opened are the two beside the line, and the first clusters.
     assert page.count('<details class="cluster" open>') == 2 + 2
     assert page.count('<span class="value rejected">') == 1
@@ -166,12 +169,12 @@ def test_pairs_on_both_sides_of_the_line(report: JobReport) -> None:
 
 @pytest.mark.parametrize("pairs", [[pair(0.7, near=False)], [pair(0.95, near=True)]])
 def test_pairs_on_one_side_only(pairs: list[ShownPair], report: JobReport) -> None:
-    page = render(replace(report, pairs=pairs))
+    page = render_job(replace(report, pairs=pairs))
     assert page.count('<p class="cut">') == (not pairs[0].near)
 
 
 def test_the_language_of_the_page(report: JobReport) -> None:
-    page = render(replace(report, language="zh"))
+    page = render_job(replace(report, language="zh"))
     text = Page(page).text()
     assert '<html lang="zh">' in page
     assert "近似重复去除报告" in text
@@ -180,11 +183,11 @@ def test_the_language_of_the_page(report: JobReport) -> None:
     for english in ("records", "Pairs", "Clusters", "Settings", "characters", "similarity"):
         assert english not in text
     with pytest.raises(ValueError, match="lang is 'de'; it must be one of en, zh"):
-        render(replace(report, language="de"))
+        render_job(replace(report, language="de"))
 
 
 def test_every_language_says_the_same() -> None:
-    for name, (english, *others) in CATALOGUE.items():
+    for name, (english, *others) in PHRASES.items():
         forms = [english] if isinstance(english, str) else list(english)
         fields = [
             {field for _, field, _, _ in string.Formatter().parse(form) if field}
@@ -215,7 +218,7 @@ def test_the_locale(
 
 
 def test_what_does_not_count_is_marked_faintly() -> None:
-    page = render(
+    page = render_job(
         replace(
             EMPTY,
             clusters=[cluster("The Fox, old", "the fox new"), cluster("A b!", "a b?")],
@@ -230,7 +233,7 @@ def test_what_does_not_count_is_marked_faintly() -> None:
 
 def test_caps_are_stated(report: JobReport) -> None:
     big = ShownCluster(9000, [shown("a", "x y", first=True), shown("b", "x z")], 0.612)
-    text = Page(render(replace(report, clusters=[big]))).text()
+    text = Page(render_job(replace(report, clusters=[big]))).text()
     assert "Showing 1 of 37 clusters" in text
     assert "Showing 2 of 9,000 records." in text
     assert "The weakest link has similarity 0.612" in text
@@ -248,7 +251,7 @@ def test_cut_texts_say_so() -> None:
 
 
 def test_words_are_marked(report: JobReport) -> None:
-    page = render(report)
+    page = render_job(report)
     assert "The <del>quick</del> brown fox." in page
     assert "The <ins>slow</ins> brown fox." in page
     assert "图书馆<del>明</del>天关门。" in page
@@ -302,6 +305,6 @@ def test_huge_texts_are_bounded(left: str, right: str) -> None:
 
 
 def test_a_page_is_bounded_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neardup.reports.side_by_side.PAGE_STEPS", 5)
+    monkeypatch.setattr("neardup.reports.marked_text.PAGE_STEPS", 5)
     one = cluster("one two three", "two one three")
     assert with_clusters(one, one, one).count("Differences are marked coarsely") == 2

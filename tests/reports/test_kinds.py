@@ -13,17 +13,18 @@ import pytest
 from helpers.chromium import answer, dom, needs_browser
 from helpers.html_page import Page, check_harmless
 from helpers.kinds_report import TEMPLATES, facets_of, made_up
-from neardup.reports import (
+from neardup.reports import kinds as module
+from neardup.reports.kinds import (
+    Facet,
+    Facets,
     KindsReport,
     Member,
-    ResponseView,
-    Said,
     SampleResponse,
     ShownKind,
     render_kinds,
 )
-from neardup.reports import kinds as module
-from neardup.reports.facets import Facet, Facets
+from neardup.reports.page import Said
+from neardup.reports.views import ResponseView
 
 REPORT = made_up()
 

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.html_page import BIDI, NASTY
-from neardup.reports import ResponseView
 from neardup.reports import views as module
-from neardup.reports.catalogue import Wording
-from neardup.reports.views import NAMES, SampleView, Viewed, ViewPart, ViewRow
+from neardup.reports.page import Wording
+from neardup.reports.views import NAMES, ResponseView, SampleView, Viewed, ViewPart, ViewRow
 
 
 def sample(left: str, right: str | None = None) -> SampleView:

@@ -285,7 +285,7 @@ def _line(finding: Finding) -> str:
 
 
 def _percent(share: float) -> str:
-    from neardup.reports.shell import share as shown
+    from neardup.reports.formatting import share as shown
 
     return shown(share)
 

@@ -23,13 +23,13 @@ def check_page(
     path: Path | None, lang: str | None, inputs: Sequence[str], *, as_json: bool
 ) -> None:
     """Refuse a page that cannot be written before any text is read."""
-    from neardup import reports
     from neardup.cli.options import check_printed
     from neardup.files import writing
+    from neardup.reports.page import LANGUAGES
 
-    if lang is not None and lang not in reports.LANGUAGES:
+    if lang is not None and lang not in LANGUAGES:
         raise typer.BadParameter(
-            f"{lang!r} is no language of a page; it must be one of {', '.join(reports.LANGUAGES)}",
+            f"{lang!r} is no language of a page; it must be one of {', '.join(LANGUAGES)}",
             param_hint="--lang",
         )
     if path is None:
@@ -65,11 +65,12 @@ def write_page(
     ignored: Sides,
 ) -> bool:
     """Both texts side by side; whether that went to standard output."""
-    from neardup import reports
     from neardup.files import writing
     from neardup.files.reading import name_of
+    from neardup.reports.comparison import ComparisonReport, render_comparison
+    from neardup.reports.page import language_of_locale
 
-    compared = reports.ComparisonReport(
+    compared = ComparisonReport(
         names=(name_of(names[0]), name_of(names[1])),
         texts=texts,
         passages=found.passages,
@@ -82,8 +83,8 @@ def write_page(
         ignored=ignored,
         coarse=found.coarse,
     )
-    language = lang or reports.language_of_locale()
+    language = lang or language_of_locale()
     with writing.open_new(path) as file:
-        for piece in reports.render_comparison(compared, language):
+        for piece in render_comparison(compared, language):
             file.write(piece.encode())
     return writing.is_stdout(path)

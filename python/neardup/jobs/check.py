@@ -459,7 +459,7 @@ class _Check:
 
     def _numbered(self, problems: Sequence[Unreadable]) -> list[Unreadable]:
         """The same without names of files: they go by their places among those named."""
-        from neardup.reports.catalogue import Wording
+        from neardup.reports.page import Wording
 
         words = Wording(self._language)
         files = map(sources.name_of, [*self._inputs, *self._against])
@@ -471,7 +471,7 @@ class _Check:
 
     def _anonymised(self, found: Copying) -> Copying:
         from neardup.copying.findings import anonymise
-        from neardup.reports.catalogue import Wording
+        from neardup.reports.page import Wording
 
         words = Wording(self._language)
         names = {name: words(f"name.{name}", n="{n}") for name in ("document", "source")}
@@ -481,13 +481,13 @@ class _Check:
 
     @property
     def _language(self) -> str:
-        from neardup import reports
+        from neardup.reports.page import language_of_locale
 
-        return self._options.lang or reports.language_of_locale()
+        return self._options.lang or language_of_locale()
 
     def _check_outputs(self) -> None:
-        from neardup import reports
         from neardup.files import writing
+        from neardup.reports.page import LANGUAGES
 
         options = self._options
         inputs = [*self._inputs, *self._against]
@@ -504,9 +504,9 @@ class _Check:
             if len(names) == 1:
                 raise ValueError(f"{options.out}: named for two outputs; give each its own file")
         if options.lang is not None:
-            if options.lang not in reports.LANGUAGES:
+            if options.lang not in LANGUAGES:
                 raise ValueError(
-                    f"lang is {options.lang!r}; it must be one of {', '.join(reports.LANGUAGES)}"
+                    f"lang is {options.lang!r}; it must be one of {', '.join(LANGUAGES)}"
                 )
             if options.html is None and not options.anonymise:
                 raise ValueError(
@@ -545,11 +545,11 @@ class _Check:
         return is_stdout(path) or path.suffix.lower() in PAGE
 
     def _write_pages(self, path: Path, found: Copying) -> None:
-        from neardup import reports
         from neardup.files import writing
+        from neardup.reports.copying import CopyingReport, render_file, render_folder
 
         names = {"inputs": self._inputs, "against": self._against}
-        report = reports.CopyingReport(
+        report = CopyingReport(
             found,
             self._language,
             self._options.threshold,
@@ -563,11 +563,11 @@ class _Check:
         )
         if self._is_file(path):
             with writing.open_new(path) as file:
-                for piece in reports.render_file(report):
+                for piece in render_file(report):
                     file.write(piece.encode())
             return
         with writing.open_folder(path) as folder:
-            for name, pieces in reports.render_folder(report):
+            for name, pieces in render_folder(report):
                 with (folder / name).open("wb") as page:
                     page.writelines(piece.encode() for piece in pieces)
 

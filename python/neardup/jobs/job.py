@@ -175,7 +175,7 @@ class Job:
                     "FILE.html"
                 )
         if self.options.lang is not None:
-            from neardup.reports import LANGUAGES
+            from neardup.reports.page import LANGUAGES
 
             if self.options.lang not in LANGUAGES:
                 raise ValueError(

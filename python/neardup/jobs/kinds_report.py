@@ -6,13 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup import reports
 from neardup._util.arrow import values_of
 from neardup.http.kinds import Kinds
 from neardup.jobs.job import Job
 from neardup.jobs.report import PROBLEMS, said_of, settings_of
-from neardup.reports import KindsReport, Member, ResponseView, SampleResponse, ShownKind
-from neardup.reports.facets import FacetColumns, Facets
+from neardup.reports.kinds import (
+    FacetColumns,
+    Facets,
+    KindsReport,
+    Member,
+    SampleResponse,
+    ShownKind,
+    render_kinds,
+)
+from neardup.reports.page import language_of_locale
+from neardup.reports.views import ResponseView
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +60,7 @@ def write_kinds_report(
     job.options.progress.stage("writing the report", None, "kinds")
     report = _Page(job, corpus, kinds, found, removed).report()
     with writing.open_new(path) as file:
-        for piece in reports.render_kinds(report):
+        for piece in render_kinds(report):
             file.write(piece.encode())
     job.summary.files.append(str(path))
 
@@ -97,7 +105,7 @@ class _Page:
             alone=int((self._kinds.size == 1).sum()),
             kinds=list(self._shown()),
             facets=self._facets(),
-            language=job.options.lang or reports.language_of_locale(),
+            language=job.options.lang or language_of_locale(),
             said=[said for said in said_of(job) if said.name not in UNSAID],
             settings=settings,
             problems=corpus.problems(PROBLEMS),

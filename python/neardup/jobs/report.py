@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from neardup import reports
 from neardup.jobs.job import Job
 from neardup.jobs.options import NEARLY_ALL
 from neardup.jobs.threshold_sample import ThresholdSample, floor_of, wider_look
 from neardup.near.matches import STEPS, SampledPair
-from neardup.reports import Histogram, JobReport, Said, Shown, ShownCluster, ShownPair
-from neardup.reports.shell import percent
+from neardup.reports.charts import Histogram
+from neardup.reports.formatting import percent
+from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
+from neardup.reports.marked_text import Shown
+from neardup.reports.page import Said, language_of_locale
 from neardup.text.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def write_report(job: Job, corpus: SpooledCorpus, matches: Matches, found: Clust
     shown = _Clusters(job, corpus, matches, found) if found is not None else None
     report = JobReport(
         job=job.summary.job,
-        language=job.options.lang or reports.language_of_locale(),
+        language=job.options.lang or language_of_locale(),
         counts=_counts(job),
         said=list(said_of(job)),
         settings=settings_of(job),
@@ -65,7 +67,7 @@ def write_report(job: Job, corpus: SpooledCorpus, matches: Matches, found: Clust
         fold=fold_of(job.recipe),
     )
     with writing.open_new(path) as file:
-        file.write(reports.render(report).encode())
+        file.write(render_job(report).encode())
     job.summary.files.append(str(path))
 
 

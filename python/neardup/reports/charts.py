@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from neardup.reports.catalogue import Said, Wording
-from neardup.reports.shell import number, short_number
+from neardup.reports.formatting import number, plain, share, short_number
+from neardup.reports.page import Said, Wording
 
 WIDTH = 440
 HEIGHT = 240
@@ -374,3 +374,142 @@ def shares_of(values: Sequence[float], limit: int, words: Wording) -> Shares:
     )
     assert found.line is not None  # noqa: S101
     return Shares(percents, found.grid, found.boxes, found.ticks, found.line, found.scale)
+
+
+# ---- the matrix of a check: which document shares how much with which source ----
+
+MATRIX_ROWS = 40
+MATRIX_COLUMNS = 40
+# The background of a cell is so dark from here on that its number is light.
+DARK_SHARE = 0.55
+
+
+class Tie(NamedTuple):
+    """The share of a document that a source has; both are indexes into `Ties.names`."""
+
+    document: int
+    source: int
+    share: float
+    link: str
+
+
+@dataclass(frozen=True)
+class Ties:
+    """Documents and sources, and what they share.
+
+    names    of all, the checked documents first
+    shares   of the checked documents
+    links    to the pages of the checked documents, "" if there is none
+    reaches  whether a share is at the threshold or above
+    """
+
+    names: Sequence[str]
+    shares: Sequence[float]
+    links: Sequence[str]
+    ties: Sequence[Tie]
+    reaches: Callable[[float], bool]
+
+
+@dataclass(frozen=True)
+class Cell:
+    value: float
+    shown: str
+    title: str
+    heat: int
+    is_dark: bool
+    above: bool
+    link: str
+    is_self: bool = False
+
+
+SELF = Cell(0.0, "", "", 0, False, False, "", is_self=True)
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    name: str
+    link: str
+    cells: Sequence[Cell | None]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    columns: Sequence[str]
+    rows: Sequence[MatrixRow]
+    note: str
+
+
+def matrix_chart(found: Ties, words: Wording) -> Matrix | None:
+    """Return the documents with the highest shares and the sources that have most of them, group
+    by group, so that documents that share text are next to each other; None without ties."""
+    if not found.ties:
+        return None
+    documents = {tie.document for tie in found.ties}
+    held: dict[int, float] = {}
+    for tie in found.ties:
+        held[tie.source] = held.get(tie.source, 0.0) + tie.share
+    group = _groups(found)
+    highest: dict[int, float] = {}
+    for at in documents:
+        highest[group[at]] = max(highest.get(group[at], 0.0), found.shares[at])
+    rows = sorted(documents, key=lambda at: (-found.shares[at], at))[:MATRIX_ROWS]
+    rows.sort(key=lambda at: (-highest[group[at]], group[at], -found.shares[at], at))
+    # Documents that are sources too have the same order in columns as in rows.
+    order = {document: at for at, document in enumerate(rows)}
+    last = {group[at]: place for at, place in order.items()}
+    columns = sorted(
+        sorted(held, key=lambda at: (-held[at], at))[:MATRIX_COLUMNS],
+        key=lambda at: (order.get(at, last.get(group[at], len(order))), at),
+    )
+    note = ""
+    if len(rows) < len(documents) or len(columns) < len(held):
+        counts = {"rows": len(rows), "n": len(documents), "columns": len(columns), "of": len(held)}
+        note = words("matrix.some", **counts)
+    ties = {(tie.document, tie.source): tie for tie in found.ties}
+    return Matrix(
+        [plain(found.names[at]) for at in columns],
+        [
+            MatrixRow(
+                plain(found.names[document]),
+                found.links[document],
+                [_cell(found, ties, document, source, words) for source in columns],
+            )
+            for document in rows
+        ],
+        note,
+    )
+
+
+def _groups(found: Ties) -> list[int]:
+    """Return for each document and source the lowest index it is connected to."""
+    parent = list(range(len(found.names)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            parent[at] = at = parent[parent[at]]
+        return at
+
+    for tie in found.ties:
+        one, other = sorted((root(tie.document), root(tie.source)))
+        parent[other] = one
+    return [root(at) for at in range(len(parent))]
+
+
+def _cell(
+    found: Ties, ties: Mapping[tuple[int, int], Tie], document: int, source: int, words: Wording
+) -> Cell | None:
+    if document == source:
+        return SELF
+    tie = ties.get((document, source))
+    if tie is None:
+        return None
+    left, right = plain(found.names[document]), plain(found.names[source])
+    return Cell(
+        tie.share,
+        f"{100 * tie.share:.0f}",
+        words("matrix.cell", left=left, right=right, share=share(tie.share)),
+        round(10 + 80 * min(tie.share, 1.0)),
+        tie.share >= DARK_SHARE,
+        found.reaches(tie.share),
+        tie.link,
+    )

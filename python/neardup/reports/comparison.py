@@ -6,19 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from neardup.copying.findings import Ignored
-from neardup.reports.catalogue import Wording
 from neardup.reports.differences import PAGE_STEPS, Changes, Equal, WorkBudget, changes
+from neardup.reports.formatting import Piece, cosine, line, number, share
 from neardup.reports.marked_text import MarkedPart, MarkedStretch, Measure, parts_of
-from neardup.reports.shell import (
-    Piece,
-    cosine,
-    environment,
-    line,
-    number,
-    policy_with_script,
-    script,
-    share,
-)
+from neardup.reports.page import PASSAGES_SCRIPT, Wording, render_page
 from neardup.text.comparison import Passage
 
 SHOWN_CHARACTERS = 3_000_000
@@ -164,12 +155,10 @@ def render_comparison(found: ComparisonReport, language: str = "en") -> Iterator
     """The page, in pieces."""
     words = Wording(language)
     view = pair_view(found, words)
-    template = environment().get_template("compare.html")
-    return template.generate(
-        policy=policy_with_script(),
-        script=script(),
-        words=words,
-        number=number,
+    return render_page(
+        "compare.html",
+        words,
+        script_name=PASSAGES_SCRIPT,
         title=words("title.compare"),
         one_file=False,
         view=view,

@@ -11,21 +11,11 @@ from statistics import median
 from typing import Any
 
 from neardup.copying.findings import Copying, DocumentNumbers, Figures, Finding, Source
-from neardup.reports.catalogue import Wording
-from neardup.reports.charts import Shares, shares_of, whole_percent
+from neardup.reports.charts import Matrix, Shares, Tie, Ties, matrix_chart, shares_of, whole_percent
 from neardup.reports.comparison import ComparisonReport, Figure, pair_view
 from neardup.reports.document import DocumentView, SourceRow, document_view
-from neardup.reports.network import Graph, Matrix, Net, Tie, graph_of, matrix_of
-from neardup.reports.shell import (
-    Piece,
-    environment,
-    line,
-    number,
-    plain,
-    policy_with_script,
-    script,
-    share,
-)
+from neardup.reports.formatting import Piece, line, number, plain, share
+from neardup.reports.page import PASSAGES_SCRIPT, Wording, render_page
 from neardup.text.comparison import Passage
 
 INDEX = "index.html"
@@ -114,7 +104,6 @@ class Overview:
     rows: Sequence[DocumentRow]
     table_notes: Sequence[str]
     matrix: Matrix | None
-    graph: Graph | None
     problems: Sequence[tuple[Sequence[Piece], str, Sequence[Piece]]]
     problems_note: str
     settings: Sequence[tuple[Sequence[Piece], Sequence[Piece]]]
@@ -214,18 +203,13 @@ class _Pages:
     # ---- the pages themselves ----
 
     def render(self, title: str, sheets: Iterator[Sheet]) -> Iterator[str]:
-        return (
-            environment()
-            .get_template("check.html")
-            .generate(
-                policy=policy_with_script(),
-                script=script(),
-                words=self.words,
-                number=number,
-                title=title,
-                one_file=self._one_file,
-                sheets=sheets,
-            )
+        return render_page(
+            "check.html",
+            self.words,
+            script_name=PASSAGES_SCRIPT,
+            title=title,
+            one_file=self._one_file,
+            sheets=sheets,
         )
 
     def sheets(self) -> Iterator[Sheet]:
@@ -291,7 +275,6 @@ class _Pages:
             notes.append(words("table.paged", n=len(self._documents)))
         if self._left_out:
             notes.append(words("table.pairs", n=self._left_out))
-        net = self._net()
         return Overview(
             self._counts(shares),
             self._said(),
@@ -299,8 +282,7 @@ class _Pages:
             self.limit,
             [self._row(at) for at in shown],
             notes,
-            matrix_of(net, words),
-            graph_of(net, words),
+            matrix_chart(self._ties(), words),
             [
                 (line(file), "–" if at is None else number(at), line(reason))
                 for file, at, reason in self.report.problems
@@ -356,7 +338,7 @@ class _Pages:
             number(finding.words),
         )
 
-    def _net(self) -> Net:
+    def _ties(self) -> Ties:
         names = [finding.id for finding in self._findings]
         ties = []
         for at, finding in enumerate(self._findings):
@@ -366,12 +348,10 @@ class _Pages:
                 names[place] = source.id
                 value = round(source.share, 6)
                 ties.append(Tie(at, place, value, self._pair_link(at, rank)))
-        links = [self._document_link(at) for at in range(len(self._findings))]
-        return Net(
+        return Ties(
             names,
-            len(self._findings),
             [round(value, 6) for value in self._shares],
-            links + [""] * (len(names) - len(links)),
+            [self._document_link(at) for at in range(len(self._findings))],
             ties,
             self._reaches,
         )

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from neardup.copying.findings import Figures, Finding, Source
-from neardup.reports.catalogue import Wording
 from neardup.reports.comparison import Figure, edits_of, equal_share, numbered, total_of, unit_of
 from neardup.reports.differences import PAGE_STEPS, WorkBudget
+from neardup.reports.formatting import Piece, cosine, line, number, share
 from neardup.reports.marked_text import MarkedPart, MarkedStretch, Measure, parts_of
-from neardup.reports.shell import Piece, cosine, line, number, share
+from neardup.reports.page import Wording
 from neardup.text.comparison import Passage
 
 NAMES = ("share", "unquoted", "largest")

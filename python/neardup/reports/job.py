@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from neardup.reports.catalogue import Said, Wording
 from neardup.reports.charts import Drawing, Histogram, chart_of, drawn, size_chart
 from neardup.reports.differences import Fold
-from neardup.reports.shell import POLICY, cosine, environment, line, number, plain
-from neardup.reports.side_by_side import Shown, SideBySide, Sides
+from neardup.reports.formatting import cosine, line, number, plain
+from neardup.reports.marked_text import Shown, SideBySide, Sides
+from neardup.reports.page import Said, Wording, render_page
 
 OPENED = 3
 
@@ -81,36 +81,30 @@ class _Folded:
     near: bool = True
 
 
-def render(report: JobReport) -> str:
+def render_job(report: JobReport) -> str:
     """The whole page."""
     words = Wording(report.language)
     beside = SideBySide(words, report.fold)
-    return (
-        environment()
-        .get_template("page.html")
-        .render(
-            policy=POLICY,
-            words=words,
-            number=number,
-            report=report,
-            title=plain(words(f"title.{report.job}")),
-            counts=[
-                (line(words.label("count", name)), number(n)) for name, n in report.counts.items()
-            ],
-            said=[words.say(said) for said in report.said],
-            settings=[
-                (line(words.label("setting", name)), line(value))
-                for name, value in report.settings.items()
-            ],
-            drawings=_drawings(report, words),
-            pairs=_pairs(report, beside),
-            clusters=_clusters(report, words, beside),
-            problems=[
-                (line(file), "–" if at is None else number(at), line(reason))
-                for file, at, reason in report.problems
-            ],
-        )
+    pieces = render_page(
+        "page.html",
+        words,
+        title=plain(words(f"title.{report.job}")),
+        report=report,
+        counts=[(line(words.label("count", name)), number(n)) for name, n in report.counts.items()],
+        said=[words.say(said) for said in report.said],
+        settings=[
+            (line(words.label("setting", name)), line(value))
+            for name, value in report.settings.items()
+        ],
+        drawings=_drawings(report, words),
+        pairs=_pairs(report, beside),
+        clusters=_clusters(report, words, beside),
+        problems=[
+            (line(file), "–" if at is None else number(at), line(reason))
+            for file, at, reason in report.problems
+        ],
     )
+    return "".join(pieces)
 
 
 def _drawings(report: JobReport, words: Wording) -> list[Drawing]:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from neardup.reports.catalogue import Wording
 from neardup.reports.differences import Stretch, WorkBudget, differences, runs
-from neardup.reports.shell import cosine, line
+from neardup.reports.formatting import cosine, line
+from neardup.reports.page import Wording
 
 # Names that lines of a view begin with, in their order. A line of any other is text.
 NAMES = ("within", "status", "header", "title", "tags", "keys", "text", "body")

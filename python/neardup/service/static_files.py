@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from neardup.reports.shell import script
+from neardup.reports.page import script
 from neardup.service.errors import problem
 from neardup.service.requests import header
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Formatter
 
 import neardup.service.pages
-from neardup.reports.catalogue import CATALOGUE
+from neardup.reports.phrases import PHRASES as CATALOGUE
 from neardup.service.pages.learn import SAID
 from neardup.service.pages.phrases import COLLECTION_PHRASES, PHRASES
 

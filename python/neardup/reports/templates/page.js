@@ -209,10 +209,9 @@
     const above = counts.reduce((sum, count, at) => sum + (at >= limit ? count : 0), 0);
     for (const each of all("[data-above]", overview)) each.textContent = grouped(above);
     const reaches = (each) => Math.floor(Number(each.dataset.share) * 100 + 1e-9) >= limit;
-    for (const each of all("tr[data-share], td[data-share], a[data-share]", overview)) {
+    for (const each of all("tr[data-share], td[data-share]", overview)) {
       each.classList.toggle("above", reaches(each));
     }
-    for (const each of all("line[data-share]", overview)) each.classList.toggle("weak", !reaches(each));
   };
 
   document.addEventListener("input", (event) => {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neardup.reports.shell import line
+from neardup.reports.formatting import line
 from neardup.service import static_files
 from neardup.service.pages import check, collection, compare, learn, marking, shell, sign_in
 from neardup.service.pages.marks import Marks, NotesFile

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from neardup.copying.check import check_copying
 from neardup.copying.findings import Figures, Finding, Source
 from neardup.reports.document import NAMES, DocumentView, SourceRow, document_view
-from neardup.reports.shell import Piece, cosine, line, plain, share
+from neardup.reports.formatting import Piece, cosine, line, plain, share
 from neardup.service import answers
 from neardup.service.auth import check_write, may_write
 from neardup.service.models import MAX_ID
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from neardup.collection import Collection
-    from neardup.reports.catalogue import Wording
+    from neardup.reports.page import Wording
     from neardup.service.pages.page_input import PageInput
     from neardup.service.state import Service
 

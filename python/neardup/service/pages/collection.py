@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup.collection import CollectionError
-from neardup.reports.shell import cosine, line
+from neardup.reports.formatting import cosine, line
 from neardup.service import answers, models
 from neardup.service.auth import may_write
 from neardup.service.errors import TooMany

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup.reports.comparison import ComparisonReport, PairView, pair_view
-from neardup.reports.shell import line, plain
+from neardup.reports.formatting import line, plain
 from neardup.service.auth import may_write
 from neardup.service.pages import page_input, shell
 from neardup.service.pages.check import form_context
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import BaseRoute
 
-    from neardup.reports.catalogue import Wording
+    from neardup.reports.page import Wording
     from neardup.service.pages.text_cache import CachedText
     from neardup.service.state import Service
     from neardup.text.recipe import Recipe

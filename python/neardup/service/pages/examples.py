@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup.reports.charts import Bar, Chart, Drawing, Tick, drawn
-from neardup.reports.shell import Piece, cosine, line
-from neardup.reports.side_by_side import Shown, SideBySide, Sides
+from neardup.reports.formatting import Piece, cosine, line
+from neardup.reports.marked_text import Shown, SideBySide, Sides
 from neardup.service.pages.marks import Mark, ordered
 from neardup.service.pages.page_input import pair_link
 from neardup.service.pages.survey import STEPS, NearestDocument, Survey, step_of
 
 if TYPE_CHECKING:
-    from neardup.reports.catalogue import Wording
+    from neardup.reports.page import Wording
     from neardup.service.state import Service
 
 

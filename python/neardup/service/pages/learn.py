@@ -25,7 +25,7 @@ from neardup.text.explain import number, printable, signed
 from neardup.text.presets import PRESETS
 
 if TYPE_CHECKING:
-    from neardup.reports.catalogue import Wording
+    from neardup.reports.page import Wording
     from neardup.service.state import Service
 
 SAID = {**PHRASES, **REFUSED, **LESSONS}
@@ -180,7 +180,7 @@ def _refused(refused: Refused, words: Wording | None = None) -> Response:
 
 
 def _english() -> Wording:
-    from neardup.reports.catalogue import Wording
+    from neardup.reports.page import Wording
 
     return Wording("en", SAID)
 

@@ -1,4 +1,4 @@
-"""What the page Learn says. English, 中文; see `neardup.reports.catalogue`."""
+"""What the page Learn says. English, 中文; see `neardup.reports.page`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from neardup.files.documents.sandbox import DocumentTooLongError
-from neardup.reports.shell import line
+from neardup.reports.formatting import line
 from neardup.service import answers
 from neardup.service.errors import Refusal, refusal_of
 from neardup.service.pages import shell
@@ -27,7 +27,7 @@ from neardup.service.pages.upload import MOST_CHARACTERS, UnreadableFile, text_f
 from neardup.service.requests import Gone, media_type, read
 
 if TYPE_CHECKING:
-    from neardup.reports.catalogue import Wording
+    from neardup.reports.page import Wording
     from neardup.service.state import Service
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# English, 中文; see `neardup.reports.catalogue`.
+# English, 中文; see `neardup.reports.page`.
 PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     # ---- around every page ----
     "page.skip": ("Skip to the content", "跳到正文"),
@@ -234,7 +234,7 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
 
 # What the page of the collection says.
 
-# English, 中文; see `neardup.reports.catalogue`.
+# English, 中文; see `neardup.reports.page`.
 COLLECTION_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
     "collection.lead": (
         "What is stored, how alike it is, and where to draw the line between near and not.",

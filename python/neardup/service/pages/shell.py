@@ -12,8 +12,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from neardup.reports.catalogue import LANGUAGES, Catalogue, Wording
-from neardup.reports.shell import number
+from neardup.reports.formatting import number
+from neardup.reports.page import LANGUAGES, Wording
+from neardup.reports.phrases import Phrases
 from neardup.service.auth import COOKIE, KEY, RIGHTS
 from neardup.service.pages.phrases import COLLECTION_PHRASES, PHRASES
 
@@ -67,7 +68,7 @@ def theme_of(request: Request) -> str:
     return "auto"
 
 
-def words_of(request: Request, phrases: Catalogue | None = None) -> Wording:
+def words_of(request: Request, phrases: Phrases | None = None) -> Wording:
     """All phrases in the language of whoever asks."""
     return Wording(language_of(request), {**COMMON, **(phrases or {})})
 
@@ -87,7 +88,7 @@ def page(
     *,
     page: str,
     status: int = 200,
-    phrases: Catalogue | None = None,
+    phrases: Phrases | None = None,
     **context: Any,
 ) -> Response:
     """A page, written down.
