@@ -26,9 +26,9 @@ import neardup as nd
 from data import corpora
 from helpers import borderline_pairs
 from neardup import _core
-from neardup.near.corpus import texts_in_memory
+from neardup.near.corpus import memory_corpus
 from neardup.near.join import SketchJoin
-from neardup.near.question import question
+from neardup.near.question import check_question
 
 SIMILARITIES = (0.7, 0.8, 0.85, 0.9, 0.95, 0.99)
 RECALLS = (0.9, 0.99, 0.999)
@@ -74,9 +74,9 @@ def shares(
     planted: list[tuple[str, str]], others: list[str], similarity: float, recall: float
 ) -> list[bool]:
     texts = [text for pair in planted for text in pair] + others
-    asked = question(similarity, None, recall, bits=128)
+    asked = check_question(similarity, None, recall, bits=128)
     column = pa.chunked_array([pa.array(texts, pa.large_string())])
-    join = SketchJoin(texts_in_memory(column, nd.Recipe(), asked), asked)
+    join = SketchJoin(memory_corpus(column, nd.Recipe(), asked), asked)
     twins = join.twins
     told: set[tuple[int, int]] = set()
     for pairs in join.pairs():

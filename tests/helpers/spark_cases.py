@@ -212,22 +212,22 @@ def expected_against(reference: Texts, texts: Texts, asked: Question) -> list[tu
     similarity."""
     import numpy as np
 
+    from neardup._util.arrow import string_column
     from neardup.engines import engine
-    from neardup.near.corpus import texts_in_memory
-    from neardup.near.dedup import removed_table, strings
-    from neardup.near.matches import Clusters
-    from neardup.near.question import question
+    from neardup.near.corpus import memory_corpus
+    from neardup.near.matches import Clusters, removed_rows
+    from neardup.near.question import check_question
     from neardup.text.recipe import as_recipe
 
     options = {"similarity": None, "radius": None, "recall": None, **asked}
     made = as_recipe(options.pop("recipe", None))
-    wanted = question(**options, bits=made.bits)
-    corpus = texts_in_memory(strings([*reference, *texts]), made, wanted, threads=1)
+    wanted = check_question(**options, bits=made.bits)
+    corpus = memory_corpus(string_column([*reference, *texts]), made, wanted, threads=1)
     first = len(reference)
-    matches = engine().match(corpus, wanted, first=first, threads=1)
+    matches = engine().match(corpus, wanted, reference_rows=first, threads=1)
     found = matches.nearest(first)
     labels = np.where(found.match >= 0, found.match, np.arange(len(found.match)))
-    table = removed_table(matches, Clusters(labels, found.similarity, found.distance))
+    table = removed_rows(Clusters(labels, found.similarity, found.distance), matches.judge)
     return sorted(
         (row - first, match, distance, similarity)
         for row, match, distance, similarity in (tuple(row.values()) for row in table.to_pylist())

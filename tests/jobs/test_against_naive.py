@@ -29,7 +29,8 @@ KEEPS = ["first", "longest", "shortest", "newest:day", "best:n"]
 def batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers do not depend on how many rows are handled at a time."""
     if request.param == "in pieces":
-        for name in ("neardup.near.corpus", "neardup.jobs.pairs", "neardup.jobs.dedup"):
+        monkeypatch.setattr("neardup.near.corpus.BATCH_PAIRS", 5)
+        for name in ("neardup.jobs.pairs", "neardup.jobs.dedup"):
             # By name: the functions of the same names hide the modules.
             monkeypatch.setattr(sys.modules[name], "BATCH", 5)
         monkeypatch.setattr(sys.modules["neardup.jobs.cluster"], "BATCH", 5)

@@ -15,8 +15,8 @@ from neardup import jobs
 from neardup.jobs import report as reporting
 from neardup.jobs import threshold_sample
 from neardup.jobs.report import fold_of
-from neardup.near.matches import LEAST_SHARE, OF_EACH, PairSample, shuffled
-from neardup.near.question import question
+from neardup.near.matches import MIN_SIDE_SHARE, PAIRS_PER_STEP, PairSample, sample_order
+from neardup.near.question import check_question
 
 WORDS = TEXT.split()
 # Less and less of the same text.
@@ -179,15 +179,15 @@ def test_a_small_reference_is_drawn_from(
 @pytest.mark.parametrize("reference", [0, 1, 30, 500, 999, 1000])
 def test_what_is_drawn_has_both_sides(reference: int) -> None:
     rows = np.arange(1000)
-    drawn = shuffled(rows, reference)
+    drawn = sample_order(rows, reference)
     if reference == 1000:
         assert len(drawn) == 0
         return
     assert sorted(drawn) == rows.tolist()
-    assert np.array_equal(drawn, shuffled(rows, reference))
+    assert np.array_equal(drawn, sample_order(rows, reference))
     if not reference:
         return
-    share = min(max(reference / 1000, LEAST_SHARE), 1 - LEAST_SHARE)
+    share = min(max(reference / 1000, MIN_SIDE_SHARE), 1 - MIN_SIDE_SHARE)
     for count in (2, 3, 50, 400, 1000):
         before = int((drawn[:count] < reference).sum())
         # In proportion, but for a small side until there is no more of it.
@@ -228,7 +228,7 @@ def test_a_sample_counts_all_and_keeps_some() -> None:
     random = np.random.default_rng(1)
     similarity = random.random(5000)
     rows = np.arange(5000)
-    sample = PairSample(question(0.85, None, None, bits=128), 128)
+    sample = PairSample(check_question(0.85, None, None, bits=128), 128)
     for part in np.array_split(rows, 7):
         sample.take(part, part + 1, part % 9, similarity[part])
     steps = np.minimum((similarity * 50 + 1e-9).astype(int), 49)
@@ -238,7 +238,7 @@ def test_a_sample_counts_all_and_keeps_some() -> None:
         for near in (True, False):
             some = [pair for pair in pairs if pair.near == near]
             there = ((steps == step) & ((similarity >= 0.85) == near)).sum()
-            assert len(some) == min(OF_EACH, there)
+            assert len(some) == min(PAIRS_PER_STEP, there)
         for pair in pairs:
             assert similarity[pair.left] == pair.similarity
             assert pair.right == pair.left + 1

@@ -210,7 +210,7 @@ def test_nothing_and_missing_texts_can_be_asked_again() -> None:
 @pytest.mark.parametrize(
     ("run", "again", "message"),
     [
-        ({}, {"similarity": 0.9}, r"at needs all pairs.*ask for them: dedup\(texts, pairs=True\)"),
+        ({}, {"similarity": 0.9}, r"at needs all pairs.*run dedup\(texts, pairs=True\)"),
         ({"pairs": True}, {}, "at takes a similarity or a radius; give one of them"),
         ({"pairs": True}, {"similarity": 0.9, "radius": 1}, "give one of them"),
         (
@@ -240,7 +240,7 @@ def test_what_a_result_cannot_say_is_refused(
 
 
 def test_pairs_that_were_not_kept_are_refused() -> None:
-    with pytest.raises(ValueError, match="pairs needs all pairs, and this run has not kept them"):
+    with pytest.raises(ValueError, match="pairs needs all pairs, which this run has not kept"):
         _ = nd.dedup(["a b", "c d"]).pairs
 
 

@@ -13,7 +13,7 @@ import neardup as nd
 from neardup import _core
 from neardup.near import lookup
 from neardup.near.lookup import Candidates, CorpusDocument, Queries, look_up, look_up_one
-from neardup.near.question import Question, question
+from neardup.near.question import Question, check_question
 
 WORDS = ["red", "green", "blue", "black", "white", "yellow", "a"]
 texts = st.lists(st.sampled_from(WORDS), min_size=2, max_size=7).map(" ".join)
@@ -99,7 +99,7 @@ def test_look_ups_find_what_is_near(
 def check(
     listed: list[str], asked: list[str], limit: tuple[float | None, int | None], most: int | None
 ) -> None:
-    wanted = question(*limit, 1.0, bits=RECIPE.bits)
+    wanted = check_question(*limit, 1.0, bits=RECIPE.bits)
     corpus = Listed(listed)
     values, signal, sketches = RECIPE.pipeline.sketched(asked, None)
     asked = [text for text, there in zip(asked, signal, strict=True) if there]
@@ -150,7 +150,7 @@ def test_the_most_similar_are_first(few: int, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(lookup, "FEW", few)
     listed = [" ".join(WORDS[:size]) for size in (6, 3, 5, 4, 3, 2)] * 2
     asked = " ".join(WORDS[:4])
-    wanted = question(0.6, None, 1.0, bits=RECIPE.bits)
+    wanted = check_question(0.6, None, 1.0, bits=RECIPE.bits)
     values, _, sketches = RECIPE.pipeline.sketched([asked], None)
     queries, corpus = Queries([asked], values, sketches), Backwards(listed)
     expected = [key for key, _, _ in naive(asked, listed, wanted)]
@@ -170,7 +170,7 @@ def test_a_cosine_of_exactly_the_similarity_is_found(
     values, _, sketches = RECIPE.pipeline.sketched([left], None)
     queries = Queries([left], values, sketches)
     for similarity, expected in ((0.75, [0]), (0.75 + 1e-12, [])):
-        wanted = question(similarity, None, 1.0, bits=RECIPE.bits)
+        wanted = check_question(similarity, None, 1.0, bits=RECIPE.bits)
         single = look_up_one(left, sketches[0].tobytes(), corpus, wanted, RECIPE, None)
         assert [found.key for found in single] == expected
         assert look_up(queries, corpus, wanted, RECIPE, None).keys.tolist() == expected

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup.engines import engine
 from neardup.near import corpus
-from neardup.near.corpus import texts_in_memory
-from neardup.near.join import DIGEST, RadiusJoin, SketchJoin
-from neardup.near.matches import SIDES, SIMILARITY_BINS, MatchCounts, Matches
-from neardup.near.question import Question, question
+from neardup.near.corpus import memory_corpus
+from neardup.near.join import DIGEST_BYTES, RadiusJoin, SketchJoin
+from neardup.near.matches import SIMILARITY_BINS, MatchCounts, Matches
+from neardup.near.question import Question, check_question
 from reference.dedup import labels
 
 RECIPE = nd.Recipe()
@@ -37,8 +37,10 @@ some_texts = st.lists(
     max_size=14,
 )
 questions = st.one_of(
-    st.sampled_from([0.3, 0.5, 0.75, 0.85]).map(lambda value: question(value, None, 1.0, bits=128)),
-    st.sampled_from([0, 10, 40, 60]).map(lambda value: question(None, value, None, bits=128)),
+    st.sampled_from([0.3, 0.5, 0.75, 0.85]).map(
+        lambda value: check_question(value, None, 1.0, bits=128)
+    ),
+    st.sampled_from([0, 10, 40, 60]).map(lambda value: check_question(None, value, None, bits=128)),
 )
 # All near one another, so many that the core keeps them as one dense bucket.
 FORMS = [f"dear customer your order {name} was shipped" for name in map(str, range(1000, 1150))]
@@ -46,7 +48,7 @@ FORMS = [f"dear customer your order {name} was shipped" for name in map(str, ran
 
 def matched(texts: Sequence[str | None], asked: Question, **options: Any) -> Matches:
     column = pa.chunked_array([pa.array(texts, pa.large_string())])
-    return engine().match(texts_in_memory(column, RECIPE, asked), asked, **options)
+    return engine().match(memory_corpus(column, RECIPE, asked), asked, **options)
 
 
 @dataclass
@@ -192,7 +194,7 @@ def test_the_nearest_of_those_before(
 ) -> None:
     first = data.draw(st.integers(1, len(texts)))
     naive = Naive(texts, asked)
-    matches = matched(texts, asked, first=first)
+    matches = matched(texts, asked, reference_rows=first)
     found = matches.nearest(first)
     assert found.match[:first].tolist() == [-1] * first
     for row in range(first, len(texts)):
@@ -219,9 +221,9 @@ def test_the_nearest_of_those_before(
 def test_of_equally_near_rows_the_first_is_the_match(reverse: bool) -> None:
     before = ["red green black cyan", "red green blue white"][:: -1 if reverse else 1]
     texts = [*before, "red green blue black"]
-    asked = question(None, 40, None, bits=128)
+    asked = check_question(None, 40, None, bits=128)
     assert {Naive(texts, asked).distance(row, 2) for row in (0, 1)} == {29}
-    found = matched(texts, asked, first=2).nearest(2)
+    found = matched(texts, asked, reference_rows=2).nearest(2)
     assert (found.match[2], found.distance[2]) == (0, 29)
 
 
@@ -229,7 +231,7 @@ def test_of_equally_near_rows_the_first_is_the_match(reverse: bool) -> None:
 def test_counts_at_the_defaults(linkage: Any) -> None:
     lines = SAMPLE.read_text(encoding="utf-8").splitlines()
     texts = [json.loads(line)["text"] for line in lines]
-    asked = question(0.7, None, None, bits=RECIPE.bits)
+    asked = check_question(0.7, None, None, bits=RECIPE.bits)
     naive = Naive(texts, asked)
     matches = matched(texts, asked)
     twins = set(np.flatnonzero(matches.twins != np.arange(len(texts))).tolist())
@@ -251,11 +253,11 @@ def _forget(ticks: list[int], *_: object) -> None:
 
 def test_more_pairs_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [" ".join(WORDS[:size]) for size in range(2, 9)]
-    asked = question(0.7, None, None, bits=RECIPE.bits)
+    asked = check_question(0.7, None, None, bits=RECIPE.bits)
     (whole,) = matched(texts, asked).pairs()
     assert len(whole.left) > 6
     for size in (1, 3):
-        monkeypatch.setattr(corpus, "BATCH", size)
+        monkeypatch.setattr(corpus, "BATCH_PAIRS", size)
         ticks: list[int] = []
         # Each stage counts for itself: first tables, then pairs.
         begun = partial(_forget, ticks)
@@ -269,7 +271,7 @@ def test_more_pairs_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("linkage", [None, "star", "connected"])
 def test_dense_buckets(linkage: Any) -> None:
-    asked = question(0.7, None, 1.0, bits=RECIPE.bits)
+    asked = check_question(0.7, None, 1.0, bits=RECIPE.bits)
     texts = [*FORMS, "we all scream for ice cream", FORMS[3].upper()]
     naive = Naive(FORMS, asked)
     expected = naive.pairs()
@@ -297,11 +299,13 @@ def test_dense_buckets(linkage: Any) -> None:
 
 def test_more_pairs_of_a_dense_bucket_than_are_held_at_a_time() -> None:
     forms = [f"dear customer your order {number} was shipped" for number in range(1000, 1900)]
-    matches = matched(forms, question(0.7, None, 1.0, bits=RECIPE.bits))
+    matches = matched(forms, check_question(0.7, None, 1.0, bits=RECIPE.bits))
     parts = list(matches.pairs())
     # Four parts wait for their reader at most.
     assert len(parts) > 6
-    left, right = (np.concatenate([getattr(part, side) for part in parts]) for side in SIDES)
+    left, right = (
+        np.concatenate([getattr(part, side) for part in parts]) for side in ("left", "right")
+    )
     assert (left < right).all()
     assert len(np.unique(left * len(forms) + right)) == len(left) == matches.counts.pairs
     assert len(left) == len(forms) * (len(forms) - 1) // 2
@@ -314,7 +318,7 @@ def test_what_goes_wrong_while_pairs_are_looked_for_is_raised() -> None:
         def dense_pairs(self, *_: Any) -> None:
             raise MemoryError("no room")
 
-    matches: Any = matched(FORMS, question(0.7, None, 1.0, bits=RECIPE.bits))
+    matches: Any = matched(FORMS, check_question(0.7, None, 1.0, bits=RECIPE.bits))
     matches._join = Broken()
     with pytest.raises(MemoryError, match="no room"):
         list(matches._dense_pairs())
@@ -323,10 +327,10 @@ def test_what_goes_wrong_while_pairs_are_looked_for_is_raised() -> None:
 @pytest.mark.parametrize("kind", [SketchJoin, RadiusJoin])
 def test_all_are_compared_with_all_unless_told(kind: Any) -> None:
     similarity, radius = (0.6, None) if kind is SketchJoin else (None, 60)
-    asked = question(similarity, radius, 1.0, bits=RECIPE.bits)
+    asked = check_question(similarity, radius, 1.0, bits=RECIPE.bits)
     texts = ["red green blue black", "red green blue black white", "red green blue black yellow"]
     column = pa.chunked_array([pa.array(texts, pa.large_string())])
-    matches = kind(texts_in_memory(column, RECIPE, asked), asked)
+    matches = kind(memory_corpus(column, RECIPE, asked), asked)
     if kind is RadiusJoin:
         # The kernel says it when it is asked.
         assert matches.plan == {}
@@ -339,7 +343,7 @@ def test_what_is_not_asked_for_is_not_waited_for() -> None:
     """A reader that leaves early ends the thread that looks for pairs."""
     import threading
 
-    asked = question(0.7, None, 1.0, bits=RECIPE.bits)
+    asked = check_question(0.7, None, 1.0, bits=RECIPE.bits)
     parts = matched(FORMS, asked).pairs()
     sizes = [len(next(parts).left), len(next(parts).left)]
     assert sizes[1] > 0
@@ -368,17 +372,20 @@ def test_more_short_texts_than_are_looked_at_together() -> None:
     """Texts without a signal are known by their equals, across parts of 16,384."""
     count = 1 << 14
     texts = [f"t{row}" for row in range(count + 1)] + ["t0", f"t{count}", "", "…"]
-    matches = matched(texts, question(None, 3, None, bits=RECIPE.bits))
+    matches = matched(texts, check_question(None, 3, None, bits=RECIPE.bits))
     expected = [*range(count + 1), 0, count, count + 3, count + 4]
     assert matches.twins.tolist() == expected
     assert matches.clusters("star").labels.tolist() == expected
-    assert DIGEST == 16
+    assert DIGEST_BYTES == 16
 
 
 @pytest.mark.parametrize("texts", [[], [None], [None, "one two three", None, "one two three"]])
 def test_missing_texts(texts: list[str | None]) -> None:
     expected = [texts.index(text) if text else row for row, text in enumerate(texts)]
-    for asked in (question(0.8, None, None, bits=128), question(None, 3, None, bits=128)):
+    for asked in (
+        check_question(0.8, None, None, bits=128),
+        check_question(None, 3, None, bits=128),
+    ):
         assert matched(texts, asked).clusters("star").labels.tolist() == expected
         assert [
             part.left.tolist() for part in matched(texts, asked).pairs() if len(part.left)

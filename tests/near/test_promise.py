@@ -12,9 +12,9 @@ from scipy import stats
 
 import neardup as nd
 from helpers import borderline_pairs
-from neardup.near.corpus import texts_in_memory
+from neardup.near.corpus import memory_corpus
 from neardup.near.join import SketchJoin
-from neardup.near.question import question
+from neardup.near.question import check_question
 
 RECIPE = nd.Recipe()
 VOCABULARY = [borderline_pairs.word(random.Random(seed), 2, 9) for seed in range(3000)]
@@ -50,9 +50,9 @@ def share_found(
 ) -> int:
     """How many of the pairs are told among all texts."""
     texts = [text for pair in pairs for text in pair] + others
-    asked = question(similarity, None, recall, bits=128)
+    asked = check_question(similarity, None, recall, bits=128)
     column = pa.chunked_array([pa.array(texts, pa.large_string())])
-    join = SketchJoin(texts_in_memory(column, RECIPE, asked), asked)
+    join = SketchJoin(memory_corpus(column, RECIPE, asked), asked)
     told: set[tuple[int, int]] = set()
     for found in join.pairs():
         told.update(zip(found.left.tolist(), found.right.tolist(), strict=True))

@@ -11,9 +11,9 @@ from scipy import stats
 
 import neardup as nd
 from helpers import borderline_views
-from neardup.near.corpus import texts_in_memory
+from neardup.near.corpus import memory_corpus
 from neardup.near.join import SketchJoin
-from neardup.near.question import question
+from neardup.near.question import check_question
 
 RECIPE = nd.Recipe.preset("http")
 # Of one feature a view, few sums of shares are near the threshold; of these some are.
@@ -24,9 +24,9 @@ OTHER = RECIPE.replace(
 
 def told(texts: list[str], recipe: nd.Recipe = RECIPE) -> tuple[set[tuple[int, int]], list[int]]:
     """The pairs found at the defaults, and the first of those that are the same."""
-    asked = question(None, None, None, bits=recipe.bits)
+    asked = check_question(None, None, None, bits=recipe.bits)
     column = pa.chunked_array([pa.array(texts, pa.large_string())])
-    join = SketchJoin(texts_in_memory(column, recipe, asked), asked)
+    join = SketchJoin(memory_corpus(column, recipe, asked), asked)
     found: set[tuple[int, int]] = set()
     for pairs in join.pairs():
         found.update(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from neardup._util.strings import check_unicode
+
 
 def as_column(texts: Any) -> Any:
     """A column of strings as an Arrow chunked array, anything else as a list."""
@@ -46,6 +48,27 @@ def as_column(texts: Any) -> Any:
     else:
         column = pa.chunked_array([pa.array(texts)])
     return _strings(column)
+
+
+def string_column(texts: Any, name: str | None = None) -> Any:
+    """Return texts as an Arrow chunked array of large strings, missing ones as null.
+
+    name  that of the texts' column in a table, for the message about a wrong value
+    """
+    import pyarrow as pa
+
+    column = as_column(texts)
+    if is_arrow(column):
+        return column.cast(pa.large_string())
+    for row, text in enumerate(column):
+        if not isinstance(text, str | None):
+            place = f"texts[{row}]" if name is None else f"row {row} of the column {name!r}"
+            raise TypeError(
+                f"{place} is of type {type(text).__name__}; "
+                "a text must be a str, or None for a missing one"
+            )
+    checked = [text if text is None else check_unicode(text, "a text") for text in column]
+    return pa.chunked_array([pa.array(checked, pa.large_string())])
 
 
 def refuse_lazy(name: str, value: Any, instead: str) -> None:

@@ -32,7 +32,7 @@ from neardup.collection.store import DATABASE, Store
 from neardup.files import writing
 from neardup.files.reading.formats import ENDINGS, ending
 from neardup.near.lookup import Match
-from neardup.near.question import Question, question
+from neardup.near.question import Question, check_question
 from neardup.near.ranking import DEFAULT_COUNT, By, Idf, Searchable, queries_of, wish
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import Recipe, as_recipe
@@ -372,7 +372,7 @@ class Collection(Searchable):
             return _question(similarity, radius, recall, self.recipe.bits)
         except TypeError:
             # What cannot be remembered is told by its name.
-            return question(similarity, radius, recall, bits=self.recipe.bits)
+            return check_question(similarity, radius, recall, bits=self.recipe.bits)
 
     def search(
         self,
@@ -602,7 +602,7 @@ def _question(
     similarity: float | None, radius: int | None, recall: float | None, bits: int
 ) -> Question:
     """Cached, because callers mostly ask the same question again."""
-    return question(similarity, radius, recall, bits=bits)
+    return check_question(similarity, radius, recall, bits=bits)
 
 
 def _texts(texts: Any) -> list[str]:

@@ -39,7 +39,7 @@ class Engine(Protocol):
         question: Question,
         *,
         order: NDArray[np.int64] | None = None,
-        first: int = 0,
+        reference_rows: int = 0,
         threads: int | None = None,
         tick: Callable[[int], object] | None = None,
         stage: Callable[[str, int | None, str], object] | None = None,
@@ -47,7 +47,7 @@ class Engine(Protocol):
         """The near-duplicates, ready to be asked for.
 
         order  rows, those that are to stand for others first [default: as they come]
-        first  compare rows before this one only with those from it on [default: all with all]
+        reference_rows  compare these first rows only with the others [default: all with all]
         tick   is called with the number of pairs judged since its last call
         stage  is told what is begun: its name, how much there is to do if that is known, of what
         """
@@ -69,6 +69,6 @@ def engine(name: str = "local", master: str | None = None) -> Engine:
             f"master is {master!r}, which is for Spark, and the engine is {name!r}; add --engine "
             "spark, or leave it out"
         )
-    from neardup.near.join import Local
+    from neardup.near.join import LocalEngine
 
-    return Local()
+    return LocalEngine()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from neardup._util.arrow import numbers, strings, values_of
 from neardup.http.labels import Labels, Rule, RuleInput, rule_input
-from neardup.near.clusters import numbered
+from neardup.near.clusters import number_clusters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -149,14 +149,14 @@ def kinds_of_clusters(
 ) -> Kinds:
     """Return the kinds of response that the clusters are.
 
-    removed  the table of `removed_table`: the similarity of each response to its representative
+    removed  the table of `removed_rows`: the similarity of each response to its representative
     """
     import numpy as np
 
     roots = found.labels
     rows = np.flatnonzero(roots == np.arange(len(roots)))
     sizes = np.bincount(roots, minlength=len(roots))
-    number = numbered(roots)
+    number = number_clusters(roots)
     rows = rows[np.lexsort((number[rows], -sizes[rows]))]
     lengths = corpus.facts.number("length")
     shortest, longest = lengths.copy(), lengths.copy()

@@ -13,8 +13,8 @@ from neardup.jobs.copies import count_copies
 from neardup.jobs.dedup import BATCH, note_weakest, order_of
 from neardup.jobs.job import Job
 from neardup.jobs.options import Options, Summary, refuse_bad_options
-from neardup.near.clusters import numbered
-from neardup.near.dedup import removed_table
+from neardup.near.clusters import number_clusters
+from neardup.near.matches import removed_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +59,7 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
         summary.clustered = beside + summary.clusters
         summary.exact = count_copies(corpus, labels, found.similarity)
         summary.near = beside - summary.exact
-        removed = removed_table(matches, found)
+        removed = removed_rows(found, matches.judge)
         note_weakest(job, corpus, removed, labels)
         kinds = None
         if job.viewing is not None:
@@ -83,7 +83,7 @@ def _write(
     from neardup.files import writing
 
     labels = found.labels
-    sizes, number = np.bincount(labels, minlength=len(labels)), numbered(labels)
+    sizes, number = np.bincount(labels, minlength=len(labels)), number_clusters(labels)
     of_column = (pa.string(), pa.int64(), pa.int64(), pa.string())
     schema = pa.schema(list(zip(COLUMNS, of_column, strict=True)))
     facts = () if kinds is None else CLUSTER_COLUMNS

@@ -12,9 +12,8 @@ from neardup.jobs import reference
 from neardup.jobs.copies import count_copies
 from neardup.jobs.job import Job
 from neardup.jobs.options import Options, Summary, refuse_bad_options
-from neardup.near.clusters import numbered
-from neardup.near.dedup import removed_table
-from neardup.near.matches import Clusters
+from neardup.near.clusters import number_clusters
+from neardup.near.matches import Clusters, removed_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,7 +120,7 @@ def _write(job: Job, corpus: SpooledCorpus, matches: Matches, found: Clusters) -
     summary.clusters = len(np.unique(labels[removed]))
     summary.exact = count_copies(corpus, labels, found.similarity)
     summary.near = summary.removed - summary.exact
-    table = removed_table(matches, found)
+    table = removed_rows(found, matches.judge)
     if not (job.against or job.collections):
         note_weakest(job, corpus, table, labels)
     progress = job.options.progress
@@ -180,7 +179,7 @@ def removed_records(
     """The rows removed, by the ids their owner knows; `cluster` as `neardup cluster` has it."""
     import pyarrow as pa
 
-    number = numbered(labels)
+    number = number_clusters(labels)
     for batch in table.to_batches(BATCH):
         rows = values_of(batch.column("row"))
         kept = values_of(batch.column("dup_of"))

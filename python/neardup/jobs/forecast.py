@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.near.matches import shuffled
+from neardup.near.matches import sample_order
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +76,7 @@ def _by_sketches(
     units = np.flatnonzero((matches.twins == np.arange(len(corpus))) & corpus.signal)
     if len(units) < WORTH_A_LOOK:
         return None
-    rows = np.sort(shuffled(units, corpus.reference)[:LOOKED_AT])
+    rows = np.sort(sample_order(units, corpus.reference)[:LOOKED_AT])
     if not len(rows):
         return None  # one side has nothing to compare
     sketches = np.ascontiguousarray(corpus.sketches[rows])

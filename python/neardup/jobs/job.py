@@ -30,10 +30,10 @@ from neardup.jobs.options import (
 from neardup.jobs.prefetch import ahead
 from neardup.jobs.spool import MOST_OPEN, Spool, SpooledCorpus, bounds_of, open_corpus
 from neardup.jobs.work_folder import STATE, Stamp, size, stamp
-from neardup.near.corpus import made_for
+from neardup.near.corpus import precompute
 from neardup.near.keep import Keep
 from neardup.near.matches import PairSample
-from neardup.near.question import Linkage, check_linkage, question
+from neardup.near.question import Linkage, check_linkage, check_question
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,7 +97,7 @@ class Job:
             reference.check_sketches(name, self.recipe)
         # Complains before any work is done.
         asked_for = options.similarity, options.radius, options.recall
-        self.question = question(*asked_for, bits=self.recipe.bits)
+        self.question = check_question(*asked_for, bits=self.recipe.bits)
         self._check_outputs()
         self._check_report()
         if options.work_dir is not None:
@@ -370,7 +370,7 @@ class Job:
         if batch.made is not None:
             spool.add(batch, batch.made)
             return
-        signal, sketches, values = made_for(
+        signal, sketches, values = precompute(
             self.question, batch.texts, self.recipe, self.options.threads
         )
         spool.add(batch, Precomputed(signal, values, sketches, np.diff(bounds_of(batch.texts))))
@@ -402,7 +402,7 @@ class Job:
             corpus,
             asked,
             order=order,
-            first=first,
+            reference_rows=first,
             threads=self.options.threads,
             tick=self.options.progress.advance,
             stage=self.options.progress.stage,

@@ -51,7 +51,7 @@ def write_kinds_report(
 ) -> None:
     """The page a person looks at.
 
-    removed  as `neardup.dedup.removed_table` has it: how near each is to its representative
+    removed  a table of `removed_rows`: how near each is to its representative
     """
     from neardup.files import writing
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.jobs.job import Job
 from neardup.jobs.options import NEARLY_ALL
 from neardup.jobs.threshold_sample import ThresholdSample, floor_of, wider_look
-from neardup.near.matches import STEPS, SampledPair
+from neardup.near.matches import SIMILARITY_STEPS, SampledPair
 from neardup.reports.charts import Histogram
 from neardup.reports.formatting import percent
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
@@ -214,8 +214,8 @@ def _range_of(job: Job) -> tuple[int, int, int]:
     """The first and the last step that are shown, and the one at the threshold."""
     asked = job.question
     if asked.similarity is not None:
-        line = min(int(asked.similarity * STEPS + 1e-9), STEPS - 1)
-        return int(floor_of(asked.similarity) * STEPS + 1e-9), STEPS - 1, line
+        line = min(int(asked.similarity * SIMILARITY_STEPS + 1e-9), SIMILARITY_STEPS - 1)
+        return int(floor_of(asked.similarity) * SIMILARITY_STEPS + 1e-9), SIMILARITY_STEPS - 1, line
     radius = asked.radius or 0
     return max(0, radius - BITS_BEYOND), radius + BITS_BEYOND, radius
 

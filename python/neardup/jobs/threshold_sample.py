@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.near.matches import STEPS, PairSample, shuffled
+from neardup.near.matches import SIMILARITY_STEPS, PairSample, sample_order
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,7 +55,7 @@ class ThresholdSample:
 def floor_of(similarity: float | None) -> float:
     """The lowest similarity of interest: a whole step."""
     wanted = FLOOR if similarity is None else min(FLOOR, similarity - BELOW)
-    return max(0, int(wanted * STEPS + 1e-9)) / STEPS
+    return max(0, int(wanted * SIMILARITY_STEPS + 1e-9)) / SIMILARITY_STEPS
 
 
 def wider_look(job: Job, corpus: SpooledCorpus, matches: Matches) -> ThresholdSample | None:
@@ -69,7 +69,7 @@ def wider_look(job: Job, corpus: SpooledCorpus, matches: Matches) -> ThresholdSa
     # A collection that was asked itself has no rows here.
     if len(units) < 2 or job.collections:
         return None
-    drawn = shuffled(units, corpus.reference)
+    drawn = sample_order(units, corpus.reference)
     # A reference may be empty, and then nothing is compared.
     if not len(drawn) or (job.against and not corpus.reference):
         return None

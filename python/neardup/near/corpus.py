@@ -1,4 +1,4 @@
-"""What a matcher needs to see of the texts it compares."""
+"""Corpora to join, and the judge of their pairs: exact cosine and distance of two texts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,21 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
+# Called with the number of pairs judged since the last call.
+Tick = Callable[[int], object]
+# Called when a stage begins: its name, the amount of work if it is known, and the unit.
+Stage = Callable[[str, int | None, str], object]
+
+# Pairs judged in a batch: their texts are in memory at the same time.
+BATCH_PAIRS = 1 << 13
+
 
 class Corpus(Protocol):
     """Texts by row.
 
-    signal    which have enough features to be compared; others are near their equals only
-    sketches  `_core.SKETCH_BYTES` bytes a row, where a similarity is asked for
-    values    fingerprints, where a radius is asked for
+    signal    whether a text has enough features; others match only equal texts
+    sketches  `_core.SKETCH_BYTES` bytes a row, for a question with a similarity
+    values    fingerprints, for a question with a radius
     """
 
     @property
@@ -42,7 +50,7 @@ class Corpus(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class TextsInMemory:
+class MemoryCorpus:
     """A corpus of an Arrow column. `lengths` are in bytes."""
 
     recipe: Recipe
@@ -53,35 +61,34 @@ class TextsInMemory:
     values: NDArray[np.uint64] | None
 
 
-def texts_in_memory(
-    column: pa.ChunkedArray, recipe: Recipe, asked: Question, *, threads: int | None = None
-) -> TextsInMemory:
-    """What is needed of these texts to answer the question."""
-    texts, lengths = _stored(column)
-    made = made_for(asked, column, recipe, threads)
-    return TextsInMemory(recipe, texts, lengths, *made)
+def memory_corpus(
+    column: pa.ChunkedArray, recipe: Recipe, question: Question, *, threads: int | None = None
+) -> MemoryCorpus:
+    """Return a corpus of these texts that can answer the question."""
+    texts, lengths = _texts_and_lengths(column)
+    return MemoryCorpus(recipe, texts, lengths, *precompute(question, column, recipe, threads))
 
 
-def judged_only(
+def judging_corpus(
     column: pa.ChunkedArray, recipe: Recipe, signal: NDArray[np.bool_]
-) -> TextsInMemory:
-    """Texts whose pairs are known already: nothing is made of them but verdicts."""
-    return TextsInMemory(recipe, *_stored(column), signal, None, None)
+) -> MemoryCorpus:
+    """Return a corpus for a `Judge` only: without sketches and fingerprints it finds no pairs."""
+    return MemoryCorpus(recipe, *_texts_and_lengths(column), signal, None, None)
 
 
-def made_for(
-    asked: Question, column: Any, recipe: Recipe, threads: int | None
+def precompute(
+    question: Question, column: Any, recipe: Recipe, threads: int | None
 ) -> tuple[NDArray[np.bool_], NDArray[np.uint8] | None, NDArray[np.uint64] | None]:
-    """Signal, and sketches or fingerprints, of an Arrow column of strings."""
-    if asked.similarity is None:
+    """Return the signal, and the sketches or the fingerprints, of an Arrow column of strings."""
+    if question.similarity is None:
         made: Fingerprints = fingerprints(column, recipe, threads=threads)
         return made.signal, None, made.values
     signal, sketches = recipe.pipeline.sketches_arrow(chunks(as_column(column)), threads)
     return signal, sketches, None
 
 
-def _stored(column: pa.ChunkedArray) -> tuple[_core.Texts, NDArray[np.int64]]:
-    """The texts by row, and the bytes of each."""
+def _texts_and_lengths(column: pa.ChunkedArray) -> tuple[_core.Texts, NDArray[np.int64]]:
+    """Return the texts by row, without a copy if the column has one chunk, and their lengths."""
     import numpy as np
     import pyarrow as pa
 
@@ -99,21 +106,10 @@ def _stored(column: pa.ChunkedArray) -> tuple[_core.Texts, NDArray[np.int64]]:
     return texts, np.diff(ends)
 
 
-# The verdict on pairs of texts: exact cosine, and the distance of their fingerprints.
-
-Tick = Callable[[int], object]
-# Told of a new stage: its name, how much there is to do if that is known, and of what.
-Stage = Callable[[str, int | None, str], object]
-
-# Pairs judged at a time: their texts are in memory meanwhile.
-BATCH = 1 << 13
-
-
 class Verdicts(NamedTuple):
-    """For each pair the exact cosine, and the bits in which the fingerprints differ.
+    """Exact cosine and distance in bits of each pair.
 
-    Where a text has no features, the similarity is 1 for equal texts with a letter or digit, and 0
-    for others.
+    Without features, equal texts with a letter or digit have similarity 1, all others 0.
     """
 
     similarity: NDArray[np.float64]
@@ -121,7 +117,10 @@ class Verdicts(NamedTuple):
 
 
 class Judge:
-    """Judges pairs of rows of a corpus. Pairs that share texts should lie side by side."""
+    """Computes the verdicts on pairs of rows of a corpus.
+
+    It is fastest when pairs with a common row are neighbours: a batch reads each text once.
+    """
 
     def __init__(
         self, corpus: Corpus, *, threads: int | None = None, tick: Tick | None = None
@@ -131,13 +130,14 @@ class Judge:
         self.tick: Tick = tick or (lambda _: None)
 
     def verdicts(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> Verdicts:
+        """Return the verdicts on pairs of rows, in their order."""
         import numpy as np
 
         similarity = np.empty(len(left))
         distance = np.empty(len(left), dtype=np.uint16)
         pipeline = self.corpus.recipe.pipeline
-        for start in range(0, len(left), BATCH):
-            part = slice(start, start + BATCH)
+        for start in range(0, len(left), BATCH_PAIRS):
+            part = slice(start, start + BATCH_PAIRS)
             similarity[part], distance[part] = pipeline.judge(
                 self.corpus.texts,
                 left[part].astype(np.uint32, copy=False),
@@ -145,14 +145,14 @@ class Judge:
                 self.threads,
             )
             self.tick(len(similarity[part]))
-        if callable(self.corpus.recipe.hash) and self.corpus.values is None:
-            distance[:] = self._python_distances(left, right)
-        elif self.corpus.values is not None:
+        if self.corpus.values is not None:
             distance[:] = self.distances(left, right)
+        elif callable(self.corpus.recipe.hash):
+            distance[:] = self._python_distances(left, right)
         return Verdicts(similarity, distance)
 
     def distances(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> Rows:
-        """The distances of rows whose fingerprints are there."""
+        """Return the distances of pairs of rows of a corpus that has fingerprints."""
         import numpy as np
 
         values = self.corpus.values
@@ -161,7 +161,7 @@ class Judge:
         return found
 
     def _python_distances(self, left: NDArray[np.integer], right: NDArray[np.integer]) -> list[int]:
-        """With a hash that only Python can call."""
+        """Return distances under a hash function that only Python can call."""
         known: dict[int, int] = {}
         for row in {*left.tolist(), *right.tolist()}:
             known[row] = fingerprint(self.corpus.texts.get(row), self.corpus.recipe) or 0

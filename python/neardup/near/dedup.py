@@ -1,4 +1,4 @@
-"""Texts in memory → which to keep."""
+"""Deduplication of texts in memory: which to keep, and how near the others are to these."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.arrow import as_column, is_arrow, numbers, plain, values_of
+from neardup._util.arrow import plain, string_column, values_of
 from neardup._util.numbers import check_int, check_threads
-from neardup.near.clusters import PairGraph, gathered
+from neardup.near.clusters import PairGraph, gather_pairs
+from neardup.near.corpus import memory_corpus
+from neardup.near.join import LocalEngine
 from neardup.near.keep import Keep
-from neardup.near.question import Linkage, Question, check_linkage, question
+from neardup.near.matches import removed_rows
+from neardup.near.question import Linkage, Question, check_linkage, check_question
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import as_recipe
 
@@ -20,25 +23,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.near.corpus import Judge
-    from neardup.near.matches import Clusters, Matches
+    from neardup.near.matches import Clusters
 
-# Cosines of equal features may miss 1 by rounding.
-SAME = 1 - 1e-9
+# The cosine of equal features may be less than 1 by rounding.
+EXACT_SIMILARITY = 1 - 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Deduplication:
-    """Which texts to keep, by row number. Plain data: it pickles.
+    """Which texts to keep, by row number. It can be pickled.
 
     kept        rows to keep, ascending
     removed     a table: row, dup_of (the row kept in its place), distance (null without a
                 fingerprint), similarity (exact cosine with the row kept)
-    clusters    for each row the one kept of its cluster; a row that is alone has its own number
-    recall      the share of pairs just above the similarity that was found, estimated from those
-                found; None if there is none, or a radius decided
-    similarity  what was asked for, or None
-    radius      what was asked for, or None
-    links       with `dedup(…, pairs=True)`: all pairs; `at` and `pairs` need them
+    clusters    for each row the row kept of its cluster; a row that is alone has its own number
+    recall      estimated share found of the pairs just above the similarity threshold; None if no
+                such pair was found, or a radius decided
+    similarity  the threshold, or None
+    radius      the radius, or None
+    links       all pairs, with `dedup(…, pairs=True)`; `at` and `pairs` need them
     """
 
     kept: NDArray[np.int64]
@@ -54,21 +57,21 @@ class Deduplication:
 
     @property
     def ratio(self) -> float:
-        """The share of texts that are removed; 0 if there are no texts."""
+        """The share of texts that are removed; 0 without texts."""
         return len(self.removed) / max(1, len(self.clusters))
 
     @property
     def exact_ratio(self) -> float:
-        """The share of texts removed for one that says the same: of similarity 1."""
+        """The share of texts removed at similarity 1: their features equal those of a text kept."""
         import numpy as np
 
-        same = values_of(self.removed["similarity"]) >= SAME
-        return int(np.count_nonzero(same)) / max(1, len(self.clusters))
+        exact = values_of(self.removed["similarity"]) >= EXACT_SIMILARITY
+        return int(np.count_nonzero(exact)) / max(1, len(self.clusters))
 
     def least_similar(self, n: int = 10) -> pa.Table:
-        """The `n` rows of `removed` that are least similar to the one kept, these first.
+        """Return the `n` rows of `removed` with the lowest similarity, lowest first.
 
-        Read their texts: if they are no duplicates, ask for a higher similarity.
+        Read their texts: if they are not duplicates, choose a higher similarity.
         """
         import numpy as np
 
@@ -80,17 +83,16 @@ class Deduplication:
     def pairs(self) -> pa.Table:
         """All pairs found: left < right (rows), distance, similarity (null if a radius decided).
 
-        Of texts that say the same only the one to be kept first is compared with others; the rest
-        are paired with that one alone.
+        Of texts with identical features only the first in keep order is compared with other texts;
+        the others are paired with that one only.
         """
         return self._links("pairs").table(Question(self.similarity, self.radius, 1.0))
 
     def at(self, similarity: float | None = None, *, radius: int | None = None) -> Deduplication:
-        """The answer at a higher similarity, or a smaller radius, from the pairs that are known.
+        """Return the result for a higher similarity, or a smaller radius, from the pairs found.
 
-        It is that of a new run. Where a run with a recall below 1 misses pairs, the two may miss
-        different ones; the share found here is at least the share asked for. `recall` stays that of
-        the run.
+        It equals that of a new run, except that with a recall below 1 the two may miss different
+        pairs. The recall here is at least the one asked for; `recall` remains that of the run.
 
         >>> texts = ["one two three four five", "one two three four six", "One two three four five"]
         >>> found = dedup(texts, 0.5, pairs=True)
@@ -98,34 +100,32 @@ class Deduplication:
         ([0], [0, 1])
         """
         links = self._links("at")
+        run = links.question
         if (similarity is None) == (radius is None):
             raise ValueError("at takes a similarity or a radius; give one of them")
-        if (similarity is None) != (links.asked.similarity is None):
-            given, asked = ("similarity", "radius")[:: 1 if radius is None else -1]
+        if (similarity is None) != (run.similarity is None):
+            given, of_run = ("similarity", "radius")[:: 1 if radius is None else -1]
             raise ValueError(
-                f"the pairs were found by {asked}, so at takes no {given}; "
+                f"the pairs were found by {of_run}, so at takes no {given}; "
                 f"run dedup with {given}={similarity if radius is None else radius}"
             )
-        wanted = question(similarity, radius, links.asked.recall, bits=links.recipe.bits)
-        if wanted.similarity is not None and wanted.similarity < (links.asked.similarity or 0):
+        question = check_question(similarity, radius, run.recall, bits=links.recipe.bits)
+        if question.similarity is not None and question.similarity < (run.similarity or 0):
             raise ValueError(
-                f"similarity is {similarity}; pairs were found from {links.asked.similarity} on, "
+                f"similarity is {similarity}; pairs were found from {run.similarity} on, "
                 "so at takes no less: run dedup again"
             )
-        if wanted.radius is not None and wanted.radius > (links.asked.radius or 0):
+        if question.radius is not None and question.radius > (run.radius or 0):
             raise ValueError(
-                f"radius is {radius}; pairs were found up to {links.asked.radius}, "
+                f"radius is {radius}; pairs were found up to {run.radius}, "
                 "so at takes no more: run dedup again"
             )
-        found = links.clusters(wanted)
-        table = _removed(links.judge(), links.signal, found)
-        return _answer(found, table, self.recall, wanted, links)
+        return _result(links.clusters(question), links.judge(), self.recall, question, links)
 
     def _links(self, name: str) -> PairGraph:
         if self.links is None:
             raise ValueError(
-                f"{name} needs all pairs, and this run has not kept them; "
-                "ask for them: dedup(texts, pairs=True)"
+                f"{name} needs all pairs, which this run has not kept; run dedup(texts, pairs=True)"
             )
         return self.links
 
@@ -143,126 +143,75 @@ def dedup(
     threads: int | None = None,
     pairs: bool = False,
 ) -> Deduplication:
-    """Finds near-duplicates among texts and says which to keep.
+    """Find near-duplicates among texts and decide which to keep.
 
     texts       a list or any iterable of str, or an Arrow, Polars or pandas column; a missing text
                 is kept
-    similarity  the cosine from which two texts count as near-duplicates [default: 0.85]; every
+    similarity  threshold: texts of at least this cosine are near-duplicates [default: 0.85]; every
                 pair is verified
-    radius      instead of a similarity: the bits in which fingerprints may differ, not verified
-    recall      the share of pairs of just that similarity to be found [default: 0.99; with a radius
-                1, all pairs]
-    keep        of a cluster: "first", "longest", "shortest"; "newest:NAME" and "best:NAME" keep the
-                one with the largest of `keys`
+    radius      instead of a similarity: maximum number of bits in which fingerprints differ; pairs
+                are not verified
+    recall      share to find of the pairs at the threshold [default: 0.99; with a radius 1, all
+                pairs]
+    keep        which text of a cluster: "first", "longest", "shortest"; "newest:NAME" and
+                "best:NAME" keep the one with the largest of `keys`
     linkage     "star": each text removed is near the one kept for it; "connected": chains of pairs,
-                whose ends may be less similar than asked for
+                whose ends may be less similar than the threshold
     recipe      how a text becomes a fingerprint: a Recipe, the name of a preset, a .toml file
     keys        values for keep, one a text: numbers, dates or strings
     threads     cores to use [default: all]
-    pairs       keep all pairs in the answer, for its `pairs` and `at`: 18 bytes for each, and the
-                texts stay in memory. Texts that are all alike make pairs of each with each
+    pairs       keep all pairs, for `pairs` and `at` of the result: 18 bytes each, and the texts
+                stay in memory. The number of pairs grows with the square of the texts in a cluster
 
-    A text with too few words for a fingerprint is removed only for one that is equal to it; without
+    A text with too few words for a fingerprint is removed only if it equals another; a text without
     a letter or digit, never.
 
     >>> found = dedup(["the cat sat on the mat", "The cat sat on the mat!", "we all scream"])
     >>> found.kept.tolist(), found.removed.to_pylist()
     ([0, 2], [{'row': 1, 'dup_of': 0, 'distance': 0, 'similarity': 1.0}])
     """
-    from neardup.engines import engine
-    from neardup.near.corpus import texts_in_memory
-
     policy = Keep.parse(keep)
     check_threads(threads)
     check_linkage(linkage)
-    made = as_recipe(recipe)
-    asked = question(similarity, radius, recall, bits=made.bits)
-    column = strings(texts)
-    corpus = texts_in_memory(column, made, asked, threads=threads)
+    chosen = as_recipe(recipe)
+    question = check_question(similarity, radius, recall, bits=chosen.bits)
+    column = string_column(texts)
+    corpus = memory_corpus(column, chosen, question, threads=threads)
     order = policy.order(corpus.lengths, _keys(keys, policy, len(column)))
-    matches = engine().match(corpus, asked, order=order, threads=threads)
-    if not pairs:
-        found = matches.clusters(linkage)
-        table = removed_table(matches, found)
-        return _answer(found, table, matches.counts.estimated_recall, asked, None)
-    links = PairGraph(
-        *gathered(matches.pairs(), judged=asked.similarity is not None),
-        twins=matches.twins,
-        order=order,
-        signal=corpus.signal,
-        asked=asked,
-        linkage=linkage,
-        texts=column,
-        recipe=made,
-        threads=threads,
-    )
-    found = links.clusters(asked)
-    table = removed_table(matches, found)
-    return _answer(found, table, matches.counts.estimated_recall, asked, links)
+    matches = LocalEngine().match(corpus, question, order=order, threads=threads)
+    links = None
+    if pairs:
+        links = PairGraph(
+            *gather_pairs(matches.pairs(), judged=question.similarity is not None),
+            twins=matches.twins,
+            order=order,
+            signal=corpus.signal,
+            question=question,
+            linkage=linkage,
+            texts=column,
+            recipe=chosen,
+            threads=threads,
+        )
+    found = matches.clusters(linkage) if links is None else links.clusters(question)
+    return _result(found, matches.judge, matches.counts.estimated_recall, question, links)
 
 
-def _answer(
+def _result(
     found: Clusters,
-    removed: pa.Table,
+    judge: Judge,
     recall: float | None,
-    asked: Question,
+    question: Question,
     links: PairGraph | None,
 ) -> Deduplication:
     import numpy as np
 
     kept = np.flatnonzero(found.labels == np.arange(len(found.labels)))
-    return Deduplication(kept, removed, found.labels, recall, asked.similarity, asked.radius, links)
-
-
-def removed_table(matches: Matches, found: Clusters) -> pa.Table:
-    """The rows that are not kept, and how near they are to what is kept in their place."""
-    return _removed(matches.judge, matches.corpus.signal, found)
-
-
-def _removed(judge: Judge, signal: NDArray[np.bool_], found: Clusters) -> pa.Table:
-    import numpy as np
-    import pyarrow as pa
-
-    rows = np.flatnonzero(found.labels != np.arange(len(found.labels)))
-    kept, similarity, distance = found.labels[rows], found.similarity[rows], found.distance[rows]
-    unknown = np.flatnonzero(np.isnan(similarity))
-    # Pairs that share a text lie side by side.
-    unknown = unknown[np.argsort(kept[unknown], kind="stable")]
-    verdicts = judge.verdicts(kept[unknown], rows[unknown])
-    similarity[unknown], distance[unknown] = verdicts
-    # What stands for a row may be a document of a collection, which has no row.
-    others = np.where(kept < len(signal), kept, rows)
-    return pa.table(
-        {
-            "row": numbers(rows),
-            "dup_of": numbers(kept),
-            "distance": numbers(distance, ~(signal[rows] & signal[others])),
-            "similarity": numbers(similarity),
-        }
-    )
-
-
-def strings(texts: Any, name: str | None = None) -> pa.ChunkedArray:
-    """The texts as one Arrow column; `name` is that of the column of a table they are."""
-    import pyarrow as pa
-
-    column = as_column(texts)
-    if is_arrow(column):
-        return column.cast(pa.large_string())
-    for row, text in enumerate(column):
-        if not isinstance(text, str | None):
-            place = f"texts[{row}]" if name is None else f"row {row} of the column {name!r}"
-            raise TypeError(
-                f"{place} is of type {type(text).__name__}; "
-                "a text must be a str, or None for a missing one"
-            )
-    from neardup._util.strings import check_unicode
-
-    whole = [text if text is None else check_unicode(text, "a text") for text in column]
-    return pa.chunked_array([pa.array(whole, pa.large_string())])
+    removed, thresholds = removed_rows(found, judge), (question.similarity, question.radius)
+    return Deduplication(kept, removed, found.labels, recall, *thresholds, links)
 
 
 def _keys(keys: Any, policy: Keep, rows: int) -> Any:
+    """Check the values to keep by, and return them as an Arrow array."""
     import pyarrow as pa
 
     if policy.column is None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from neardup._util.arrow import numbers, refuse_lazy
-from neardup.near.dedup import dedup, strings
+from neardup._util.arrow import numbers, refuse_lazy, string_column
+from neardup.near.dedup import dedup
 from neardup.near.keep import Keep
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _kept(
                 f"no column {name!r} (there is {', '.join(map(repr, there)) or 'none'})"
             )
     keys = read(policy.column) if policy.column else None
-    texts = [strings(read(name), name) for name in wanted]
+    texts = [string_column(read(name), name) for name in wanted]
     return dedup(texts[0] if len(texts) == 1 else _joined(texts), keys=keys, **options).kept
 
 

@@ -1,4 +1,8 @@
-"""A corpus with itself, by similarity: sketches find candidates, the judge decides."""
+"""Joins of a corpus with itself, on this machine: by similarity and by radius.
+
+By similarity, sketches find candidates and the judge decides. By radius, the bits in which
+fingerprints differ decide, and no text is compared.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,12 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup._util.arrow import values_of
+from neardup._util.arrow import chunks, values_of
 from neardup.near.clusters import clusters
 from neardup.near.corpus import Stage, Tick, Verdicts
 from neardup.near.matches import Clusters, Matches, Pairs, follow_twins
 from neardup.near.pairs import pairs, pairs_plan
-from neardup.near.question import Linkage
+from neardup.near.question import Linkage, Question
 from neardup.text.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
@@ -23,15 +27,50 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.near.corpus import Corpus, Rows
-    from neardup.near.matches import Matches
-    from neardup.near.question import Question
+
+# Bytes at the end of a sketch: a digest of the features, or of a text without a signal.
+DIGEST_BYTES = 16
+# Texts without a signal that are digested in a batch.
+DIGEST_BATCH_ROWS = 1 << 14
+
+
+class LocalEngine:
+    """The engine that runs in this process, on all cores. Only the judge reads texts again."""
+
+    session = None
+
+    def opened(self, note: Callable[[str], object] | None = None) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def match(
+        self,
+        corpus: Corpus,
+        question: Question,
+        *,
+        order: Rows | None = None,
+        reference_rows: int = 0,
+        threads: int | None = None,
+        tick: Tick | None = None,
+        stage: Stage | None = None,
+    ) -> Matches:
+        join = RadiusJoin if question.similarity is None else SketchJoin
+        return join(
+            corpus,
+            question,
+            order=order,
+            reference_rows=reference_rows,
+            threads=threads,
+            tick=tick,
+            stage=stage,
+        )
 
 
 class SketchJoin(Matches):
-    """Pairs whose exact cosine is at least the similarity.
+    """Pairs whose exact cosine reaches the similarity threshold.
 
-    order  rows, those that are to stand for others first [default: as they come]
-    first  compare rows before this one only with those from it on [default: all with all]
+    order           rows, the ones to keep first [default: as they come]
+    reference_rows  compare these first rows only with the others, and the others only with them
+                    [default: 0, compare all rows with each other]
     """
 
     def __init__(
@@ -40,7 +79,7 @@ class SketchJoin(Matches):
         question: Question,
         *,
         order: Rows | None = None,
-        first: int = 0,
+        reference_rows: int = 0,
         threads: int | None = None,
         tick: Tick | None = None,
         stage: Stage | None = None,
@@ -56,28 +95,28 @@ class SketchJoin(Matches):
             question.similarity,
             question.recall,
             order=None if order is None else order.astype(np.uint32),
-            first=first,
+            first=reference_rows,
             threads=threads,
         )
         self.twins = self._join.twins
         self.plan = self._join.plan
 
-    def _judged(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Verdicts]:
-        """All candidates but those of dense buckets, and the verdicts on them."""
+    def _judged_candidates(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Verdicts]:
+        """Return all candidates outside of dense buckets (later and earlier rows), and verdicts."""
         texts, tables = self.plan["texts"], self.plan["tables"]
+        name = f"finding candidates among {texts:,} texts"
         done = 0
 
-        def told(seen: int, candidates: int) -> None:
+        def progress(tables_done: int, candidates: int) -> None:
             nonlocal done
-            if seen > done:
-                self._stage(f"{looked}, {candidates:,} so far", tables, "tables")
-                self.judge.tick(seen - done)
-                done = seen
+            if tables_done > done:
+                self._stage(f"{name}, {candidates:,} so far", tables, "tables")
+                self.judge.tick(tables_done - done)
+                done = tables_done
 
-        looked = f"finding candidates among {texts:,} texts"
-        self._stage(looked, tables or None, "tables")
-        later, earlier = self._candidates(told)
-        told(tables, len(later))
+        self._stage(name, tables or None, "tables")
+        later, earlier = self._candidates(progress)
+        progress(tables, len(later))
         self.counts.candidates += len(later)
         self._stage("comparing", len(later), "pairs")
         verdicts = self._verdicts(later, earlier)
@@ -92,10 +131,10 @@ class SketchJoin(Matches):
         return later, earlier, verdicts
 
     def _candidates(
-        self, told: Callable[[int, int], object]
+        self, progress: Callable[[int, int], object]
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Rows later and earlier in order; those that share texts lie side by side."""
-        return self._join.candidates(self.threads, told)
+        """Return later and earlier rows; pairs with a common row are neighbours."""
+        return self._join.candidates(self.threads, progress)
 
     def _verdicts(self, later: NDArray[np.uint32], earlier: NDArray[np.uint32]) -> Verdicts:
         return self.judge.verdicts(later, earlier)
@@ -107,7 +146,7 @@ class SketchJoin(Matches):
     def pairs(self) -> Iterator[Pairs]:
         import numpy as np
 
-        later, earlier, verdicts = self._judged()
+        later, earlier, verdicts = self._judged_candidates()
         near = self._near(verdicts)
         found = Pairs(
             earlier[near].astype(np.int64),
@@ -121,7 +160,7 @@ class SketchJoin(Matches):
         yield from self._dense_pairs()
 
     def _dense_pairs(self) -> Iterator[Pairs]:
-        """The core calls back with some pairs at a time, on a thread of its own."""
+        """Yield the pairs of dense buckets, which the core hands over from a thread of its own."""
         import threading
 
         import numpy as np
@@ -129,6 +168,7 @@ class SketchJoin(Matches):
         if not self._join.dense:
             return
         batches: SimpleQueue[Pairs | BaseException | None] = SimpleQueue()
+        # At most four batches wait in the queue.
         room = threading.Semaphore(4)
         stopped = threading.Event()
 
@@ -175,10 +215,10 @@ class SketchJoin(Matches):
     def clusters(self, linkage: Linkage) -> Clusters:
         import numpy as np
 
-        later, earlier, verdicts = self._judged()
+        later, earlier, verdicts = self._judged_candidates()
         near = self._near(verdicts)
         self.counts.add(verdicts.distance[near], verdicts.similarity[near])
-        told = later[near].astype(np.int64) << 32 | earlier[near]
+        counted = later[near].astype(np.int64) << 32 | earlier[near]
         del later, earlier, near
         row, kept, similarity, distance = self._join.clusters(
             linkage,
@@ -188,8 +228,8 @@ class SketchJoin(Matches):
             self.corpus.texts,
             self.threads,
         )
-        # Of dense buckets only those pairs were looked at that link something.
-        new = ~np.isnan(similarity) & ~np.isin(row.astype(np.int64) << 32 | kept, told)
+        # In dense buckets the core judges only as many pairs as it needs to link their rows.
+        new = ~np.isnan(similarity) & ~np.isin(row.astype(np.int64) << 32 | kept, counted)
         self.counts.candidates += int(new.sum())
         self.counts.verified += int(new.sum())
         self.counts.add(distance[new], similarity[new])
@@ -205,14 +245,8 @@ class SketchJoin(Matches):
         return follow_twins(self.twins, labels, found, apart)
 
 
-# A corpus with itself, by radius: fingerprints that differ in a few bits, and nothing else.
-
-# Bytes at the end of a sketch by which equal texts are known.
-DIGEST = 16
-
-
 class RadiusJoin(Matches):
-    """Pairs whose fingerprints differ in at most `radius` bits; arguments as of `SketchJoin`."""
+    """Pairs whose fingerprints differ in at most `radius` bits; arguments as for `SketchJoin`."""
 
     def __init__(
         self,
@@ -220,7 +254,7 @@ class RadiusJoin(Matches):
         question: Question,
         *,
         order: Rows | None = None,
-        first: int = 0,
+        reference_rows: int = 0,
         threads: int | None = None,
         tick: Tick | None = None,
         stage: Stage | None = None,
@@ -229,15 +263,15 @@ class RadiusJoin(Matches):
 
         super().__init__(corpus, question, threads=threads, tick=tick, stage=stage)
         assert corpus.values is not None  # noqa: S101
-        self.first = first
+        self.reference_rows = reference_rows
         rows = len(corpus.signal)
-        # Where it stands in order → its row; the kernels take rows as they come.
+        # The core numbers rows as it receives them: by place in this order.
         self._order = np.arange(rows) if order is None else order
         self._values = corpus.values if order is None else corpus.values[order]
         self._signal = corpus.signal if order is None else corpus.signal[order]
-        # In the order of rows they are read in: a place in order, or a row.
+        # For each place the first place with an equal fingerprint, or an equal text.
         self._labels = clusters(self._fingerprints(), 0, threads=threads)
-        self._equal_texts()
+        self._link_equal_texts()
         self.twins = np.empty(rows, dtype=np.int64)
         self.twins[self._order] = self._order[self._labels]
         self.plan = {}
@@ -245,23 +279,21 @@ class RadiusJoin(Matches):
     def _fingerprints(self) -> Fingerprints:
         return Fingerprints(self._values, self._signal, self.corpus.recipe)
 
-    def _equal_texts(self) -> None:
-        """Makes equal texts without a signal twins, by the digest that the core gives them."""
+    def _link_equal_texts(self) -> None:
+        """Make equal texts without a signal twins, by the digest in their sketches."""
         import numpy as np
         import pyarrow as pa
 
-        from neardup._util.arrow import chunks
-
         places = np.flatnonzero(~self._signal)
         first: dict[bytes, int] = {}
-        # Some at a time: all of a corpus may be such.
-        for start in range(0, len(places), 1 << 14):
-            part = places[start : start + (1 << 14)].tolist()
+        for start in range(0, len(places), DIGEST_BATCH_ROWS):
+            part = places[start : start + DIGEST_BATCH_ROWS].tolist()
             texts = [self.corpus.texts.get(int(self._order[place])) for place in part]
             column = pa.chunked_array([pa.array(texts, pa.large_string())])
             _, sketches = self.corpus.recipe.pipeline.sketches_arrow(chunks(column), self.threads)
             for place, sketch in zip(part, sketches, strict=True):
-                digest = sketch[_core.SKETCH_BYTES - DIGEST :].tobytes()
+                digest = sketch[_core.SKETCH_BYTES - DIGEST_BYTES :].tobytes()
+                # Zeros stand for a text without a letter or digit, which has no twin.
                 if any(digest):
                     self._labels[place] = first.setdefault(digest, place)
 
@@ -270,7 +302,7 @@ class RadiusJoin(Matches):
 
         assert self.question.radius is not None  # noqa: S101
         self._stage("comparing", None, "pairs")
-        if self.first >= len(self._labels):
+        if self.reference_rows >= len(self._labels):
             return
         alone = self._labels == np.arange(len(self._labels))
         units = Fingerprints(self._values, self._signal & alone, self.corpus.recipe)
@@ -282,8 +314,8 @@ class RadiusJoin(Matches):
             left, right, distance = map(values_of, batch.columns)
             left, right = self._order[left], self._order[right]
             self.counts.candidates += len(left)
-            if self.first:
-                across = (left < self.first) != (right < self.first)
+            if self.reference_rows:
+                across = (left < self.reference_rows) != (right < self.reference_rows)
                 left, right, distance = left[across], right[across], distance[across]
             self.counts.add(distance, None)
             if self.sample is not None:
@@ -294,22 +326,21 @@ class RadiusJoin(Matches):
     def clusters(self, linkage: Linkage) -> Clusters:
         import numpy as np
 
-        assert self.question.radius is not None  # noqa: S101
+        radius, recall = self.question.radius, self.question.recall
+        assert radius is not None  # noqa: S101
         self._stage("comparing", None, "pairs")
-        asked = self.question.radius, self.question.recall
-        self.plan = asdict(pairs_plan(self._fingerprints(), *asked))
+        self.plan = asdict(pairs_plan(self._fingerprints(), radius, recall))
         places = clusters(
-            self._fingerprints(), asked[0], linkage=linkage, recall=asked[1], threads=self.threads
+            self._fingerprints(), radius, linkage=linkage, recall=recall, threads=self.threads
         )
         silent = ~self._signal
         places[silent] = self._labels[silent]
-        rows = len(places)
-        labels = np.empty(rows, dtype=np.int64)
+        labels = np.empty(len(places), dtype=np.int64)
         labels[self._order] = self._order[places]
-        return self._told(labels)
+        return self._measure(labels)
 
-    def _told(self, labels: Rows) -> Clusters:
-        """These clusters, with the distances of rows to those that stand for them; counted."""
+    def _measure(self, labels: Rows) -> Clusters:
+        """Return these clusters with the distances to the representatives, and count them."""
         import numpy as np
 
         rows = len(labels)
@@ -322,37 +353,3 @@ class RadiusJoin(Matches):
         if self.sample is not None:
             self.sample.take(labels[linked], linked, distance[linked], None)
         return Clusters(labels, np.full(rows, np.nan), distance)
-
-
-# On this machine: all cores; texts are read again only when they are judged.
-
-
-class Local:
-    """The engine that needs nothing but this process."""
-
-    session = None
-
-    def opened(self, note: Callable[[str], object] | None = None) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def match(
-        self,
-        corpus: Corpus,
-        question: Question,
-        *,
-        order: NDArray[np.int64] | None = None,
-        first: int = 0,
-        threads: int | None = None,
-        tick: Callable[[int], object] | None = None,
-        stage: Callable[[str, int | None, str], object] | None = None,
-    ) -> Matches:
-        kind = RadiusJoin if question.similarity is None else SketchJoin
-        return kind(
-            corpus,
-            question,
-            order=order,
-            first=first,
-            threads=threads,
-            tick=tick,
-            stage=stage,
-        )

@@ -1,4 +1,7 @@
-"""What a search of a corpus has found: the types that engines and jobs share."""
+"""Results of a join of a corpus with itself: pairs, clusters, nearest rows, counts, a sample.
+
+Engines return them and jobs read them.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +10,41 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from neardup._util.arrow import numbers
 from neardup.near.corpus import Judge, Stage, Tick
-from neardup.near.question import Linkage
+from neardup.near.question import Linkage, Question
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup.near.corpus import Corpus, Rows
-    from neardup.near.question import Question
-
 
 SIMILARITY_BINS = 20
+
+# Of a sample: steps of similarity from 0 to 1, and pairs kept of each step on each side of the
+# threshold.
+SIMILARITY_STEPS = 50
+PAIRS_PER_STEP = 6
+# Pairs sorted in a batch while a sample is drawn.
+SAMPLE_BATCH_PAIRS = 1 << 18
+# Fixed, so that the same pairs are drawn from the same corpus.
+SEED = 20
+# Minimum share of the smaller side in a sample of rows from both sides.
+MIN_SIDE_SHARE = 0.1
 
 
 @dataclass
 class MatchCounts:
-    """What was counted during the search.
+    """Counts of a join.
 
-    candidates    pairs that were looked at
-    verified      those whose cosine was computed
-    pairs         those that count
-    distances     how many of them at each distance
-    similarities  how many of them in each of SIMILARITY_BINS equal parts of 0 to 1
-    edge          pairs found just above the similarity; and how many such pairs there are by that
+    candidates    pairs compared
+    verified      pairs whose cosine was computed
+    pairs         near pairs
+    distances     number of near pairs at each distance
+    similarities  number of near pairs in each of SIMILARITY_BINS equal parts of 0 to 1
+    edge          near pairs found just above the threshold, and the estimated number of all such
     """
 
     candidates: int = 0
@@ -41,6 +55,7 @@ class MatchCounts:
     edge: tuple[int, float] = (0, 0.0)
 
     def add(self, distances: NDArray[Any], similarities: NDArray[Any] | None) -> None:
+        """Count near pairs."""
         import numpy as np
 
         self.pairs += len(distances)
@@ -54,14 +69,14 @@ class MatchCounts:
 
     @property
     def estimated_recall(self) -> float | None:
-        """The share of pairs just above the similarity that was found, by those found."""
+        """The estimated share found of the pairs just above the threshold; None if none was."""
         found, expected = self.edge
         return found / expected if found else None
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Some pairs of rows that count; `similarity` where it decided."""
+    """A batch of near pairs of rows; `similarity` is None where a radius decided."""
 
     left: Rows
     right: Rows
@@ -71,10 +86,11 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """For each row the one that stands for its cluster.
+    """The representative of each row's cluster.
 
-    similarity  with that one, where it was computed on the way; NaN elsewhere
-    distance    the same
+    labels      row of the representative; a row that is alone has its own number
+    similarity  with the representative, where the join computed it; NaN elsewhere
+    distance    likewise; any number where the similarity is NaN and a similarity decided
     """
 
     labels: Rows
@@ -84,7 +100,7 @@ class Clusters:
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """For each row of the inputs the row of the reference it is nearest to, or -1."""
+    """For each input row the nearest reference row, or -1."""
 
     match: Rows
     similarity: NDArray[np.float64]
@@ -94,7 +110,7 @@ class Nearest:
 def follow_twins(
     twins: Rows, labels: Rows, similarity: NDArray[np.float64], distance: Rows
 ) -> Clusters:
-    """Twins have the same neighbours: they go with the one that stands for them."""
+    """Give each row the label of its twin, since twins have the same neighbours."""
     import numpy as np
 
     alone = twins == np.arange(len(labels))
@@ -104,14 +120,42 @@ def follow_twins(
     return Clusters(labels, similarity, distance)
 
 
-class Matches(ABC):
-    """The near-duplicates of a corpus. Ask for `pairs`, `clusters` or `nearest` once.
+def removed_rows(clusters: Clusters, judge: Judge) -> pa.Table:
+    """Return a table of the rows that are not kept: row, dup_of (the row kept in its place),
+    distance (null without a fingerprint), similarity.
 
-    twins   for each row the first in order that says the same: equal features, or equal texts
-            without a signal. One of them is compared, and the others follow it
-    counts  what was seen on the way; complete when an answer is
-    plan    how pairs are looked for
-    sample  draws some of the pairs that are judged, if somebody has put one here
+    The judge computes the similarities that the join has not.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    signal, labels = judge.corpus.signal, clusters.labels
+    rows = np.flatnonzero(labels != np.arange(len(labels)))
+    kept, similarity, distance = labels[rows], clusters.similarity[rows], clusters.distance[rows]
+    unknown = np.flatnonzero(np.isnan(similarity))
+    # Pairs with a common text become neighbours.
+    unknown = unknown[np.argsort(kept[unknown], kind="stable")]
+    similarity[unknown], distance[unknown] = judge.verdicts(kept[unknown], rows[unknown])
+    # A label beyond the rows is a document of a collection, which has a signal if its row has one.
+    others = np.where(kept < len(signal), kept, rows)
+    return pa.table(
+        {
+            "row": numbers(rows),
+            "dup_of": numbers(kept),
+            "distance": numbers(distance, ~(signal[rows] & signal[others])),
+            "similarity": numbers(similarity),
+        }
+    )
+
+
+class Matches(ABC):
+    """The near-duplicates of a corpus. Call one of `pairs`, `clusters` and `nearest`, once.
+
+    twins   for each row the first row, in order, with identical features, or with an equal text if
+            it has no signal. Only that one is compared; the others share its neighbours
+    counts  complete when the result has been read
+    plan    how pairs are searched for
+    sample  set it to have a sample of the judged pairs drawn
     """
 
     twins: Rows
@@ -136,15 +180,16 @@ class Matches(ABC):
 
     @abstractmethod
     def pairs(self) -> Iterator[Pairs]:
-        """The pairs of rows that are nobody's twin, in no order; the earlier row is on the left."""
+        """Yield the near pairs of rows that are their own twin, in any order; left is the row that
+        comes first."""
 
     @abstractmethod
     def clusters(self, linkage: Linkage) -> Clusters:
-        """Rows that are linked, under the first of them in order."""
+        """Return the clusters; the first row in order is the representative."""
 
-    def nearest(self, first: int) -> Nearest:
-        """For each row from `first` on the most similar row before it; of equals the nearest in
-        bits, then the first."""
+    def nearest(self, reference_rows: int) -> Nearest:
+        """Return for each row after the reference rows the most similar reference row; of equal
+        ones that of the smallest distance, then the first."""
         import numpy as np
 
         rows = len(self.twins)
@@ -152,67 +197,50 @@ class Matches(ABC):
         closeness, distance = np.full(rows, np.nan), np.zeros(rows, dtype=np.int64)
         found = [pairs for pairs in self.pairs() if len(pairs.left)]
         if found:
-            left, right = (np.concatenate([getattr(x, side) for x in found]) for side in SIDES)
-            apart = np.concatenate([x.distance for x in found]).astype(np.int64)
+            left = np.concatenate([pairs.left for pairs in found])
+            right = np.concatenate([pairs.right for pairs in found])
+            apart = np.concatenate([pairs.distance for pairs in found]).astype(np.int64)
             value = np.full(len(left), np.nan)
             if self.question.similarity is not None:
-                value = np.concatenate([x.similarity for x in found])
-            # The best for each row is written last.
+                value = np.concatenate([pairs.similarity for pairs in found])
+            # The best pair of each row comes last, so that it is the one that stays.
             sort = np.lexsort((-left, -apart, np.nan_to_num(value)))
             right = right[sort]
             match[right], closeness[right] = left[sort], value[sort]
             distance[right] = apart[sort]
         own = np.arange(rows)
-        twin_before = (self.twins < first) & (own >= first)
-        match[twin_before], distance[twin_before] = self.twins[twin_before], 0
-        closeness[twin_before] = 1.0
-        # Twins of a matched row have the same match.
-        follows = (self.twins >= first) & (self.twins != own)
+        in_reference = (self.twins < reference_rows) & (own >= reference_rows)
+        match[in_reference], distance[in_reference] = self.twins[in_reference], 0
+        closeness[in_reference] = 1.0
+        follows = (self.twins >= reference_rows) & (self.twins != own)
         for array in (match, closeness, distance):
             array[follows] = array[self.twins[follows]]
-        match[:first] = -1
+        match[:reference_rows] = -1
         return Nearest(match, closeness, distance)
 
 
-SIDES = ("left", "right")
+def sample_order(rows: NDArray[np.int64], reference_rows: int, seed: int = 0) -> NDArray[np.int64]:
+    """Return the rows in an order in which every prefix is a random sample.
 
-
-# Some of the pairs that were judged, and how many there were: what a threshold is chosen by.
-
-# Steps of similarity from 0 to 1.
-STEPS = 50
-# Pairs kept of each step and side of the threshold.
-OF_EACH = 6
-# Pairs sorted at a time.
-BATCH = 1 << 18
-# The same pairs are drawn from the same corpus.
-SEED = 20
-# The share of a side that is much smaller than the other, in what is drawn from both.
-LEAST_SHARE = 0.1
-
-
-def shuffled(rows: NDArray[np.int64], reference: int, seed: int = 0) -> NDArray[np.int64]:
-    """Rows in an order of which every beginning is a sample.
-
-    With a reference (rows before this number) only pairs across are of interest: each beginning
-    has rows of both sides, in proportion, but at least a tenth of the smaller one while it lasts.
-    No rows, if one side has none.
+    With reference rows (those before this number) only pairs across count: each prefix has rows of
+    both sides in proportion, but at least MIN_SIDE_SHARE of the smaller one while it lasts. No rows
+    are returned if one side is empty.
     """
     import numpy as np
 
     mixed = np.random.default_rng(seed).permutation(rows)
-    if not reference:
+    if not reference_rows:
         return mixed
-    sides = [mixed[mixed < reference], mixed[mixed >= reference]]
+    sides = [mixed[mixed < reference_rows], mixed[mixed >= reference_rows]]
     if not all(map(len, sides)):
         return mixed[:0]
-    share = min(max(len(sides[0]) / len(mixed), LEAST_SHARE), 1 - LEAST_SHARE)
+    share = min(max(len(sides[0]) / len(mixed), MIN_SIDE_SHARE), 1 - MIN_SIDE_SHARE)
     places = [np.arange(len(sides[0])) / share, np.arange(len(sides[1])) / (1 - share)]
     return np.concatenate(sides)[np.argsort(np.concatenate(places), kind="stable")]
 
 
 class SampledPair(NamedTuple):
-    """Two rows; `similarity` is NaN where a radius decided."""
+    """A pair of rows in a sample; `similarity` is NaN where a radius decided."""
 
     left: int
     right: int
@@ -222,19 +250,19 @@ class SampledPair(NamedTuple):
 
 
 class PairSample:
-    """Pairs drawn at random, so many of each step of similarity, or of each distance.
+    """A random sample of judged pairs, stratified by similarity, or by distance.
 
-    near, far  how many pairs of each step count, and how many were rejected
+    near, far  number of near pairs, and of rejected pairs, in each step
     """
 
     def __init__(self, question: Question, bits: int) -> None:
         import numpy as np
 
         self.question = question
-        steps = STEPS if question.similarity is not None else bits + 1
+        steps = SIMILARITY_STEPS if question.similarity is not None else bits + 1
         self.near, self.far = np.zeros(steps, dtype=np.int64), np.zeros(steps, dtype=np.int64)
         self._random = np.random.default_rng(SEED)
-        # Step and side → pairs with the smallest of the random numbers that all pairs get.
+        # Step and side → the pairs with the smallest random keys.
         self._drawn: dict[int, list[tuple[float, SampledPair]]] = {}
 
     def take(
@@ -244,9 +272,9 @@ class PairSample:
         distance: NDArray[np.integer],
         similarity: NDArray[np.float64] | None,
     ) -> None:
-        """These pairs were judged."""
-        for start in range(0, len(left), BATCH):
-            part = slice(start, start + BATCH)
+        """Count judged pairs and draw some of them."""
+        for start in range(0, len(left), SAMPLE_BATCH_PAIRS):
+            part = slice(start, start + SAMPLE_BATCH_PAIRS)
             some = None if similarity is None else similarity[part]
             self._take(left[part], right[part], distance[part], some)
 
@@ -268,30 +296,30 @@ class PairSample:
         ends = [*first[1:].tolist(), len(order)]
         for number, begin, end in zip(found.tolist(), first.tolist(), ends, strict=True):
             drawn = self._drawn.setdefault(number, [])
-            for at in order[begin : min(end, begin + OF_EACH)].tolist():
+            for at in order[begin : min(end, begin + PAIRS_PER_STEP)].tolist():
                 cosine = float("nan") if similarity is None else float(similarity[at])
                 pair = SampledPair(
                     int(left[at]), int(right[at]), int(distance[at]), cosine, near[at]
                 )
                 drawn.append((float(key[at]), pair))
             drawn.sort(key=lambda each: each[0])
-            del drawn[OF_EACH:]
+            del drawn[PAIRS_PER_STEP:]
 
     def _steps(
         self, distance: NDArray[np.integer], similarity: NDArray[np.float64] | None
     ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """The step of each pair, and whether it counts."""
+        """Return the step of each pair, and whether it is near."""
         import numpy as np
 
         if self.question.similarity is None:
             return distance.astype(np.int64), distance <= (self.question.radius or 0)
         assert similarity is not None  # noqa: S101
-        # A similarity of 0.86 is in the step that begins there, whatever its last digit.
-        step = np.clip((similarity * STEPS + 1e-9).astype(np.int64), 0, STEPS - 1)
-        return step, similarity >= self.question.similarity
+        # Rounding must not move 0.86 to the step below the one that begins there.
+        step = (similarity * SIMILARITY_STEPS + 1e-9).astype(np.int64)
+        return np.clip(step, 0, SIMILARITY_STEPS - 1), similarity >= self.question.similarity
 
     def drawn(self) -> dict[int, list[SampledPair]]:
-        """Pairs by step: both sides of it."""
+        """Return the drawn pairs, near and far, by step."""
         found: dict[int, list[SampledPair]] = {}
         for group, pairs in sorted(self._drawn.items()):
             found.setdefault(group // 2, []).extend(pair for _, pair in pairs)

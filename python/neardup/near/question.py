@@ -1,4 +1,4 @@
-"""What counts as near: a similarity to be verified, or a radius in bits."""
+"""The question a search answers: a similarity threshold or a radius, a recall, and a linkage."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from neardup._util.numbers import check_fraction, check_int
 from neardup.text.comparison import DEFAULT_SIMILARITY
 
+# How pairs become clusters: chains of pairs, or each row directly near its representative.
 Linkage = Literal["connected", "star"]
 
 DEFAULT_RECALL = 0.99
@@ -15,12 +16,11 @@ DEFAULT_RECALL = 0.99
 
 @dataclass(frozen=True)
 class Question:
-    """When two texts are near-duplicates. The answer depends on nothing else: not on the other
-    texts, not on the machine.
+    """When two texts are near-duplicates. Whether they are depends on these two texts only.
 
-    similarity  the cosine they must reach, exactly; None: the radius decides
-    radius      the bits in which their fingerprints may differ; None: the similarity decides
-    recall      the share of pairs of just that similarity, or within the radius, to be found
+    similarity  minimum exact cosine; None: the radius decides
+    radius      maximum number of bits in which fingerprints differ; None: the similarity decides
+    recall      share to find of the pairs at the similarity threshold, or within the radius
     """
 
     similarity: float | None
@@ -28,22 +28,21 @@ class Question:
     recall: float
 
 
-def question(
+def check_question(
     similarity: float | None, radius: int | None, recall: float | None, *, bits: int
 ) -> Question:
-    """What the user asked for, checked; `bits` is the width of a fingerprint."""
+    """Check a user's thresholds and return the question; `bits` is the width of fingerprints."""
     if similarity is not None and radius is not None:
         raise ValueError("similarity and radius exclude each other; give one of them")
     if radius is not None:
-        wanted = check_fraction("recall", 1.0 if recall is None else recall)
-        return Question(None, check_int("radius", radius, 0, bits), wanted)
+        share = check_fraction("recall", 1.0 if recall is None else recall)
+        return Question(None, check_int("radius", radius, 0, bits), share)
     cosine = check_fraction("similarity", DEFAULT_SIMILARITY if similarity is None else similarity)
-    return Question(
-        cosine, None, check_fraction("recall", DEFAULT_RECALL if recall is None else recall)
-    )
+    share = check_fraction("recall", DEFAULT_RECALL if recall is None else recall)
+    return Question(cosine, None, share)
 
 
 def check_linkage(linkage: object) -> None:
-    """Refuses an unknown linkage."""
+    """Raise ValueError for an unknown linkage."""
     if linkage not in get_args(Linkage):
         raise ValueError(f'linkage is {linkage!r}; it must be "connected" or "star"')

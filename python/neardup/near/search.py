@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from neardup import _core
-from neardup._util.arrow import chunks
+from neardup._util.arrow import chunks, string_column
 from neardup._util.numbers import check_threads
 from neardup._util.strings import check_unicode
-from neardup.near.dedup import strings
 from neardup.near.index import Index
 from neardup.near.ranking import (
     DEFAULT_COUNT,
@@ -227,7 +226,7 @@ def _documents(corpus: Any) -> tuple[pa.ChunkedArray, Any]:
     import pyarrow as pa
 
     if isinstance(corpus, Mapping):
-        return strings(list(corpus.values())), _as_ids(list(corpus), len(corpus))
+        return string_column(list(corpus.values())), _as_ids(list(corpus), len(corpus))
     if isinstance(corpus, Iterable) and not hasattr(corpus, "__arrow_c_stream__"):
         listed = corpus if isinstance(corpus, list | pa.Array | str) else None
         if listed is None and not hasattr(corpus, "dtype"):
@@ -239,10 +238,10 @@ def _documents(corpus: Any) -> tuple[pa.ChunkedArray, Any]:
                         f"corpus[{at}] is {_short(pair)}; where the first is a pair of id and "
                         "text, all are"
                     )
-            return strings([text for _, text in listed]), _as_ids(
+            return string_column([text for _, text in listed]), _as_ids(
                 [id_ for id_, _ in listed], len(listed)
             )
-    return strings(corpus), None
+    return string_column(corpus), None
 
 
 def _as_ids(ids: Any, count: int) -> Any:

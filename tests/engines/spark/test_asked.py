@@ -15,7 +15,7 @@ from neardup.engines.spark import Limits, buckets
 from neardup.engines.spark.buckets import Heavy
 from neardup.engines.spark.request import IN_MEMORY, SparkRequest
 from neardup.engines.spark.rows import Rows
-from neardup.near.question import question
+from neardup.near.question import check_question
 from neardup.text.recipe import as_recipe
 
 
@@ -41,7 +41,7 @@ def test_rounds_by_default() -> None:
 
 def test_a_heavy_key_counts_in_its_own_table() -> None:
     recipe = as_recipe(None)
-    asked = SparkRequest(recipe, question(None, None, None, bits=recipe.bits), "", "", ())
+    asked = SparkRequest(recipe, check_question(None, None, None, bits=recipe.bits), "", "", ())
     rows = Rows(asked, False, None, None, 10, 10, 0)  # type: ignore[arg-type]
     heavy = Heavy({5 << buckets.TABLE_BITS | 77: 3})
     sizes = buckets._table_bytes(rows, heavy, 22)

@@ -24,8 +24,8 @@ from neardup.engines.spark.request import Limits, SparkRequest
 from neardup.engines.spark.rows import ALL, REFERENCE, Rows
 from neardup.engines.spark.sketching import REGISTERS
 from neardup.engines.spark.texts import VERDICTS, strings, verdict_batch
-from neardup.near.corpus import texts_in_memory
-from neardup.near.join import Local
+from neardup.near.corpus import memory_corpus
+from neardup.near.join import LocalEngine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -163,9 +163,9 @@ class Meeting:
             if first == 0 or first == len(side):
                 return
         asked = self.asked
-        corpus = texts_in_memory(strings(table["text"]), asked.recipe, asked.question, threads=1)
+        corpus = memory_corpus(strings(table["text"]), asked.recipe, asked.question, threads=1)
         if self.forest:
-            found = Local().match(corpus, asked.question, threads=1).clusters("connected")
+            found = LocalEngine().match(corpus, asked.question, threads=1).clusters("connected")
             linked = np.flatnonzero(found.labels != np.arange(len(row)))
             none = np.zeros(len(linked))
             yield verdict_batch(row[linked], row[found.labels[linked]], none, none)
@@ -174,7 +174,8 @@ class Meeting:
         assert corpus.sketches is not None  # noqa: S101
         registers = np.ascontiguousarray(corpus.sketches[:, :REGISTERS])
         tables = _core.sketch_keys(registers, asked.sketch, 1)
-        for pairs in Local().match(corpus, asked.question, first=first, threads=1).pairs():
+        matches = LocalEngine().match(corpus, asked.question, reference_rows=first, threads=1)
+        for pairs in matches.pairs():
             left, right = pairs.left.astype("u4"), pairs.right.astype("u4")
             table_of = _core.first_tables(registers, left, right, asked.sketch)
             key = tables[left, np.minimum(table_of, tables.shape[1] - 1)].view("i8")

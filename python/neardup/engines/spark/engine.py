@@ -25,7 +25,7 @@ from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
 from neardup.engines.spark.sketching import REGISTERS
 from neardup.engines.spark.storage import Storage
 from neardup.engines.spark.transfer import ship
-from neardup.near.clusters import connected, gathered, star
+from neardup.near.clusters import gather_pairs, link_rows
 from neardup.near.corpus import Verdicts
 from neardup.near.join import RadiusJoin, SketchJoin
 from neardup.near.matches import Clusters, Matches, Pairs
@@ -67,7 +67,7 @@ class Spark:
         question: Question,
         *,
         order: NDArray[np.int64] | None = None,
-        first: int = 0,
+        reference_rows: int = 0,
         threads: int | None = None,
         tick: Callable[[int], object] | None = None,
         stage: Callable[[str, int | None, str], object] | None = None,
@@ -76,7 +76,13 @@ class Spark:
             raise ValueError("the session is closed; ask inside of opened()")
         kind = SparkRadiusJoin if question.similarity is None else SparkSketchJoin
         found = kind(
-            corpus, question, order=order, first=first, threads=threads, tick=tick, stage=stage
+            corpus,
+            question,
+            order=order,
+            reference_rows=reference_rows,
+            threads=threads,
+            tick=tick,
+            stage=stage,
         )
         found.session = self.session
         return found
@@ -180,7 +186,7 @@ class SparkSketchJoin(SketchJoin):
     session: sessions.SparkConnection
 
     def _candidates(
-        self, told: Callable[[int, int], object]
+        self, progress: Callable[[int, int], object]
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         import numpy as np
 
@@ -189,7 +195,7 @@ class SparkSketchJoin(SketchJoin):
         nothing = len(rows) < 2 or join.first == len(rows)
         # To compare all with all, nothing has to be looked for.
         if nothing or not self.plan["tables"]:
-            return join.candidates(self.threads, told)
+            return join.candidates(self.threads, progress)
         assert sketches is not None  # noqa: S101
         registers = sketches[rows][:, :REGISTERS]
 
@@ -228,10 +234,10 @@ class SparkRadiusJoin(RadiusJoin):
         alone = self._labels == np.arange(len(self._labels))
         places = np.flatnonzero(alone & self._signal)
         first = 0
-        if self.first:
+        if self.reference_rows:
             # Where pairs across are asked for, rows stand in order.
-            first = int(np.searchsorted(places, self.first))
-        if len(places) < 2 or (self.first and first in (0, len(places))):
+            first = int(np.searchsorted(places, self.reference_rows))
+        if len(places) < 2 or (self.reference_rows and first in (0, len(places))):
             return
         values = np.ascontiguousarray(self._values[places])
         wide = values.astype("<u8", copy=False).view(np.uint8)
@@ -254,20 +260,9 @@ class SparkRadiusJoin(RadiusJoin):
         yield Pairs(left, right, apart, None)
 
     def clusters(self, linkage: Linkage) -> Clusters:
-        import numpy as np
-
         sample, self.sample = self.sample, None
-        found = gathered(self._pairs(forest=linkage == "connected"), judged=False)
+        found = gather_pairs(self._pairs(forest=linkage == "connected"), judged=False)
         self.sample = sample
         self.counts.candidates = 0
-        rows = len(self._labels)
-        place = np.empty(rows, dtype=np.int64)
-        place[self._order] = np.arange(rows)
-        ends = place[found.left], place[found.right]
-        earlier, later = np.minimum(*ends), np.maximum(*ends)
-        link = star if linkage == "star" else connected
-        # Equal ones go with the first of them.
-        chosen = link(earlier, later, rows)[self._labels]
-        labels = np.empty(rows, dtype=np.int64)
-        labels[self._order] = self._order[chosen]
-        return self._told(labels)
+        linked = link_rows(found.left, found.right, len(self.twins), linkage, self._order)
+        return self._measure(linked.labels[self.twins])

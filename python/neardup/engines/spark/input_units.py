@@ -19,7 +19,7 @@ from neardup.engines.spark.errors import WorkerError
 from neardup.files.reading import Unreadable, document, jsonl, name_of, read_batches, streams
 from neardup.files.reading.batch import Batch, Precompute, Precomputed, Reading, Task
 from neardup.files.reading.blocks import blocks
-from neardup.near.corpus import made_for
+from neardup.near.corpus import precompute
 from neardup.near.question import Question
 from neardup.text.recipe import Recipe
 
@@ -252,7 +252,7 @@ def _made(work: Work, batch: Batch) -> Precomputed:
 
     if batch.made is not None:
         return batch.made
-    signal, sketches, values = made_for(
+    signal, sketches, values = precompute(
         work.question, batch.texts, work.recipe, work.reading.threads
     )
     offsets = np.frombuffer(batch.texts.buffers()[1], dtype=np.int64)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.engines.spark.batches import as_batch
 from neardup.engines.spark.errors import waited
-from neardup.near.corpus import Judge, Verdicts, judged_only
+from neardup.near.corpus import Judge, Verdicts, judging_corpus
 from neardup.text.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _judged(
 
     column = pa.chunked_array([pa.array(texts, pa.large_string())])
     signal = np.ones(len(texts), dtype=np.bool_)
-    return Judge(judged_only(column, recipe, signal), threads=threads).verdicts(left, right)
+    return Judge(judging_corpus(column, recipe, signal), threads=threads).verdicts(left, right)
 
 
 class Packet:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup._util.numbers import check_int
 from neardup.near.keep import Keep
-from neardup.near.question import Linkage, Question, check_linkage, question
+from neardup.near.question import Linkage, Question, check_linkage, check_question
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import Recipe, as_recipe
 
@@ -123,7 +123,7 @@ def asked_of(
     check_text(frame, "df", text_column)
     return SparkRequest(
         made,
-        question(similarity, radius, recall, bits=made.bits),
+        check_question(similarity, radius, recall, bits=made.bits),
         text_column,
         id_column,
         by,

@@ -18,9 +18,9 @@ from neardup.engines.spark.buckets import words_of
 from neardup.engines.spark.request import SparkRequest
 from neardup.engines.spark.rows import Rows
 from neardup.engines.spark.texts import VERDICTS, strings, verdict_batch
-from neardup.near.clusters import clusters, star
-from neardup.near.corpus import texts_in_memory
-from neardup.near.join import Local
+from neardup.near.clusters import clusters, link_rows
+from neardup.near.corpus import memory_corpus
+from neardup.near.join import LocalEngine
 from neardup.text.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
@@ -76,13 +76,10 @@ def link_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     # Where each row stands in order.
     sort = np.argsort(row)
     ends = [sort[np.searchsorted(row[sort], side[of_pairs])] for side in (left, right)]
-    earlier, later = np.minimum(*ends), np.maximum(*ends)
-    labels = star(earlier, later, len(row))
-    # A pair is the verdict on its later row if that row is under its earlier one.
-    told = np.flatnonzero(labels[later] == earlier)
-    at = numbers(of_pairs[told])
+    linked = link_rows(ends[0], ends[1], len(row), "star")
+    at = numbers(of_pairs[linked.pairs])
     distance, similarity = (values_of(table[name].take(at)) for name, _ in VERDICT)
-    yield verdict_batch(row[later[told]], row[earlier[told]], distance, similarity)
+    yield verdict_batch(row[linked.rows], row[linked.labels[linked.rows]], distance, similarity)
 
 
 @dataclass(frozen=True)
@@ -111,8 +108,8 @@ class Linking:
             unknown = np.full(len(joined), np.nan)
             yield verdict_batch(row[joined], row[labels[joined]], apart, unknown)
             return
-        corpus = texts_in_memory(strings(table["made"]), self.asked.recipe, question, threads=1)
-        found = Local().match(corpus, question, threads=1).clusters("star")
+        corpus = memory_corpus(strings(table["made"]), self.asked.recipe, question, threads=1)
+        found = LocalEngine().match(corpus, question, threads=1).clusters("star")
         joined = np.flatnonzero(found.labels != np.arange(len(row)))
         # Every link of a star was judged.
         verdicts = found.distance[joined], found.similarity[joined]

@@ -15,7 +15,7 @@ from neardup.engines.spark.batches import as_batch, gathered, longs, one
 from neardup.engines.spark.request import SparkRequest
 from neardup.engines.spark.rows import Rows
 from neardup.engines.spark.sketching import checksums, quoted, readable
-from neardup.near.corpus import Judge, judged_only
+from neardup.near.corpus import Judge, judging_corpus
 
 if TYPE_CHECKING:
     import numpy as np
@@ -139,7 +139,7 @@ class Judging:
         texts = strings(one(table["text"]).take(numbers(np.flatnonzero(is_text)[at])))
         left, right = left[~is_text], right[~is_text]
         del table
-        corpus = judged_only(texts, self.asked.recipe, np.ones(len(rows), dtype=bool))
+        corpus = judging_corpus(texts, self.asked.recipe, np.ones(len(rows), dtype=bool))
         # Pairs that share a text side by side.
         sort = np.lexsort((right, left))
         left, right = left[sort], right[sort]
