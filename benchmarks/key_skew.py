@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup._util.arrow import as_column, chunks
+from neardup._util.arrow import as_column, string_buffers
 from neardup.engines.spark.request import Limits
 from neardup.text.recipe import Recipe
 
@@ -89,7 +89,7 @@ def texts(count: int, template: float, seed: int = 5) -> list[str]:
 def keys_of(some: list[str]) -> NDArray[np.uint64]:
     """Return the keys of texts with distinct sketches: a row per text, a column per table."""
     column = as_column(pa.array(some, pa.large_string()))
-    _, sketches = Recipe().pipeline.sketches_arrow(chunks(column), None)
+    _, sketches = Recipe().pipeline.sketches_arrow(string_buffers(column), None)
     sketches = np.unique(sketches, axis=0)
     registers = np.ascontiguousarray(sketches[:, :REGISTERS])
     return _core.sketch_keys(registers, QUESTION, None)

@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.lazy import UNFORKED
+from neardup._util.lazy import FORK_LOCK
 
 if TYPE_CHECKING:
     from neardup._core import CorruptIndexError, __version__
@@ -109,7 +109,7 @@ def __getattr__(name: str) -> Any:
     """Import the module of a public name when the name is first used."""
     if name not in _PLACES:
         raise AttributeError(f"module 'neardup' has no attribute {name!r}")
-    with UNFORKED:
+    with FORK_LOCK:
         value = getattr(importlib.import_module(f"neardup.{_PLACES[name]}"), name)
     globals()[name] = value
     return value

@@ -4,20 +4,20 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup._util.arrow import strings
+from neardup._util.arrow import string_array
 
 VALUES = st.lists(st.one_of(st.none(), st.text(st.characters(codec="utf-8"), max_size=8)))
 
 
 @given(VALUES)
 def test_strings_are_those_of_arrow(values: list[str | None]) -> None:
-    found = strings(values)
+    found = string_array(values)
     found.validate(full=True)
     assert found.equals(pa.array(values, pa.large_string()))
 
 
 @given(VALUES)
 def test_strings_can_be_taken_and_joined(values: list[str | None]) -> None:
-    both = pa.concat_arrays([strings(values), strings(["é", None])])
+    both = pa.concat_arrays([string_array(values), string_array(["é", None])])
     assert both.to_pylist() == [*values, "é", None]
     assert both.take(pa.array(range(len(values)), pa.int64())).to_pylist() == values

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from neardup._util.strings import cells
+from neardup._util.strings import cell_width
 
 TEXTS = {
     "cat": "the cat sat on the mat and looked at the dog",
@@ -159,8 +159,8 @@ def test_wide_characters_stay_in_their_columns(run: Run, tmp_path: Path) -> None
     ran = run("search", "--text", TEXTS["zh"], "--in", path)
     lines = ran.out.splitlines()
     assert len(lines) == 2
-    assert {cells(line[: line.index("垃圾分类")]) for line in lines} == {17 + 8 + 2}
-    assert max(map(cells, lines)) <= 27 + 60
+    assert {cell_width(line[: line.index("垃圾分类")]) for line in lines} == {17 + 8 + 2}
+    assert max(map(cell_width, lines)) <= 27 + 60
     assert any(line.endswith("…") for line in lines)
 
 

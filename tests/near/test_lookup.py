@@ -81,8 +81,8 @@ def naive(asked: str, listed: Sequence[str], wanted: Question) -> list[tuple[int
         st.integers(0, 72).map(lambda value: (None, value)),
     ),
     most=st.none() | st.integers(1, 4),
-    few=st.sampled_from([0, 1, lookup.FEW]),
-    at_once=st.sampled_from([1, 3, lookup.PAIRS]),
+    few=st.sampled_from([0, 1, lookup.MAX_UNBATCHED]),
+    at_once=st.sampled_from([1, 3, lookup.BATCH_PAIRS]),
 )
 def test_look_ups_find_what_is_near(
     listed: list[str],
@@ -120,7 +120,7 @@ def check(
             assert limit[1] is not None
 
 
-@pytest.mark.parametrize("few", [0, lookup.FEW])
+@pytest.mark.parametrize("few", [0, lookup.MAX_UNBATCHED])
 @pytest.mark.parametrize("most", [None, 1, 2, 3, 9])
 def test_the_best_of_many(few: int, most: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookup, "FEW", few)
@@ -145,7 +145,7 @@ class Backwards(Listed):
         return sorted(found, key=lambda pair: (pair[1], -pair[0]))
 
 
-@pytest.mark.parametrize("few", [0, lookup.FEW])
+@pytest.mark.parametrize("few", [0, lookup.MAX_UNBATCHED])
 def test_the_most_similar_are_first(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookup, "FEW", few)
     listed = [" ".join(WORDS[:size]) for size in (6, 3, 5, 4, 3, 2)] * 2
@@ -160,7 +160,7 @@ def test_the_most_similar_are_first(few: int, monkeypatch: pytest.MonkeyPatch) -
     assert look_up(queries, corpus, wanted, RECIPE, None).keys.tolist() == expected
 
 
-@pytest.mark.parametrize("few", [0, lookup.FEW])
+@pytest.mark.parametrize("few", [0, lookup.MAX_UNBATCHED])
 def test_a_cosine_of_exactly_the_similarity_is_found(
     few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,14 +119,14 @@ def _is_string(kind: Any) -> bool:
     return any(check(kind) for check in is_kind)
 
 
-def plain(column: Any) -> Any:
+def plain_array(column: Any) -> Any:
     """An Arrow array without its dictionary, and of a type that Arrow can look up, filter and sort:
     string views, which is what a Polars dictionary holds, it cannot."""
     import pyarrow as pa
 
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return plain(column.dictionary).take(column.indices)
+        return plain_array(column.dictionary).take(column.indices)
     if pa.types.is_string_view(kind):
         return column.cast(pa.large_string())
     return column.cast(pa.large_binary()) if pa.types.is_binary_view(kind) else column
@@ -137,7 +137,7 @@ def is_arrow(column: Any) -> bool:
     return not isinstance(column, list)
 
 
-def chunks(column: Any) -> list[tuple[int, int, Any, Any, Any, bool]]:
+def string_buffers(column: Any) -> list[tuple[int, int, Any, Any, Any, bool]]:
     """The buffers of an Arrow column of strings, where they lie."""
     import pyarrow as pa
 
@@ -154,7 +154,7 @@ def _bytes(buffer: Any) -> memoryview | None:
     return None if buffer is None else memoryview(buffer).cast("B")
 
 
-def numbers(values: Any, missing: Any = None) -> Any:
+def number_array(values: Any, missing: Any = None) -> Any:
     """A NumPy array as an Arrow array, with nulls where `missing` says so.
 
     Not by pyarrow.array, which imports pandas where it is installed: half a second.
@@ -168,7 +168,7 @@ def numbers(values: Any, missing: Any = None) -> Any:
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), buffers)
 
 
-def strings(values: Sequence[str | None]) -> Any:
+def string_array(values: Sequence[str | None]) -> Any:
     """Strings as an Arrow array of large strings, None as null. Not by pyarrow.array either."""
     import numpy as np
     import pyarrow as pa
@@ -190,7 +190,7 @@ def strings(values: Sequence[str | None]) -> Any:
     )
 
 
-def values_of(array: Any) -> Any:
+def array_values(array: Any) -> Any:
     """The numbers of an Arrow array as a NumPy array, without a copy; nulls are any number.
 
     Not by `to_numpy`, for the same reason.

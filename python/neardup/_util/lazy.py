@@ -36,11 +36,11 @@ class lazy(Generic[T]):
 # something that takes locks, holds this one: otherwise work another thread had begun would never be
 # finished in the child.
 
-UNFORKED = threading.RLock()
+FORK_LOCK = threading.RLock()
 # Here, and not where it is needed: hooks that are registered while a fork is under way are called
 # after it and were not called before it.
 os.register_at_fork(
-    before=UNFORKED.acquire,
-    after_in_parent=UNFORKED.release,
-    after_in_child=UNFORKED.release,
+    before=FORK_LOCK.acquire,
+    after_in_parent=FORK_LOCK.release,
+    after_in_child=FORK_LOCK.release,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 
 
 def read_settings(path: str | os.PathLike[str], name: str) -> bytes:
@@ -22,10 +22,10 @@ def read_settings(path: str | os.PathLike[str], name: str) -> bytes:
                 f"{name} {os.fspath(path)!r} is no regular file, which may never end; save what it "
                 "gives to one"
             )
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
         raise ValueError(
-            f"{name} {os.fspath(path)!r} has more than {MOST_BYTES >> 20} MiB, which is the limit; "
+            f"{name} {os.fspath(path)!r} has more than {MAX_BYTES >> 20} MiB, which is the limit; "
             "is it the right file?"
         )
     return data

@@ -24,7 +24,7 @@ def check_unicode(text: str, name: str) -> str:
 # How wide texts are on a terminal.
 
 
-def cells(text: str) -> int:
+def cell_width(text: str) -> int:
     """How many terminal cells a text takes: two a wide character, none a combining mark.
 
     >>> cells("soup"), cells("汤")
@@ -36,30 +36,30 @@ def cells(text: str) -> int:
     )
 
 
-def cut(text: str, most: int) -> str:
+def cut_to_width(text: str, most: int) -> str:
     """The text, or as much of its beginning as fits into so many cells, with "…" behind it.
 
     >>> cut("soup", 4), cut("小区试行", 6)
     ('soup', '小区…')
     """
-    if cells(text) <= most:
+    if cell_width(text) <= most:
         return text
     used = 0
     for end, char in enumerate(text):
-        used += cells(char)
+        used += cell_width(char)
         if used > most - 1:
             return f"{text[:end]}…"
     return text
 
 
-def padded(text: str, width: int) -> str:
+def pad_to_width(text: str, width: int) -> str:
     """The text with blanks behind it up to so many cells; a wider one stays as it is."""
-    return text + " " * (width - cells(text))
+    return text + " " * (width - cell_width(text))
 
 
 # Sixteen hex digits that stand for a word list or a table inside a recipe's identity.
 
 
-def digest(value: Any) -> str:
+def json_digest(value: Any) -> str:
     """XXH3-64 of the value as JSON: the same on every machine."""
     return f"{_core.stable_hash(json.dumps(value).encode()):016x}"

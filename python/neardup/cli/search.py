@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from neardup._util.strings import cells, cut, padded
+from neardup._util.strings import cell_width, cut_to_width, pad_to_width
 from neardup.cli import collections as opened
 from neardup.cli import console, options
 
@@ -140,7 +140,7 @@ def command(
       neardup search draft.txt --in 'news/*.jsonl' --by simhash -o nearest.csv
     """
     from neardup.cli.inputs import InputNotes, reading_of
-    from neardup.near.ranking import wish
+    from neardup.near.ranking import check_ranking
 
     options.check_printed(as_json, out=out)
     places = _places(file, text, inputs)
@@ -151,7 +151,7 @@ def command(
             param_hint="--idf",
         )
     try:
-        wanted = wish(n, by, "smooth" if idf is None else idf, least)
+        wanted = check_ranking(n, by, "smooth" if idf is None else idf, least)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
     reading = reading_of(
@@ -413,14 +413,14 @@ def _excerpt(text: str) -> str:
 
 
 def _printer(found: Sequence[HitRow], *, as_json: bool) -> Callable[[dict[str, Any]], object]:
-    width = min(max((cells(console.printable(row.id)) for row in found), default=0), MOST_ID)
+    width = min(max((cell_width(console.printable(row.id)) for row in found), default=0), MOST_ID)
 
     def write(row: dict[str, Any]) -> None:
         if as_json:
             print(json.dumps(row, ensure_ascii=False))
             return
-        id_ = padded(console.printable(row["id"]), width)
-        excerpt = cut(console.printable(row["excerpt"] or "-"), EXCERPT)
+        id_ = pad_to_width(console.printable(row["id"]), width)
+        excerpt = cut_to_width(console.printable(row["excerpt"] or "-"), EXCERPT)
         distance = "-" if row["distance"] is None else row["distance"]
         print(f"{row['rank']:3} {row['score']:.4f} {distance:>4}  {id_}  {excerpt}")
 

@@ -33,7 +33,7 @@ from neardup.files import writing
 from neardup.files.reading.formats import ENDINGS, ending
 from neardup.near.lookup import Match
 from neardup.near.question import Question, check_question
-from neardup.near.ranking import DEFAULT_COUNT, By, Idf, Searchable, queries_of, wish
+from neardup.near.ranking import DEFAULT_COUNT, By, Idf, Searchable, check_queries, check_ranking
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import Recipe, as_recipe
 
@@ -390,8 +390,8 @@ class Collection(Searchable):
         other reads all of its texts for the first such question, and keeps what it needs in memory
         until it is closed.
         """
-        asked = wish(n, by, idf, least)
-        texts, one = queries_of(query, threads)
+        asked = check_ranking(n, by, idf, least)
+        texts, one = check_queries(query, threads)
         if asked.by == "cosine" and not self.stores_text:
             raise no_texts(self.path, 'by is "cosine"')
         self._session.check_open()

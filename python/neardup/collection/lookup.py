@@ -104,7 +104,7 @@ class Checking:
         import numpy as np
         import pyarrow as pa
 
-        from neardup._util.arrow import numbers
+        from neardup._util.arrow import number_array
 
         made, texts, most = self.made, self.texts, self.most
         coded = np.flatnonzero(made.signal)
@@ -130,10 +130,10 @@ class Checking:
             rows, distances, similarities = rows[order], distances[order], similarities[order]
         return pa.table(
             {
-                "query": numbers(rows.astype(np.int64)),
+                "query": number_array(rows.astype(np.int64)),
                 "id": pa.array(ids, pa.string()),
-                "distance": numbers(distances.astype(np.int64), distances < 0),
-                "similarity": numbers(similarities, np.isnan(similarities)),
+                "distance": number_array(distances.astype(np.int64), distances < 0),
+                "similarity": number_array(similarities, np.isnan(similarities)),
             }
         )
 

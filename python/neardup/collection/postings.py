@@ -73,9 +73,9 @@ class RunTerms:
 
     def add(self, index: _core.TermIndex, texts: list[str], keys: NDArray[np.int64]) -> None:
         if self._views:
-            from neardup.text.views import prose_of
+            from neardup.text.views import view_prose
 
-            texts = [prose_of(text) for text in texts]
+            texts = [view_prose(text) for text in texts]
         index.add_terms(*_core.winnow(texts, *self.minimum, None), keys)
 
 

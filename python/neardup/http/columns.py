@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.arrow import numbers, strings, values_of
+from neardup._util.arrow import array_values, number_array, string_array
 from neardup.http.messages import Response, first
 
 if TYPE_CHECKING:
@@ -48,15 +48,15 @@ def response_batch(
     import pyarrow as pa
 
     columns: dict[str, Any] = {
-        name: strings([column_value(each, name) for each in responses])
+        name: string_array([column_value(each, name) for each in responses])
         for name in RESPONSE_COLUMNS
         if name not in (*NUMBERS, "title")
     }
-    columns["title"] = strings(titles)
-    columns["status"] = numbers(np.array([each.status for each in responses], dtype=np.int32))
-    columns["length"] = numbers(np.array([each.length for each in responses], dtype=np.int64))
+    columns["title"] = string_array(titles)
+    columns["status"] = number_array(np.array([each.status for each in responses], dtype=np.int32))
+    columns["length"] = number_array(np.array([each.length for each in responses], dtype=np.int64))
     if within is not None and within not in RESPONSE_COLUMNS:
-        columns[within] = strings([column_value(each, within) for each in responses])
+        columns[within] = string_array([column_value(each, within) for each in responses])
     order = dict.fromkeys((*RESPONSE_COLUMNS, *columns))
     return pa.RecordBatch.from_pydict({name: columns[name] for name in order})
 
@@ -95,7 +95,7 @@ class ResponseColumns:
         """Return a whole column of numbers."""
         import numpy as np
 
-        parts = [values_of(batch.column(name)) for batch in self._batches]
+        parts = [array_values(batch.column(name)) for batch in self._batches]
         return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
     def column(self, name: str) -> pa.ChunkedArray:
@@ -119,7 +119,7 @@ class ResponseColumns:
             codes = [
                 known.setdefault(value, len(known) - 2) for value in encoded.dictionary.to_pylist()
             ]
-            parts.append(np.array(codes, dtype=np.int64)[values_of(encoded.indices)])
+            parts.append(np.array(codes, dtype=np.int64)[array_values(encoded.indices)])
         return np.concatenate(parts)
 
     def take(self, rows: Rows, *names: str) -> list[pa.Array]:
@@ -137,7 +137,7 @@ class ResponseColumns:
         for at, batch in enumerate(self._batches):
             if cuts[at] == cuts[at + 1]:
                 continue
-            inside = numbers(ordered[cuts[at] : cuts[at + 1]] - self._starts[at])
+            inside = number_array(ordered[cuts[at] : cuts[at + 1]] - self._starts[at])
             for name in names:
                 parts[name].append(_as_output(name, batch.column(name).take(inside)))
         taken = []
@@ -145,7 +145,7 @@ class ResponseColumns:
             whole = pa.concat_arrays(
                 [_as_output(name, pa.nulls(0, _column_type(name))), *parts[name]]
             )
-            taken.append(whole.take(numbers(back)))
+            taken.append(whole.take(number_array(back)))
         return taken
 
 
@@ -160,5 +160,5 @@ def _as_output(name: str, column: pa.Array) -> pa.Array:
     column = column.cast(_column_type(name))
     if name != "status":
         return column
-    values = values_of(column)
-    return numbers(values, values == 0)
+    values = array_values(column)
+    return number_array(values, values == 0)

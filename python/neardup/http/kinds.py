@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from neardup._util.arrow import numbers, strings, values_of
+from neardup._util.arrow import array_values, number_array, string_array
 from neardup.http.labels import Labels, Rule, RuleInput, rule_input
 from neardup.near.clusters import number_clusters
 
@@ -116,19 +116,19 @@ class Kinds:
         rules = [self.rule(at) for at in range(start, stop)]
         similarity = self.similarity[start:stop]
         values = {
-            "cluster": numbers(self.cluster[start:stop]),
-            "size": numbers(self.size[start:stop]),
+            "cluster": number_array(self.cluster[start:stop]),
+            "size": number_array(self.size[start:stop]),
             "status": status,
             "title": title,
             "server": server,
-            "shortest": numbers(self.shortest[start:stop]),
-            "longest": numbers(self.longest[start:stop]),
+            "shortest": number_array(self.shortest[start:stop]),
+            "longest": number_array(self.longest[start:stop]),
             "representative": self.corpus.ids_of(rows),
             "url": url,
-            "hosts": numbers(self.hosts[start:stop]),
-            "label": strings([None if rule is None else rule.label for rule in rules]),
-            "rule": strings([None if rule is None else rule.name for rule in rules]),
-            "similarity": numbers(similarity, np.isnan(similarity)),
+            "hosts": number_array(self.hosts[start:stop]),
+            "label": string_array([None if rule is None else rule.label for rule in rules]),
+            "rule": string_array([None if rule is None else rule.name for rule in rules]),
+            "similarity": number_array(similarity, np.isnan(similarity)),
         }
         return pa.table([values[name] for name in KIND_COLUMNS], schema=kinds_schema())
 
@@ -163,7 +163,7 @@ def kinds_of_clusters(
     np.minimum.at(shortest, roots, lengths)
     np.maximum.at(longest, roots, lengths)
     lowest = np.full(len(roots), np.nan)
-    under, near = values_of(removed.column("dup_of")), values_of(removed.column("similarity"))
+    under, near = array_values(removed.column("dup_of")), array_values(removed.column("similarity"))
     np.fmin.at(lowest, under, near)
     return Kinds(
         corpus,

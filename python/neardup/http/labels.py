@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from neardup._util.arrow import numbers, strings, values_of
+from neardup._util.arrow import array_values, number_array, string_array
 from neardup._util.settings_file import read_settings
-from neardup.text.views import lines_of
+from neardup.text.views import view_lines
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,7 +131,7 @@ def _check_pattern(name: str, pattern: object) -> None:
     if not isinstance(pattern, str) or not pattern:
         raise ValueError(f"{name} is {pattern!r}; it must be a pattern")
     try:
-        pc.match_substring_regex(strings([""]), f"(?m){pattern}", ignore_case=True)
+        pc.match_substring_regex(string_array([""]), f"(?m){pattern}", ignore_case=True)
     except pa.ArrowInvalid as error:
         why = str(error).removeprefix("Invalid regular expression: ").replace("(?m)", "")
         raise ValueError(f"{name} is no pattern that RE2 knows: {why}") from None
@@ -165,7 +165,7 @@ class Labels:
         if not seen:
             return found
         columns = dict(zip(RuleInput._fields, map(list, zip(*seen, strict=True)), strict=True))
-        arrays = {name: strings(columns[name]) for name in PATTERNS}
+        arrays = {name: string_array(columns[name]) for name in PATTERNS}
         status = np.array(columns["status"], dtype=np.int64)
         length = np.array(columns["length"], dtype=np.int64)
         bodies = columns["body"]
@@ -196,9 +196,9 @@ def _found(column: Any, rows: NDArray[np.int64], pattern: str) -> NDArray[np.boo
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    some = column.take(numbers(rows))
+    some = column.take(number_array(rows))
     matched = pc.match_substring_regex(some, f"(?m){pattern}", ignore_case=True)
-    answer: NDArray[np.bool_] = values_of(matched.cast(pa.uint8())) == 1
+    answer: NDArray[np.bool_] = array_values(matched.cast(pa.uint8())) == 1
     return answer
 
 
@@ -258,7 +258,7 @@ def rule_input(
 ) -> RuleInput:
     """What rules look at in a response: its view, and facts that a recipe may have left out."""
     parts: dict[str, list[str]] = {name: [] for name in ("header", "tags", "keys", "text", "body")}
-    for name, value in lines_of(view):
+    for name, value in view_lines(view):
         if name in parts:
             parts[name].append(value)
     text = "\n".join(parts["text"])

@@ -27,7 +27,7 @@ from neardup.jobs.options import (
     refuse_bad_options,
 )
 from neardup.text.recipe import as_recipe
-from neardup.text.views import prose_of
+from neardup.text.views import view_prose
 
 if TYPE_CHECKING:
     import numpy as np
@@ -266,7 +266,7 @@ class _Asked:
     def _document(self, found: Stored) -> tuple[Any, ...]:
         text = found.text or ""
         if self._is_of_responses:
-            text = prose_of(text)
+            text = view_prose(text)
         if self._column is None:
             return found.id, text
         return found.id, text, found.metadata.get(self._column)
@@ -395,7 +395,7 @@ class _Check:
         for batch in sources.read_batches(name, reading, self._problem, note=self._note):
             ids, texts = batch.ids.to_pylist(), batch.texts.to_pylist()
             if reading.viewing is not None:
-                texts = [prose_of(text) for text in texts]
+                texts = [view_prose(text) for text in texts]
             authors = [None] * len(ids) if batch.key is None else batch.key.to_pylist()
             self._authors.see(name, authors)
             lines = batch.lines.tolist()

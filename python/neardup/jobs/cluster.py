@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup._util.arrow import numbers
+from neardup._util.arrow import number_array
 from neardup.http.kinds import CLUSTER_COLUMNS, Kinds, kinds_of_clusters
 from neardup.jobs.copies import count_copies
 from neardup.jobs.dedup import BATCH, note_weakest, order_of
@@ -96,7 +96,7 @@ def _write(
         for start in range(0, len(labels), BATCH):
             part = labels[start : start + BATCH]
             rows = np.arange(start, start + len(part))
-            counts = (numbers(of[part]) for of in (number, sizes))
+            counts = (number_array(of[part]) for of in (number, sizes))
             columns = [corpus.ids_of(rows), *counts, corpus.ids_of(part)]
             if facts:
                 columns += corpus.facts.take(rows, *facts)

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.arrow import numbers, values_of
+from neardup._util.arrow import array_values, number_array
 from neardup.jobs import reference
 from neardup.jobs.copies import count_copies
 from neardup.jobs.job import Job
@@ -181,12 +181,12 @@ def removed_records(
 
     number = number_clusters(labels)
     for batch in table.to_batches(BATCH):
-        rows = values_of(batch.column("row"))
-        kept = values_of(batch.column("dup_of"))
+        rows = array_values(batch.column("row"))
+        kept = array_values(batch.column("dup_of"))
         columns = [
             corpus.ids_of(rows),
             corpus.ids_of(kept),
-            numbers(number[kept]),
+            number_array(number[kept]),
             batch.column("distance"),
             batch.column("similarity"),
             corpus.sources_of(rows),
@@ -204,7 +204,7 @@ def note_weakest(job: Job, corpus: SpooledCorpus, table: pa.Table, labels: Rows)
     wanted = job.summary.similarity
     if job.linkage == "star" or wanted is None or not len(table):
         return
-    similarity = values_of(table.column("similarity"))
+    similarity = array_values(table.column("similarity"))
     worst = int(similarity.argmin())
     if similarity[worst] >= wanted:
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup._util.arrow import values_of
+from neardup._util.arrow import array_values
 from neardup.http.kinds import Kinds
 from neardup.jobs.job import Job
 from neardup.jobs.report import PROBLEMS, said_of, settings_of
@@ -90,7 +90,9 @@ class _Page:
         self._labels = found.labels
         # How near each response is to its representative; those that are one have no number.
         self._similarity = np.full(len(found.labels), np.nan)
-        self._similarity[values_of(removed.column("row"))] = values_of(removed.column("similarity"))
+        self._similarity[array_values(removed.column("row"))] = array_values(
+            removed.column("similarity")
+        )
         asked = job.options.report_clusters
         self._places = chosen(kinds.size, KINDS if asked is None else asked)
 

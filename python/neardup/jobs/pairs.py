@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.arrow import numbers
+from neardup._util.arrow import number_array
 from neardup.jobs.copies import count_copied_pairs
 from neardup.jobs.job import Job
 from neardup.jobs.options import Options, Summary, refuse_bad_options
@@ -121,7 +121,7 @@ def _table(corpus: SpooledCorpus, found: Pairs, schema: pa.Schema) -> pa.Table:
     columns = [
         corpus.ids_of(found.left),
         corpus.ids_of(found.right),
-        numbers(found.distance.astype("i8"), ~coded),
+        number_array(found.distance.astype("i8"), ~coded),
         _similarity(found),
     ]
     return pa.table(columns, names=list(COLUMNS)).cast(schema)
@@ -132,7 +132,7 @@ def _similarity(found: Pairs) -> pa.Array:
 
     if found.similarity is None:
         return pa.nulls(len(found.left), pa.float64())
-    return numbers(found.similarity)
+    return number_array(found.similarity)
 
 
 def _counted(before: int, found: Pairs) -> int:

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from neardup import _core
-from neardup._util.arrow import numbers, strings
+from neardup._util.arrow import number_array, string_array
 from neardup.files.writing.new_file import named
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class SpooledCorpus:
     def ids_of(self, rows: NDArray[np.int64]) -> pa.Array:
         """The ids of rows as a column."""
 
-        return strings([self.id_of(row) for row in rows.tolist()])
+        return string_array([self.id_of(row) for row in rows.tolist()])
 
     def id_of(self, row: int) -> str:
         return self.ids.get(row) if row < len(self) else self.outside[row - len(self)].id
@@ -117,7 +117,7 @@ class SpooledCorpus:
             beyond = rows >= len(self)
             at[beyond] = len(names) + rows[beyond] - len(self)
             names += [name_of(found.collection) for found in self.outside]
-        return strings(names).take(numbers(at))
+        return string_array(names).take(number_array(at))
 
     def lines_of(self, rows: NDArray[np.int64]) -> pa.Array:
         """The lines of rows as a column; nothing for documents of a collection."""
@@ -126,7 +126,7 @@ class SpooledCorpus:
         inside = rows < len(self)
         found = np.zeros(len(rows), dtype=np.int64)
         found[inside] = self.lines[rows[inside]]
-        return numbers(found, found == 0)
+        return number_array(found, found == 0)
 
     @property
     def is_unread(self) -> bool:

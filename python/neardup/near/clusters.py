@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup import _core
-from neardup._util.arrow import numbers
+from neardup._util.arrow import number_array
 from neardup.near.corpus import Judge, judging_corpus
 from neardup.near.matches import Clusters, Pairs, follow_twins
 from neardup.near.pairs import join_arguments
@@ -263,9 +263,9 @@ class PairGraph:
         left, right, similarity = left[sort], right[sort], similarity[sort]
         return pa.table(
             {
-                "left": numbers(left),
-                "right": numbers(right),
-                "distance": numbers(distance[sort], ~(self.signal[left] & self.signal[right])),
-                "similarity": numbers(similarity, np.isnan(similarity)),
+                "left": number_array(left),
+                "right": number_array(right),
+                "distance": number_array(distance[sort], ~(self.signal[left] & self.signal[right])),
+                "similarity": number_array(similarity, np.isnan(similarity)),
             }
         )

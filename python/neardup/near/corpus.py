@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from neardup import _core
-from neardup._util.arrow import as_column, chunks
+from neardup._util.arrow import as_column, string_buffers
 from neardup.text.fingerprint import Fingerprints, fingerprint, fingerprints
 from neardup.text.recipe import Recipe
 
@@ -83,7 +83,7 @@ def precompute(
     if question.similarity is None:
         made: Fingerprints = fingerprints(column, recipe, threads=threads)
         return made.signal, None, made.values
-    signal, sketches = recipe.pipeline.sketches_arrow(chunks(as_column(column)), threads)
+    signal, sketches = recipe.pipeline.sketches_arrow(string_buffers(as_column(column)), threads)
     return signal, sketches, None
 
 

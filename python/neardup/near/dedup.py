@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.arrow import plain, string_column, values_of
+from neardup._util.arrow import array_values, plain_array, string_column
 from neardup._util.numbers import check_int, check_threads
 from neardup.near.clusters import PairGraph, gather_pairs
 from neardup.near.corpus import memory_corpus
@@ -65,7 +65,7 @@ class Deduplication:
         """The share of texts removed at similarity 1: their features equal those of a text kept."""
         import numpy as np
 
-        exact = values_of(self.removed["similarity"]) >= EXACT_SIMILARITY
+        exact = array_values(self.removed["similarity"]) >= EXACT_SIMILARITY
         return int(np.count_nonzero(exact)) / max(1, len(self.clusters))
 
     def least_similar(self, n: int = 10) -> pa.Table:
@@ -76,7 +76,7 @@ class Deduplication:
         import numpy as np
 
         count = check_int("n", n, 1, 2**63 - 1)
-        order = np.argsort(values_of(self.removed["similarity"]), kind="stable")
+        order = np.argsort(array_values(self.removed["similarity"]), kind="stable")
         return self.removed.take(order[:count])
 
     @property
@@ -225,6 +225,6 @@ def _keys(keys: Any, policy: Keep, rows: int) -> Any:
     if len(array) != rows:
         raise ValueError(f"keys has {len(array)} values for {rows} texts; give one for each text")
     if isinstance(array, pa.ChunkedArray):
-        array = pa.chunked_array([plain(chunk) for chunk in array.chunks] or [pa.nulls(0)])
+        array = pa.chunked_array([plain_array(chunk) for chunk in array.chunks] or [pa.nulls(0)])
         return array.combine_chunks()
-    return plain(array)
+    return plain_array(array)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from neardup._util.arrow import numbers, refuse_lazy, string_column
+from neardup._util.arrow import number_array, refuse_lazy, string_column
 from neardup.near.dedup import dedup
 from neardup.near.keep import Keep
 
@@ -116,7 +116,7 @@ def _taken(table: Any, rows: NDArray[np.int64]) -> Any:
     columns = []
     for column in table.columns:
         try:
-            columns.append(column.take(numbers(rows)))
+            columns.append(column.take(number_array(rows)))
         except NotImplementedError:
             # Arrow takes no rows of string views and run-end encoded columns, but can join slices.
             columns.append(_joined_runs(column, rows))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, overload
 
 from neardup import _core
-from neardup._util.arrow import numbers
+from neardup._util.arrow import number_array
 from neardup._util.numbers import check_fraction, check_int, check_threads, is_int
 from neardup.near.lookup import Match
 from neardup.text.fingerprint import Codes, Fingerprints, as_codes
@@ -333,8 +333,8 @@ class Index:
 
         if places is not None:
             queries = places[queries]
-        found = pa.array(ids, pa.string()) if isinstance(ids, list) else numbers(ids)
-        columns = [numbers(queries.astype("i8")), found, numbers(distances)]
+        found = pa.array(ids, pa.string()) if isinstance(ids, list) else number_array(ids)
+        columns = [number_array(queries.astype("i8")), found, number_array(distances)]
         return pa.table(columns, names=["query", "id", "distance"])
 
     def plan(self, radius: int, recall: float = 1.0) -> Plan:

@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup._util.arrow import chunks, values_of
+from neardup._util.arrow import array_values, string_buffers
 from neardup.near.clusters import clusters
 from neardup.near.corpus import Stage, Tick, Verdicts
 from neardup.near.matches import Clusters, Matches, Pairs, follow_twins
@@ -290,7 +290,9 @@ class RadiusJoin(Matches):
             part = places[start : start + DIGEST_BATCH_ROWS].tolist()
             texts = [self.corpus.texts.get(int(self._order[place])) for place in part]
             column = pa.chunked_array([pa.array(texts, pa.large_string())])
-            _, sketches = self.corpus.recipe.pipeline.sketches_arrow(chunks(column), self.threads)
+            _, sketches = self.corpus.recipe.pipeline.sketches_arrow(
+                string_buffers(column), self.threads
+            )
             for place, sketch in zip(part, sketches, strict=True):
                 digest = sketch[_core.SKETCH_BYTES - DIGEST_BYTES :].tobytes()
                 # Zeros stand for a text without a letter or digit, which has no twin.
@@ -311,7 +313,7 @@ class RadiusJoin(Matches):
         )
         self.plan = json.loads(reader.schema.metadata[b"neardup"])
         for batch in reader:
-            left, right, distance = map(values_of, batch.columns)
+            left, right, distance = map(array_values, batch.columns)
             left, right = self._order[left], self._order[right]
             self.counts.candidates += len(left)
             if self.reference_rows:

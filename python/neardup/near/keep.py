@@ -6,14 +6,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.arrow import numbers
+from neardup._util.arrow import number_array
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-PLAIN = ("first", "longest", "shortest")
-BY_COLUMN = ("newest", "best")
+PLAIN_RULES = ("first", "longest", "shortest")
+COLUMN_RULES = ("newest", "best")
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Keep:
         if not isinstance(text, str):
             raise TypeError(f"keep is of type {type(text).__name__}; it must be a str")
         rule, colon, column = text.partition(":")
-        if (rule in PLAIN and not colon) or (rule in BY_COLUMN and column):
+        if (rule in PLAIN_RULES and not colon) or (rule in COLUMN_RULES and column):
             return cls(rule, column or None)
         raise ValueError(
-            f"keep is {text!r}; it must be one of {', '.join(PLAIN)}, "
-            f"{', '.join(f'{name}:COLUMN' for name in BY_COLUMN)}"
+            f"keep is {text!r}; it must be one of {', '.join(PLAIN_RULES)}, "
+            f"{', '.join(f'{name}:COLUMN' for name in COLUMN_RULES)}"
         )
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Keep:
         if keys is None:
             raise ValueError(f"keep is {self}, but there is no column {self.column!r}")
         # Arrow's sort is not stable: the row number decides between equal values. Nulls come last.
-        table = pa.table({"key": _numbers(keys), "row": numbers(np.arange(len(keys)))})
+        table = pa.table({"key": _numbers(keys), "row": number_array(np.arange(len(keys)))})
         by = [("key", "descending"), ("row", "ascending")]
         found = pc.sort_indices(table, sort_keys=by)
         return np.asarray(found, dtype=np.int64)
@@ -74,10 +74,10 @@ def _numbers(keys: Any) -> Any:
     if not (pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type)):
         return keys
     kind = number_type(keys)
-    return stripped(keys) if kind == "string" else stripped(keys).cast(kind)
+    return strip_strings(keys) if kind == "string" else strip_strings(keys).cast(kind)
 
 
-def stripped(keys: Any) -> Any:
+def strip_strings(keys: Any) -> Any:
     """Strings without blanks around them, null where nothing is left."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -90,7 +90,7 @@ def number_type(keys: Any) -> str:
     """What all of these strings are: int64, double, or only string."""
     import pyarrow as pa
 
-    filled = stripped(keys)
+    filled = strip_strings(keys)
     for kind in ("int64", "double"):
         with suppress(pa.ArrowInvalid):
             filled.cast(kind)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 # Pairs whose texts are in memory at a time.
-PAIRS = 4096
+BATCH_PAIRS = 4096
 # So many are judged at once: to hand them to other threads would take longer.
-FEW = 64
+MAX_UNBATCHED = 64
 
 
 class Candidates(NamedTuple):
@@ -91,7 +91,7 @@ class CandidatePairs(NamedTuple):
     similarities: NDArray[np.float64] | None
 
 
-class LookupResults(NamedTuple):
+class LookupHit(NamedTuple):
     """A document near a single query; `id` where its document was looked at."""
 
     key: int
@@ -120,25 +120,23 @@ def look_up_one(
     question: Question,
     recipe: Recipe,
     most: int | None,
-) -> list[LookupResults]:
+) -> list[LookupHit]:
     """As `look_up` by similarity, for a single text that has a signal. It makes no arrays, which
     would take longer than the look-up."""
     wanted = question.similarity
     assert wanted is not None  # noqa: S101
     found = corpus.alike_one(sketch, wanted, question.recall, most)
-    if len(found) > FEW:
+    if len(found) > MAX_UNBATCHED:
         values, _, sketches = recipe.pipeline.sketched([text], None)
         pairs = look_up(Queries([text], values, sketches), corpus, question, recipe, most)
         assert pairs.similarities is not None  # noqa: S101
         columns = (pairs.keys, pairs.distances, pairs.similarities)
         rows = zip(*(column.tolist() for column in columns), strict=True)
-        return [
-            LookupResults(key, None, distance, similarity) for key, distance, similarity in rows
-        ]
+        return [LookupHit(key, None, distance, similarity) for key, distance, similarity in rows]
     near, judged = [], []
     for key, same in found:
         if same == _core.TWIN:
-            near.append(LookupResults(key, None, 0, 1.0))
+            near.append(LookupHit(key, None, 0, 1.0))
         else:
             judged.append(key)
     if judged:
@@ -147,7 +145,7 @@ def look_up_one(
         verdicts = recipe.pipeline.judge_one(text, texts)
         for key, similarity, distance in zip(judged, *verdicts, strict=True):
             if similarity >= wanted:
-                near.append(LookupResults(key, documents[key].id, distance, similarity))
+                near.append(LookupHit(key, documents[key].id, distance, similarity))
         near.sort(key=lambda x: (-x.similarity, x.distance, x.key))
     return near[:most]
 
@@ -167,8 +165,8 @@ def _verified(
     similarity = np.ones(len(twins))
     distance = np.zeros(len(twins), dtype=np.int64)
     judged = np.flatnonzero(~twins)
-    for start in range(0, len(judged), PAIRS):
-        part = judged[start : start + PAIRS]
+    for start in range(0, len(judged), BATCH_PAIRS):
+        part = judged[start : start + BATCH_PAIRS]
         similarity[part], distance[part] = _judged(
             queries, corpus, recipe, found.queries[part], found.keys[part]
         )

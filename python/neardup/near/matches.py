@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup._util.arrow import numbers
+from neardup._util.arrow import number_array
 from neardup.near.corpus import Judge, Stage, Tick
 from neardup.near.question import Linkage, Question
 
@@ -140,10 +140,10 @@ def removed_rows(clusters: Clusters, judge: Judge) -> pa.Table:
     others = np.where(kept < len(signal), kept, rows)
     return pa.table(
         {
-            "row": numbers(rows),
-            "dup_of": numbers(kept),
-            "distance": numbers(distance, ~(signal[rows] & signal[others])),
-            "similarity": numbers(similarity),
+            "row": number_array(rows),
+            "dup_of": number_array(kept),
+            "distance": number_array(distance, ~(signal[rows] & signal[others])),
+            "similarity": number_array(similarity),
         }
     )
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from neardup import _core
-from neardup._util.arrow import numbers
+from neardup._util.arrow import number_array
 from neardup._util.numbers import check_fraction, check_int, check_threads
 from neardup.text.fingerprint import Codes, Fingerprints, as_codes
 
@@ -124,7 +124,7 @@ def pairs(
         schema = _schema(found.plan)
         return pa.RecordBatchReader.from_batches(schema, _batches(found, schema))
     *columns, plan = _core.pairs(codes.values, codes.signal, settings, equal, threads)
-    return pa.Table.from_arrays([numbers(column) for column in columns], schema=_schema(plan))
+    return pa.Table.from_arrays([number_array(column) for column in columns], schema=_schema(plan))
 
 
 def check_equal(equal: object) -> None:
@@ -156,12 +156,14 @@ def join_arguments(
         bits = fingerprints.recipe.bits
     radius = check_int("radius", radius, 0, bits)
     recall = check_fraction("recall", recall)
-    flip = None if similarity is None else flip_chance(check_fraction("similarity", similarity))
+    flip = (
+        None if similarity is None else flip_probability(check_fraction("similarity", similarity))
+    )
     check_threads(threads)
     return codes, (min(radius, words), recall, flip)
 
 
-def flip_chance(similarity: float) -> float:
+def flip_probability(similarity: float) -> float:
     """The chance that a bit of the fingerprints of two texts of this cosine differs."""
     return math.acos(similarity) / math.pi
 
@@ -178,4 +180,6 @@ def _batches(found: _core.PairStream, schema: pa.Schema) -> Iterator[pa.RecordBa
 
     columns: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]] | None
     while (columns := found.next()) is not None:
-        yield pa.RecordBatch.from_arrays([numbers(column) for column in columns], schema=schema)
+        yield pa.RecordBatch.from_arrays(
+            [number_array(column) for column in columns], schema=schema
+        )

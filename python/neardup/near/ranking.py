@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
-from neardup._util.arrow import as_column, is_arrow, numbers
+from neardup._util.arrow import as_column, is_arrow, number_array
 from neardup._util.numbers import as_float, check_int, check_threads, is_real
 from neardup.text.fingerprint import Fingerprints, fingerprints
 
@@ -27,7 +27,7 @@ By = Literal["cosine", "simhash"]
 Idf = Literal["smooth", "gensim"]
 
 DEFAULT_COUNT = 6
-MOST = 2**31
+MAX_COUNT = 2**31
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class RankingRequest:
     least: float = 0.0
 
 
-def wish(n: object, by: object, idf: object, least: object = 0.0) -> RankingRequest:
+def check_ranking(n: object, by: object, idf: object, least: object = 0.0) -> RankingRequest:
     """What the user asked for, checked."""
     for name, value, kind in (("by", by, By), ("idf", idf, Idf)):
         if value not in get_args(kind):
@@ -54,7 +54,7 @@ def wish(n: object, by: object, idf: object, least: object = 0.0) -> RankingRequ
         raise TypeError(f"least is {least!r}; {limits}")
     if not 0 <= as_float(least) <= 1:
         raise ValueError(f"least is {least}; {limits}")
-    return RankingRequest(check_int("n", n, 1, MOST), by, idf, as_float(least))  # type: ignore[arg-type]
+    return RankingRequest(check_int("n", n, 1, MAX_COUNT), by, idf, as_float(least))  # type: ignore[arg-type]
 
 
 class RankedPairs(NamedTuple):
@@ -106,10 +106,10 @@ class Ranked(NamedTuple):
 
         columns = {
             "id": ids,
-            "score": numbers(self.score),
-            "distance": numbers(self.distance, ~self.signal),
+            "score": number_array(self.score),
+            "distance": number_array(self.distance, ~self.signal),
         }
-        return pa.table(columns if one else {"query": numbers(self.queries), **columns})
+        return pa.table(columns if one else {"query": number_array(self.queries), **columns})
 
 
 def rank(
@@ -188,7 +188,7 @@ class Searchable(ABC):
         """Refuses to be searched by another recipe than its own."""
 
 
-def queries_of(query: Any, threads: int | None) -> tuple[list[str], bool]:
+def check_queries(query: Any, threads: int | None) -> tuple[list[str], bool]:
     """The texts that are asked for, and whether it is one that was passed by itself."""
     check_threads(threads)
     if isinstance(query, str):

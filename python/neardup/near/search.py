@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from neardup import _core
-from neardup._util.arrow import chunks, string_column
+from neardup._util.arrow import string_buffers, string_column
 from neardup._util.numbers import check_threads
 from neardup._util.strings import check_unicode
 from neardup.near.index import Index
@@ -17,9 +17,9 @@ from neardup.near.ranking import (
     RankedPairs,
     RankingRequest,
     Searchable,
-    queries_of,
+    check_queries,
+    check_ranking,
     rank,
-    wish,
 )
 from neardup.text.fingerprint import Fingerprints, RecipeLike, fingerprints
 from neardup.text.recipe import Recipe, as_recipe
@@ -75,8 +75,8 @@ def search(
             "a SearchIndex of the texts"
         )
     # What is wrong is told before anything is built.
-    asked = wish(n, by, idf, least)
-    wanted, one = queries_of(query, threads)
+    asked = check_ranking(n, by, idf, least)
+    wanted, one = check_queries(query, threads)
     texts, ids = _documents(corpus)
     index = SearchIndex(texts, ids, as_recipe(recipe), threads)
     texts_asked = wanted[0] if one else wanted
@@ -157,14 +157,14 @@ class SearchIndex(Searchable):
         threads: int | None = None,
     ) -> pa.Table:
         """The `n` texts that resemble a query most; see `neardup.search`."""
-        asked = wish(n, by, idf, least)
-        texts, one = queries_of(query, threads)
+        asked = check_ranking(n, by, idf, least)
+        texts, one = check_queries(query, threads)
         found = rank(texts, self, asked, self.recipe, threads=threads)
         import pyarrow as pa
 
-        from neardup._util.arrow import numbers
+        from neardup._util.arrow import number_array
 
-        ids = numbers(found.keys)
+        ids = number_array(found.keys)
         if self._ids is not None:
             ids = pa.chunked_array([self._ids.take(ids)])
         return found.table(ids, one=one)
@@ -200,7 +200,7 @@ class SearchIndex(Searchable):
 
             terms = _core.TermIndex(self.recipe.identity)
             rows = np.arange(len(self._texts), dtype=np.int64)
-            terms.add_arrow(self.recipe.pipeline, chunks(self._texts), rows, self._threads)
+            terms.add_arrow(self.recipe.pipeline, string_buffers(self._texts), rows, self._threads)
             self._terms = terms
         return self._terms
 
@@ -248,7 +248,7 @@ def _as_ids(ids: Any, count: int) -> Any:
     """Ids as an Arrow array."""
     import pyarrow as pa
 
-    from neardup._util.arrow import plain
+    from neardup._util.arrow import plain_array
 
     if isinstance(ids, str | bytes):
         raise TypeError(f"ids is one {type(ids).__name__}; give one for each text, in a list")
@@ -263,7 +263,7 @@ def _as_ids(ids: Any, count: int) -> Any:
         ) from None
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
-    array = plain(array)
+    array = plain_array(array)
     kind = array.type
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     if len(array) and (not (is_text or pa.types.is_integer(kind)) or array.null_count):

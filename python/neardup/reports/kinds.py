@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup._util.arrow import strings, values_of
+from neardup._util.arrow import array_values, string_array
 from neardup.reports.formatting import Piece, cosine, line, number, percent, plain
 from neardup.reports.page import Said, Wording, render_page
 from neardup.reports.views import ResponseView, SampleView, Viewed, shortened
@@ -73,7 +73,7 @@ class FacetColumns:
         if isinstance(coded, pa.ChunkedArray):
             # The codes of all chunks are of one dictionary; texts are not copied.
             coded = coded.combine_chunks()
-        codes = values_of(coded.indices)
+        codes = array_values(coded.indices)
         shown = self._kinds >= 0
         self._add(name, coded.dictionary, self._kinds[shown], codes[shown], most)
 
@@ -81,8 +81,8 @@ class FacetColumns:
         """A value for each kind that is shown."""
         import numpy as np
 
-        coded = strings(values).dictionary_encode()
-        of_kinds = values_of(coded.indices)
+        coded = string_array(values).dictionary_encode()
+        of_kinds = array_values(coded.indices)
         shown = self._kinds[self._kinds >= 0]
         codes = of_kinds[shown] if len(of_kinds) else np.zeros(0, dtype=np.int64)
         self._add(name, coded.dictionary, shown, codes, most)

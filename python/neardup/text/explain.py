@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from neardup._util.strings import cells, cut
+from neardup._util.strings import cell_width, cut_to_width
 from neardup.text.features import Feature, TextLike, features, token_hash
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import Recipe, as_recipe
@@ -21,7 +21,7 @@ GAP = "  "
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TokenVotes:
     """One token's part in the vote. Bits and votes start at the most significant bit."""
 
     token: str
@@ -60,15 +60,15 @@ class Explanation:
         """The fingerprint in hexadecimal digits of fixed width, None without signal."""
         return None if self.value is None else f"{self.value:0{self.bits // 4}x}"
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TokenVotes]:
         """Every token with its hash bits and its vote on each of them."""
         return [self._row(index) for index in range(len(self.features))]
 
-    def _row(self, index: int) -> Row:
+    def _row(self, index: int) -> TokenVotes:
         feature = self.features[index]
         bits = f"{self.hashes[index]:0{self.bits}b}"
         votes = tuple(feature.weight if bit == "1" else -feature.weight for bit in bits)
-        return Row(feature.token, feature.count, feature.weight, bits, votes)
+        return TokenVotes(feature.token, feature.count, feature.weight, bits, votes)
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values, for JSON."""
@@ -123,11 +123,13 @@ class Explanation:
         numbers = [str(bit) for bit in reversed(range(self.bits))]
         lines = [["token", "count", "weight", "hash", *numbers]]
         for row in map(self._row, shown):
-            votes = [signed(vote) for vote in row.votes]
+            votes = [format_signed(vote) for vote in row.votes]
             lines.append(
-                [printable(row.token), str(row.count), number(row.weight), row.hash, *votes]
+                [printable(row.token), str(row.count), format_number(row.weight), row.hash, *votes]
             )
-        lines.append(["sum", "", "", "", *[signed(column) for column in reversed(self.columns)]])
+        lines.append(
+            ["sum", "", "", "", *[format_signed(column) for column in reversed(self.columns)]]
+        )
         lines.append(["bit", "", "", "", *self.bits_string])
         return _aligned(lines, left=(0, 3))
 
@@ -137,7 +139,9 @@ class Explanation:
         codes = ["hash"]
         for index in shown:
             feature = self.features[index]
-            lines.append([printable(feature.token), str(feature.count), number(feature.weight)])
+            lines.append(
+                [printable(feature.token), str(feature.count), format_number(feature.weight)]
+            )
             code = self.hashes[index]
             full = self.bits <= FULL_TABLE_BITS
             codes.append(f"{code:0{self.bits}b}" if full else f"{code:0{self.bits // 4}x}")
@@ -160,8 +164,10 @@ class Explanation:
                 part = slice(start, start + step)
                 numbers = [str(bit) for bit in reversed(range(self.bits))][part]
                 lines = [["token", *numbers]]
-                lines += [[printable(row.token), *map(signed, row.votes[part])] for row in rows]
-                lines.append(["sum", *map(signed, columns[part])])
+                lines += [
+                    [printable(row.token), *map(format_signed, row.votes[part])] for row in rows
+                ]
+                lines.append(["sum", *map(format_signed, columns[part])])
                 lines.append(["bit", *self.bits_string[part]])
                 found.append(_aligned(lines, left=(0,)))
             return "\n\n".join(found)
@@ -176,7 +182,7 @@ class Explanation:
             lines = []
             for high in range(self.bits, 0, -step):
                 low = max(high - step, 0)
-                sums = [signed(self.columns[bit]) for bit in reversed(range(low, high))]
+                sums = [format_signed(self.columns[bit]) for bit in reversed(range(low, high))]
                 lines.append([f"{high - 1}…{low}", "sum", *sums])
                 lines.append(["", "bit", *bits[self.bits - high : self.bits - low]])
             return _aligned(lines, left=(0, 1))
@@ -232,7 +238,7 @@ def explain(text_or_features: TextLike, recipe: RecipeLike = None) -> Explanatio
     )
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Up to four decimals, by which sixteenths are exact: 1.6875, 3.0 as 3, 0.01234 as 0.0123."""
     size = abs(value)
     if size >= 1e9:
@@ -243,19 +249,19 @@ def number(value: float) -> str:
     return f"{value:.3g}" if value else "0"
 
 
-def signed(value: float) -> str:
-    return f"+{number(value)}" if value > 0 else number(value)
+def format_signed(value: float) -> str:
+    return f"+{format_number(value)}" if value > 0 else format_number(value)
 
 
 def printable(token: str) -> str:
     """A token that keeps to its cell: invisible characters escaped, edges of space in quotes."""
-    text = visible(token)
+    text = escape_invisible(token)
     if text != text.strip() or not text:
         text = f"'{text}'"
-    return cut(text, TOKEN_CELLS)
+    return cut_to_width(text, TOKEN_CELLS)
 
 
-def visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     """The text with its invisible characters written out."""
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
@@ -264,7 +270,7 @@ def visible(text: str) -> str:
 
 
 def _width(text: str) -> int:
-    return max(map(cells, text.split("\n")))
+    return max(map(cell_width, text.split("\n")))
 
 
 def _fitting(table: Callable[[int], str], width: int) -> str:
@@ -276,11 +282,12 @@ def _aligned(lines: Sequence[Sequence[str]], left: tuple[int, ...]) -> str:
     """Cells under each other, to the right except for the columns in `left`."""
     most = max(len(line) for line in lines)
     widths = [
-        max(cells(line[column]) for line in lines if column < len(line)) for column in range(most)
+        max(cell_width(line[column]) for line in lines if column < len(line))
+        for column in range(most)
     ]
 
     def pad(cell: str, column: int) -> str:
-        space = " " * (widths[column] - cells(cell))
+        space = " " * (widths[column] - cell_width(cell))
         return cell + space if column in left else space + cell
 
     return "\n".join(

@@ -33,7 +33,7 @@ def features(value: TextLike, recipe: Recipe) -> list[Feature]:
     """The features of a text, or those the caller made, in the order the vote takes them."""
     if isinstance(value, str):
         return [Feature(*row) for row in recipe.pipeline.features(value)]
-    given = given_features(value)
+    given = parse_features(value)
     if recipe.top is not None:
         given.sort(key=lambda feature: -feature.weight)
         del given[recipe.top :]
@@ -42,11 +42,11 @@ def features(value: TextLike, recipe: Recipe) -> list[Feature]:
             scaled = feature.weight * recipe.scale
             _check_finite(scaled, index, feature.token)
             given[index] = replace(feature, weight=float(math.trunc(scaled)))
-    check_total(given, recipe)
+    check_weight_sum(given, recipe)
     return given
 
 
-def check_total(given: list[Feature], recipe: Recipe) -> None:
+def check_weight_sum(given: list[Feature], recipe: Recipe) -> None:
     """Refuses weights whose sum a float cannot hold, where the votes are summed in floats."""
     if recipe.votes != "exact" and not math.isfinite(sum(feature.weight for feature in given)):
         raise ValueError(
@@ -55,7 +55,7 @@ def check_total(given: list[Feature], recipe: Recipe) -> None:
         )
 
 
-def given_features(value: FeaturesLike) -> list[Feature]:
+def parse_features(value: FeaturesLike) -> list[Feature]:
     """Tokens, (token, weight) pairs or a dict, with the weights of equal tokens added up."""
     if isinstance(value, bytes | bytearray):
         raise TypeError("text is bytes; decode it first, for example with text.decode('utf-8')")

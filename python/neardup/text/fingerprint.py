@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from neardup._util.arrow import as_column, chunks, is_arrow
+from neardup._util.arrow import as_column, is_arrow, string_buffers
 from neardup._util.numbers import check_threads, is_int
 from neardup._util.strings import check_unicode
-from neardup.text.features import TextLike, check_total, features, given_features, token_hash
+from neardup.text.features import TextLike, check_weight_sum, features, parse_features, token_hash
 from neardup.text.recipe import Recipe, as_recipe
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def fingerprint(text: TextLike, recipe: RecipeLike = None) -> int | None:
         value = recipe.pipeline.fingerprint(text)
         return None if value is None else int.from_bytes(value, "little")
     if not callable(recipe.hash) and recipe.scale is None:
-        made = given_features(text)
-        check_total(made, recipe)
+        made = parse_features(text)
+        check_weight_sum(made, recipe)
         tokens, weights = [f.token for f in made], [f.weight for f in made]
         value = recipe.pipeline.fingerprint_features(tokens, weights)
         return None if value is None else int.from_bytes(value, "little")
@@ -116,7 +116,9 @@ def fingerprints(
     elif str(column.type) == "string_view":
         return _in_slices(column, recipe, threads, progress)
     else:
-        values, signal = recipe.pipeline.fingerprints_arrow(chunks(column), threads, progress)
+        values, signal = recipe.pipeline.fingerprints_arrow(
+            string_buffers(column), threads, progress
+        )
     return Fingerprints(np.asarray(values), np.asarray(signal), recipe)
 
 
@@ -134,7 +136,7 @@ def _in_slices(
         part = column.slice(start, rows).cast(pa.large_string())
         end = start + len(part)
         values[start:end], signal[start:end] = recipe.pipeline.fingerprints_arrow(
-            chunks(part), threads, None
+            string_buffers(part), threads, None
         )
         if progress is not None:
             progress(end, len(column))

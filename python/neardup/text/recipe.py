@@ -14,12 +14,12 @@ from typing import Any, Literal, Self, cast, get_args
 
 from neardup import _core
 from neardup._util.arrow import as_column, is_arrow
-from neardup._util.lazy import UNFORKED, lazy
+from neardup._util.lazy import FORK_LOCK, lazy
 from neardup._util.numbers import as_float, check_int, check_threads, is_real
 from neardup._util.settings_file import read_settings
-from neardup._util.strings import check_unicode, digest
+from neardup._util.strings import check_unicode, json_digest
 from neardup.text.presets import HTTP_VIEWS, PRESETS
-from neardup.text.views import Viewing, ViewWeights, masks_of
+from neardup.text.views import Viewing, ViewWeights, check_masks
 from neardup.text.vocabulary import Idf, Stopwords
 
 Normalize = Literal["nfkc_casefold", "nfkc", "casefold", "lower", "none"]
@@ -143,7 +143,7 @@ class Recipe:
                 )
             shares = ViewWeights(HTTP_VIEWS if self.views is None else self.views)
             object.__setattr__(self, "views", shares)
-            object.__setattr__(self, "masks", masks_of(self.masks))
+            object.__setattr__(self, "masks", check_masks(self.masks))
             return
         if self.weights == "shares":
             raise ValueError(
@@ -227,7 +227,7 @@ class Recipe:
     def pipeline(self) -> _core.Pipeline:
         """The recipe made ready to run, once."""
         # Loading jieba's dictionary takes locks inside the core.
-        with UNFORKED:
+        with FORK_LOCK:
             return self._build()
 
     def _build(self) -> _core.Pipeline:
@@ -404,7 +404,7 @@ def _identify(value: object) -> str:
     if isinstance(value, Stopwords | Idf):
         return value.digest
     if isinstance(value, tuple):
-        return digest(value)
+        return json_digest(value)
     if isinstance(value, str):
         # A pattern may hold spaces, or look like one that was quoted; identities are split at them.
         plain = value.isprintable() and " " not in value and not value.startswith('"')

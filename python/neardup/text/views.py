@@ -12,7 +12,7 @@ from neardup._util.numbers import as_float, is_real
 VIEWS = _core.VIEWS
 # The rules by which volatile parts are masked.
 MASKS = _core.MASKS
-MOST = 1e9
+MAX_SHARE = 1e9
 
 
 class ViewWeights(Mapping[str, float]):
@@ -30,10 +30,10 @@ class ViewWeights(Mapping[str, float]):
         for name, value in shares.items():
             if name not in VIEWS:
                 raise ValueError(f"views has {name!r}; it may have {', '.join(VIEWS)}")
-            limits = f"it must be a number above 0 and at most {MOST:g}"
+            limits = f"it must be a number above 0 and at most {MAX_SHARE:g}"
             if not is_real(value):
                 raise TypeError(f"views gives {name} the share {value!r}; {limits}")
-            if not 0 < as_float(value) <= MOST:
+            if not 0 < as_float(value) <= MAX_SHARE:
                 raise ValueError(f"views gives {name} the share {value}; {limits}")
         if not shares:
             raise ValueError(f"views is empty; it must have some of {', '.join(VIEWS)}")
@@ -66,7 +66,7 @@ class ViewWeights(Mapping[str, float]):
         return ",".join(f"{name}:{_number(share)}" for name, share in self._shares.items())
 
 
-def masks_of(names: Iterable[str] | None) -> tuple[str, ...]:
+def check_masks(names: Iterable[str] | None) -> tuple[str, ...]:
     """The rules by these names, in one order; all where nothing is said."""
     if names is None:
         return MASKS
@@ -99,19 +99,19 @@ class Viewing(NamedTuple):
 
 
 # In the order of a view. A line of another name counts as text.
-NAMES = ("within", "status", "header", "title", "tags", "keys", "text", "body")
+LINE_NAMES = ("within", "status", "header", "title", "tags", "keys", "text", "body")
 
 
-def lines_of(view: str) -> Iterator[tuple[str, str]]:
+def view_lines(view: str) -> Iterator[tuple[str, str]]:
     """Name and value of each line."""
     for line in view.split("\n"):
         name, _, value = line.partition(" ")
-        if name in NAMES:
+        if name in LINE_NAMES:
             yield name, value
         elif line:
             yield "text", line
 
 
-def prose_of(view: str) -> str:
+def view_prose(view: str) -> str:
     """What a person reads of a response: its title and its text, without the names of lines."""
-    return "\n".join(value for name, value in lines_of(view) if name in ("title", "text"))
+    return "\n".join(value for name, value in view_lines(view) if name in ("title", "text"))

@@ -11,7 +11,7 @@ from pathlib import Path
 from neardup._util.lazy import lazy
 from neardup._util.numbers import check_int, is_int
 from neardup._util.settings_file import read_settings
-from neardup._util.strings import check_unicode, digest
+from neardup._util.strings import check_unicode, json_digest
 
 BUILT_IN = ("en", "zh")
 
@@ -26,7 +26,7 @@ class Stopwords:
     @lazy
     def digest(self) -> str:
         """Names the words inside a recipe's identity: 16 hex digits, the same on every machine."""
-        return digest(sorted(self.words))
+        return json_digest(sorted(self.words))
 
     @classmethod
     def of(
@@ -153,7 +153,7 @@ class Idf:
 
     @lazy
     def digest(self) -> str:
-        return digest([self.documents, sorted(self.counts.items())])
+        return json_digest([self.documents, sorted(self.counts.items())])
 
     def __hash__(self) -> int:
         return hash(self.digest)

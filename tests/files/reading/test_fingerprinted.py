@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup._util.arrow import as_column, chunks
+from neardup._util.arrow import as_column, string_buffers
 from neardup.files.reading import Reading, Unreadable, read_batches
 from neardup.files.reading.batch import Precompute
 
@@ -66,7 +66,7 @@ def test_both_ways_give_the_same(
         made = nd.fingerprints(batch.texts, recipe)
         assert np.array_equal(fingerprinted.made.signal, made.signal)
         if sketches:
-            texts = chunks(as_column(batch.texts))
+            texts = string_buffers(as_column(batch.texts))
             _, expected = recipe.pipeline.sketches_arrow(texts, None)
             assert fingerprinted.made.values is None
             assert fingerprinted.made.sketches is not None

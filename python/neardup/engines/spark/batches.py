@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.arrow import numbers
+from neardup._util.arrow import number_array
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,4 +94,4 @@ def booleans(values: NDArray[np.bool_]) -> pa.Array:
 
 
 def longs(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> pa.Array:
-    return numbers(values.astype("i8", copy=False), missing)
+    return number_array(values.astype("i8", copy=False), missing)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup._util.arrow import values_of
+from neardup._util.arrow import array_values
 from neardup.engines.spark.batches import ROWS, as_batch, gathered, longs, rows_of_bytes
 from neardup.engines.spark.packed_keys import BESIDE, SLICED, Placed, Slicing, slices_for, unpacked
 from neardup.engines.spark.request import SparkRequest
@@ -190,7 +190,7 @@ def _rows_and_keys(
     asked: SparkRequest, batch: pa.RecordBatch
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint64]]:
     """row, side, what is compared, and all keys of each."""
-    row, side = values_of(batch.column(0)), values_of(batch.column(1)).astype("u1")
+    row, side = array_values(batch.column(0)), array_values(batch.column(1)).astype("u1")
     compared = rows_of_bytes(batch.column(2), _width(asked))
     return row, side, compared, keys_of(asked, compared)
 

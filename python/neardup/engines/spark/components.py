@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from neardup._util.arrow import values_of
+from neardup._util.arrow import array_values
 from neardup.engines.spark.batches import as_batch, gathered, longs
 from neardup.engines.spark.request import Limits
 from neardup.engines.spark.storage import Storage
@@ -38,7 +38,7 @@ def contract(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     table = gathered(batches)
     if table is None:
         return
-    left, right = values_of(table.column(0)), values_of(table.column(1))
+    left, right = array_values(table.column(0)), array_values(table.column(1))
     nodes, places = np.unique(np.concatenate([left, right]), return_inverse=True)
     labels = connected(places[: len(left)], places[len(left) :], len(nodes))
     child = np.flatnonzero(labels != np.arange(len(nodes)))

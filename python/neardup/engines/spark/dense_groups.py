@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup._util.arrow import numbers, values_of
+from neardup._util.arrow import array_values, number_array
 from neardup.engines.spark.batches import as_batch, gathered, longs, one
 from neardup.engines.spark.buckets import BucketPairs, Heavy, block_pairs, units_of_pairs
 from neardup.engines.spark.components import components
@@ -55,7 +55,7 @@ class Placing:
         import numpy as np
 
         for batch in batches:
-            row, group, side, rest = (values_of(batch.column(at)) for at in range(4))
+            row, group, side, rest = (array_values(batch.column(at)) for at in range(4))
             many = np.isin(group, np.array(sorted(self.large), dtype=np.int64))
             if self.by != "rest":
                 alone = np.flatnonzero(~many)
@@ -114,8 +114,8 @@ def _placed(
         {
             "row": longs(row),
             "group": longs(group),
-            "part": numbers(part.astype("i4")),
-            "side": numbers(side.astype("i4")),
+            "part": number_array(part.astype("i4")),
+            "side": number_array(side.astype("i4")),
         }
     )
 
@@ -139,24 +139,24 @@ class Meeting:
         table = gathered(batches)
         if table is None:
             return
-        group, part = values_of(table["group"]), values_of(table["part"])
-        sort = np.lexsort((values_of(table["row"]), values_of(table["side"]), part, group))
+        group, part = array_values(table["group"]), array_values(table["part"])
+        sort = np.lexsort((array_values(table["row"]), array_values(table["side"]), part, group))
         # Whole groups may meet each other: a pair across two is told elsewhere, or not at all.
         unit = np.stack([np.where(part[sort] == 0, 0, group[sort]), part[sort]], axis=1)
         by_unit = np.lexsort((unit[:, 1], unit[:, 0]))
         sort, unit = sort[by_unit], unit[by_unit]
         starts = np.flatnonzero(np.append(True, (unit[1:] != unit[:-1]).any(axis=1)))
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(sort)], strict=True):
-            some = table.take(numbers(sort[start:end]))
+            some = table.take(number_array(sort[start:end]))
             yield from self._met(some)
 
     def _met(self, table: pa.Table) -> Iterator[pa.RecordBatch]:
         import numpy as np
 
-        row, side = values_of(table["row"]), values_of(table["side"])
+        row, side = array_values(table["row"]), array_values(table["side"])
         # Those of one side first.
         sort = np.lexsort((row, side))
-        table, row, side = table.take(numbers(sort)), row[sort], side[sort]
+        table, row, side = table.take(number_array(sort)), row[sort], side[sort]
         first = 0
         if side[0] != ALL or side[-1] != ALL:
             first = int(np.count_nonzero(side == REFERENCE))
@@ -170,7 +170,7 @@ class Meeting:
             none = np.zeros(len(linked))
             yield verdict_batch(row[linked], row[found.labels[linked]], none, none)
             return
-        units = np.unique(values_of(one(table["units"]).flatten()))
+        units = np.unique(array_values(one(table["units"]).flatten()))
         assert corpus.sketches is not None  # noqa: S101
         registers = np.ascontiguousarray(corpus.sketches[:, :REGISTERS])
         tables = _core.sketch_keys(registers, asked.sketch, 1)

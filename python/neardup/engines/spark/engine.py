@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup._util.arrow import values_of
+from neardup._util.arrow import array_values
 from neardup.engines.spark import session as sessions
 from neardup.engines.spark.batches import binaries, longs
 from neardup.engines.spark.buckets import PART_BITS, TABLE_BITS, BucketPairs, fallen
@@ -139,7 +139,7 @@ def _fallen(
 
 def _columns(frame: Any, *names: str) -> list[NDArray[Any]]:
     table = frame.select(*names).toArrow()
-    return [values_of(table[name]) for name in names]
+    return [array_values(table[name]) for name in names]
 
 
 def _dense(member: NDArray[np.int64], key: NDArray[np.int64]) -> dict[int, NDArray[np.uint32]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup._util.arrow import numbers
+from neardup._util.arrow import number_array
 from neardup.engines.spark.batches import as_batch, bytes_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Slicing:
 
         columns = PackedRecords(key[sort], part[sort], side[sort], row, compared)
         packed = {name: column(values) for name, values in columns._asdict().items()}
-        return as_batch({"slice": numbers(filled.astype("i4")), **packed})
+        return as_batch({"slice": number_array(filled.astype("i4")), **packed})
 
     def _slice(self, key: NDArray[np.uint64], part: NDArray[np.uint32]) -> NDArray[np.uint32]:
         import numpy as np

@@ -9,11 +9,11 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from neardup import _core
-from neardup._util.arrow import chunks
+from neardup._util.arrow import string_buffers
 from neardup.engines.spark.batches import as_batch, binaries, booleans, longs, one
 from neardup.engines.spark.request import SparkRequest, check_columns, check_frame, check_text
 from neardup.engines.spark.sort_keys import By, sort_keys, without_order
-from neardup.near.keep import number_type, stripped
+from neardup.near.keep import number_type, strip_strings
 from neardup.text.fingerprint import RecipeLike, fingerprints
 from neardup.text.recipe import Recipe, as_recipe
 
@@ -149,7 +149,7 @@ class SketchTask:
         texts, why = readable(columns["text"])
         lengths = pc.binary_length(texts).fill_null(0)
         recipe = self.asked.recipe
-        found = recipe.pipeline.sketches_arrow(chunks(pa.chunked_array([texts])), 1)
+        found = recipe.pipeline.sketches_arrow(string_buffers(pa.chunked_array([texts])), 1)
         signal, sketches = np.asarray(found[0]), np.asarray(found[1])
         made: dict[str, Any] = {
             "id": columns["id"],
@@ -180,7 +180,7 @@ class SketchTask:
         elif keep.column is not None:
             keys = one(columns["key"])
             if self.keys is not None:
-                keys = stripped(keys)
+                keys = strip_strings(keys)
                 keys = keys if self.keys == "string" else keys.cast(self.keys)
             by.append(By(keys, True))
         by += [By(one(columns[f"by{at}"])) for at in range(len(self.asked.order_by))]

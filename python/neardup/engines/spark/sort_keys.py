@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup._util.arrow import plain
+from neardup._util.arrow import plain_array
 from neardup.engines.spark.batches import binaries
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _coded(by: By) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    values = plain(by.values)
+    values = plain_array(by.values)
     kind = values.type
     is_null = np.asarray(values.is_null().to_pylist(), dtype=bool) if values.null_count else None
     if pa.types.is_null(kind):

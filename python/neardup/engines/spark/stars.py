@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup._util.arrow import numbers, values_of
+from neardup._util.arrow import array_values, number_array
 from neardup.engines.spark.batches import gathered, one, rows_of_bytes
 from neardup.engines.spark.buckets import words_of
 from neardup.engines.spark.request import SparkRequest
@@ -69,16 +69,16 @@ def link_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     table = gathered(batches)
     if table is None:
         return
-    left, right = values_of(table["left"]), values_of(table["right"])
+    left, right = array_values(table["left"]), array_values(table["right"])
     of_rows, of_pairs = np.flatnonzero(right < 0), np.flatnonzero(right >= 0)
-    order = one(table["order"]).take(numbers(of_rows))
-    row = left[of_rows][values_of(pc.array_sort_indices(order))]
+    order = one(table["order"]).take(number_array(of_rows))
+    row = left[of_rows][array_values(pc.array_sort_indices(order))]
     # Where each row stands in order.
     sort = np.argsort(row)
     ends = [sort[np.searchsorted(row[sort], side[of_pairs])] for side in (left, right)]
     linked = link_rows(ends[0], ends[1], len(row), "star")
-    at = numbers(of_pairs[linked.pairs])
-    distance, similarity = (values_of(table[name].take(at)) for name, _ in VERDICT)
+    at = number_array(of_pairs[linked.pairs])
+    distance, similarity = (array_values(table[name].take(at)) for name, _ in VERDICT)
     yield verdict_batch(row[linked.rows], row[linked.labels[linked.rows]], distance, similarity)
 
 
@@ -98,7 +98,7 @@ class Linking:
         if table is None:
             return
         table = table.take(pc.sort_indices(table, sort_keys=[("order", "ascending")]))
-        row, question = values_of(table["row"]), self.asked.question
+        row, question = array_values(table["row"]), self.asked.question
         if question.radius is not None:
             values = words_of(rows_of_bytes(table["made"], self.asked.code_bytes))
             all_of = Fingerprints(values, np.ones(len(row), dtype=bool), self.asked.recipe)

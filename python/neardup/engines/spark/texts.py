@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup._util.arrow import numbers, values_of
+from neardup._util.arrow import array_values, number_array
 from neardup.engines.spark.batches import as_batch, gathered, longs, one
 from neardup.engines.spark.request import SparkRequest
 from neardup.engines.spark.rows import Rows
@@ -133,10 +133,10 @@ class Judging:
         table = gathered(batches)
         if table is None:
             return
-        left, right = values_of(table["left"]), values_of(table["right"])
+        left, right = array_values(table["left"]), array_values(table["right"])
         is_text = right < 0
         rows, at = np.unique(left[is_text], return_index=True)
-        texts = strings(one(table["text"]).take(numbers(np.flatnonzero(is_text)[at])))
+        texts = strings(one(table["text"]).take(number_array(np.flatnonzero(is_text)[at])))
         left, right = left[~is_text], right[~is_text]
         del table
         corpus = judging_corpus(texts, self.asked.recipe, np.ones(len(rows), dtype=bool))
@@ -168,7 +168,7 @@ def verdict_batch(
             "left": longs(left),
             "right": longs(right),
             "distance": longs(distance),
-            "similarity": numbers(similarity),
+            "similarity": number_array(similarity),
         }
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup import _core
-from neardup._util.arrow import strings
+from neardup._util.arrow import string_array
 from neardup.files.reading import encodings
 from neardup.files.reading.document import Note, Report
 from neardup.files.reading.formats import FORMATS
@@ -209,8 +209,8 @@ def make(
     import numpy as np
 
     return Batch(
-        strings(ids),
-        strings(texts),
+        string_array(ids),
+        string_array(texts),
         np.asarray(spans, dtype=np.int64).reshape(-1, 2),
         np.asarray(lines, dtype=np.int64),
         None if keys is None else key_array(keys),

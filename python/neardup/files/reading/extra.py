@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from neardup._util.lazy import UNFORKED
+from neardup._util.lazy import FORK_LOCK
 from neardup.files.documents.prose import UnreadableDocumentError
 
 INSTALL = "pip install 'neardup[{}]'"
@@ -19,7 +19,7 @@ def package(module: str, called: str, extra: str = "documents") -> Any:
     """
     name = module.partition(".")[0]
     try:
-        with UNFORKED:
+        with FORK_LOCK:
             return importlib.import_module(module)
     except ImportError as error:
         raise UnreadableDocumentError(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from neardup._util.arrow import plain
+from neardup._util.arrow import plain_array
 from neardup.files.reading import document, streams
 from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading, Task
 from neardup.files.reading.document import STDIN, Unreadable, name_of
@@ -70,7 +70,7 @@ def _merged(pieces: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     held: list[pa.RecordBatch] = []
     size = rows = 0
     for piece in pieces:
-        columns = [plain(column) for column in piece.columns]
+        columns = [plain_array(column) for column in piece.columns]
         held.append(pa.record_batch(columns, names=piece.schema.names))
         size, rows = size + held[-1].nbytes, rows + piece.num_rows
         if size >= BATCH_BYTES or rows >= BATCH_ROWS:
@@ -188,7 +188,7 @@ class _Reader:
         if self._wants_key:
             key = pa.nulls(len(rows))
             if self._key:
-                key = plain(_column(table, self._key)).filter(keep)
+                key = plain_array(_column(table, self._key)).filter(keep)
         yield Batch(
             self._names(table, keep, numbers),
             self._joined({name: column.filter(keep) for name, column in columns.items()}),
@@ -211,7 +211,7 @@ class _Reader:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        return pc.fill_null(plain(_column(table, path)).cast(pa.large_string()), "")
+        return pc.fill_null(plain_array(_column(table, path)).cast(pa.large_string()), "")
 
     def _good(self, texts: list[pa.Array], row: int) -> NDArray[np.bool_]:
         """Which rows give a document; the others are reported."""
@@ -235,7 +235,7 @@ class _Reader:
 
         ids = None
         if self._id:
-            ids = plain(_column(table, self._id)).filter(keep)
+            ids = plain_array(_column(table, self._id)).filter(keep)
             if pa.types.is_nested(ids.type):
                 if count := len(ids) - ids.null_count:
                     first = int(numbers[ids.is_valid().index(True).as_py()]) + 1

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from neardup._util.arrow import strings
+from neardup._util.arrow import string_array
 from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, Batch, Task, key_array
 from neardup.files.reading.document import MAX_BYTES, Unreadable, name_of, size_of
 from neardup.files.reading.encodings import SAMPLE
@@ -300,7 +300,7 @@ class _BatchBuilder:
             known = columns[name].to_pylist() if name in RESPONSE_COLUMNS else None
             key = key_array(known or [each.extra.get(name) for each in responses])
         return Batch(
-            strings(self._ids(group, titles)),
+            string_array(self._ids(group, titles)),
             texts,
             np.array([(each.start, each.end) for each in group], dtype=np.int64).reshape(-1, 2),
             np.array([each.number for each in group], dtype=np.int64),

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from neardup._util.lazy import lazy
-from neardup._util.strings import digest
+from neardup._util.strings import json_digest
 from neardup.text.comparison import similarity
-from neardup.text.explain import Explanation, Row, explain, visible
+from neardup.text.explain import Explanation, TokenVotes, escape_invisible, explain
 from neardup.text.features import Feature
 from neardup.text.presets import PRESETS
 from neardup.text.recipe import Recipe
@@ -30,7 +30,7 @@ class Refused(ValueError):
     def __init__(self, key: str, **values: Any) -> None:
         super().__init__(key)
         # What was typed is shown among other words: nothing in it may be invisible, or turn them.
-        shown = {n: visible(v) if isinstance(v, str) else v for n, v in values.items()}
+        shown = {n: escape_invisible(v) if isinstance(v, str) else v for n, v in values.items()}
         self.key, self.values = key, shown
 
 
@@ -163,7 +163,7 @@ class Steps:
         ]
 
     @lazy
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TokenVotes]:
         """The words to show: all in their order, or else the heaviest."""
         rows = [self._cut(row) for row in self.explanation.rows()]
         most = max(LEAST_ROWS, MOST_CELLS // self.width)
@@ -181,9 +181,9 @@ class Steps:
             found.append(sums)
         return found
 
-    def _cut(self, row: Row) -> Row:
+    def _cut(self, row: TokenVotes) -> TokenVotes:
         first = self.explanation.bits - self.width
-        return Row(row.token, row.count, row.weight, row.hash[first:], row.votes[first:])
+        return TokenVotes(row.token, row.count, row.weight, row.hash[first:], row.votes[first:])
 
     def words(self, given: dict[str, str]) -> list[Word]:
         """The features, to be edited by hand."""
@@ -233,7 +233,7 @@ class GivenText:
 
     def __init__(self, codes: dict[str, int]) -> None:
         self._codes = codes
-        self.__qualname__ = f"GivenText.{digest(sorted(codes.items()))}"
+        self.__qualname__ = f"GivenText.{json_digest(sorted(codes.items()))}"
 
     def __call__(self, token: str) -> int:
         return self._codes[token]

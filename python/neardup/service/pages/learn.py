@@ -21,7 +21,7 @@ from neardup.service.pages.learn_phrases import LESSONS, PHRASES, REFUSED
 from neardup.service.pages.page_input import problem_page
 from neardup.service.pages.shell import both, is_twin, language_of, page, twin, words_of
 from neardup.service.requests import JSON, decoded, media_type, read
-from neardup.text.explain import number, printable, signed
+from neardup.text.explain import format_number, format_signed, printable
 from neardup.text.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _context(found: LessonInput, items: asking.Items, words: Wording) -> dict[st
         "plain": plain,
         "visible": printable,
         "signed": _signed,
-        "short": number,
+        "short": format_number,
         # Braces stay: the script fills them in.
         "too_long": str(SAID["refused.text"][words.language == "zh"]).replace(":,", ""),
         "script": json.dumps({name: SAID[name][words.language == "zh"] for name in SCRIPT}),
@@ -158,7 +158,7 @@ def _context(found: LessonInput, items: asking.Items, words: Wording) -> dict[st
 def _signed(value: float, decimals: int | None = None) -> str:
     """A number with its sign, a real minus; one that is not 0 keeps its sign when rounded."""
     rounded = value if decimals is None else round(value, decimals)
-    found = signed(rounded) if rounded or not value else ("+0" if value > 0 else "-0")
+    found = format_signed(rounded) if rounded or not value else ("+0" if value > 0 else "-0")
     return found.replace("-", "\u2212")
 
 
