@@ -294,8 +294,8 @@ def test_options_from_a_device(run: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "a b"}\n')
     ran = run("dedup", tmp_path / "a.jsonl", "-o", tmp_path / "o.jsonl", "--config", "/dev/zero")
     assert ran.code == 2
-    assert "file '/dev/zero' is no regular file, which may never end; save what" in ran.err
+    assert "file '/dev/zero' is not a regular file but a pipe or device; save its" in ran.err
     link = tmp_path / "zero.toml"
     link.symlink_to("/dev/zero")
     ran = run("dedup", tmp_path / "a.jsonl", "-o", tmp_path / "o.jsonl", "--recipe", link)
-    assert (ran.code, "is no regular file" in ran.err) == (2, True)
+    assert (ran.code, "is not a regular file" in ran.err) == (2, True)

@@ -92,7 +92,7 @@ def test_look_ups_find_what_is_near(
     few: int,
     at_once: int,
 ) -> None:
-    with patch.object(lookup, "FEW", few), patch.object(lookup, "PAIRS", at_once):
+    with patch.object(lookup, "MAX_UNBATCHED", few), patch.object(lookup, "PAIRS", at_once):
         check(listed, asked, limit, most)
 
 
@@ -123,7 +123,7 @@ def check(
 @pytest.mark.parametrize("few", [0, lookup.MAX_UNBATCHED])
 @pytest.mark.parametrize("most", [None, 1, 2, 3, 9])
 def test_the_best_of_many(few: int, most: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "FEW", few)
+    monkeypatch.setattr(lookup, "MAX_UNBATCHED", few)
     listed = [" ".join(WORDS[:size]) for size in (6, 3, 5, 4, 3, 2)] * 2
     check(listed, [" ".join(WORDS[:size]) for size in (4, 3)], (0.6, None), most)
 
@@ -147,7 +147,7 @@ class Backwards(Listed):
 
 @pytest.mark.parametrize("few", [0, lookup.MAX_UNBATCHED])
 def test_the_most_similar_are_first(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookup, "FEW", few)
+    monkeypatch.setattr(lookup, "MAX_UNBATCHED", few)
     listed = [" ".join(WORDS[:size]) for size in (6, 3, 5, 4, 3, 2)] * 2
     asked = " ".join(WORDS[:4])
     wanted = check_question(0.6, None, 1.0, bits=RECIPE.bits)
@@ -164,7 +164,7 @@ def test_the_most_similar_are_first(few: int, monkeypatch: pytest.MonkeyPatch) -
 def test_a_cosine_of_exactly_the_similarity_is_found(
     few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lookup, "FEW", few)
+    monkeypatch.setattr(lookup, "MAX_UNBATCHED", few)
     left, right = "alpha bravo charlie delta", "alpha bravo charlie xenon"
     corpus = Listed([right])
     values, _, sketches = RECIPE.pipeline.sketched([left], None)

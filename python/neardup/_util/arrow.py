@@ -1,4 +1,8 @@
-"""Columns of texts, as users have them: lists, Arrow, Polars, pandas."""
+"""Columns of texts (lists, Arrow, Polars, pandas), and conversion between Arrow and NumPy.
+
+`pyarrow.array` and `to_numpy` import pandas where it is installed, which takes half a second; the
+conversions here do not.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from neardup._util.strings import check_unicode
 
 
 def as_column(texts: Any) -> Any:
-    """A column of strings as an Arrow chunked array, anything else as a list."""
+    """Return a column of strings as an Arrow chunked array, and any other iterable as a list."""
     if isinstance(texts, str | bytes | bytearray):
         raise TypeError(
             f"texts is one {type(texts).__name__}; pass a list of str: [text] for a single one"
@@ -23,7 +27,7 @@ def as_column(texts: Any) -> Any:
         if getattr(texts, "ndim", 1) != 1:
             raise TypeError(f"texts is a {type(texts).__name__}; pick the column of texts")
         if texts.dtype == object:
-            # Made of Python's strings: a list of them takes no copy, and an error has its index.
+            # It holds Python strings: a list takes no copy, and an error can name the index.
             pairs = zip(texts, texts.isna(), strict=True)
             return [None if missing else text for text, missing in pairs]
         import pyarrow as pa
@@ -72,10 +76,10 @@ def string_column(texts: Any, name: str | None = None) -> Any:
 
 
 def refuse_lazy(name: str, value: Any, instead: str) -> None:
-    """Refuses a query of Polars that has not run.
+    """Raise TypeError for a Polars LazyFrame.
 
-    To run it here would hide how long that takes and how much memory, and its rows, run again, may
-    come in another order than the row numbers of the answer.
+    Collecting it here would hide the time and memory this takes. A second collect may return the
+    rows in another order, and then the row numbers of the result would be wrong.
     """
     if type(value).__name__ == "LazyFrame" and hasattr(value, "collect"):
         raise TypeError(
@@ -84,7 +88,7 @@ def refuse_lazy(name: str, value: Any, instead: str) -> None:
 
 
 def _strings(column: Any) -> Any:
-    """The column itself if it is one of strings, or its strings where they are encoded."""
+    """Return a column of strings, its extension type, run-end or dictionary encoding removed."""
     import pyarrow as pa
 
     kind = column.type
@@ -98,7 +102,7 @@ def _strings(column: Any) -> Any:
     if pa.types.is_dictionary(kind) and (
         _is_string(kind.value_type) or pa.types.is_null(kind.value_type)
     ):
-        # Arrow cannot look up string views, which is what a Polars dictionary holds.
+        # Polars dictionaries hold string views, which Arrow's take does not support.
         plain = [
             chunk.dictionary.cast(pa.large_string()).take(chunk.indices) for chunk in column.chunks
         ]
@@ -120,8 +124,8 @@ def _is_string(kind: Any) -> bool:
 
 
 def plain_array(column: Any) -> Any:
-    """An Arrow array without its dictionary, and of a type that Arrow can look up, filter and sort:
-    string views, which is what a Polars dictionary holds, it cannot."""
+    """Return an Arrow array without dictionary or views, so that Arrow can take, filter and sort
+    it."""
     import pyarrow as pa
 
     kind = column.type
@@ -133,12 +137,12 @@ def plain_array(column: Any) -> Any:
 
 
 def is_arrow(column: Any) -> bool:
-    """Whether `as_column` gave an Arrow column."""
+    """Return whether a result of `as_column` is an Arrow column."""
     return not isinstance(column, list)
 
 
 def string_buffers(column: Any) -> list[tuple[int, int, Any, Any, Any, bool]]:
-    """The buffers of an Arrow column of strings, where they lie."""
+    """Return the buffers of an Arrow column of strings, without a copy, as the core reads them."""
     import pyarrow as pa
 
     large = pa.types.is_large_string(column.type)
@@ -150,15 +154,12 @@ def string_buffers(column: Any) -> list[tuple[int, int, Any, Any, Any, bool]]:
 
 
 def _bytes(buffer: Any) -> memoryview | None:
-    # Arrow calls its bytes signed.
+    # Arrow declares its bytes signed.
     return None if buffer is None else memoryview(buffer).cast("B")
 
 
 def number_array(values: Any, missing: Any = None) -> Any:
-    """A NumPy array as an Arrow array, with nulls where `missing` says so.
-
-    Not by pyarrow.array, which imports pandas where it is installed: half a second.
-    """
+    """Return a NumPy array as an Arrow array, without a copy; null where `missing` is True."""
     import numpy as np
     import pyarrow as pa
 
@@ -169,7 +170,7 @@ def number_array(values: Any, missing: Any = None) -> Any:
 
 
 def string_array(values: Sequence[str | None]) -> Any:
-    """Strings as an Arrow array of large strings, None as null. Not by pyarrow.array either."""
+    """Return strings as an Arrow array of large strings, None as null."""
     import numpy as np
     import pyarrow as pa
 
@@ -182,7 +183,7 @@ def string_array(values: Sequence[str | None]) -> Any:
     present = [value or "" for value in values]
     whole = "".join(present)
     data = whole.encode()
-    # Of ASCII a character is a byte.
+    # In ASCII text the lengths in characters are the lengths in bytes.
     sizes = map(len, present if len(data) == len(whole) else map(str.encode, present))
     np.cumsum(np.fromiter(sizes, dtype=np.int64, count=len(values)), out=ends[1:])
     return pa.LargeStringArray.from_buffers(
@@ -191,9 +192,9 @@ def string_array(values: Sequence[str | None]) -> Any:
 
 
 def array_values(array: Any) -> Any:
-    """The numbers of an Arrow array as a NumPy array, without a copy; nulls are any number.
+    """Return the numbers of an Arrow array as a NumPy array, without a copy if it has one chunk.
 
-    Not by `to_numpy`, for the same reason.
+    A null becomes an arbitrary number.
     """
     import numpy as np
     import pyarrow as pa

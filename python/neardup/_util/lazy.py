@@ -1,4 +1,4 @@
-"""A value computed when first asked for."""
+"""A cached property without a lock, and a lock that is safe across forks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ T = TypeVar("T")
 class lazy(Generic[T]):
     """Like `functools.cached_property`, but without a lock.
 
-    Before Python 3.12 that one holds a lock while it computes. A process forked at that moment
-    would wait for it for ever. Here two threads may compute the value twice, and one is kept.
+    Before Python 3.12 `cached_property` holds a lock while it computes, and a process forked at
+    that moment waits for the lock for ever. Here two threads may both compute the value; one wins.
     """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
@@ -25,20 +25,17 @@ class lazy(Generic[T]):
         self.name = name
 
     def __get__(self, instance: Any, owner: type | None = None) -> T:
-        # Found in the instance's own dict from the second time on, before this is called.
+        # From the second access on, Python finds the value in the instance's dict and skips this.
         value = instance.__dict__[self.name] = self.compute(instance)
         return value
 
 
-# A lock that a fork waits for.
-#
-# A forked child has one thread but inherits every lock. Code that imports a module, or builds
-# something that takes locks, holds this one: otherwise work another thread had begun would never be
-# finished in the child.
-
+# Forks wait for this lock. A forked child has one thread but inherits every lock, so code that
+# imports a module or builds an object that takes locks holds this one: otherwise the child may
+# inherit a lock that no thread will ever release.
 FORK_LOCK = threading.RLock()
-# Here, and not where it is needed: hooks that are registered while a fork is under way are called
-# after it and were not called before it.
+# Registered on import, not on first use: a hook registered during a fork runs after it, but has not
+# run before it.
 os.register_at_fork(
     before=FORK_LOCK.acquire,
     after_in_parent=FORK_LOCK.release,

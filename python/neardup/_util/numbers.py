@@ -1,4 +1,4 @@
-"""Numbers from callers, checked: whole numbers and shares, NumPy's included, bool excluded."""
+"""Checks of numbers that callers pass. NumPy's numbers are accepted, bool is not."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ MAX_THREADS = 1024
 
 
 def is_int(value: object) -> TypeGuard[SupportsIndex]:
-    """Whether a value is one whole number: an int, or one of NumPy's. True is not, nor is an array,
-    though an array of one number can be used as an index."""
+    """Return whether a value is one integer: an int, or a NumPy integer. An array of one integer is
+    not, although it has `__index__`."""
     return (
         hasattr(value, "__index__")
         and not isinstance(value, bool)
@@ -20,31 +20,31 @@ def is_int(value: object) -> TypeGuard[SupportsIndex]:
 
 
 def is_real(value: object) -> TypeGuard[float]:
-    """Whether a value is one number: an int, a float, or one of NumPy's. True is not."""
+    """Return whether a value is one number: an int, a float, or a NumPy number."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def as_float(value: float) -> float:
-    """The number as a float; what no float can hold is infinite."""
+    """Return the number as a float, infinite if it is too large for one."""
     try:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
 
 
-def check_int(name: str, value: object, least: int, most: int) -> int:
-    """The value as an int, refused outside of its limits."""
-    limits = f"it must be a whole number from {least} to {most}"
+def check_int(name: str, value: object, minimum: int, maximum: int) -> int:
+    """Return the value as an int, or raise if it is not an integer within the limits."""
+    limits = f"it must be a whole number from {minimum} to {maximum}"
     if not is_int(value):
         raise TypeError(f"{name} is {value!r}; {limits}")
     number = int(value.__index__())
-    if not least <= number <= most:
+    if not minimum <= number <= maximum:
         raise ValueError(f"{name} is {number}; {limits}")
     return number
 
 
 def check_fraction(name: str, value: object) -> float:
-    """The value as a number above 0 and at most 1, refused if it is none."""
+    """Return the value as a float, or raise if it is not a number above 0 and at most 1."""
     limits = "it must be a number above 0 and at most 1"
     if not is_real(value):
         raise TypeError(f"{name} is {value!r}; {limits}")
@@ -54,7 +54,7 @@ def check_fraction(name: str, value: object) -> float:
 
 
 def check_threads(threads: object) -> None:
-    """Refuses a number of threads no run can have."""
+    """Raise if a number of threads is neither None nor from 1 to MAX_THREADS."""
     limits = f"it must be a whole number from 1 to {MAX_THREADS}, or None for all cores"
     if threads is None:
         return

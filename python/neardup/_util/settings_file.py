@@ -1,4 +1,4 @@
-"""Files of settings: recipes, options, lists of words. They are small, and they end."""
+"""Bounded reads of small files: recipes, options, word lists."""
 
 from __future__ import annotations
 
@@ -9,28 +9,25 @@ MAX_BYTES = 64 << 20
 
 
 def read_settings(path: str | os.PathLike[str], name: str) -> bytes:
-    """The bytes of a regular file of at most MOST_BYTES; ValueError for anything else.
+    """Return the bytes of a file; raise ValueError if it is a pipe or device, or over MAX_BYTES.
 
-    A device or a pipe may never end.
-
-    name  what the file is for, in a message
+    name  purpose of the file, for the message
     """
     with open(path, "rb", opener=_opener) as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError(
-                f"{name} {os.fspath(path)!r} is no regular file, which may never end; save what it "
-                "gives to one"
+                f"{name} {os.fspath(path)!r} is not a regular file but a pipe or device; save its "
+                "output to a file first"
             )
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise ValueError(
-            f"{name} {os.fspath(path)!r} has more than {MAX_BYTES >> 20} MiB, which is the limit; "
+            f"{name} {os.fspath(path)!r} is larger than the limit of {MAX_BYTES >> 20} MiB; "
             "is it the right file?"
         )
     return data
 
 
 def _opener(path: str, flags: int) -> int:
-    # Opening a pipe would wait for someone who writes to it.
+    # Without O_NONBLOCK, opening a pipe waits until another process writes to it.
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

@@ -1,4 +1,4 @@
-"""Whether a str is Unicode text: Python's can hold halves of characters, which UTF-8 cannot."""
+"""Unicode checks, widths on a terminal, and a stable digest of a value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from neardup import _core
 
 
 def check_unicode(text: str, name: str) -> str:
-    """The text itself, or an error that says which text it is and where it breaks."""
+    """Return the text, or raise ValueError if a lone surrogate keeps it from being UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -21,13 +21,10 @@ def check_unicode(text: str, name: str) -> str:
     return text
 
 
-# How wide texts are on a terminal.
-
-
 def cell_width(text: str) -> int:
-    """How many terminal cells a text takes: two a wide character, none a combining mark.
+    """Return the width of a text on a terminal: a wide character counts 2, a combining mark 0.
 
-    >>> cells("soup"), cells("汤")
+    >>> cell_width("soup"), cell_width("汤")
     (4, 2)
     """
     return sum(
@@ -36,30 +33,30 @@ def cell_width(text: str) -> int:
     )
 
 
-def cut_to_width(text: str, most: int) -> str:
-    """The text, or as much of its beginning as fits into so many cells, with "…" behind it.
+def cut_to_width(text: str, width: int) -> str:
+    """Return the text, cut to `width` cells with "…" at the end if it is wider.
 
-    >>> cut("soup", 4), cut("小区试行", 6)
+    >>> cut_to_width("soup", 4), cut_to_width("小区试行", 6)
     ('soup', '小区…')
     """
-    if cell_width(text) <= most:
+    if cell_width(text) <= width:
         return text
     used = 0
     for end, char in enumerate(text):
         used += cell_width(char)
-        if used > most - 1:
+        if used > width - 1:
             return f"{text[:end]}…"
     return text
 
 
 def pad_to_width(text: str, width: int) -> str:
-    """The text with blanks behind it up to so many cells; a wider one stays as it is."""
+    """Return the text padded with spaces to `width` cells; a wider text stays as it is."""
     return text + " " * (width - cell_width(text))
 
 
-# Sixteen hex digits that stand for a word list or a table inside a recipe's identity.
-
-
 def json_digest(value: Any) -> str:
-    """XXH3-64 of the value as JSON: the same on every machine."""
+    """Return the XXH3-64 of a value as JSON in 16 hex digits, the same on every machine.
+
+    It stands for a word list or a table in a recipe's identity.
+    """
     return f"{_core.stable_hash(json.dumps(value).encode()):016x}"
