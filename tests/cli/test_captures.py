@@ -93,7 +93,7 @@ def test_captures_and_texts_are_not_mixed(run: Run, scan: Path) -> None:
     har(Path("site.har"), httpx_captures.mixed())
     done = run("cluster", "site.har", scan, "-o", "all.csv")
     assert done.code == 2
-    assert "site.har is a capture of HTTP responses, and scan.jsonl is none by its" in done.err
+    assert "site.har is a capture of HTTP responses by its name, and scan.jsonl is not" in done.err
     assert "--as http" in done.err
     done = run("cluster", "site.har", scan, "-o", "all.csv", "--as", "http")
     assert done.code == 0, done.err
@@ -120,16 +120,22 @@ def test_a_folder_of_texts_may_have_a_capture_in_it(run: Run, scan: Path) -> Non
         (["--as", "http", "--lines"], "is for texts, and the inputs are captures"),
         (["--as", "http", "--text-column", "body"], "is for texts, and the inputs are captures"),
         (["--as", "http", "--format", "csv"], "'csv' is for texts"),
-        (["--as", "http", "--recipe", "default"], "'default' is a recipe for texts; responses are"),
-        (["--as", "http", "--no-mask", "date"], "'date' is no rule of masking; there are dates, "),
+        (
+            ["--as", "http", "--recipe", "default"],
+            "'default' is a recipe for texts; for responses use",
+        ),
+        (
+            ["--as", "http", "--no-mask", "date"],
+            "'date' is not a rule of masking; there are dates, ",
+        ),
         (["--no-mask", "dates"], "is for captures of HTTP responses"),
         (["--within", "host"], "within is 'host', which is for captures"),
         (["--kinds", "k.csv"], "kinds is 'k.csv', which is for captures"),
-        (["--as", "http", "--labels", "none.toml"], "nothing is written that has labels"),
+        (["--as", "http", "--labels", "none.toml"], "no output has labels"),
         (["--as", "http", "--kinds", "k.csv", "--labels", "none.toml"], "none.toml: No such file"),
         (["--as", "http", "--kinds", "all.csv"], "named for two outputs"),
         (["--as", "http", "--kinds", "k.xlsx"], "unknown ending"),
-        (["--as", "http", "--within", "title"], "by which responses are not grouped"),
+        (["--as", "http", "--within", "title"], "and responses cannot be grouped by it"),
         (["--as", "http", "--delimiter", ";"], "--delimiter is for"),
         (["--as", "http", "--within", "host", "--within", "ip"], "is given 2 times (host, ip)"),
     ],
@@ -493,7 +499,7 @@ def test_preview_of_hostile_pages_is_safe_lines(run: Run, scan: Path) -> None:
         (["scan.jsonl", "--at", "1", "-n", "2"], 2, "cannot be combined with --at"),
         (["none.warc"], 1, "none.warc: no such file"),
         (["scan.jsonl", "--recipe", "simhash"], 2, "'simhash' is a recipe for texts"),
-        (["scan.jsonl", "--no-mask", "dat"], 2, "'dat' is no rule of masking; there are dates"),
+        (["scan.jsonl", "--no-mask", "dat"], 2, "'dat' is not a rule of masking; there are dates"),
         (["plain.txt"], 1, "holds no HTTP responses"),
     ],
 )

@@ -204,7 +204,7 @@ def test_own_labels(tmp_path: Path, capture: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"labels": [Path("a.toml")]}, "nothing is written that has labels"),
+        ({"labels": [Path("a.toml")]}, "no output has labels"),
         ({"labels": [Path("a.toml")], "kinds": Path("k.csv")}, "a.toml: No such file"),
         ({"kinds": Path("k.txt")}, "unknown ending"),
         ({"within": ""}, "within is empty"),

@@ -185,11 +185,13 @@ def test_the_name_of_a_capture_tells_the_recipe(tmp_path: Path) -> None:
     summary = jobs.cluster([path], out, jobs.Options(on_note=notes.append))
     assert (summary.kinds, summary.read) == (5, 17)
     assert "tokens=http" in summary.recipe
-    assert notes == summary.notes == [f"{path} is a capture of HTTP responses, and read as such"]
+    (note,) = summary.notes
+    assert note == f"{path} is a capture of HTTP responses, and read as such (--as http)"
+    assert notes == [note]
     with pytest.raises(jobs.RefusedError, match='is for texts; use recipe="http", or leave it out'):
         jobs.cluster([path], out, jobs.Options(recipe="default"))
     (tmp_path / "a.txt").write_text("some text")
-    with pytest.raises(jobs.RefusedError, match=r"site\.har is a capture .*a\.txt is none"):
+    with pytest.raises(jobs.RefusedError, match=r"site\.har is a capture .*a\.txt is not"):
         jobs.cluster([path, str(tmp_path / "a.txt")], out, jobs.Options())
     checked = jobs.check([path], jobs.CheckOptions())
     assert all("status 404" not in each.text for each in checked.copying.findings)

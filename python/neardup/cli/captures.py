@@ -1,5 +1,4 @@
-"""Captures of HTTP responses on the command line: how inputs are known as some, and what of them
-is compared."""
+"""Captures of HTTP responses on the command line: --as http, --no-mask, and recipes for them."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from neardup.text.recipe import Recipe
 
 HTTP = "http"
-ALL = "all"
+ALL_MASKS = "all"
 
 
 class Chosen(NamedTuple):
@@ -38,8 +37,8 @@ def choose(
     no_mask: Sequence[str] | None,
     tell: Callable[[str], object] | None = console.error,
 ) -> Chosen:
-    """Texts, or captures if that is said or the names of the inputs tell it."""
-    if not is_captured(inputs, reading, as_what, tell):
+    """Return the recipe of the options, and `reading` with its views if the inputs are captures."""
+    if not are_captures(inputs, reading, as_what, tell):
         _refuse_masks(no_mask)
         return Chosen(reading, options.recipe_of(recipe, bits))
     check_reading(reading)
@@ -55,8 +54,8 @@ def choose_at(
     as_what: str | None,
     tell: Callable[[str], object] | None = console.error,
 ) -> Reading:
-    """The same where a collection, which is there, has its recipe."""
-    if not is_captured(inputs, reading, as_what, tell):
+    """Return `reading` with the views of a collection's recipe if the inputs are captures."""
+    if not are_captures(inputs, reading, as_what, tell):
         return reading
     check_reading(reading)
     with opened(path, read_only=True) as collection:
@@ -66,7 +65,7 @@ def choose_at(
 
 
 def note_texts(own: Recipe, reading: Reading, tell: Callable[[str], object] | None) -> None:
-    """Texts can be compared with responses; that is seldom what is wanted."""
+    """Note that texts are compared with responses, which is seldom intended."""
     if own.tokens == HTTP and reading.viewing is None and tell is not None:
         tell(
             "note: the collection is one of HTTP responses, and the inputs are read as texts; add "
@@ -77,7 +76,7 @@ def note_texts(own: Recipe, reading: Reading, tell: Callable[[str], object] | No
 def recipe_for(
     name: str | None, bits: int | None, as_what: str | None, no_mask: Sequence[str] | None
 ) -> Recipe:
-    """The recipe of a new collection, of texts or of responses."""
+    """Return the recipe of a new collection, of texts or of responses."""
     if as_what is not None:
         check_as(as_what)
         return recipe_of(name, bits, no_mask)
@@ -88,7 +87,7 @@ def recipe_for(
 
 
 def check_recipe(own: Recipe) -> None:
-    """A collection of texts takes no responses."""
+    """Refuse to read captures for a collection of texts."""
     if own.tokens != HTTP:
         raise typer.BadParameter(
             f"the collection is one of texts, made with {own.identity}; make one of responses: "
@@ -97,40 +96,35 @@ def check_recipe(own: Recipe) -> None:
         )
 
 
-def is_captured(
+def are_captures(
     inputs: Sequence[str],
     reading: Reading,
     as_what: str | None,
     tell: Callable[[str], object] | None,
 ) -> bool:
-    """Whether inputs are captures: it is said, or certain by their names, which is told."""
+    """Return whether inputs are captures: by --as, by --format or by their names.
+
+    tell  called with a note if names decide it
+    """
     from neardup.files.reading import captures_of
-    from neardup.files.reading.formats import is_capture_format
 
     if as_what is not None:
         check_as(as_what)
         return True
-    if reading.format is not None:
-        return is_capture_format(reading.format)
     named = [name for name in inputs if not name.rstrip("/").endswith(SUFFIX)]
     captures, texts = captures_of(named, reading)
-    if not captures:
-        return False
-    if texts:
-        raise typer.BadParameter(
-            f"{captures[0]} is a capture of HTTP responses, and {texts[0]} is none by its name; "
-            "run once for each, or say that all are captures: --as http",
-            param_hint="INPUT",
-        )
-    if tell is not None:
-        more = f" and {len(captures) - 1:,} more" if len(captures) > 1 else ""
-        verb = "are captures" if more else "is a capture"
-        tell(f"note: {captures[0]}{more} {verb} of HTTP responses, and read as such (--as http)")
-    return True
+    if captures and reading.format is None:
+        from neardup.http.captures import check_captures
+
+        try:
+            check_captures(captures, texts, lambda text: tell and tell(f"note: {text}"))
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="INPUT") from error
+    return bool(captures)
 
 
 def check_as(as_what: str) -> None:
-    """Refuses what inputs cannot be."""
+    """Refuse a value of --as other than http."""
     from neardup.files.reading.formats import formats_of
 
     if as_what != HTTP:
@@ -142,7 +136,7 @@ def check_as(as_what: str) -> None:
 
 
 def check_reading(reading: Reading) -> None:
-    """Options that mean something to texts only."""
+    """Refuse options that only texts have."""
     from neardup.files.reading.batch import DEFAULT_TEXT
     from neardup.files.reading.formats import formats_of, is_capture_format
 
@@ -165,14 +159,14 @@ def check_reading(reading: Reading) -> None:
 
 
 def recipe_of(name: str | None, bits: int | None, no_mask: Sequence[str] | None) -> Recipe:
-    """The recipe for responses that is asked for, without the masks that are not wanted."""
+    """Return the recipe for responses that the options name, without the masks of --no-mask."""
     made = options.recipe_of(HTTP if name is None else name, bits)
     if made.tokens != HTTP:
         from neardup.text.presets import PRESETS
 
         known = [each for each, preset in PRESETS.items() if preset.fields.get("tokens") == HTTP]
         raise typer.BadParameter(
-            f"{name!r} is a recipe for texts; responses are compared by {', '.join(known)}, or a "
+            f"{name!r} is a recipe for texts; for responses use {', '.join(known)}, or a "
             'file with tokens = "http"',
             param_hint="--recipe",
         )
@@ -180,16 +174,17 @@ def recipe_of(name: str | None, bits: int | None, no_mask: Sequence[str] | None)
 
 
 def without_masks(recipe: Recipe, names: Sequence[str]) -> Recipe:
-    """The recipe with fewer rules of masking."""
+    """Return the recipe without some rules of masking."""
     from neardup.text.views import MASKS
 
     for name in names:
-        if name != ALL and name not in MASKS:
+        if name != ALL_MASKS and name not in MASKS:
             raise typer.BadParameter(
-                f"{name!r} is no rule of masking; there are {', '.join(MASKS)}, and all",
+                f"{name!r} is not a rule of masking; there are {', '.join(MASKS)}, and all",
                 param_hint="--no-mask",
             )
-    left = [each for each in recipe.viewing().masks if each not in names and ALL not in names]
+    masks = recipe.viewing().masks
+    left = [each for each in masks if each not in names and ALL_MASKS not in names]
     return recipe.replace(masks=left)
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import typer
 
+import neardup.http.captures  # noqa: F401  registers the formats of captures
 from neardup.cli import console
 from neardup.files.reading import (
     Batch,

@@ -145,11 +145,12 @@ def kinds_schema() -> pa.Schema:
 
 
 def kinds_of_clusters(
-    corpus: ResponseCorpus, found: Clusters, removed: pa.Table, labels: Labels
+    corpus: ResponseCorpus, found: Clusters, removed: pa.Table, labels: Labels | None
 ) -> Kinds:
     """Return the kinds of response that the clusters are.
 
     removed  the table of `removed_rows`: the similarity of each response to its representative
+    labels   None if no kind is to have a label
     """
     import numpy as np
 
@@ -167,7 +168,7 @@ def kinds_of_clusters(
     np.fmin.at(lowest, under, near)
     return Kinds(
         corpus,
-        labels,
+        labels or Labels(()),
         rows,
         number[rows],
         sizes[rows],

@@ -16,7 +16,7 @@ from neardup.files.reading.batch import Reading
 from neardup.files.reading.document import STDIN
 from neardup.files.reading.records import DEFAULT_ID, columns_of
 from neardup.jobs import reference
-from neardup.jobs.captures import viewed
+from neardup.jobs.captures import reading_with_views
 from neardup.jobs.options import (
     NothingReadError,
     Progress,
@@ -26,7 +26,6 @@ from neardup.jobs.options import (
     peak_memory,
     refuse_bad_options,
 )
-from neardup.text.recipe import as_recipe
 from neardup.text.views import view_prose
 
 if TYPE_CHECKING:
@@ -289,8 +288,8 @@ class _Check:
                         f"{name}: is a collection, and goes behind --against: neardup check INPUT "
                         f"--against {name}"
                     )
-            reading = viewed(
-                options.reading, [*inputs, *options.against], as_recipe(PROSE), self._note
+            reading = reading_with_views(
+                options.reading, [*inputs, *options.against], PROSE, self._note
             )
             reading = replace(reading, threads=options.rules.get("threads"))
             options = self._options = replace(options, reading=reading)

@@ -16,7 +16,7 @@ from neardup.engines import engine
 from neardup.files.reading.batch import Precompute, Precomputed, Reading
 from neardup.files.reading.document import name_of
 from neardup.jobs import reference, work_folder
-from neardup.jobs.captures import Groups, labels_of, recipe_of, settled, viewing_of
+from neardup.jobs.captures import Groups, labels_of, recipe_of, viewing_of, with_views
 from neardup.jobs.forecast import forecast
 from neardup.jobs.options import (
     NothingReadError,
@@ -61,7 +61,7 @@ class Job:
         inputs = [inputs] if isinstance(inputs, str) else inputs
         # What is told now belongs into a summary that is made when the recipe is known.
         told: list[str] = []
-        options = settled(options, inputs, told.append)
+        options = with_views(options, inputs, told.append)
         self.linkage: Linkage = options.linkage or default_linkage(name, options.reading)
         check_linkage(self.linkage)
         self.engine = engine(options.engine, options.master)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import neardup.http.captures  # noqa: F401  registers .warc and .har
 from neardup.files import reading
 
 

@@ -19,6 +19,7 @@ from neardup.engines.spark.errors import WorkerError
 from neardup.files.reading import Unreadable, document, jsonl, name_of, read_batches, streams
 from neardup.files.reading.batch import Batch, Precompute, Precomputed, Reading, Task
 from neardup.files.reading.blocks import blocks
+from neardup.files.reading.formats import FORMATS, Format
 from neardup.near.corpus import precompute
 from neardup.near.question import Question
 from neardup.text.recipe import Recipe
@@ -42,6 +43,8 @@ class Work:
     version    of neardup here: another one may read in another way
     driver     this process: others leave the cores to Spark
     folder     where names of files are from
+    formats    all that are registered: to unpickle them imports, and so registers, those of
+               higher packages in the worker
     """
 
     reading: Reading
@@ -50,6 +53,7 @@ class Work:
     version: str = _core.__version__
     driver: tuple[str, int] = field(default_factory=lambda: _process())
     folder: str = field(default_factory=os.getcwd)
+    formats: tuple[Format, ...] = field(default_factory=lambda: tuple(FORMATS.values()))
 
     @property
     def making(self) -> Precompute | None:

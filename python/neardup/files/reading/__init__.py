@@ -21,10 +21,6 @@ from neardup.files.reading.ids import DuplicateIds, MissingIds
 from neardup.files.reading.recognition import check_options, format_of
 from neardup.files.reading.streams import Progress, copied, spooled_stdin
 
-# isort: split
-# The last, so that lists of formats begin with those that most files have.
-from neardup.http import captures as _captures  # noqa: F401
-
 __all__ = [
     "Batch",
     "Document",

@@ -1,25 +1,157 @@
-"""Captures of HTTP responses: WARC, HAR, httpx, Burp, raw messages."""
+"""Captures: files of HTTP responses, as WARC, HAR, httpx, Burp or raw messages.
+
+Importing this package registers their formats with `neardup.files`: names, endings, and how the
+first bytes of a file tell them apart. `reader` reads captures of any format; a module for each
+format has its parser, imported when such a file is read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from neardup.files.reading.formats import Format, register
-from neardup.files.reading.recognition import ANY
+from neardup.files.reading.document import BOM
+from neardup.files.reading.formats import Family, Format, formats_of, register, register_family
 
 if TYPE_CHECKING:
     from neardup.files.reading.batch import Batch, Task
 
+__all__ = ["burp", "har", "httpx", "raw", "reader", "warc"]
+
+# The format of a capture whose own is found out when it is read.
+ANY_CAPTURE = "http"
+RAW_MESSAGE = re.compile(
+    rb"\s{0,64}(?:HTTP/\d(?:\.\d)?[ \t]+\d{3}(?!\d)|[A-Z][A-Z-]{2,19} \S{1,8192} HTTP/\d)"
+)
+BURP = re.compile(
+    rb"\s*(?:<\?xml[^>]{0,256}\?>)?\s*(?:<!--.{0,4096}?-->\s*)*(?:<!DOCTYPE\s+items\b|<items\b)",
+    re.S,
+)
+HAR = re.compile(rb'\{\s*"log"\s*:\s*\{')
+HTTPX_FIELD = re.compile(
+    rb'"(url|input|status_code|status-code|stored_response_path|raw_header|failed)"\s*:'
+)
+FEROXBUSTER = re.compile(rb'"type"\s*:\s*"(?:response|configuration|statistics|scan)"')
+FFUF = re.compile(rb'\{\s*"(?:commandline"\s*:|input"\s*:\s*\{)')
+# A line longer than the sample cannot be parsed; one of JSON so long holds a body.
+LONG_LINE_BYTES = 32 << 10
+NO_BODIES = "has no responses in it, only their status and sizes"
+SAVE_BODIES = "save responses with httpx -irr -json, as WARC, or as raw files"
+
 
 def read_batches(format_: str, task: Task) -> Iterator[Batch]:
-    """Yield the responses of a capture as documents; its reader is imported now."""
+    """Yield the responses of a capture as documents."""
+    # Not before: no job on texts needs the readers.
     from neardup.http.captures.reader import read_captures
 
     return read_captures(format_, task)
 
 
+def detect_format(data: bytes) -> str | None:
+    """Return the name of the capture format that the first bytes of a file tell, or None."""
+    data = data.removeprefix(BOM)
+    start = data.lstrip()
+    if start.startswith((b"WARC/0.", b"WARC/1.", b"WARC/2.")):
+        return "warc"
+    if RAW_MESSAGE.match(data):
+        return "raw-http"
+    if BURP.match(data):
+        return "burp"
+    if not start.startswith(b"{"):
+        return None
+    if HAR.match(start):
+        return "har"
+    if detect_scanner(data) is not None:
+        return None
+    line = start.partition(b"\n")[0]
+    fields = set(HTTPX_FIELD.findall(line))
+    # Some versions sort the columns, so that a long body may come first.
+    if {b"url", b"input"} & fields and len(fields) > 1:
+        return "httpx"
+    return _detect_by_columns(line)
+
+
+def _detect_by_columns(line: bytes) -> str | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return "httpx" if len(line) >= LONG_LINE_BYTES else None
+    if not isinstance(record, dict):
+        return None
+    if isinstance(record.get("log"), dict):
+        return "har"
+    return "httpx" if "url" in record and {"status_code", "body", "header"} & set(record) else None
+
+
+def detect_scanner(data: bytes) -> str | None:
+    """Return the scanner whose results, which have no bodies, a file holds; None for others."""
+    start = data.removeprefix(BOM).lstrip()
+    if not start.startswith((b"{", b"[")):
+        return None
+    line = start.partition(b"\n")[0][:65536]
+    if FEROXBUSTER.search(line) and (
+        b'"wildcard"' in line or b'"line_count"' in line or b'"wordlists"' in line
+    ):
+        return "feroxbuster"
+    if FFUF.match(start) and (
+        b'"FUZZ"' in start or b"ffuf" in start[:4096] or b'"resultfile"' in start
+    ):
+        return "ffuf"
+    return None
+
+
+def explain_unknown(data: bytes) -> tuple[str, str]:
+    """Return why a file that begins with these bytes is not a capture, and advice."""
+    if not data.strip():
+        return "is empty", ""
+    if (scanner := detect_scanner(data)) is not None:
+        return f"is JSON of {scanner}, which {NO_BODIES}", SAVE_BODIES
+    *names, last = [each.called for each in formats_of("capture")]
+    return (
+        f"holds no HTTP responses: {', '.join(names)} and {last} are read, also with .gz or .zst",
+        "",
+    )
+
+
+def record_hint(record: Mapping[str, Any]) -> str:
+    """Return advice for a JSON record without a text that belongs to a capture, or ""."""
+    if "url" in record and ("status_code" in record or "status-code" in record):
+        return "looks like results of httpx: add --as http"
+    log = record.get("log")
+    if isinstance(log, Mapping) and "entries" in log:
+        return "looks like HAR: add --as http"
+    if {"url", "wildcard", "line_count"} <= record.keys():
+        return f"looks like JSON of feroxbuster, which {NO_BODIES}; {SAVE_BODIES}"
+    if {"commandline", "results"} <= record.keys():
+        return f"looks like JSON of ffuf, which {NO_BODIES}; {SAVE_BODIES}"
+    return ""
+
+
+def check_captures(
+    captures: Sequence[str], texts: Sequence[str], note: Callable[[str], object]
+) -> None:
+    """Raise ValueError if some inputs are captures by their names and others are texts.
+
+    note  called with a sentence if all are captures
+    """
+    if texts:
+        raise ValueError(
+            f"{captures[0]} is a capture of HTTP responses by its name, and {texts[0]} is not; "
+            'run once for each, or read all as captures: --as http, or in Python recipe="http"'
+        )
+    more = f" and {len(captures) - 1:,} more are captures" if captures[1:] else " is a capture"
+    note(f"{captures[0]}{more} of HTTP responses, and read as such (--as http)")
+
+
+register_family(
+    "capture",
+    Family(
+        fallback=ANY_CAPTURE, detect=detect_format, records="responses", record_hint=record_hint
+    ),
+)
 _capture = partial(Format, family="capture")
 for _format in (
     _capture(
@@ -70,10 +202,10 @@ for _format in (
         unit="response",
     ),
     _capture(
-        ANY,
+        ANY_CAPTURE,
         "captures of HTTP responses",
         (),
-        partial(read_batches, ANY),
+        partial(read_batches, ANY_CAPTURE),
         keeps="texts",
         rank=35,
         options=frozenset({"encoding"}),

@@ -15,8 +15,8 @@ from neardup.files.reading.bad_bytes import not_utf8
 from neardup.files.reading.blocks import blocks
 from neardup.files.reading.document import STDIN, record_too_long
 from neardup.files.reading.formats import is_url
-from neardup.files.reading.recognition import BODILESS, WAY_OUT, scanner_of
 from neardup.files.reading.records import BadRecordError, parse_record
+from neardup.http.captures import NO_BODIES, SAVE_BODIES, detect_scanner
 from neardup.http.captures.raw import last_response
 from neardup.http.captures.reader import Capture, CapturedResponse, json_string
 from neardup.http.encoding import UTF8, charset_of
@@ -77,8 +77,8 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
     if record.get("failed") is True and not record.get("status_code"):
         why = json_string(record.get("error"))
         raise BadRecordError(f"no response: {why}" if why else "no response", "no response")
-    if "status_code" not in record and (scanner := scanner_of(line)) is not None:
-        raise BadRecordError(f"is JSON of {scanner}, which {BODILESS}; {WAY_OUT}")
+    if "status_code" not in record and (scanner := detect_scanner(line)) is not None:
+        raise BadRecordError(f"is JSON of {scanner}, which {NO_BODIES}; {SAVE_BODIES}")
     if not url and "status_code" not in record:
         raise BadRecordError("no result of httpx: it has neither url nor status_code")
     head, is_packed = _head(record)

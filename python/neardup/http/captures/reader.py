@@ -18,9 +18,9 @@ from neardup.files.reading.document import MAX_BYTES, Unreadable, name_of, size_
 from neardup.files.reading.encodings import SAMPLE
 from neardup.files.reading.formats import capture_by_name
 from neardup.files.reading.jsonl import in_order
-from neardup.files.reading.recognition import ANY, kind_of, unknown
 from neardup.files.reading.streams import ByteStream, DamagedError, most_unpacked, open_told
 from neardup.http.bodies import TOO_LONG, Body, decode_body
+from neardup.http.captures import ANY_CAPTURE, detect_format, explain_unknown
 from neardup.http.columns import RESPONSE_COLUMNS, column_value, response_batch
 from neardup.http.encoding import charset_of
 from neardup.http.messages import (
@@ -203,9 +203,9 @@ def reader_of(format_: str) -> Reader:
 def read_any(capture: Capture) -> Iterator[CapturedResponse]:
     """Read a capture whose format its first bytes tell; report it if they tell none."""
     data = capture.file.peek(SAMPLE)
-    format_ = kind_of(data)
+    format_ = detect_format(data)
     if format_ is None:
-        reason, hint = unknown(data)
+        reason, hint = explain_unknown(data)
         capture.refuse(None, reason, hint=hint)
         return
     yield from reader_of(format_)(capture)
@@ -213,7 +213,7 @@ def read_any(capture: Capture) -> Iterator[CapturedResponse]:
 
 def read_responses(task: Task) -> Iterator[CapturedResponse]:
     """Yield the responses of a file one by one, without their views."""
-    format_ = capture_by_name(task.path) or ANY
+    format_ = capture_by_name(task.path) or ANY_CAPTURE
     with open_told(task) as file:
         capture = Capture(task, file)
         try:
