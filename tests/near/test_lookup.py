@@ -92,7 +92,7 @@ def test_look_ups_find_what_is_near(
     few: int,
     at_once: int,
 ) -> None:
-    with patch.object(lookup, "MAX_UNBATCHED", few), patch.object(lookup, "PAIRS", at_once):
+    with patch.object(lookup, "MAX_UNBATCHED", few), patch.object(lookup, "BATCH_PAIRS", at_once):
         check(listed, asked, limit, most)
 
 
