@@ -54,7 +54,7 @@ def test_what_is_no_response() -> None:
     with pytest.raises(TypeError, match=r"response is of type str; pass a Response, such as neard"):
         features("GET /")  # type: ignore[arg-type]
     with pytest.raises(
-        ValueError, match="cuts texts into words, and no HTTP responses; use one of"
+        ValueError, match="has tokens 'words' and is not for HTTP responses; use one of"
     ):
         features(page(""), "default")
 

@@ -84,8 +84,8 @@ def test_unknown_names_list_the_choices(value: str) -> None:
         Stopwords.of(value)
     folder = Path.cwd() / "no/such" if "/" in value else Path.cwd()
     assert f"stopwords is {value!r};" in str(caught.value)
-    assert str(caught.value).endswith(f"no such file (looked in {folder})")
-    assert "or the words themselves as a list" in str(caught.value)
+    assert str(caught.value).endswith(f"there is no such file in {folder}")
+    assert "or a list of words" in str(caught.value)
 
 
 def test_a_missing_path(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_viewing() -> None:
     bare = nd.Recipe.preset("http-text", masks=["uuids", "dates"])
     assert bare.viewing() == Viewing(("title", "text"), ("dates", "uuids"), None)
     with pytest.raises(
-        ValueError, match="cuts texts into words, and no HTTP responses; use one of"
+        ValueError, match="has tokens 'words' and is not for HTTP responses; use one of"
     ):
         nd.Recipe().viewing()
 
@@ -237,7 +237,7 @@ def test_a_file_may_change_shares() -> None:
 def test_shares_cannot_be_changed() -> None:
     shares = ViewWeights({"text": 1, "status": 2})
     assert list(shares) == ["status", "text"]
-    assert repr(shares) == "Shares({'status': 2, 'text': 1})"
+    assert repr(shares) == "ViewWeights({'status': 2, 'text': 1})"
     with pytest.raises(AttributeError, match="shares are part of a recipe"):
         shares.x = 1
     with pytest.raises(TypeError):

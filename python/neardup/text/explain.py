@@ -1,4 +1,4 @@
-"""Explanation: the vote behind a fingerprint, step by step."""
+"""Explanation of a fingerprint: tokens, weights, hashes and votes, as a table."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from neardup.text.features import Feature, TextLike, features, token_hash
 from neardup.text.fingerprint import RecipeLike
 from neardup.text.recipe import Recipe, as_recipe
 
-# A table with a column a bit fits a screen up to this width.
+# Up to this width a table with a column a bit fits a screen.
 FULL_TABLE_BITS = 16
-SHOWN_TOKENS = 20
+MAX_TOKENS = 20
 TOKEN_CELLS = 24
-# Columns a line: the most that fit.
-STEPS = (FULL_TABLE_BITS, 8, 4, 2, 1)
+# Columns a line, widest first; the first that fits the terminal is used.
+COLUMNS_PER_LINE = (FULL_TABLE_BITS, 8, 4, 2, 1)
 GAP = "  "
 
 
 @dataclass(frozen=True, slots=True)
 class TokenVotes:
-    """One token's part in the vote. Bits and votes start at the most significant bit."""
+    """The votes of one token, most significant bit first."""
 
     token: str
     count: int
@@ -36,11 +36,11 @@ class Explanation:
     """How features became a fingerprint. `print` it for a table.
 
     features   token, count and weight, in the order of the vote
-    hashes     the hash of each token
-    columns    the sum of the votes for each bit, bit 0 first
-    value      the fingerprint, or None where there is no signal
-    bits       its width
-    recipe     how the text was read
+    hashes     hash of each token
+    columns    sum of the votes for each bit, bit 0 first
+    value      the fingerprint, or None without a signal
+    bits       width of the fingerprint
+    recipe     how the text became a fingerprint
     """
 
     features: tuple[Feature, ...]
@@ -52,16 +52,16 @@ class Explanation:
 
     @property
     def bits_string(self) -> str:
-        """The fingerprint in zeros and ones, most significant bit first; "" without signal."""
+        """The fingerprint in zeros and ones, most significant bit first; "" without a signal."""
         return "" if self.value is None else f"{self.value:0{self.bits}b}"
 
     @property
     def hex(self) -> str | None:
-        """The fingerprint in hexadecimal digits of fixed width, None without signal."""
+        """The fingerprint in hexadecimal digits of fixed width; None without a signal."""
         return None if self.value is None else f"{self.value:0{self.bits // 4}x}"
 
     def rows(self) -> list[TokenVotes]:
-        """Every token with its hash bits and its vote on each of them."""
+        """Return every token with its hash bits and its vote on each bit."""
         return [self._row(index) for index in range(len(self.features))]
 
     def _row(self, index: int) -> TokenVotes:
@@ -71,7 +71,7 @@ class Explanation:
         return TokenVotes(feature.token, feature.count, feature.weight, bits, votes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain values, for JSON."""
+        """Return the explanation as plain values, for JSON."""
         return {
             "recipe": self.recipe.identity,
             "bits": self.bits,
@@ -95,7 +95,7 @@ class Explanation:
         width = shutil.get_terminal_size().columns
         shown = self._heaviest()
         if self.value is None:
-            # Without a result the vote says nothing; the tokens may say why.
+            # Without a fingerprint the votes mean nothing, but the tokens may show why.
             return "\n\n".join(
                 [self._result(), *([self._token_table(shown, width)] if shown else [])]
             )
@@ -113,11 +113,11 @@ class Explanation:
         return "\n\n".join([*parts, self._rule(), self._result()])
 
     def _heaviest(self) -> list[int]:
-        """Which features to show: all in the order of the vote, or else the heaviest."""
+        """Return the features to show: all in order, or the heaviest if there are too many."""
         indices = range(len(self.features))
-        if len(indices) <= SHOWN_TOKENS:
+        if len(indices) <= MAX_TOKENS:
             return list(indices)
-        return sorted(indices, key=lambda index: -self.features[index].weight)[:SHOWN_TOKENS]
+        return sorted(indices, key=lambda index: -self.features[index].weight)[:MAX_TOKENS]
 
     def _full_table(self, shown: Sequence[int]) -> str:
         numbers = [str(bit) for bit in reversed(range(self.bits))]
@@ -134,7 +134,7 @@ class Explanation:
         return _aligned(lines, left=(0, 3))
 
     def _token_table(self, shown: Sequence[int], width: int) -> str:
-        """The tokens and their hashes, which go on in the next line where they are too long."""
+        """Return a table of tokens and hashes; a hash wider than the terminal is wrapped."""
         lines = [["token", "count", "weight"]]
         codes = ["hash"]
         for index in shown:
@@ -154,7 +154,7 @@ class Explanation:
         return _aligned(split, left=(0, 3))
 
     def _vote_tables(self, shown: Sequence[int], width: int) -> str:
-        """The votes of the full table, in as many tables as the width asks for."""
+        """Return the votes of the full table, split into tables that fit the width."""
         rows = [self._row(index) for index in shown]
         columns = list(reversed(self.columns))
 
@@ -175,7 +175,7 @@ class Explanation:
         return _fitting(tables, width)
 
     def _column_lines(self, width: int) -> str:
-        """The columns, sixteen a line or as many as fit, from the most significant bit down."""
+        """Return the column sums, sixteen a line or as many as fit, most significant bit first."""
         bits = self.bits_string
 
         def table(step: int) -> str:
@@ -191,7 +191,6 @@ class Explanation:
         return f"{title}\n{_fitting(table, width)}"
 
     def _rule(self) -> str:
-
         tie = {
             "zero": "of 0 the bit 0",
             "one": "of 0 the bit 1",
@@ -216,9 +215,10 @@ class Explanation:
 
 
 def explain(text_or_features: TextLike, recipe: RecipeLike = None) -> Explanation:
-    """The vote behind a fingerprint: tokens, weights, hashes, column sums and bits.
+    """Return the votes behind a fingerprint: tokens, weights, hashes, column sums and bits.
 
-    Takes what `fingerprint` takes. Memory grows with the text: meant for looking, not for masses.
+    Takes the arguments of `fingerprint`. It keeps every token and hash in memory: meant to be read,
+    not for long texts.
     """
     chosen = as_recipe(recipe)
     found = features(text_or_features, chosen)
@@ -239,13 +239,13 @@ def explain(text_or_features: TextLike, recipe: RecipeLike = None) -> Explanatio
 
 
 def format_number(value: float) -> str:
-    """Up to four decimals, by which sixteenths are exact: 1.6875, 3.0 as 3, 0.01234 as 0.0123."""
+    """Return a number with up to four decimals, exact for sixteenths: 1.6875, 3, 0.0123."""
     size = abs(value)
     if size >= 1e9:
         return f"{value:.6g}"
     if size >= 1e-3:
         return f"{value:.4f}".rstrip("0").rstrip(".")
-    # Four decimals would leave nothing of it.
+    # With four decimals it would be rounded to zero.
     return f"{value:.3g}" if value else "0"
 
 
@@ -254,7 +254,8 @@ def format_signed(value: float) -> str:
 
 
 def printable(token: str) -> str:
-    """A token that keeps to its cell: invisible characters escaped, edges of space in quotes."""
+    """Return a token for a table cell: invisible characters escaped, in quotes if it begins or ends
+    with a space, cut if it is too wide."""
     text = escape_invisible(token)
     if text != text.strip() or not text:
         text = f"'{text}'"
@@ -262,7 +263,7 @@ def printable(token: str) -> str:
 
 
 def escape_invisible(text: str) -> str:
-    """The text with its invisible characters written out."""
+    """Return the text with escapes for its invisible characters."""
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
         for char in text
@@ -274,12 +275,14 @@ def _width(text: str) -> int:
 
 
 def _fitting(table: Callable[[int], str], width: int) -> str:
-    """The table with as many columns a line as fit."""
-    return next(text for step in STEPS if _width(text := table(step)) <= width or step == 1)
+    """Return the table with as many columns a line as fit."""
+    return next(
+        text for step in COLUMNS_PER_LINE if _width(text := table(step)) <= width or step == 1
+    )
 
 
 def _aligned(lines: Sequence[Sequence[str]], left: tuple[int, ...]) -> str:
-    """Cells under each other, to the right except for the columns in `left`."""
+    """Return the cells aligned in columns, to the right except for the columns in `left`."""
     most = max(len(line) for line in lines)
     widths = [
         max(cell_width(line[column]) for line in lines if column < len(line))

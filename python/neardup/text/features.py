@@ -1,4 +1,4 @@
-"""Features: what a text votes with, made by a recipe or handed over by the caller."""
+"""Features: weighted tokens of a text, made by a recipe or passed by the caller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Weight: TypeAlias = int | float | str
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A token, how often it occurs, and what it counts for."""
+    """A token, how often it occurs, and its weight in the vote."""
 
     token: str
     count: int
@@ -30,7 +30,7 @@ TextLike: TypeAlias = str | FeaturesLike
 
 
 def features(value: TextLike, recipe: Recipe) -> list[Feature]:
-    """The features of a text, or those the caller made, in the order the vote takes them."""
+    """Return the features of a text, or those the caller passed, in the order of the vote."""
     if isinstance(value, str):
         return [Feature(*row) for row in recipe.pipeline.features(value)]
     given = parse_features(value)
@@ -47,7 +47,7 @@ def features(value: TextLike, recipe: Recipe) -> list[Feature]:
 
 
 def check_weight_sum(given: list[Feature], recipe: Recipe) -> None:
-    """Refuses weights whose sum a float cannot hold, where the votes are summed in floats."""
+    """Raise ValueError if the votes are summed in floats and the weights overflow one."""
     if recipe.votes != "exact" and not math.isfinite(sum(feature.weight for feature in given)):
         raise ValueError(
             f'the weights add up to more than 1.8e308, which votes "{recipe.votes}" cannot count; '
@@ -56,7 +56,8 @@ def check_weight_sum(given: list[Feature], recipe: Recipe) -> None:
 
 
 def parse_features(value: FeaturesLike) -> list[Feature]:
-    """Tokens, (token, weight) pairs or a dict, with the weights of equal tokens added up."""
+    """Return features from tokens, (token, weight) pairs or a dict; weights of equal tokens are
+    added."""
     if isinstance(value, bytes | bytearray):
         raise TypeError("text is bytes; decode it first, for example with text.decode('utf-8')")
     items: Iterable[Any] = value.items() if isinstance(value, Mapping) else _iterate(value)
@@ -73,7 +74,7 @@ def parse_features(value: FeaturesLike) -> list[Feature]:
 
 
 def token_hash(token: str, recipe: Recipe) -> int:
-    """The bits a token votes with, by the recipe's own hash or the caller's function."""
+    """Return the bits a token votes with, by the recipe's hash or the caller's function."""
     if not callable(recipe.hash):
         return int.from_bytes(recipe.pipeline.hash(token), "little")
     value = recipe.hash(token)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RecipeLike: TypeAlias = Recipe | str | os.PathLike[str] | None
 Progress: TypeAlias = Callable[[int, int], object]
 
-# A slice of a column that has to be converted has about this many bytes.
+# Approximate size of the slices in which a column is converted.
 SLICE_BYTES = 8 << 20
 
 
@@ -31,7 +31,7 @@ class Fingerprints:
 
     values  uint64, one row a text, its words least significant first; zeros without a signal
     signal  bool: whether the text has a fingerprint
-    recipe  how they were made; only fingerprints of one recipe can be compared
+    recipe  how they were made; fingerprints of different recipes cannot be compared
     """
 
     values: NDArray[np.uint64]
@@ -60,7 +60,7 @@ class Fingerprints:
 
 
 def fingerprint(text: TextLike, recipe: RecipeLike = None) -> int | None:
-    """The fingerprint of a text, or of features; None when there are too few of them.
+    """Return the fingerprint of a text, or of features; None when there are too few features.
 
     >>> import neardup as nd
     >>> nd.fingerprint("the cat sat on the mat", "weighted-tokens")
@@ -92,12 +92,13 @@ def fingerprints(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Fingerprints:
-    """The fingerprints of many texts, on all cores unless `threads` says otherwise.
+    """Return the fingerprints of many texts.
 
     texts     a list or any iterable of str, or a column of strings: Arrow (read in place), Polars,
-              pandas. A missing text (None, null) has no signal. Features in the place of a text:
-              tokens, (token, weight) pairs or a dict, as `fingerprint` takes them.
-    progress  called with (done, total) from time to time; what it raises stops the work
+              pandas. A missing text (None, null) has no signal. Features may replace all texts:
+              tokens, (token, weight) pairs or a dict, as for `fingerprint`
+    threads   cores to use [default: all]
+    progress  called with (done, total) from time to time; an exception from it stops the work
     """
     import numpy as np
 
@@ -125,7 +126,7 @@ def fingerprints(
 def _in_slices(
     column: Any, recipe: Recipe, threads: int | None, progress: Progress | None
 ) -> Fingerprints:
-    """Views, which Polars keeps, become plain strings a slice at a time: no second column."""
+    """Convert the string views of Polars slice by slice, so that there is no second copy."""
     import numpy as np
     import pyarrow as pa
 
@@ -146,7 +147,7 @@ def _in_slices(
 def _in_python(
     texts: list[Any], recipe: Recipe, progress: Progress | None, *, features: bool = False
 ) -> Fingerprints:
-    """One after the other, for a hash that only Python can call, and for features."""
+    """Compute fingerprints one by one: for features, or a hash function that is Python code."""
     import numpy as np
 
     words = (recipe.bits + 63) // 64
@@ -173,7 +174,7 @@ def _in_python(
 
 
 def _is_features(value: Any) -> bool:
-    """Whether a value in the place of a text holds its features."""
+    """Return whether a value passed as a text holds features."""
     return isinstance(value, list | tuple | Mapping)
 
 
@@ -188,11 +189,12 @@ def _fingerprint(text: TextLike, row: int, recipe: Recipe) -> int | None:
 
 
 def distance(a: Any, b: Any) -> Any:
-    """The number of bits in which fingerprints differ.
+    """Return the number of bits in which fingerprints differ.
 
-    Two ints give an int. Fingerprints, or arrays of uint64 whose rows are fingerprints, give an
-    array, row by row; one row, or an int, is compared with all. An array of one dimension is one
-    row if it is as long as the other's rows are wide, else a column of 64-bit fingerprints.
+    For two ints this is an int. For `Fingerprints`, or arrays of uint64 with one fingerprint a row,
+    it is an array, row by row; a single row or an int is compared with all rows. An array of one
+    dimension is one row if it is as long as the other's rows are wide, else a column of 64-bit
+    fingerprints.
 
     >>> distance(0b1011101, 0b1001001)
     2
@@ -207,7 +209,7 @@ def distance(a: Any, b: Any) -> Any:
                 f"fingerprints[{value.signal.argmin()}] is None: the text had no signal, so it has "
                 "no distance; leave such texts out: fingerprints[fingerprints.signal]"
             )
-    # NumPy's whole numbers as Python's; True is none, and no fingerprint.
+    # NumPy integers become ints; True stays a bool, which _rows refuses.
     a, b = (value.__index__() if is_int(value) else value for value in (a, b))
     if type(a) is int and type(b) is int:
         return (a ^ b).bit_count()
@@ -258,8 +260,6 @@ def _rows(value: Any, words: int) -> NDArray[np.uint64]:
     return value
 
 
-# What a caller hands over as fingerprints → rows of words for the core.
-
 FROM_TEXTS = "make fingerprints of texts first: neardup.fingerprints(texts)"
 
 
@@ -269,8 +269,8 @@ class Codes:
 
     values  uint64, C-contiguous, one row a fingerprint, its words least significant first
     signal  which rows hold a fingerprint; None when all do
-    recipe  identity of the recipe they were made with, where that is known
-    one     whether the caller gave a single fingerprint and expects a single answer
+    recipe  identity of the recipe, if it is known
+    one     whether the caller passed a single fingerprint and expects a single result
     """
 
     values: NDArray[np.uint64]
@@ -283,9 +283,9 @@ class Codes:
 
 
 def as_codes(values: Any, bits: int | None = None) -> Codes:
-    """Rows of an int, None, Fingerprints, an array of uint64, or an iterable of ints and None.
+    """Convert an int, None, Fingerprints, an array of uint64, or an iterable of ints and None.
 
-    bits  the width the fingerprints must have; without it the widest decides, in whole words
+    bits  width the fingerprints must have [default: the widest, rounded up to words of 64 bits]
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Recipes that have a name: what each is for, and the fields that differ from the default."""
+"""Named recipes: the purpose of each, and the fields that differ from the default."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Preset:
-    """A purpose in one line, and fields of `Recipe`."""
+    """A purpose in one line, and the values of some fields of `Recipe`."""
 
     purpose: str
     fields: dict[str, Any]
 
 
-# What of responses is compared unless a recipe says otherwise, in hundredths for a page.
-# Measured in docs/recipes.md.
+# The default weights of the views of an HTTP response. Those of a page with tags and text add up to
+# 100. Measured in docs/recipes.md.
 HTTP_VIEWS = {
     "status": 20.0,
     "headers": 10.0,
@@ -37,7 +37,7 @@ PRESETS: dict[str, Preset] = {
             "normalize": "lower",
             "tokens": "chars",
             "ngram": 4,
-            # Python's \w, spelled out: the core's engine has a wider one.
+            # Python's \w in full, since \w of the core's regular expressions matches more.
             "pattern": r"[\p{L}\p{N}_\u{4e00}-\u{9fcc}]+",
             "weights": "tf",
             "hash": "md5",

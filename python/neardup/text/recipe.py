@@ -1,4 +1,4 @@
-"""Recipe: how a text becomes a fingerprint. Settings, presets, identity."""
+"""Recipes: the settings that turn a text into a fingerprint, and their identity."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Tie = Literal["mask", "zero", "one"]
 Votes = Literal["exact", "signed-float", "half-float"]
 HashFunction = Callable[[str], int | bytes]
 
-# What a fingerprint means may change only together with this number: it is part of every identity.
+# Part of every identity: increase it with any change that alters fingerprints.
 VERSION = 2
 MIN_BITS, MAX_BITS = 8, 512
 _WIDEST = {"md5": 128, "md5-first": 128, "lookup3": 64, "lookup3-yanyiwu": 64}
@@ -49,9 +49,9 @@ class Recipe:
     tokens        "words": Unicode words; where a script has no spaces, characters and pairs (Han,
                   Kana) or windows of two and of six letters (Thai, Lao, Tibetan, Burmese, Khmer);
                   "chars"; "jieba"; "jieba-keywords"; "whitespace"; "lines"; "regex";
-                  "http": the view of an HTTP response, as `neardup.http` makes it
-    ngram         join this many neighbouring tokens to one
-    pattern       for "regex" the token; for "chars" what is kept before cutting
+                  "http": lines of a view of an HTTP response, made by `neardup.http`
+    ngram         number of neighbouring tokens joined to one
+    pattern       regular expression: of a token for "regex"; of the text to keep for "chars"
     dictionary    jieba user dictionary: a file, or lines of "word [frequency [tag]]"
     stopwords     "en", "zh", "en+zh", a file with a word a line, or an iterable of words
     weights       "log" = 1 + ln tf; "log-length": the same, halved for each letter a token is short
@@ -59,22 +59,22 @@ class Recipe:
                   characters, letter pairs and windows have weights of their own;
                   both in sixteenths; "tf"; "binary"; "frequency" = tf / all tokens;
                   "tfidf" with `idf`; "shares" with tokens "http": as "log-length" within a view,
-                  and each view in its share, whatever its length
-    idf           "jieba", or what `Recipe.fit` learned
-    top           keep only the heaviest features
-    scale         weights become int(weight · scale)
+                  and each view scaled to its share, whatever its length
+    idf           "jieba", or document frequencies learned by `Recipe.fit`
+    top           number of heaviest features to keep [default: all]
+    scale         factor: weights become int(weight · scale)
     hash          "xxh3", "md5" (last bytes), "md5-first", "python", "lookup3", "lookup3-yanyiwu",
                   or a function from token to int or bytes
     bits          width of the fingerprint, a multiple of 8 from 8 to 512
     tie           the bit of a column whose votes cancel out: "mask" (even bits 1, odd bits 0),
                   "zero", "one"
-    votes         "exact": integer sums, whatever the order; "signed-float" and "half-float" repeat
+    votes         "exact": integer sums, in any order; "signed-float" and "half-float" reproduce
                   the floating-point sums of older libraries
-    min_features  with fewer different features a text has no signal
-    views         what of a response is compared, and the share of each: status, headers, title,
-                  tags, keys, text, body; only with tokens "http", as is masks
-    masks         names of the rules by which volatile parts of a response are masked; all if it is
-                  not set
+    min_features  minimum number of distinct features; with fewer a text has no signal
+    views         weights of the parts of a response: status, headers, title, tags, keys, text and
+                  body; only with tokens "http"
+    masks         names of the rules that mask volatile parts of a response [default: all]; only
+                  with tokens "http"
     """
 
     normalize: Normalize = "nfkc_casefold"
@@ -109,7 +109,7 @@ class Recipe:
         for name, (least, most) in _WHOLE.items():
             value = getattr(self, name)
             if name != "top" or value is not None:
-                # NumPy's numbers become Python's, so that equal recipes are equal everywhere.
+                # NumPy numbers become Python's, so that equal recipes compare equal.
                 object.__setattr__(self, name, check_int(name, value, least, most))
         if self.bits % 8:
             raise ValueError(
@@ -129,12 +129,12 @@ class Recipe:
                 'use fewer bits, or hash "xxh3"'
             )
         self._set_views()
-        # The core checks what remains, and a wrong pattern should be told now, not at first use.
+        # The core checks these settings; a wrong pattern must raise here, not at first use.
         if self._needs_core_check():
             self.pipeline  # noqa: B018
 
     def _set_views(self) -> None:
-        """Fills in what of responses is compared, or refuses it where there are none."""
+        """Fill in the defaults of `views` and `masks`, or raise if the tokens are not "http"."""
         if self.tokens == "http":
             if self.weights != "shares":
                 raise ValueError(
@@ -157,11 +157,11 @@ class Recipe:
                 )
 
     def viewing(self, within: str | None = None) -> Viewing:
-        """What of HTTP responses this recipe compares; `within` is what they are grouped by."""
+        """Return the views and masks; `within` is the column that groups responses."""
         if not isinstance(self.views, ViewWeights):
             presets = [name for name in PRESETS if name.startswith("http")]
             raise ValueError(
-                f"the recipe cuts texts into {self.tokens}, and no HTTP responses; "
+                f"the recipe has tokens {self.tokens!r} and is not for HTTP responses; "
                 f"use one of {', '.join(presets)}"
             )
         return Viewing(tuple(self.views), cast(tuple[str, ...], self.masks), within)
@@ -175,12 +175,12 @@ class Recipe:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # The pipeline cannot leave the process; it is built again where the recipe arrives.
+        # A pipeline cannot be pickled; the other process builds it again.
         return {name: value for name, value in vars(self).items() if name != "pipeline"}
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:
-        """A named recipe, with `changes` to its fields. `Recipe.presets()` lists the names."""
+        """Return a named recipe with `changes` to its fields; `Recipe.presets()` lists names."""
         if name not in PRESETS:
             raise ValueError(
                 f"recipe is {name!r}; it must be one of {', '.join(PRESETS)}, or a .toml file"
@@ -189,15 +189,15 @@ class Recipe:
 
     @staticmethod
     def presets() -> dict[str, str]:
-        """The names of all presets, with what each is for."""
+        """Return the names of all presets, each with its purpose."""
         return {name: preset.purpose for name, preset in PRESETS.items()}
 
     def replace(self, **changes: Any) -> Self:
-        """This recipe with other values for some fields."""
+        """Return this recipe with other values of some fields."""
         return dataclasses.replace(self, **changes)
 
     def fit(self, texts: Iterable[str], *, threads: int | None = None) -> Self:
-        """This recipe with tf-idf weights learned from `texts`; missing ones do not count."""
+        """Return this recipe with tf-idf weights learned from `texts`; missing ones are ignored."""
         check_threads(threads)
         if self.tokens == "http":
             raise ValueError('tokens "http" go with weights "shares"; fit is for other recipes')
@@ -212,7 +212,8 @@ class Recipe:
 
     @lazy
     def identity(self) -> str:
-        """All that decides a fingerprint, in one line; equal where fingerprints can be compared."""
+        """All settings that affect a fingerprint, in one line; only fingerprints of equal
+        identities can be compared."""
         parts = [f"neardup{VERSION}"]
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -225,8 +226,8 @@ class Recipe:
 
     @lazy
     def pipeline(self) -> _core.Pipeline:
-        """The recipe made ready to run, once."""
-        # Loading jieba's dictionary takes locks inside the core.
+        """The core configured by this recipe; built on first use."""
+        # The core takes locks while it loads jieba's dictionary.
         with FORK_LOCK:
             return self._build()
 
@@ -245,7 +246,7 @@ class Recipe:
             idf=(idf.documents, dict(idf.counts)) if isinstance(idf, Idf) else idf,
             top=self.top,
             scale=self.scale,
-            # A function hashes in Python; the core then only counts and votes.
+            # With a function, Python computes the hashes, and the core only counts and votes.
             hash=self.hash if isinstance(self.hash, str) else "xxh3",
             bits=self.bits,
             tie=self.tie,
@@ -255,7 +256,7 @@ class Recipe:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the recipe to a TOML file, its word lists and tables included."""
+        """Write the recipe to a TOML file, including its word lists and document frequencies."""
         path, content = Path(path), self.to_toml()
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
@@ -265,7 +266,7 @@ class Recipe:
             temporary.unlink(missing_ok=True)
 
     def to_toml(self) -> str:
-        """What `save` writes."""
+        """Return the TOML text that `save` writes."""
         if callable(self.hash):
             raise ValueError(
                 f"hash is the function {_identify(self.hash)}; a function cannot be saved, "
@@ -288,7 +289,7 @@ class Recipe:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads a recipe from a TOML file: fields of Recipe, and `preset` to start from one."""
+        """Read a recipe from a TOML file: fields of Recipe, and `preset` to start from one."""
         try:
             content = read_settings(path, "recipe").decode("utf-8")
         except UnicodeDecodeError as error:
@@ -297,7 +298,7 @@ class Recipe:
 
     @classmethod
     def from_toml(cls, content: str, path: str | os.PathLike[str]) -> Self:
-        """What `load` reads; `path` is where it comes from, for a message."""
+        """Return the recipe of a TOML text; error messages name `path`."""
         import tomllib
 
         try:
@@ -351,7 +352,7 @@ def _named(name: str) -> Recipe:
 
 
 def as_recipe(recipe: Recipe | str | os.PathLike[str] | None) -> Recipe:
-    """What users pass for a recipe: one, the name of a preset, a .toml file, or nothing."""
+    """Return a recipe from a Recipe, the name of a preset, a .toml file, or None (the default)."""
     if isinstance(recipe, Recipe):
         return recipe
     if recipe is None:
@@ -406,13 +407,13 @@ def _identify(value: object) -> str:
     if isinstance(value, tuple):
         return json_digest(value)
     if isinstance(value, str):
-        # A pattern may hold spaces, or look like one that was quoted; identities are split at them.
+        # Identities are split at spaces, so a pattern with a space or a leading quote is quoted.
         plain = value.isprintable() and " " not in value and not value.startswith('"')
         return value if plain else json.dumps(value).replace(" ", "\\u0020")
     if callable(value):
         name = f"{getattr(value, '__module__', '?')}.{getattr(value, '__qualname__', '?')}"
-        # Lambdas, inner functions, and methods of different objects share their names; no two
-        # may pass for the same hash.
+        # Lambdas, inner functions and methods of different objects share names. The id keeps two
+        # different hash functions from having the same identity.
         owner = getattr(value, "__self__", None)
         bound = owner is not None and not isinstance(owner, types.ModuleType)
         unnamed = bound or "<" in name or "?" in name

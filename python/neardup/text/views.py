@@ -1,4 +1,8 @@
-"""Shares: how much each view of an HTTP response counts, and which volatile parts are masked."""
+"""Views of HTTP responses: their weights in a recipe, their masks, and the lines of a view.
+
+A view is a part of a response that is compared (status, headers, title …). The text of a response
+has a line for each item, beginning with the name of its view; `neardup.http` writes it.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,15 @@ from typing import Any, NamedTuple
 from neardup import _core
 from neardup._util.numbers import as_float, is_real
 
-# What there is to be compared of a response, in the order in which a view has it.
+# In the order of the lines.
 VIEWS = _core.VIEWS
-# The rules by which volatile parts are masked.
+# Names of the rules that mask volatile parts, such as dates and tokens.
 MASKS = _core.MASKS
 MAX_SHARE = 1e9
 
 
 class ViewWeights(Mapping[str, float]):
-    """The share of each view, in any unit; a view that is not named does not count."""
+    """The weight of each view, in any unit; views that are left out do not count. Immutable."""
 
     __slots__ = ("_shares",)
     _shares: dict[str, float]
@@ -37,7 +41,7 @@ class ViewWeights(Mapping[str, float]):
                 raise ValueError(f"views gives {name} the share {value}; {limits}")
         if not shares:
             raise ValueError(f"views is empty; it must have some of {', '.join(VIEWS)}")
-        # In one order, so that equal shares are equal recipes.
+        # In a fixed order, so that equal weights make equal recipes.
         ordered = {name: float(shares[name]) for name in VIEWS if name in shares}
         object.__setattr__(self, "_shares", ordered)
 
@@ -60,14 +64,16 @@ class ViewWeights(Mapping[str, float]):
         return ViewWeights, (dict(self._shares),)
 
     def __repr__(self) -> str:
-        return f"Shares({{{', '.join(f'{name!r}: {s:g}' for name, s in self._shares.items())}}})"
+        return (
+            f"ViewWeights({{{', '.join(f'{name!r}: {s:g}' for name, s in self._shares.items())}}})"
+        )
 
     def __str__(self) -> str:
         return ",".join(f"{name}:{_number(share)}" for name, share in self._shares.items())
 
 
 def check_masks(names: Iterable[str] | None) -> tuple[str, ...]:
-    """The rules by these names, in one order; all where nothing is said."""
+    """Return names of masking rules in a fixed order, all of them for None; raise for others."""
     if names is None:
         return MASKS
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
@@ -80,17 +86,17 @@ def check_masks(names: Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _number(value: float) -> str:
-    """The shortest form that gives the same number again, whole numbers without a point."""
+    """Return the shortest text that parses to the same number, integers without a point."""
     return str(int(value)) if value.is_integer() else repr(value)
 
 
 class Viewing(NamedTuple):
-    """What of responses is compared: as a recipe for HTTP has it, and how they are grouped.
+    """Which views of responses are compared, and which responses with each other.
 
     views   names of views, such as "status", "headers", "title", "tags", "text"
-    masks   names of the rules by which volatile parts are masked
-    within  a fact ("host", "ip", "status", or a column of the capture) that responses must share to
-            be compared at all; None: all are compared
+    masks   names of the rules that mask volatile parts
+    within  compare only responses with the same value here: "host", "ip", "status", or a column of
+            the capture; None: compare all
     """
 
     views: tuple[str, ...]
@@ -98,12 +104,12 @@ class Viewing(NamedTuple):
     within: str | None = None
 
 
-# In the order of a view. A line of another name counts as text.
+# Names that a line can begin with, in order. Any other line counts as text.
 LINE_NAMES = ("within", "status", "header", "title", "tags", "keys", "text", "body")
 
 
 def view_lines(view: str) -> Iterator[tuple[str, str]]:
-    """Name and value of each line."""
+    """Yield the name and the value of each line."""
     for line in view.split("\n"):
         name, _, value = line.partition(" ")
         if name in LINE_NAMES:
@@ -113,5 +119,5 @@ def view_lines(view: str) -> Iterator[tuple[str, str]]:
 
 
 def view_prose(view: str) -> str:
-    """What a person reads of a response: its title and its text, without the names of lines."""
+    """Return the title and the text of a response, without the names of the lines."""
     return "\n".join(value for name, value in view_lines(view) if name in ("title", "text"))

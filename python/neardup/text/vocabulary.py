@@ -1,4 +1,4 @@
-"""Stop words: common words left out of a text, since they pull every text the same way."""
+"""Word lists of recipes: stop words, and document frequencies for tf-idf weights."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ BUILT_IN = ("en", "zh")
 
 @dataclass(frozen=True)
 class Stopwords:
-    """A set of words to leave out. Two are equal when their words are, whatever they are called."""
+    """A set of words to ignore. The label does not count when two are compared."""
 
     label: str = field(compare=False)
     words: frozenset[str]
 
     @lazy
     def digest(self) -> str:
-        """Names the words inside a recipe's identity: 16 hex digits, the same on every machine."""
+        """16 hex digits that stand for the words in a recipe's identity."""
         return json_digest(sorted(self.words))
 
     @classmethod
     def of(
         cls, value: Stopwords | str | os.PathLike[str] | Iterable[str] | None
     ) -> Stopwords | None:
-        """Stop words from what a user may write.
+        """Return stop words from any form a user may pass.
 
         None, a `Stopwords`, built-in names joined by "+" ("en", "zh", "en+zh"), a UTF-8 file with
         a word a line, or an iterable of words.
@@ -47,8 +47,8 @@ class Stopwords:
                 folder = os.path.abspath(os.path.dirname(value))
                 raise ValueError(
                     f"stopwords is {value!r}; it must be a built-in list ({_choices()}), "
-                    "a file with a word a line, or the words themselves as a list; "
-                    f"there is no such file (looked in {folder})"
+                    "a file with a word a line, or a list of words; "
+                    f"there is no such file in {folder}"
                 )
             return cls._of_file(Path(value))
         if isinstance(value, os.PathLike):
@@ -100,13 +100,7 @@ def _clean(words: Iterable[tuple[int, str]]) -> frozenset[str]:
                 f"stopwords[{index}] is {word!r}; a stop word must be a str, "
                 f"not {type(word).__name__}"
             )
-        try:
-            word.encode()
-        except UnicodeEncodeError:
-            raise ValueError(
-                f"stopwords[{index}] is {word!r}; a stop word must not hold a lone surrogate"
-            ) from None
-        if word := word.strip():
+        if word := check_unicode(word, f"stopwords[{index}]").strip():
             kept.add(word)
     return frozenset(kept)
 
@@ -115,12 +109,9 @@ def _choices() -> str:
     return ", ".join(f'"{name}"' for name in BUILT_IN) + ', or both as "en+zh"'
 
 
-# Idf: in how many texts each token occurs, which tf-idf weights are made of.
-
-
 @dataclass(frozen=True)
 class Idf:
-    """Document frequencies a tf-idf recipe was fitted on.
+    """Document frequencies that a tf-idf recipe was fitted on: number of texts with each token.
 
     The weight of a token is tf · (1 + ln((1 + documents) / (1 + documents with the token))).
     """
@@ -138,7 +129,7 @@ class Idf:
                 raise TypeError(f"counts of idf has the token {token!r}; a token must be a str")
             if not token.isascii():
                 check_unicode(token, f"counts of idf: the token {token!r}")
-            # In more texts than there are, a token would weigh less than nothing.
+            # A count above `documents` would make the weight negative.
             if not is_int(count) or not 0 <= count.__index__() <= documents:
                 raise ValueError(
                     f"counts of idf has {count!r} for {token!r}; "
@@ -147,7 +138,7 @@ class Idf:
             foreign = foreign or type(count) is not int
         object.__setattr__(self, "documents", documents)
         if foreign:
-            # The digest is made of the numbers as they are written.
+            # The digest is computed from the numbers as Python prints them.
             plain = {token: count.__index__() for token, count in self.counts.items()}
             object.__setattr__(self, "counts", plain)
 
