@@ -141,8 +141,9 @@ def test_a_collection_is_no_input(run: Callable[..., Any], tmp_path: Path) -> No
     nd.Collection.open(path).close()
     ran = run("check", path)
     assert ran.code == 2
-    assert f"is a collection, and goes behind --against: neardup check INPUT --against {path}" in (
-        " ".join(ran.err.split())
+    assert (
+        f"a collection cannot be checked, only compared with: neardup check INPUT --against {path}"
+        in (" ".join(ran.err.split()))
     )
 
 

@@ -288,7 +288,7 @@ def test_a_file_of_options_that_is_not_there(run: Run, source: Path) -> None:
         (("--recipe", "nope"), "--recipe"),
         (("--threads", "0"), "--threads"),
         (("--format", "xml"), "format is 'xml'; use one of jsonl, json"),
-        (("--resume",), "resume needs a work_dir"),
+        (("--resume",), "resume needs the work_dir of the earlier run"),
         (("-o", "o.docx"), "o.docx"),
         (("-o", "in.jsonl"), "in.jsonl: is also an input"),
         (("-o", "no/o.jsonl"), "the folder no does not exist"),
@@ -364,9 +364,9 @@ def test_quiet_leaves_what_cannot_be_read_to_the_quarantine(
 def test_a_warning_is_a_line_unless_quiet(
     run: Run, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("neardup.jobs.forecast.MANY", 2)
+    monkeypatch.setattr("neardup.jobs.sample.MANY_RECORDS", 2)
     arguments = ("dedup", "in.jsonl", "-o", "o.jsonl", "--recall", "1")
-    assert "neardup: warning: recall is 1, so each of 3 records" in run(*arguments).err
+    assert "neardup: warning: recall is 1, so all pairs of 3 records" in run(*arguments).err
     assert run(*arguments, "-q") == (0, "", "")
 
 

@@ -228,9 +228,9 @@ def test_ids_are_said_to_be_repeated(run: Callable[..., Any], tmp_path: Path) ->
     source, out, removed = (tmp_path / x for x in ("a.jsonl", "o.jsonl", "r.jsonl"))
     rows = [("a", FOX), ("b", DOG), ("a", HEN), ("a", FOX)]
     source.write_text("".join(json.dumps({"id": x, "text": y}) + "\n" for x, y in rows))
-    told = "neardup: warning: 2 records have the id of an earlier one, first 'a'"
+    told = "neardup: warning: 2 records have the id of an earlier record, first 'a'"
     ran = run("dedup", source, "-o", out, "--removed", removed)
-    assert f"{told}; line in --removed tells them apart\n" in ran.err
+    assert f"{told}; the column line of --removed distinguishes them\n" in ran.err
     assert f"{told}\n" in run("cluster", source, "-o", out).err
     assert run("cluster", source, "-o", out, "--quiet").err == ""
 
@@ -263,7 +263,7 @@ def test_an_input_deleted_while_it_is_read(
     if kind == "jsonl":
         source.write_text("\n".join(rows))
 
-    class Deleting(jobs.options.Silent):
+    class Deleting(jobs.options.NoProgress):
         def advance(self, count: int) -> None:
             source.unlink(missing_ok=True)
 

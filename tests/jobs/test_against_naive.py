@@ -30,10 +30,10 @@ def batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Answers do not depend on how many rows are handled at a time."""
     if request.param == "in pieces":
         monkeypatch.setattr("neardup.near.corpus.BATCH_PAIRS", 5)
-        for name in ("neardup.jobs.pairs", "neardup.jobs.dedup"):
-            # By name: the functions of the same names hide the modules.
-            monkeypatch.setattr(sys.modules[name], "BATCH", 5)
-        monkeypatch.setattr(sys.modules["neardup.jobs.cluster"], "BATCH", 5)
+        # By name: the functions of the same names hide the modules.
+        monkeypatch.setattr(sys.modules["neardup.jobs.pairs"], "BATCH_PAIRS", 5)
+        for name in ("neardup.jobs.dedup", "neardup.jobs.cluster"):
+            monkeypatch.setattr(sys.modules[name], "BATCH_ROWS", 5)
 
 
 def keys_of(records: Sequence[Record], keep: str) -> list[float] | None:

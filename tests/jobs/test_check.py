@@ -16,7 +16,8 @@ import neardup as nd
 from helpers.html_page import check_harmless
 from neardup import jobs
 from neardup.cli.check import lines_of
-from neardup.jobs.check import COLUMNS, PROBLEMS, CheckOptions, rows_of
+from neardup.jobs.check import MAX_PROBLEMS
+from neardup.jobs.options import CHECK_COLUMNS, CheckOptions, check_rows
 
 SHARED = "the old lighthouse keeper climbed the narrow stairs every evening to light the lamp"
 ESSAYS = {
@@ -145,14 +146,14 @@ def test_blank_authors_are_not_one_author(tmp_path: Path) -> None:
 def test_the_table(tmp_path: Path, essays: str, ending: str) -> None:
     out = tmp_path / f"table.{ending}"
     found = jobs.check([essays], CheckOptions(out=out))
-    expected = [row for each in found.copying.findings for row in rows_of(each)]
+    expected = [row for each in found.copying.findings for row in check_rows(each)]
     assert [row["source"] for row in expected] == ["second", "first", None]
     assert found.files == [str(out)]
     if ending == "parquet":
         table = pq.read_table(out)
         assert table.to_pylist() == expected
         kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-        assert table.schema == pa.schema([(x, kinds[kind]) for x, kind in COLUMNS.items()])
+        assert table.schema == pa.schema([(x, kinds[kind]) for x, kind in CHECK_COLUMNS.items()])
     elif ending == "jsonl":
         assert [json.loads(line) for line in out.read_text().splitlines()] == expected
     else:
@@ -165,12 +166,12 @@ def test_the_table(tmp_path: Path, essays: str, ending: str) -> None:
 
 
 def test_the_columns_of_the_table(essays: str) -> None:
-    assert list(COLUMNS) == [
+    assert list(CHECK_COLUMNS) == [
         *("id", "share", "unquoted", "largest"),
         *("source", "source_share", "source_own_share", "words", "longest", "similarity"),
     ]
     first = jobs.check([essays]).copying.findings[0]
-    (row,) = rows_of(first)
+    (row,) = check_rows(first)
     (source,) = first.sources
     assert row["share"] == first.figures.share == row["source_share"] == source.share
     assert (row["words"], row["longest"]) == (14, 14)
@@ -338,8 +339,8 @@ def test_what_a_collection_has_under_the_same_id_is_told(
         ids = "'first', 'second', 'third'"
         assert sources(found)["third"] == ["other"]
     assert notes == [
-        "3 documents of --against have the id and the text of the one they are compared with and "
-        f"were taken for it: {ids}"
+        "3 documents of --against with the id and the text of an input count as that input, "
+        f"not as a source: {ids}"
     ]
     assert "3 texts checked against have the id and the text" in html.read_text("utf-8")
 
@@ -372,25 +373,26 @@ def test_inputs_without_the_author_column_are_told(tmp_path: Path, essays: str) 
     jobs.check([signed, essays], replace(options, against=(old,)))
     # The ids are there twice as well.
     assert [note for note in notes if "author" in note] == [
-        f"no column 'author' in 2 inputs, whose texts count as those of others: {essays}, {old}"
+        "no column 'author' in 2 inputs, whose texts count as those of other authors: "
+        f"{essays}, {old}"
     ]
 
 
 @pytest.mark.parametrize("anonymise", [False, True])
 def test_what_could_not_be_read_is_listed(tmp_path: Path, essays: str, anonymise: bool) -> None:
     bad = tmp_path / "wang.jsonl"
-    bad.write_text('{"id": "x"}\n' * (PROBLEMS + 5))
+    bad.write_text('{"id": "x"}\n' * (MAX_PROBLEMS + 5))
     html = tmp_path / "report.html"
     found = jobs.check(
         [essays, str(bad)], CheckOptions(html=html, lang="en", anonymise=anonymise)
     ).as_dict()
-    assert (found["unreadable"], len(found["problems"])) == (PROBLEMS + 5, PROBLEMS)
+    assert (found["unreadable"], len(found["problems"])) == (MAX_PROBLEMS + 5, MAX_PROBLEMS)
     name = "file 2" if anonymise else str(bad)
     reason = "no column 'text' (there is 'id')"
     assert found["problems"][1] == {"source": name, "line": 2, "reason": reason}
     page = html.read_text("utf-8")
     assert "Unreadable records" in page
-    assert f"Showing {PROBLEMS} of {PROBLEMS + 5}." in page
+    assert f"Showing {MAX_PROBLEMS} of {MAX_PROBLEMS + 5}." in page
     assert name in page
     assert ("wang" in page) != anonymise
 
@@ -414,8 +416,8 @@ def test_nothing_to_compare_is_told(tmp_path: Path, essays: str) -> None:
     assert told([one]) == [
         "there is only one document, and nothing to compare it with; name texts with --against"
     ]
-    assert told([one], empty) == ["--against has no text: nothing was compared"]
-    assert told([empty]) == ["the inputs have no document: nothing was checked"]
+    assert told([one], empty) == ["--against has no documents; nothing was compared"]
+    assert told([empty]) == ["the inputs have no documents; nothing was checked"]
     assert told([one], essays) == told([essays]) == []
 
 

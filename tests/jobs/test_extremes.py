@@ -12,7 +12,7 @@ import pytest
 from helpers import corpora
 from helpers.job_inputs import GOOD, JOBS, OTHER, TEXT, line, names, write
 from neardup import jobs
-from neardup.jobs import forecast
+from neardup.jobs import sample
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -61,14 +61,14 @@ def test_everything_is_near_the_reference(tmp_path: Path) -> None:
 def test_comparing_all_of_many_is_warned_of(
     tmp_path: Path, job: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forecast, "MANY", 2)
+    monkeypatch.setattr(sample, "MANY_RECORDS", 2)
     source, out = write(tmp_path / "in.jsonl", *GOOD), tmp_path / "out.jsonl"
-    with pytest.warns(UserWarning, match="each of 3 records is compared with every other"):
+    with pytest.warns(UserWarning, match="all pairs of 3 records are compared"):
         job([str(source)], out, jobs.Options(recall=1))
     # Warnings are errors here.
     job([str(source)], out, jobs.Options(recall=0.999))
     job([str(source)], out, jobs.Options(radius=3, recall=1))
-    monkeypatch.setattr(forecast, "MANY", 3)
+    monkeypatch.setattr(sample, "MANY_RECORDS", 3)
     job([str(source)], out, jobs.Options(recall=1))
 
 

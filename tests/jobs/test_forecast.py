@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from neardup import jobs
-from neardup.jobs import forecast
+from neardup.jobs import sample
 
 RECORDS = 1500
 
@@ -18,8 +18,8 @@ RECORDS = 1500
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Texts of common words, as few as a test can wait for."""
-    monkeypatch.setattr(forecast, "WORTH_A_LOOK", 1000)
-    monkeypatch.setattr(forecast, "LOOKED_AT", 500)
+    monkeypatch.setattr(sample, "MIN_RECORDS", 1000)
+    monkeypatch.setattr(sample, "FORECAST_RECORDS", 500)
     random = np.random.default_rng(3)
     weights = 1 / np.arange(1, 2001)
     words = random.choice(2000, (RECORDS, 40), p=weights / weights.sum())
@@ -42,16 +42,16 @@ def test_nothing_is_said_of_the_defaults(source: str) -> None:
 
 def test_a_low_similarity(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert warnings_of(source, similarity=0.7) == []
-    monkeypatch.setattr(forecast, "MOST_IN_VAIN", 20_000)
+    monkeypatch.setattr(sample, "MAX_REJECTED", 20_000)
     (said,) = warnings_of(source, similarity=0.7)
     assert said.startswith("similarity 0.7 is low for 1,500 records like these: about ")
-    assert said.endswith("a higher --similarity, or --recall 0.9, has fewer")
+    assert said.endswith("a higher --similarity, or --recall 0.9, compares fewer")
     assert warnings_of(source, similarity=0.95) == []
 
 
 def test_pairs_that_count_are_not_in_vain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forecast, "WORTH_A_LOOK", 1000)
-    monkeypatch.setattr(forecast, "MOST_IN_VAIN", 100)
+    monkeypatch.setattr(sample, "MIN_RECORDS", 1000)
+    monkeypatch.setattr(sample, "MAX_REJECTED", 100)
     template = "the order of this customer was sent and will be there in some days with number "
     path = tmp_path / "in.jsonl"
     lines = (json.dumps({"text": f"{template}{at}"}) + "\n" for at in range(1500))
@@ -62,7 +62,7 @@ def test_pairs_that_count_are_not_in_vain(tmp_path: Path, monkeypatch: pytest.Mo
 def test_only_pairs_with_the_reference_are_foreseen(
     source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forecast, "MOST_IN_VAIN", 500)
+    monkeypatch.setattr(sample, "MAX_REJECTED", 500)
 
     def foreseen(**asked: Any) -> int:
         (said,) = warnings_of(source, similarity=0.78, **asked)
@@ -82,15 +82,15 @@ def test_only_pairs_with_the_reference_are_foreseen(
 
 
 def test_recall_one(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forecast, "MANY", 1000)
+    monkeypatch.setattr(sample, "MANY_RECORDS", 1000)
     (said,) = warnings_of(source, recall=1.0)
-    assert said.startswith("recall is 1, so each of 1,500 records is compared with every other")
+    assert said.startswith("recall is 1, so all pairs of 1,500 records are compared")
     assert "--recall 0.999" in said
 
 
 def test_a_wide_radius(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert warnings_of(source, radius=30) == []
-    monkeypatch.setattr(forecast, "LONG", 0.0)
+    monkeypatch.setattr(sample, "LONG_SECONDS", 0.0)
     (said,) = warnings_of(source, radius=30)
     assert said.startswith("radius 30 with 1,500 records takes about ")
     assert said.endswith("a smaller --radius, or --recall 0.99, takes less")

@@ -19,7 +19,7 @@ from helpers import corpora, httpx_captures
 from helpers.job_inputs import GOOD, JOBS, Stopper, interrupt, line, names, write
 from neardup import jobs
 from neardup.files.reading import Reading
-from neardup.jobs import job as job_module
+from neardup.jobs import read
 
 
 @pytest.mark.parametrize("job", JOBS)
@@ -52,7 +52,7 @@ def test_a_job_goes_on_from_where_it_was_stopped(
     assert names(tmp_path) == ["in.jsonl", "plain.jsonl", *(["work"] if is_begun else [])]
     if stage == "comparing":
         # What was read is not read again.
-        monkeypatch.setattr(job_module, "Spool", None)
+        monkeypatch.setattr(read, "spooling", None)
     job([str(corpus)], out, jobs.Options(work_dir=work, resume=True, keep="best:n"))
     assert out.read_bytes() == plain.read_bytes()
     assert names(tmp_path) == ["in.jsonl", "out.jsonl", "plain.jsonl"]
@@ -245,7 +245,7 @@ def test_resuming_from_junk(tmp_path: Path, corpus: Path, junk: bytes) -> None:
 
 def test_resume_needs_a_folder_and_files(tmp_path: Path, corpus: Path) -> None:
     out = tmp_path / "out.jsonl"
-    with pytest.raises(ValueError, match="resume needs a work_dir"):
+    with pytest.raises(ValueError, match="resume needs the work_dir of the earlier run"):
         jobs.dedup([str(corpus)], out, jobs.Options(resume=True))
     options = jobs.Options(resume=True, work_dir=tmp_path / "w")
     with pytest.raises(ValueError, match="standard input cannot be read again"):
@@ -274,13 +274,13 @@ def test_two_jobs_in_one_work_folder(tmp_path: Path, corpus: Path) -> None:
     refused: list[str] = []
 
     def second() -> None:
-        with pytest.raises(ValueError, match="another job is at work here") as caught:
+        with pytest.raises(ValueError, match="another job uses this folder") as caught:
             jobs.cluster([str(corpus)], tmp_path / "other.csv", options)
         refused.append(str(caught.value))
 
     jobs.dedup([str(corpus)], out, replace(options, progress=Stopper("comparing", second)))
     assert refused == [
-        f"{work}: another job is at work here; wait for it, or name another work_dir"
+        f"{work}: another job uses this folder; wait for it, or name another work_dir"
     ]
     assert names(tmp_path) == ["in.jsonl", "out.jsonl"]
     # The lock of a killed process is none.
@@ -293,7 +293,7 @@ def test_two_jobs_in_one_work_folder(tmp_path: Path, corpus: Path) -> None:
 def test_a_work_folder_with_other_files_is_left_alone(tmp_path: Path, corpus: Path) -> None:
     mine = write(tmp_path / "notes.txt", b"mine")
     out = tmp_path / "out.jsonl"
-    with pytest.raises(ValueError, match=r"holds 'in\.jsonl', which is not of a stopped job"):
+    with pytest.raises(ValueError, match=r"contains 'in\.jsonl', which no job has written"):
         jobs.dedup([str(corpus)], out, jobs.Options(work_dir=tmp_path))
     assert mine.read_bytes() == b"mine"
     work = tmp_path / "work"

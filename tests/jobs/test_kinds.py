@@ -265,7 +265,7 @@ def test_a_stopped_run_goes_on(tmp_path: Path, capture: Path) -> None:
     assert (work / "facts.arrow").exists()
     again = options(kinds=tmp_path / "k2.jsonl", work_dir=work, resume=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("neardup.jobs.job.Job._read_all", stop)
+        patch.setattr("neardup.jobs.read.spool_files", stop)
         jobs.cluster([str(capture)], tmp_path / "again.jsonl", again)
     assert (tmp_path / "again.jsonl").read_bytes() == once.read_bytes()
     assert (tmp_path / "k2.jsonl").read_bytes() == (tmp_path / "k1.jsonl").read_bytes()
@@ -338,7 +338,7 @@ def test_memory_stays_small() -> None:
                 kinds=folder / "kinds.csv")
             # What is in memory of a batch is no matter here.
             neardup.http.captures.reader.BATCH_BYTES = 1 << 19
-            neardup.jobs.cluster.__globals__["BATCH"] = 1 << 12
+            neardup.jobs.cluster.__globals__["BATCH_ROWS"] = 1 << 12
             jobs.cluster([make(folder / "few.jsonl", 10_000)], folder / "few.csv", asked)
             before = peak()
             found = jobs.cluster([make(folder / "many.jsonl", 100_000)], folder / "many.csv", asked)

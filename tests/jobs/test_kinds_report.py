@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -22,9 +22,10 @@ from neardup.files.reading import Reading
 from neardup.http.columns import ResponseColumns
 from neardup.http.kinds import Kinds, kinds_of_clusters
 from neardup.http.labels import Labels
-from neardup.jobs import kinds_report as module
-from neardup.jobs.kinds_report import chosen, sampled_of, spread, write_kinds_report
+from neardup.jobs import report as module
+from neardup.jobs.job import FoundClusters
 from neardup.jobs.options import Summary
+from neardup.jobs.report import choose_kinds, choose_sampled, spread_evenly, write_report
 from neardup.near.keep import Keep
 from neardup.near.matches import Clusters
 from neardup.text.recipe import Recipe
@@ -87,6 +88,7 @@ def job_for(path: Path, **changed: Any) -> Any:
     summary = Summary("cluster", recipe="neardup2 http")
     summary.similarity, summary.plan = 0.85, {"method": "all-pairs"}
     job = SimpleNamespace(
+        name="cluster",
         options=SimpleNamespace(report=path, report_clusters=None, lang="en", progress=progress),
         summary=summary,
         viewing=None,
@@ -124,7 +126,8 @@ def written(path: Path, rows: Any = ROWS, labels: Any = LABELS, **changed: Any) 
     corpus: Any = of.corpus
     if "unreadable" in changed:
         corpus = replace(corpus, unreadable=changed.pop("unreadable"))
-    write_kinds_report(job_for(path, **changed), corpus, of, found, removed)
+    clusters = FoundClusters(cast(Any, None), found, removed)
+    write_report(job_for(path, **changed), corpus, clusters, of)
     return path.read_text(encoding="utf-8")
 
 
@@ -184,8 +187,8 @@ def test_nothing_read_is_a_page_too(tmp_path: Path) -> None:
 
 
 def test_more_kinds_than_a_page_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KINDS", 6)
-    monkeypatch.setattr(module, "ALONE", 0.35)
+    monkeypatch.setattr(module, "MAX_KINDS", 6)
+    monkeypatch.setattr(module, "ALONE_SHARE", 0.35)
     rows = [(f"h{at}", 200, f"t{at}", "s") for at in range(30)]
     # Ten kinds of two responses, and ten alone.
     labels = [at - at % 2 if at < 20 else at for at in range(30)]
@@ -207,7 +210,8 @@ def test_many_responses_take_little_time(tmp_path: Path) -> None:
     corpus: Any = responses(rows, batch=5000)
     of = kinds_of_clusters(corpus, found, removed, Labels.load())
     started = time.process_time()
-    write_kinds_report(job_for(tmp_path / "kinds.html"), corpus, of, found, removed)
+    job = job_for(tmp_path / "kinds.html")
+    write_report(job, corpus, FoundClusters(cast(Any, None), found, removed), of)
     assert time.process_time() - started < 10
 
 
@@ -224,7 +228,7 @@ def test_many_responses_take_little_time(tmp_path: Path) -> None:
     ],
 )
 def test_which_kinds_are_shown(sizes: list[int], most: int, expected: list[int]) -> None:
-    assert chosen(np.array(sizes), most).tolist() == expected
+    assert choose_kinds(np.array(sizes), most).tolist() == expected
 
 
 def test_the_number_of_kinds_can_be_asked_for(tmp_path: Path) -> None:
@@ -238,15 +242,15 @@ def test_the_number_of_kinds_can_be_asked_for(tmp_path: Path) -> None:
 
 
 def test_samples_are_of_the_largest_and_of_some_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SAMPLES", 2)
-    monkeypatch.setattr(module, "ALONE_SAMPLES", 2)
-    assert sampled_of(np.array([9, 8, 7, 1, 1, 1])).tolist() == [0, 1, 3, 5]
+    monkeypatch.setattr(module, "SAMPLED_KINDS", 2)
+    monkeypatch.setattr(module, "SAMPLED_ALONE", 2)
+    assert choose_sampled(np.array([9, 8, 7, 1, 1, 1])).tolist() == [0, 1, 3, 5]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 6, 7, 100])
 @pytest.mark.parametrize("most", [1, 2, 6])
 def test_spread(count: int, most: int) -> None:
-    found = spread(count, most).tolist()
+    found = spread_evenly(count, most).tolist()
     assert len(set(found)) == len(found) == min(count, most)
     assert all(0 <= at < count for at in found)
     assert found[:1] == ([0] if count else [])

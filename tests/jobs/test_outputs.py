@@ -12,14 +12,14 @@ import pytest
 
 from helpers.job_inputs import GOOD, JOBS, names, write
 from neardup import jobs
-from neardup.jobs import job as job_module
+from neardup.jobs import read
 
 
 @pytest.mark.parametrize("job", JOBS)
 def test_outputs_that_cannot_be_are_refused_at_once(
     tmp_path: Path, corpus: Path, job: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_module, "Spool", None)  # no work is begun
+    monkeypatch.setattr(read, "spooling", None)  # no work is begun
     folder = tmp_path / "folder.jsonl"
     folder.mkdir()
     link = tmp_path / "link.jsonl"
@@ -62,7 +62,7 @@ def test_formats_are_not_mixed(tmp_path: Path, corpus: Path) -> None:
 def test_tables_of_other_columns_are_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_module, "Spool", None)  # no work is begun
+    monkeypatch.setattr(read, "spooling", None)  # no work is begun
     first, second = (write(tmp_path / f"{n}.csv", f"text,{n}\nx,1\n".encode()) for n in "ab")
     with pytest.raises(jobs.RefusedError, match=r"its columns \('text', 'b'\) are not those of"):
         jobs.dedup([str(first), str(second)], tmp_path / "out.csv")

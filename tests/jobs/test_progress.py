@@ -54,7 +54,7 @@ def test_what_was_removed_is_counted_too(corpus: Path, tmp_path: Path) -> None:
     heard = Heard()
     options = jobs.Options(progress=heard, removed=tmp_path / "removed.jsonl")
     found = jobs.dedup([str(corpus)], tmp_path / "out.jsonl", options)
-    assert heard.stages[-1] == ("writing what was removed", found.removed, "records")
+    assert heard.stages[-1] == ("writing removed records", found.removed, "records")
     assert heard.done[-1] == found.removed
 
 

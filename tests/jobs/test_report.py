@@ -13,7 +13,7 @@ import neardup as nd
 from helpers.job_inputs import GOOD, JOBS, OTHER, TEXT, line, write
 from neardup import jobs
 from neardup.jobs import report as reporting
-from neardup.jobs import threshold_sample
+from neardup.jobs import sample
 from neardup.jobs.report import fold_of
 from neardup.near.matches import MIN_SIDE_SHARE, PAIRS_PER_STEP, PairSample, sample_order
 from neardup.near.question import check_question
@@ -127,8 +127,8 @@ def test_the_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_many_records_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threshold_sample, "EACH", 20)
-    monkeypatch.setattr(threshold_sample, "MOST", 100)
+    monkeypatch.setattr(sample, "ALL_PAIRS_RECORDS", 20)
+    monkeypatch.setattr(sample, "JOIN_RECORDS", 100)
     random = np.random.default_rng(5)
     texts = (" ".join(f"w{w}" for w in random.choice(900, 30)) for _ in range(200))
     source = write(tmp_path / "in.jsonl", *(line(text=text) for text in texts))
@@ -146,9 +146,9 @@ def test_a_small_reference_is_drawn_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any]
 ) -> None:
     """A look at some records shows no pair among the inputs."""
-    monkeypatch.setattr(threshold_sample, "EACH", 20)
-    monkeypatch.setattr(threshold_sample, "MOST", 100)
-    monkeypatch.setattr(threshold_sample, "CODES", 20)
+    monkeypatch.setattr(sample, "ALL_PAIRS_RECORDS", 20)
+    monkeypatch.setattr(sample, "JOIN_RECORDS", 100)
+    monkeypatch.setattr(sample, "FINGERPRINTS", 20)
     random = np.random.default_rng(5)
     texts = [" ".join(f"w{w}" for w in random.choice(900, 30)) for _ in range(200)]
     source = write(
@@ -158,11 +158,11 @@ def test_a_small_reference_is_drawn_from(
     against = write(tmp_path / "old.jsonl", line(id="old", text="z1 z2 z3 z4 z5 z6 z7 z8 z9"))
     looks: list[Any] = []
 
-    def look(*given: Any) -> Any:
-        looks.append(threshold_sample.wider_look(*given))
+    def look(*given: Any, **named: Any) -> Any:
+        looks.append(sample.sample_threshold(*given, **named))
         return looks[-1]
 
-    monkeypatch.setattr(reporting, "wider_look", look)
+    monkeypatch.setattr(reporting, "sample_threshold", look)
     page_of(jobs.dedup, source, against=(str(against),), **asked)
     # Nothing is like the one record of the reference, and the inputs are not compared.
     (found,) = looks

@@ -83,7 +83,7 @@ def test_other_views_are_not_compared(
 ) -> None:
     seen = collected(tmp_path / "c.neardup", capture, recipe)
     options = jobs.Options(recipe=HTTP, reading=Reading(viewing=HTTP.viewing()), against=[seen])
-    with pytest.raises(jobs.RefusedError, match=f"c.neardup: is a collection of other.*{message}"):
+    with pytest.raises(jobs.RefusedError, match=f"c.neardup: has other views.*{message}"):
         jobs.dedup([str(capture)], tmp_path / "out.jsonl", options)
     assert not (tmp_path / "out.jsonl").exists()
     # The other way round.
@@ -91,7 +91,7 @@ def test_other_views_are_not_compared(
     options = jobs.Options(
         recipe=recipe, reading=Reading(viewing=recipe.viewing()), against=[first]
     )
-    with pytest.raises(jobs.RefusedError, match="it alone has the"):
+    with pytest.raises(jobs.RefusedError, match="only it has the"):
         jobs.dedup([str(capture)], tmp_path / "out.jsonl", options)
 
 
@@ -114,8 +114,8 @@ def test_texts_and_responses_are_not_compared(tmp_path: Path, capture: Path) -> 
     prose.write_text(json.dumps({"id": "p", "text": "the willow flowers, and not a day"}))
     viewing = Reading(viewing=HTTP.viewing())
     out = tmp_path / "out.jsonl"
-    of_texts = "t.neardup: is a collection of texts, made with neardup"
-    of_responses = "r.neardup: is a collection of HTTP responses, and the inputs are texts"
+    of_texts = "t.neardup: a collection of texts \\(neardup"
+    of_responses = "r.neardup: a collection of HTTP responses, and the inputs are texts"
     with pytest.raises(jobs.RefusedError, match=of_texts):
         jobs.dedup([str(capture)], out, jobs.Options(reading=viewing, against=[texts]))
     with pytest.raises(jobs.RefusedError, match=of_responses):
@@ -129,7 +129,7 @@ def test_texts_and_responses_are_not_compared(tmp_path: Path, capture: Path) -> 
 @pytest.mark.parametrize(
     ("recipe", "message"),
     [
-        (without("dates"), "masked in another way: it lacks the masks dates"),
+        (without("dates"), "with other masks: it lacks the masks dates"),
         (Recipe.preset("http-structure"), "without their texts: it has status, tags, keys, body"),
     ],
 )
@@ -274,8 +274,8 @@ def test_a_killed_job_goes_on(tmp_path: Path, capture: Path) -> None:
     assert (work / "state.json").exists()
     assert not out.exists()
     never = (
-        "from neardup.jobs.job import Job; from neardup.cli import main\n"
-        "Job._read_all = None\n"
+        "from neardup.jobs import read; from neardup.cli import main\n"
+        "read.spool_files = None\n"
         "main()"
     )
     command = [sys.executable, "-c", never, *map(str, arguments), "--resume"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,7 @@ from hypothesis import strategies as st
 
 from helpers import corpora
 from neardup import jobs
-from neardup.jobs import sorter
-from neardup.jobs.sorter import Sorter
+from neardup.jobs.pairs import PairSorter
 from neardup.near.matches import Pairs
 
 
@@ -50,8 +50,8 @@ def test_as_if_all_were_sorted_at_once(
 ) -> None:
     folder: Path = tmp_path_factory.mktemp("work")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sorter, "MOST", most)
-        made = Sorter(folder, rows)
+        patch.setattr(sys.modules["neardup.jobs.pairs"], "SORTED_PAIRS", most)
+        made = PairSorter(folder, rows)
         for part in parts:
             made.add(found(sorted(part, key=hash), judged=judged))
         every = sorted(row for part in parts for row in part)
@@ -60,19 +60,19 @@ def test_as_if_all_were_sorted_at_once(
 
 
 def test_large_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorter, "MOST", 2)
+    monkeypatch.setattr(sys.modules["neardup.jobs.pairs"], "SORTED_PAIRS", 2)
     # Left by a run that was stopped: the pairs of this one take its place.
     (tmp_path / "pairs.bin").write_bytes(b"\1" * 240)
     top = 4_294_967_293
-    made = Sorter(tmp_path, top + 1)
+    made = PairSorter(tmp_path, top + 1)
     rows = [(top - 1, top), (0, top), (top - 2, top - 1), (5, 6), (0, 1)]
     made.add(found(rows, judged=True))
     assert listed(list(made.pairs())) == listed([found(sorted(rows), judged=True)])
 
 
 def test_a_hub_is_one_range(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sorter, "MOST", 4)
-    made = Sorter(tmp_path, 100)
+    monkeypatch.setattr(sys.modules["neardup.jobs.pairs"], "SORTED_PAIRS", 4)
+    made = PairSorter(tmp_path, 100)
     rows = [(3, at) for at in range(99, 3, -1)]
     made.add(found(rows, judged=False))
     assert listed(list(made.pairs())) == listed([found(sorted(rows), judged=False)])
@@ -86,7 +86,7 @@ def test_a_job_writes_pairs_in_the_order_of_records(asked: dict[str, Any], tmp_p
     written = []
     for most in (1 << 21, 5):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sorter, "MOST", most)
+            patch.setattr(sys.modules["neardup.jobs.pairs"], "SORTED_PAIRS", most)
             jobs.pairs([str(path)], tmp_path / "out.jsonl", jobs.Options(**asked))
         written.append((tmp_path / "out.jsonl").read_bytes())
     assert written[0] == written[1]

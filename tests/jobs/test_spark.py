@@ -253,7 +253,7 @@ def test_many_alike_under_few_keys(tmp_path: Path) -> None:
     "limits",
     [
         # Files beyond those that stay open.
-        {"jobs.spool.MOST_OPEN": 1, "jobs.job.MOST_OPEN": 1},
+        {"jobs.spool.MAX_OPEN_FILES": 1, "jobs.read.MAX_OPEN_FILES": 1},
         # Tables that go by a file.
         {
             "engines.spark.transfer.MOST_IN_PLAN": 100,
@@ -370,7 +370,7 @@ def test_resumed(tmp_path: Path) -> None:
         jobs.dedup([str(path)], out, jobs.Options(engine="spark", work_dir=work, progress=Stop()))
     assert not out.exists()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("neardup.jobs.job.Job._read_all", lambda *_: pytest.fail("read again"))
+        patch.setattr("neardup.jobs.read.spool_files", lambda *_: pytest.fail("read again"))
         jobs.dedup([str(path)], out, jobs.Options(engine="spark", work_dir=work, resume=True))
     assert out.read_bytes() == (tmp_path / "plain.jsonl").read_bytes()
     assert not work.exists()
@@ -416,9 +416,9 @@ def test_texts_too_long_to_be_sent_are_judged_by_the_driver(
 def test_the_file_of_a_large_table_is_one_of_the_work_folder() -> None:
     """What a killed job leaves is tidied up by names."""
     from neardup.engines.spark.transfer import SHIPPED
-    from neardup.jobs.work_folder import OWN
+    from neardup.jobs.work_folder import KNOWN_FILES
 
-    assert SHIPPED in OWN
+    assert SHIPPED in KNOWN_FILES
 
 
 @pytest.mark.parametrize("bucket", [8, 100])

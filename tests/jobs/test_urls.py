@@ -74,8 +74,8 @@ def test_resuming_with_a_url_reads_it_again(tmp_path: Path, kind: str) -> None:
     jobs.dedup([str(source)], plain)
     assert content(out) == content(plain)
     assert told == [
-        f"{source.as_uri()}: nothing tells whether it is what the earlier run has read; all inputs "
-        "are read again"
+        f"{source.as_uri()}: it is unknown whether this input has changed since the earlier run; "
+        "all inputs are read again"
     ]
 
 

@@ -81,7 +81,7 @@ def test_only_folders_of_jobs_of_this_machine_are_removed(tmp_path: Path) -> Non
             write(tmp_path / f".neardup-{name}" / file, data)
     (tmp_path / "not-hidden").mkdir()
     write(tmp_path / "not-hidden" / "lock", host)
-    work_folder.tidy(tmp_path)
+    work_folder.remove_leftovers(tmp_path)
     assert names(tmp_path) == [
         ".neardup-of-another-machine",
         ".neardup-with-something-else",
@@ -97,7 +97,7 @@ def test_halves_of_files_are_removed_when_they_are_old_and_nobody_writes_them(
     from neardup.files import writing
 
     old, new = write(tmp_path / ".neardup-old"), write(tmp_path / ".neardup-new")
-    long_ago = time.time() - work_folder.OLD - 1
+    long_ago = time.time() - work_folder.LEFTOVER_SECONDS - 1
     os.utime(old, (long_ago, long_ago))
     with writing.together():
         with writing.open_rows(tmp_path / "out.csv", {"n": int}):
@@ -105,7 +105,7 @@ def test_halves_of_files_are_removed_when_they_are_old_and_nobody_writes_them(
         # Complete, and it waits for the others.
         (waiting,) = (path for path in tmp_path.iterdir() if path not in (old, new))
         os.utime(waiting, (long_ago, long_ago))
-        work_folder.tidy(tmp_path)
+        work_folder.remove_leftovers(tmp_path)
         assert waiting.exists()
     assert names(tmp_path) == [".neardup-new", "out.csv"]
 
@@ -125,25 +125,25 @@ def test_a_lock_file_that_is_unlinked_before_it_is_locked_is_none(
 
     monkeypatch.setattr("fcntl.flock", late)
     with lock.open("ab") as file:
-        assert not work_folder.is_locked(file, lock)
+        assert not work_folder.try_lock(file, lock)
     with lock.open("ab") as file:
-        assert work_folder.is_locked(file, lock)
+        assert work_folder.try_lock(file, lock)
         # Another file of that name is not the one that is locked.
         lock.unlink()
         lock.touch()
-        assert not work_folder.is_locked(file, lock)
+        assert not work_folder.try_lock(file, lock)
 
 
 def test_a_folder_that_is_taken_away_while_it_is_made_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    locked, times = work_folder.is_locked, iter([False, False])
+    locked, times = work_folder.try_lock, iter([False, False])
     monkeypatch.setattr(
-        work_folder, "is_locked", lambda *x: next(times, None) is None and locked(*x)
+        work_folder, "try_lock", lambda *x: next(times, None) is None and locked(*x)
     )
-    with work_folder.unnamed(tmp_path) as folder:
+    with work_folder.temporary_folder(tmp_path) as folder:
         assert (folder / "lock").read_bytes() == work_folder._host()
         monkeypatch.undo()
-        work_folder.tidy(tmp_path)
+        work_folder.remove_leftovers(tmp_path)
         assert folder.exists()
     assert not folder.exists()

@@ -162,7 +162,7 @@ def command(
     from neardup.cli.captures import choose
     from neardup.cli.console import ProgressBar
     from neardup.cli.inputs import InputNotes, reading_of
-    from neardup.jobs.check import THRESHOLD
+    from neardup.jobs.options import THRESHOLD
 
     pages = None if html is None else Path(html)
     options.check_printed(as_json, out=out, html=pages)

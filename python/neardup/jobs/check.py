@@ -1,339 +1,141 @@
-"""The column of authors: whether there is one, and which inputs lack it."""
+"""neardup check: documents compared for copying, written as a table and as pages."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup._util.numbers import as_float, is_real
 from neardup.files import reading as sources
+from neardup.files import writing
 from neardup.files.reading.batch import Reading
 from neardup.files.reading.document import STDIN
 from neardup.files.reading.records import DEFAULT_ID, columns_of
 from neardup.jobs import reference
 from neardup.jobs.captures import reading_with_views
+from neardup.jobs.job import check_language
 from neardup.jobs.options import (
+    CHECK_COLUMNS,
+    Checked,
+    CheckOptions,
     NothingReadError,
-    Progress,
-    RefusedError,
-    Silent,
     UnreadableError,
+    check_rows,
     peak_memory,
     refuse_bad_options,
 )
 from neardup.text.views import view_prose
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from neardup.collection import Collection, Stored
-    from neardup.copying.findings import Copying, Finding
+    from neardup.copying.findings import Copying
     from neardup.files.reading import Unreadable
 
-
+# The recipe for captures: only text that people read is compared.
+CAPTURE_RECIPE = "http-text"
+PAGE_ENDINGS = (".html", ".htm")
 # Names in a note.
-AUTHORS_SHOWN = 3
-# Documents of a collection that are looked at: an author is in all of them or in none.
-SAMPLE = 1000
-
-
-class Authors:
-    """Sees who has an author.
-
-    column  of the author; None: nobody asks
-    """
-
-    def __init__(self, column: str | None, reading: Reading) -> None:
-        self._column = column
-        self._reading = reading
-        # Those that gave documents, and whether one of these has an author.
-        self._seen: dict[str, bool] = {}
-
-    def see(self, name: str, authors: Iterable[object]) -> None:
-        """The authors of some documents of an input, None where there is none."""
-        found = [author is not None for author in authors]
-        if self._column is not None and found:
-            self._seen[name] = self._seen.get(name, False) or any(found)
-
-    def see_stored(self, name: str, documents: Iterator[Any]) -> None:
-        """The documents of a collection."""
-        if self._column is not None:
-            some = islice(documents, SAMPLE)
-            self.see(name, (found.metadata.get(self._column) for found in some))
-
-    def check(self) -> None:
-        """Refuses a column that nothing has of all that was seen."""
-        if not self._seen or any(self._seen.values()):
-            return
-        there = self._columns()
-        told = "the inputs have no columns" if there is None else f"there is {columns_of(there)}"
-        raise NothingReadError(
-            f"no column {self._column!r} ({told}), which --author-column names; nothing was written"
-        )
-
-    def lacking(self) -> str | None:
-        """A sentence on the inputs without authors, if there are some."""
-        names = [sources.name_of(name) for name, has in self._seen.items() if not has]
-        if not names:
-            return None
-        shown = ", ".join(names[:AUTHORS_SHOWN]) + (", …" if len(names) > AUTHORS_SHOWN else "")
-        inputs = "1 input" if len(names) == 1 else f"{len(names):,} inputs"
-        return (
-            f"no column {self._column!r} in {inputs}, whose texts count as those of others: {shown}"
-        )
-
-    def _columns(self) -> Sequence[str] | None:
-        """The columns of the first record, None if the inputs are no records."""
-        name = next(iter(self._seen))
-        if name == STDIN:
-            # It has been read.
-            return None
-        reading = replace(self._reading, others=True, key_column=None)
-        for batch in sources.read_batches(name, reading, lambda _: None):
-            if batch.others is None:
-                return None
-            taken = (reading.id_column or DEFAULT_ID, *reading.text_columns)
-            return [*taken, *batch.others[0]]
-        return None
-
-
-# Documents checked for copying: read, compared, and written down as pages and a table.
-
-THRESHOLD = 0.3
-# Of responses, what nobody reads is not copied.
-PROSE = "http-text"
-PAGE = (".html", ".htm")
-# Names in a note.
-SHOWN = 3
-# Of what could not be read so much is listed.
-PROBLEMS = 50
-# A row for each document and source; a document without sources has one row, without a source.
-COLUMNS: Mapping[str, type] = {
-    "id": str,
-    "share": float,
-    "unquoted": float,
-    "largest": float,
-    "source": str,
-    "source_share": float,
-    "source_own_share": float,
-    "words": int,
-    "longest": int,
-    "similarity": float,
-}
-
-
-@dataclass(frozen=True)
-class CheckOptions:
-    """What a check is asked to do.
-
-    against     files or collections to compare with [default: the inputs with each other]
-    threshold   the share from which a document is counted and marked
-    rules       what does not count, by name, as `neardup.copying.check.check_rules` takes it
-    template    text files: what documents share with them does not count
-    author_column  the column of the author: what authors share with their own texts does not count
-    exclude     ids of sources that are left out
-    out         a table to write
-    html        pages to write: a file that ends in .html, or else a folder
-    html_folder  html is a folder, however its name ends
-    lang        the language of the pages: en, zh [default: that of the locale, or English]
-    anonymise   whether documents go by numbers, everywhere but in their texts
-    guard, strict, reading, on_problem, on_note, progress   as for `Options`
-    """
-
-    against: Sequence[str] = ()
-    threshold: float = THRESHOLD
-    rules: Mapping[str, Any] = field(default_factory=dict)
-    template: Sequence[str] = ()
-    author_column: str | None = None
-    exclude: Sequence[str] = ()
-    out: Path | None = None
-    html: Path | None = None
-    html_folder: bool = False
-    lang: str | None = None
-    anonymise: bool = False
-    guard: bool = True
-    strict: bool = False
-    reading: Reading = field(default_factory=Reading)
-    on_problem: Callable[[Unreadable], object] | None = None
-    on_note: Callable[[str], object] | None = None
-    progress: Progress = field(default_factory=Silent)
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What a check found and did.
-
-    reference    documents there were only to compare with
-    unreadable   records that could not be read
-    problems     the first of them; with `anonymise` their files go by numbers
-    above        documents whose share reaches the threshold
-    peak_memory  bytes
-    files        what was written
-    """
-
-    copying: Copying
-    threshold: float
-    reference: int
-    unreadable: int
-    problems: Sequence[Unreadable]
-    above: int
-    seconds: float
-    peak_memory: int
-    files: Sequence[str]
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON: everything but the texts and the places of passages."""
-        from dataclasses import asdict
-
-        return {
-            "documents": len(self.copying.findings),
-            "reference": self.reference,
-            "unreadable": self.unreadable,
-            "problems": [
-                {"source": each.source, "line": each.line, "reason": each.reason}
-                for each in self.problems
-            ],
-            "too_short": self.copying.too_short,
-            "among": self.copying.among,
-            "itself": len(self.copying.itself),
-            "threshold": self.threshold,
-            "above": self.above,
-            "settings": dict(self.copying.settings),
-            "findings": [
-                {
-                    "id": finding.id,
-                    "words": finding.words,
-                    "characters": finding.characters,
-                    **asdict(finding.figures),
-                    "by_characters": asdict(finding.by_characters),
-                    "sources": [
-                        {name: value for name, value in row.items() if name not in _OF_DOCUMENT}
-                        for row in rows_of(finding)
-                        if row["source"] is not None
-                    ],
-                }
-                for finding in self.copying.findings
-            ],
-            "seconds": round(self.seconds, 3),
-            "peak_memory": self.peak_memory,
-            "files": list(self.files),
-        }
-
-
-_OF_DOCUMENT = ("id", "share", "unquoted", "largest")
-
-
-def rows_of(finding: Finding) -> Iterator[dict[str, Any]]:
-    """The rows of a document in the table; see `COLUMNS`."""
-    figures = finding.figures
-    values = (finding.id, figures.share, figures.unquoted, figures.largest)
-    if not finding.sources:
-        empty = [None] * (len(COLUMNS) - len(values))
-        yield dict(zip(COLUMNS, (*values, *empty), strict=True))
-    for each in finding.sources:
-        source = (each.id, each.share, each.own_share, each.words, each.longest, each.similarity)
-        yield dict(zip(COLUMNS, (*values, *source), strict=True))
+MAX_NAMES = 3
+# Names in the settings of a page.
+MAX_LISTED = 10
+# Unreadable records listed in the result.
+MAX_PROBLEMS = 50
+# Documents of a collection that are searched for an author.
+AUTHOR_SAMPLE = 1000
 
 
 def check(inputs: Sequence[str], options: CheckOptions | None = None) -> Checked:
-    """Checks the documents of files for copying, and writes what was asked for."""
+    """Check the documents of files for copying, and write the table and the pages.
+
+    inputs  files, folders, patterns, URLs, or "-" for standard input
+    """
     return _Check(inputs, options or CheckOptions()).run()
 
 
-class _Asked:
-    """A collection as a check asks it: its authors are in a column of the user's choice."""
-
-    def __init__(self, collection: Collection, column: str | None) -> None:
-        self._collection = collection
-        self._column = column
-        self.runs_minimum = collection.runs_minimum
-        # Of responses only what a person reads can be copied.
-        self._is_of_responses = collection.recipe.tokens == "http"
-
-    def documents(self) -> Iterator[tuple[Any, ...]]:
-        return map(self._document, self._collection.documents())
-
-    def sharing(self, runs: Iterable[NDArray[np.uint64]]) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        return ((row, self._document(found)) for row, found in self._collection.sharing(runs))
-
-    def _document(self, found: Stored) -> tuple[Any, ...]:
-        text = found.text or ""
-        if self._is_of_responses:
-            text = view_prose(text)
-        if self._column is None:
-            return found.id, text
-        return found.id, text, found.metadata.get(self._column)
-
-
 class _Check:
+    """One run of a check: read, compare, describe, write."""
+
+    @refuse_bad_options()
     def __init__(self, inputs: Sequence[str], options: CheckOptions) -> None:
         self._options = options
         self._started = time.perf_counter()
         self._unreadable = 0
         self._problems: list[Unreadable] = []
-        self._authors = Authors(options.author_column, options.reading)
         self._reference = 0
-        self._ids: set[str] = set()
-        with refuse_bad_options():
-            _check_share("threshold", options.threshold)
-            for name in inputs:
-                if reference.is_collection(name):
-                    raise RefusedError(
-                        f"{name}: is a collection, and goes behind --against: neardup check INPUT "
-                        f"--against {name}"
-                    )
-            reading = reading_with_views(
-                options.reading, [*inputs, *options.against], PROSE, self._note
-            )
-            reading = replace(reading, threads=options.rules.get("threads"))
-            options = self._options = replace(options, reading=reading)
-            self._inputs = sources.expand(list(inputs), reading, self._note)
-            self._against = reference.expand(list(options.against), reading, self._note)
-            files = [name for name in self._against if not reference.is_collection(name)]
-            sources.check_options([*self._inputs, *files], options.reading)
-            if [*self._inputs, *self._against].count(STDIN) > 1:
-                raise RefusedError("standard input (-) can be read only once")
-            self._check_collections()
-            self._check_outputs()
+        # Ids of `CheckOptions.exclude` that exist.
+        self._excluded: set[str] = set()
+        _check_threshold(options.threshold)
+        for name in inputs:
+            if reference.is_collection(name):
+                raise ValueError(
+                    f"{name}: a collection cannot be checked, only compared with: neardup check "
+                    f"INPUT --against {name}"
+                )
+        reading = reading_with_views(
+            options.reading, [*inputs, *options.against], CAPTURE_RECIPE, self._note
+        )
+        self._reading = replace(
+            reading,
+            threads=options.rules.get("threads"),
+            key_column=options.author_column,
+            keeps=False,
+        )
+        self._authors = _Authors(options.author_column, self._reading)
+        self._inputs = sources.expand(list(inputs), reading, self._note)
+        self._collections: set[str] = set()
+        self._against = list(dict.fromkeys(self._expand(options.against)))
+        files = [name for name in self._against if name not in self._collections]
+        sources.check_options([*self._inputs, *files], reading)
+        if [*self._inputs, *files].count(STDIN) > 1:
+            raise ValueError("standard input (-) can be read only once")
+        self._check_outputs()
+
+    def _expand(self, names: Sequence[str]) -> Iterator[str]:
+        for name in names:
+            if reference.is_collection(name):
+                path = name.rstrip("/")
+                reference.check_prose(path, self._reading.viewing)
+                self._collections.add(path)
+                yield path
+            else:
+                yield from sources.expand([name], self._reading, self._note)
 
     def run(self) -> Checked:
-        found = self._found()
-        if self._options.strict and self._unreadable:
-            raise UnreadableError(f"{self._unreadable:,} unreadable; nothing was written")
-        for id_ in self._options.exclude:
-            if id_ not in self._ids:
-                self._note(f"exclude: there is no document {id_!r} to leave out")
-        if self._options.anonymise:
-            found = self._anonymised(found)
-            self._problems = self._numbered(self._problems)
-        self._tell_itself(found)
-        self._tell_nothing(found)
-        if told := self._authors.lacking():
-            self._note(told)
-        files = self._written(found)
+        options = self._options
+        rules = self._copying_rules()
+        found = self._compare(list(self._read_inputs()), rules)
+        if options.strict and self._unreadable:
+            raise UnreadableError(
+                f"{self._unreadable:,} unreadable; nothing was written, because the job is strict"
+            )
+        if options.anonymise:
+            found = self._anonymise(found)
+        self._note_results(found)
+        files = self._write(found)
         shares = [finding.figures.share for finding in found.findings]
         return Checked(
             copying=found,
-            threshold=self._options.threshold,
+            threshold=options.threshold,
             reference=self._reference,
             unreadable=self._unreadable,
             problems=tuple(self._problems),
-            above=sum(_reaches(share, self._options.threshold) for share in shares),
+            # Shares are sums of floats: 0.3 may be a little less.
+            above=sum(share >= options.threshold - 1e-9 for share in shares),
             seconds=time.perf_counter() - self._started,
             peak_memory=peak_memory(),
             files=files,
         )
 
-    # ---- what is compared ----
+    # ---- read and compare ----
 
-    def _found(self) -> Copying:
-        from neardup.copying.check import check_copying, check_rules
+    def _copying_rules(self) -> dict[str, Any]:
+        """Return the options of `check_copying`; raise RefusedError if one is wrong."""
+        from neardup.copying.check import check_rules
 
         options = self._options
         rules = dict(options.rules)
@@ -342,141 +144,125 @@ class _Check:
         if options.exclude:
             rules["exclude"] = tuple(options.exclude)
         with refuse_bad_options():
-            # Wrong settings are told before anything is read.
             check_rules(**rules)
-        options.progress.stage("reading", None, "documents")
-        documents = list(self._documents(self._inputs))
-        if not documents and self._problems:
-            first = self._problems[0]
-            raise NothingReadError(f"no record could be read: {first}; nothing was written")
-        self._authors.check()
-        return check_copying(
-            documents,
-            self._others() if self._against else None,
-            **rules,
-            on_note=self._note,
-            on_progress=self._compared,
-        )
+        return rules
 
-    def _compared(self, done: int, total: int) -> None:
-        if done == 1:
-            self._options.progress.stage("comparing", total, "documents")
-        self._options.progress.advance(1)
-
-    def _others(self) -> Iterator[Any]:
-        """Documents, and collections that find them."""
-        self._options.progress.stage("looking for sources", None, "documents")
-        for name in self._against:
-            if reference.is_collection(name):
-                with self._opened(name) as collection:
-                    self._reference += len(collection)
-                    self._authors.see_stored(name, collection.documents())
-                    self._ids.update(x for x in self._options.exclude if x in collection)
-                    yield _Asked(collection, self._options.author_column)
-                continue
-            for document in self._documents([name]):
-                self._reference += 1
-                yield document
-
-    def _documents(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Ids and texts, and the authors if there are some."""
-        for name in names:
+    def _read_inputs(self) -> Iterator[tuple[Any, ...]]:
+        self._options.progress.stage("reading", None, "documents")
+        count = 0
+        for name in self._inputs:
             for document in self._read(name):
-                self._ids.add(document[0])
-                self._options.progress.advance(1)
+                count += 1
                 yield document
+        if not count and self._problems:
+            raise NothingReadError(
+                f"no record could be read: {self._problems[0]}; nothing was written"
+            )
+        self._authors.check()
+
+    def _read_against(self) -> Iterator[Any]:
+        """Return the documents of files, and collections that look sources up themselves."""
+        options = self._options
+        options.progress.stage("looking for sources", None, "documents")
+        for name in self._against:
+            if name not in self._collections:
+                for document in self._read(name):
+                    self._reference += 1
+                    yield document
+                continue
+            with reference.open_collection(name) as collection:
+                self._reference += len(collection)
+                self._authors.see_collection(name, collection.documents())
+                self._excluded.update(x for x in options.exclude if x in collection)
+                yield reference.SourceCollection(collection, options.author_column)
 
     def _read(self, name: str) -> Iterator[tuple[Any, ...]]:
-        # The same file may be written in several ways.
+        """Return id, text, author and position of the documents of a file."""
+        # One file may be named in several ways.
         file = name if name == STDIN or "://" in name else os.path.realpath(name)
-        column = self._options.author_column
-        reading = replace(self._options.reading, key_column=column, keeps=False)
-        for batch in sources.read_batches(name, reading, self._problem, note=self._note):
+        exclude = set(self._options.exclude)
+        for batch in sources.read_batches(name, self._reading, self._problem, note=self._note):
             ids, texts = batch.ids.to_pylist(), batch.texts.to_pylist()
-            if reading.viewing is not None:
+            if self._reading.viewing is not None:
                 texts = [view_prose(text) for text in texts]
             authors = [None] * len(ids) if batch.key is None else batch.key.to_pylist()
             self._authors.see(name, authors)
+            self._excluded.update(exclude.intersection(ids))
             lines = batch.lines.tolist()
             for id_, text, author, line in zip(ids, texts, authors, lines, strict=True):
+                self._options.progress.advance(1)
                 yield id_, text or "", author, (file, line)
 
-    def _opened(self, name: str) -> Collection:
-        from neardup import Collection
+    def _compare(self, documents: list[tuple[Any, ...]], rules: dict[str, Any]) -> Copying:
+        from neardup.copying.check import check_copying
 
-        collection = Collection.open(name, read_only=True)
-        if not collection.stores_text:
-            collection.close()
-            raise RefusedError(
-                f"{name}: keeps no texts, so passages cannot be looked for in it; name the "
-                "files it was made of, or a collection made without --no-text"
-            )
-        return collection
+        progress = self._options.progress
 
-    def _check_collections(self) -> None:
-        """Before anything is read."""
-        for name in self._against:
-            if reference.is_collection(name):
-                with self._opened(name) as collection:
-                    recipe = collection.recipe
-                reference.check_prose(name, recipe, self._options.reading.viewing)
+        def advance(done: int, total: int) -> None:
+            if done == 1:
+                progress.stage("comparing", total, "documents")
+            progress.advance(1)
+
+        return check_copying(
+            documents,
+            self._read_against() if self._against else None,
+            **rules,
+            on_note=self._note,
+            on_progress=advance,
+        )
 
     def _problem(self, problem: Unreadable) -> None:
         self._unreadable += 1
-        if len(self._problems) < PROBLEMS:
+        if len(self._problems) < MAX_PROBLEMS:
             self._problems.append(problem)
         if self._options.on_problem is not None:
             self._options.on_problem(problem)
+
+    # ---- describe ----
 
     def _note(self, message: str) -> None:
         if self._options.on_note is not None:
             self._options.on_note(message)
 
-    def _tell_itself(self, found: Copying) -> None:
-        if not (count := len(found.itself)):
-            return
-        shown = ", ".join(map(repr, found.itself[:SHOWN])) + (", …" if count > SHOWN else "")
-        self._note(
-            f"{count:,} documents of --against have the id and the text of the one they are "
-            f"compared with and were taken for it: {shown}"
-            if count > 1
-            else "a document of --against has the id and the text of the one it is compared with "
-            f"and was taken for it: {shown}"
-        )
-
-    def _tell_nothing(self, found: Copying) -> None:
-        """That nothing could be found, because there was nothing to compare."""
+    def _note_results(self, found: Copying) -> None:
+        """Note options without effect, and why nothing could be found."""
+        for id_ in self._options.exclude:
+            if id_ not in self._excluded:
+                self._note(f"exclude: there is no document {id_!r} to leave out")
+        if count := len(found.itself):
+            names = _listed([repr(each) for each in found.itself], MAX_NAMES)
+            self._note(
+                f"{count:,} document{'s' if count > 1 else ''} of --against with the id and the "
+                f"text of an input count{'' if count > 1 else 's'} as that input, not as a "
+                f"source: {names}"
+            )
         if not found.findings:
-            self._note("the inputs have no document: nothing was checked")
+            self._note("the inputs have no documents; nothing was checked")
         elif self._against and not self._reference:
-            self._note("--against has no text: nothing was compared")
+            self._note("--against has no documents; nothing was compared")
         elif not self._against and len(found.findings) == 1:
             self._note(
                 "there is only one document, and nothing to compare it with; name texts with "
                 "--against"
             )
+        if lacking := self._authors.lacking():
+            self._note(lacking)
 
-    def _numbered(self, problems: Sequence[Unreadable]) -> list[Unreadable]:
-        """The same without names of files: they go by their places among those named."""
-        from neardup.reports.page import Wording
-
-        words = Wording(self._language)
-        files = map(sources.name_of, [*self._inputs, *self._against])
-        numbers = {name: n for n, name in reversed(list(enumerate(files, 1)))}
-        return [
-            each._replace(source=words("name.file", n=numbers.get(each.source, "?")))
-            for each in problems
-        ]
-
-    def _anonymised(self, found: Copying) -> Copying:
+    def _anonymise(self, found: Copying) -> Copying:
+        """Replace the names of documents and files by numbers."""
         from neardup.copying.findings import anonymise
         from neardup.reports.page import Wording
 
         words = Wording(self._language)
+        files = map(sources.name_of, [*self._inputs, *self._against])
+        # Reversed, so that a name that occurs twice gets its first number.
+        numbers = {name: n for n, name in reversed(list(enumerate(files, 1)))}
+        self._problems = [
+            each._replace(source=words("name.file", n=numbers.get(each.source, "?")))
+            for each in self._problems
+        ]
         names = {name: words(f"name.{name}", n="{n}") for name in ("document", "source")}
         return anonymise(found, **names)
-
-    # ---- what is written ----
 
     @property
     def _language(self) -> str:
@@ -484,17 +270,23 @@ class _Check:
 
         return self._options.lang or language_of_locale()
 
-    def _check_outputs(self) -> None:
-        from neardup.files import writing
-        from neardup.reports.page import LANGUAGES
+    # ---- write ----
 
+    @property
+    def _is_one_page(self) -> bool:
+        path = self._options.html
+        if path is None or self._options.html_folder:
+            return False
+        return writing.is_stdout(path) or path.suffix.lower() in PAGE_ENDINGS
+
+    def _check_outputs(self) -> None:
         options = self._options
         inputs = [*self._inputs, *self._against]
         if options.out is not None:
             writing.check(options.out, inputs)
         if options.html is not None:
-            if self._is_file(options.html):
-                writing.check(options.html, inputs, endings=PAGE)
+            if self._is_one_page:
+                writing.check(options.html, inputs, endings=PAGE_ENDINGS)
             else:
                 writing.check_folder(options.html)
         if options.out is not None and options.html is not None:
@@ -503,48 +295,29 @@ class _Check:
             if len(names) == 1:
                 raise ValueError(f"{options.out}: named for two outputs; give each its own file")
         if options.lang is not None:
-            if options.lang not in LANGUAGES:
-                raise ValueError(
-                    f"lang is {options.lang!r}; it must be one of {', '.join(LANGUAGES)}"
-                )
+            check_language(options.lang)
             if options.html is None and not options.anonymise:
                 raise ValueError(
                     f"lang is {options.lang!r}, but no page is written; name its file: --html "
                     "FILE.html"
                 )
 
-    def _written(self, found: Copying) -> list[str]:
-        from contextlib import ExitStack
-
-        from neardup.files import writing
-
+    def _write(self, found: Copying) -> list[str]:
         options = self._options
-        files = []
         with ExitStack() as stack:
-            # What is entered first is placed last: a table and its pages appear together.
             stack.enter_context(writing.together())
             if options.out is not None:
                 options.progress.stage("writing the table", None, "documents")
-                with writing.open_rows(options.out, COLUMNS, guard=options.guard) as write:
+                with writing.open_rows(options.out, CHECK_COLUMNS, guard=options.guard) as write:
                     for finding in found.findings:
-                        for row in rows_of(finding):
+                        for row in check_rows(finding):
                             write(row)
-                files.append(writing.shown(options.out) or str(options.out))
             if options.html is not None:
                 options.progress.stage("writing the pages", None, "documents")
                 self._write_pages(options.html, found)
-                files.append(writing.shown(options.html) or str(options.html))
-        return files
-
-    def _is_file(self, path: Path) -> bool:
-        from neardup.files.writing import is_stdout
-
-        if self._options.html_folder:
-            return False
-        return is_stdout(path) or path.suffix.lower() in PAGE
+        return [writing.shown(path) or str(path) for path in (options.out, options.html) if path]
 
     def _write_pages(self, path: Path, found: Copying) -> None:
-        from neardup.files import writing
         from neardup.reports.copying import CopyingReport, render_file, render_folder
 
         names = {"inputs": self._inputs, "against": self._against}
@@ -558,9 +331,13 @@ class _Check:
             # Names of files are often names of people.
             settings={}
             if self._options.anonymise
-            else {name: _listed(files) for name, files in names.items() if files},
+            else {
+                name: _listed(list(map(sources.name_of, files)), MAX_LISTED)
+                for name, files in names.items()
+                if files
+            },
         )
-        if self._is_file(path):
+        if self._is_one_page:
             with writing.open_new(path) as file:
                 for piece in render_file(report):
                     file.write(piece.encode())
@@ -571,18 +348,70 @@ class _Check:
                     page.writelines(piece.encode() for piece in pieces)
 
 
-def _listed(names: Sequence[str], most: int = 10) -> str:
-    shown = [sources.name_of(name) for name in names[:most]]
-    return ", ".join(shown) + (", …" if len(names) > most else "")
+class _Authors:
+    """Which inputs have the column of authors.
+
+    column  None if authors are not compared
+    """
+
+    def __init__(self, column: str | None, reading: Reading) -> None:
+        self._column = column
+        self._reading = reading
+        # Input → whether any of its documents has an author.
+        self._seen: dict[str, bool] = {}
+
+    def see(self, name: str, authors: Iterable[object]) -> None:
+        """Note the authors of some documents of an input; None for a document without one."""
+        found = [author is not None for author in authors]
+        if self._column is not None and found:
+            self._seen[name] = self._seen.get(name, False) or any(found)
+
+    def see_collection(self, name: str, documents: Iterator[Any]) -> None:
+        if self._column is not None:
+            some = islice(documents, AUTHOR_SAMPLE)
+            self.see(name, (found.metadata.get(self._column) for found in some))
+
+    def check(self) -> None:
+        """Raise NothingReadError if no document has an author."""
+        if not self._seen or any(self._seen.values()):
+            return
+        names = self._column_names()
+        there = "the inputs have no columns" if names is None else f"there is {columns_of(names)}"
+        raise NothingReadError(
+            f"no column {self._column!r} ({there}), which --author-column names; "
+            "nothing was written"
+        )
+
+    def lacking(self) -> str | None:
+        """Return a note on the inputs without authors."""
+        names = [sources.name_of(name) for name, has in self._seen.items() if not has]
+        if not names:
+            return None
+        inputs = "1 input" if len(names) == 1 else f"{len(names):,} inputs"
+        return (
+            f"no column {self._column!r} in {inputs}, whose texts count as those of other "
+            f"authors: {_listed(names, MAX_NAMES)}"
+        )
+
+    def _column_names(self) -> Sequence[str] | None:
+        """Return the columns of the first record; None if inputs are whole texts."""
+        name = next(iter(self._seen))
+        if name == STDIN:
+            # It cannot be read again.
+            return None
+        reading = replace(self._reading, others=True, key_column=None)
+        for batch in sources.read_batches(name, reading, lambda _: None):
+            if batch.others is None:
+                return None
+            taken = (reading.id_column or DEFAULT_ID, *reading.text_columns)
+            return [*taken, *batch.others[0]]
+        return None
 
 
-def _check_share(name: str, value: object) -> None:
-    limits = "it must be a number from 0 to 1: 0.3 for 30 %"
-    if not is_real(value):
-        raise RefusedError(f"{name} is {value!r}; {limits}")
-    if not 0 <= as_float(value) <= 1:
-        raise RefusedError(f"{name} is {value}; {limits}")
+def _listed(names: Sequence[str], most: int) -> str:
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
-def _reaches(share: float, threshold: float) -> bool:
-    return share >= threshold - 1e-9
+def _check_threshold(value: object) -> None:
+    if not is_real(value) or not 0 <= as_float(value) <= 1:
+        raise ValueError(f"threshold is {value!r}; it must be a number from 0 to 1: 0.3 for 30 %")

@@ -1,507 +1,359 @@
-"""One run of a job: its work folder, reading, matching, and where one can go on from."""
+"""One run of `dedup`, `pairs` or `cluster`: checked options, then stage by stage to the summary.
+
+`Job(…)` checks everything that can be wrong before anything is read. `Job.corpus` reads the inputs,
+`Job.match` or `Job.find_clusters` finds near-duplicates, `Job.outputs` puts the files in place, and
+`Job.finish` returns the summary. The module of each command writes what only that command writes.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from neardup._util.arrow import array_values
 from neardup._util.numbers import check_int
 from neardup.engines import engine
-from neardup.files.reading.batch import Precompute, Precomputed, Reading
-from neardup.files.reading.document import name_of
-from neardup.jobs import reference, work_folder
+from neardup.files import reading as sources
+from neardup.files import writing
+from neardup.files.reading.formats import ending
+from neardup.jobs import reference
 from neardup.jobs.captures import Groups, labels_of, recipe_of, viewing_of, with_views
-from neardup.jobs.forecast import forecast
-from neardup.jobs.options import (
-    NothingReadError,
-    Options,
-    Summary,
-    UnreadableError,
-    default_linkage,
-    peak_memory,
-    refuse_bad_options,
-)
-from neardup.jobs.prefetch import ahead
-from neardup.jobs.spool import MOST_OPEN, Spool, SpooledCorpus, bounds_of, open_corpus
-from neardup.jobs.work_folder import STATE, Stamp, size, stamp
-from neardup.near.corpus import precompute
+from neardup.jobs.options import Options, Summary, peak_memory, refuse_bad_options
+from neardup.jobs.read import read_corpus
+from neardup.jobs.sample import forecast
+from neardup.jobs.work_folder import check_work_dir, open_work_folder
 from neardup.near.keep import Keep
-from neardup.near.matches import PairSample
+from neardup.near.matches import PairSample, removed_rows
 from neardup.near.question import Linkage, check_linkage, check_question
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.engines.spark.read_inputs import Spread
-    from neardup.files.reading import Batch, DuplicateIds, Unreadable
-    from neardup.near.matches import Matches
+    from neardup.http.kinds import Kinds
+    from neardup.jobs.spool import SpooledCorpus
+    from neardup.near.matches import Clusters, Matches
 
-VERSION = 6
-# Notes that a summary keeps: a thousand files may each have one.
-MOST_NOTES = 100
-# More clusters than this make a page that no browser opens.
-MOST_CLUSTERS = 10_000
-QUARANTINE = {"source": str, "line": int, "reason": str}
+    Rows = NDArray[np.int64]
+
+# Thousands of files may have a note each.
+MAX_NOTES = 100
+# A page with more clusters is too large for a browser.
+MAX_REPORT_CLUSTERS = 10_000
+QUARANTINE_COLUMNS = {"source": str, "line": int, "reason": str}
+
+
+@dataclass(frozen=True, eq=False)
+class FoundClusters:
+    """The clusters of a corpus.
+
+    clusters  the representative of each row, and how near it is
+    removed   a table of the other rows; see `neardup.near.matches.removed_rows`
+    """
+
+    matches: Matches
+    clusters: Clusters
+    removed: pa.Table
 
 
 class Job:
-    """One run: its corpus, its summary, and what it writes to."""
+    """One run: its checked options, its inputs, and its summary.
+
+    name         the command: dedup, pairs or cluster
+    inputs       all files to read
+    against      dedup: files to compare with, and collections that are read like files
+    collections  dedup: collections that look texts up themselves
+    reading      how inputs are read; `viewing` is set if they are captures
+    """
 
     @refuse_bad_options()
     def __init__(self, name: str, inputs: Sequence[str], out: Path | str, options: Options) -> None:
-        from neardup.files import reading as sources
-
         inputs = [inputs] if isinstance(inputs, str) else inputs
-        # What is told now belongs into a summary that is made when the recipe is known.
-        told: list[str] = []
-        options = with_views(options, inputs, told.append)
-        self.linkage: Linkage = options.linkage or default_linkage(name, options.reading)
+        self.name = name
+        self.summary = Summary(name)
+        self.options = options
+        self.options = options = with_views(options, inputs, self.note)
+        is_capture = options.reading.viewing is not None
+        # Chains would remove records unlike the one kept, and hide odd pages of a site.
+        default: Linkage = "star" if name == "dedup" or is_capture else "connected"
+        self.linkage: Linkage = options.linkage or default
         check_linkage(self.linkage)
         self.engine = engine(options.engine, options.master)
         if options.resume and options.work_dir is None:
-            raise ValueError("resume needs a work_dir: the one the earlier run was given")
+            raise ValueError("resume needs the work_dir of the earlier run")
         if options.resume and "-" in (*inputs, *options.against):
             raise ValueError("resume: standard input cannot be read again; save it to a file")
-        self.options = options
         self.out = Path(out)
         if not self.out.name:
             given = "empty" if str(out) in ("", ".") else repr(str(out))
             raise ValueError(f"the output is {given}; name a file, or - for standard output")
         self.keep = Keep.parse(options.keep)
         self.recipe = recipe_of(options)
+        self.summary.recipe = self.recipe.identity
         self.viewing = viewing_of(options, self.recipe)
         self.labels = labels_of(name, options)
-        self._groups = Groups(self.viewing)
-        self.summary = Summary(name, recipe=self.recipe.identity)
-        for message in told:
-            self.note(message)
+        self.groups = Groups(self.viewing)
         self.inputs = sources.expand(list(inputs), options.reading, self.note)
-        names = reference.expand(list(options.against), options.reading, self.note)
-        sources.check_options([*self.inputs, *names], options.reading)
-        self._groups.check_against([name for name in names if reference.is_collection(name)])
-        # Those that are asked themselves; all others are read.
-        self.collections = [
-            name
-            for name in names
-            if reference.is_collection(name) and reference.can_be_asked(name, self.recipe)
-        ]
-        self.against = [name for name in names if name not in self.collections]
-        for name in self.against:
-            reference.check_sketches(name, self.recipe)
-        # Complains before any work is done.
-        asked_for = options.similarity, options.radius, options.recall
-        self.question = check_question(*asked_for, bits=self.recipe.bits)
+        self.against, self.collections = reference.expand(
+            options.against, options.reading, self.recipe, self.note
+        )
+        sources.check_options([*self.inputs, *self.against, *self.collections], options.reading)
+        self.groups.check_against(
+            [path for path in (*self.collections, *self.against) if reference.is_collection(path)]
+        )
+        self.question = check_question(
+            options.similarity, options.radius, options.recall, bits=self.recipe.bits
+        )
+        self.reading = replace(
+            options.reading,
+            key_column=self.keep.column,
+            viewing=self.viewing,
+            threads=options.threads,
+        )
+        self.is_sketched = self.question.similarity is not None
+        self.quarantine = options.quarantine or _default_quarantine(self.out)
+        # Beside the output there is room; /tmp may be in memory.
+        self.work_parent = (
+            Path(tempfile.gettempdir())
+            if writing.is_stdout(self.out)
+            else self.out.absolute().parent
+        )
         self._check_outputs()
-        self._check_report()
+        _check_report(options)
         if options.work_dir is not None:
-            work_folder.check(options.work_dir)
-        self._stamps: dict[str, Stamp] = {}
-        self._started = time.perf_counter()
-        self._stage_started = self._started
+            check_work_dir(options.work_dir)
+        self._started = self._stage_started = time.perf_counter()
 
     def note(self, message: str) -> None:
-        """Something was read in another way than one may expect."""
-        if len(self.summary.notes) < MOST_NOTES:
+        """Add a sentence to the summary: input was skipped or not read as expected."""
+        if len(self.summary.notes) < MAX_NOTES:
             self.summary.notes.append(message)
         if self.options.on_note is not None:
             self.options.on_note(message)
 
-    @property
-    def quarantine(self) -> Path | None:
-        """Where what cannot be read is listed. Beside standard output there is no place for it."""
-        from neardup.files import writing
-        from neardup.files.reading.formats import ending
-
-        if self.options.quarantine is not None or writing.is_stdout(self.out):
-            return self.options.quarantine
-
-        # The end of "kept.jsonl.gz" is all from its first format ending on.
-        name = self.out.name
-        stem = name[: name.lower().rindex(ending(name))] if ending(name) else name
-        return self.out.with_name(f"{stem}.quarantine.jsonl")
-
-    @property
-    def beside(self) -> Path:
-        """Where intermediate files lie: next to the output there is room for them, and /tmp may be
-        memory."""
-        from neardup.files import writing
-
-        if writing.is_stdout(self.out):
-            return Path(tempfile.gettempdir())
-        return self.out.absolute().parent
-
-    @property
-    def is_sketched(self) -> bool:
-        """Whether sketches are made of the texts, or else fingerprints."""
-        return self.question.similarity is not None
-
     def _check_outputs(self) -> None:
-        from neardup.files import writing
-
-        inputs = [*self.inputs, *self.against, *self.collections]
-        outputs = [self.out]
-        if (quarantine := self.quarantine) is not None:
-            if quarantine.exists() or self.options.quarantine is not None:
-                writing.check(quarantine, inputs)
-            outputs.append(quarantine)
-        if (removed := self.options.removed) is not None:
-            writing.check(removed, inputs)
-            outputs.append(removed)
-        if (kinds := self.options.kinds) is not None:
-            writing.check(kinds, inputs)
-            outputs.append(kinds)
-        if (report := self.options.report) is not None:
-            writing.check(report, inputs, endings=(".html", ".htm"))
-            outputs.append(report)
-        named = [writing.shown(path) or os.path.abspath(path) for path in outputs]
-        for name in named:
-            if named.count(name) > 1:
+        options, inputs = self.options, [*self.inputs, *self.against, *self.collections]
+        if self.name != "dedup":
+            writing.check(self.out, inputs)
+        if self.quarantine is not None and (options.quarantine or self.quarantine.exists()):
+            writing.check(self.quarantine, inputs)
+        for path in (options.removed, options.kinds):
+            if path is not None:
+                writing.check(path, inputs)
+        if options.report is not None:
+            writing.check(options.report, inputs, endings=(".html", ".htm"))
+        outputs = [self.out, self.quarantine, options.removed, options.kinds, options.report]
+        names = [writing.shown(path) or os.path.abspath(path) for path in outputs if path]
+        for name in names:
+            if names.count(name) > 1:
                 raise ValueError(f"{name}: named for two outputs; give each its own file")
 
-    def _check_report(self) -> None:
-        """What is asked of a page can be done, and there is a page."""
-        wanted = {"report_clusters": self.options.report_clusters, "lang": self.options.lang}
-        for name, value in wanted.items():
-            if value is not None and self.options.report is None:
-                raise ValueError(
-                    f"{name} is {value!r}, but no report is written; name its file: --report "
-                    "FILE.html"
-                )
-        if self.options.lang is not None:
-            from neardup.reports.page import LANGUAGES
-
-            if self.options.lang not in LANGUAGES:
-                raise ValueError(
-                    f"lang is {self.options.lang!r}; it must be one of {', '.join(LANGUAGES)}"
-                )
-        if self.options.report_clusters is not None:
-            check_int("report_clusters", self.options.report_clusters, 0, MOST_CLUSTERS)
-
     @contextmanager
-    def opened(self) -> Iterator[None]:
-        """In here the engine is open. What Spark reads itself is expanded by it."""
-        with self.engine.opened(self.note):
-            if self.engine.session is None:
-                yield
-                return
-            from neardup.engines.spark.read_inputs import expanded, opened_by_spark
+    def corpus(self) -> Iterator[SpooledCorpus]:
+        """Open the engine and the work folder, and read all inputs."""
+        with ExitStack() as stack:
+            stack.enter_context(self.engine.opened(self.note))
+            if self.engine.session is not None:
+                from neardup.engines.spark.read_inputs import expanded, opened_by_spark
 
-            self.inputs = expanded(self.engine.session, self.inputs)
-            self.against = expanded(self.engine.session, self.against)
-            with opened_by_spark(self.engine.session):
-                yield
+                self.inputs = expanded(self.engine.session, self.inputs)
+                self.against = expanded(self.engine.session, self.against)
+                stack.enter_context(opened_by_spark(self.engine.session))
+            if self.name == "dedup":
+                # Kept records are copied from this download; a second one might differ.
+                stack.enter_context(sources.copied(self.inputs, self.work_parent))
+                with refuse_bad_options():
+                    others = [*self.against, *self.collections]
+                    writing.check_kept(self.out, self.inputs, self.options.reading, others=others)
+            elif "-" in self.inputs:
+                stack.enter_context(sources.spooled_stdin())
+            folder = stack.enter_context(open_work_folder(self.options.work_dir, self.work_parent))
+            corpus = read_corpus(self, folder)
+            asked = sum(map(reference.size, self.collections))
+            self.summary.read = len(corpus) + asked
+            self.summary.reference = corpus.reference + asked
+            self.summary.unreadable = corpus.unreadable
+            self.summary.no_signal = int((~corpus.signal).sum())
+            self._end_stage("read")
+            yield corpus
 
-    @contextmanager
-    def work(self) -> Iterator[Path]:
-        """The work folder. One that was not named is gone afterwards, whatever happens."""
-        work_folder.tidy(self.beside)
-        if (named := self.options.work_dir) is not None:
-            with work_folder.alone_in(named):
-                try:
-                    yield named
-                except (UnreadableError, NothingReadError):
-                    # Half a corpus is nothing to go on from; a whole one of an earlier run stays.
-                    if not (named / STATE).exists():
-                        work_folder.empty(named)
-                    raise
-                # Done: what is left here would only be in the way.
-                with suppress(OSError):
-                    work_folder.empty(named)
-            return
-        with work_folder.unnamed(self.beside) as folder:
-            yield folder
+    def match(self, corpus: SpooledCorpus, order: Rows | None = None) -> Matches:
+        """Prepare the join of a corpus.
 
-    def read(self, folder: Path) -> SpooledCorpus:
-        """The corpus: read and fingerprinted, or as an earlier run has left it."""
-        state = self._state()
-        self._stamps = {path: stamp(path) for path in self._files() if os.path.isfile(path)}
-        is_done = self.options.resume and self._is_done(folder, state)
-        if not is_done:
-            work_folder.empty(folder)
-            self._read_all(folder)
-        columns = self.options.reading.text_columns
-        corpus = open_corpus(folder, self.recipe, columns, sketched=self.is_sketched)
-        if is_done:
-            self._tell_again(corpus)
-        self._check_read(corpus)
-        self._groups.check(self.inputs)
-        if not is_done:
-            (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
-        summary = self.summary
-        asked = sum(map(reference.size, self.collections))
-        summary.read, summary.reference = len(corpus) + asked, corpus.reference + asked
-        summary.unreadable = corpus.unreadable
-        summary.no_signal = int((~corpus.signal).sum())
-        self.stage_done("read")
-        return corpus
-
-    def _files(self) -> list[str]:
-        return [*self.against, *self.inputs]
-
-    def check_unchanged(self) -> None:
-        """Records are copied from where they lay when they were read, so they must lie there."""
-        for path, before in self._stamps.items():
-            if stamp(path) != before:
-                raise OSError(
-                    f"{name_of(path)}: changed while the job ran; nothing was written, run again"
-                )
-
-    def _tell_again(self, corpus: SpooledCorpus) -> None:
-        """What the earlier run could not read, this one cannot either."""
-        if self.options.on_problem is not None:
-            for problem in corpus.unread(corpus.unreadable):
-                self.options.on_problem(problem)
-
-    def _check_read(self, corpus: SpooledCorpus) -> None:
-        """Refuses to go on without what it was asked for: all records, or else any."""
-        is_whole = len(corpus.files) == len(self._files())
-        if is_whole and corpus.is_unread:
-            self._refuse_nothing(corpus, "no record could be read", 1 + corpus.unread_reference)
-        if is_whole and self.against and corpus.is_reference_unread and not self.collections:
-            self._refuse_nothing(corpus, "no record to compare with could be read", 1)
-        if self.options.strict and corpus.unreadable:
-            many = "1 record" if corpus.unreadable == 1 else f"{corpus.unreadable:,} records"
-            raise UnreadableError(
-                f"{many} could not be read, the first is {_first(corpus, 1)}; "
-                "with --strict nothing is written then"
-            )
-
-    def _refuse_nothing(self, corpus: SpooledCorpus, what: str, number: int) -> None:
-        """With nothing read, an empty output would take the place of a good one."""
-        self.check_unchanged()
-        first = _first(corpus, number)
-        self.write_quarantine(corpus)
-        listed = "".join(f"; all problems are listed in {path}" for path in self.summary.files)
-        raise NothingReadError(
-            f"{what}: {first}; nothing was written, and files of before are as they were{listed}"
-        )
-
-    def _read_all(self, folder: Path) -> None:
-        from neardup.files import reading as sources
-
-        files = self._files()
-        sizes = [size(path) for path in files]
-        known = None if None in sizes else sum(size or 0 for size in sizes)
-        progress = self.options.progress
-        progress.stage("reading", known, "bytes")
-        repeats = sources.DuplicateIds()
-        # Only clusters are told by what is known of their responses.
-        with Spool(folder, self.recipe, facts=self.summary.job == "cluster") as spool:
-
-            def report(problem: Unreadable) -> None:
-                spool.problem(problem)
-                if self.options.on_problem is not None:
-                    self.options.on_problem(problem)
-
-            spread = self._spread(files)
-            for number, path in enumerate(files):
-                if number == len(self.against):
-                    spool.end_reference()
-                coming: AbstractContextManager[Iterator[Batch]]
-                if spread is not None and spread.has(number):
-                    found = spread.batches(number, report, self.note, progress.advance)
-                    coming = nullcontext(found)
-                elif number < len(self.against) and reference.is_collection(path):
-                    coming = ahead(reference.batches(path))
-                else:
-                    batches = sources.read_batches(
-                        path,
-                        self._reading(),
-                        report,
-                        note=self.note,
-                        progress=progress.advance,
-                        making=self._making(spool),
-                    )
-                    coming = ahead(batches)
-                with coming as some:
-                    for batch in some:
-                        if number >= len(self.against):
-                            repeats.see(batch.ids)
-                        self._add(spool, batch)
-                spool.end_file(path)
-                if self.options.strict and spool.unreadable:
-                    break
-            spool.close()
-        if repeats.count:
-            self.note(self._repeated(repeats))
-
-    def _spread(self, files: Sequence[str]) -> Spread | None:
-        """The files as workers of Spark read them, if there are any."""
-        if self.engine.session is None:
-            return None
-        from neardup.engines.spark.input_units import Work
-        from neardup.engines.spark.read_inputs import Spread
-
-        work = Work(self._reading(), self.question, self.recipe)
-        return Spread(
-            self.engine.session,
-            files,
-            work,
-            skip=reference.is_collection,
-            most_in_place=MOST_OPEN,
-        )
-
-    def _repeated(self, repeats: DuplicateIds) -> str:
-        count = f"{repeats.count:,} record{' has' if repeats.count == 1 else 's have'}"
-        told = f"{count} the id of an earlier one, first {repeats.first!r}"
-        if self.options.removed is not None:
-            told += "; line in --removed tells them apart"
-        return told
-
-    def _making(self, spool: Spool) -> Precompute | None:
-        """What a source may make of texts: not with a hash that only Python can call, nor on other
-        threads than all, nor where the texts have to be spooled."""
-        simple = self.is_sketched or not callable(self.recipe.hash)
-        if simple and self.options.threads is None and spool.has_room_in_place():
-            return Precompute(self.recipe.pipeline, self.is_sketched)
-        return None
-
-    def _add(self, spool: Spool, batch: Batch) -> None:
-        import numpy as np
-
-        self._groups.see(batch)
-        if batch.made is not None:
-            spool.add(batch, batch.made)
-            return
-        signal, sketches, values = precompute(
-            self.question, batch.texts, self.recipe, self.options.threads
-        )
-        spool.add(batch, Precomputed(signal, values, sketches, np.diff(bounds_of(batch.texts))))
-
-    def _reading(self) -> Reading:
-        from dataclasses import replace
-
-        return replace(
-            self.options.reading,
-            key_column=self.keep.column,
-            viewing=self.viewing,
-            threads=self.options.threads,
-        )
-
-    def match(self, corpus: SpooledCorpus, order: NDArray[np.int64] | None = None) -> Matches:
-        """The near-duplicates of the corpus, ready to be looked for.
-
-        order  rows, those that are to stand for others first
+        order  rows, those preferred as representatives first
         """
-        # Inputs that are compared with others are not compared with each other, even if the others
-        # are in a collection, or there are none.
-        compared = bool(self.against or self.collections)
-        first = corpus.reference or (len(corpus) if compared else 0)
-        asked, summary = self.question, self.summary
+        # Inputs that have a reference are not compared with each other, even if all of the
+        # reference is in collections, or it is empty.
+        compares = bool(self.against or self.collections)
+        first = corpus.reference or (len(corpus) if compares else 0)
+        asked, summary, progress = self.question, self.summary, self.options.progress
         summary.similarity, summary.radius = asked.similarity, asked.radius
         summary.recall = asked.recall
-        self.options.progress.stage("finding texts that say the same", None, "records")
+        progress.stage("finding identical texts", None, "records")
         matches = self.engine.match(
             corpus,
             asked,
             order=order,
             reference_rows=first,
             threads=self.options.threads,
-            tick=self.options.progress.advance,
-            stage=self.options.progress.stage,
+            tick=progress.advance,
+            stage=progress.stage,
         )
-        # Where nothing but collections is asked, no two rows are compared.
+        # No two rows are compared if there are only collections.
         if first < len(corpus) and (warning := forecast(corpus, asked, matches)):
             self.options.on_warning(warning)
         if self.options.report is not None:
             matches.sample = PairSample(asked, self.recipe.bits)
         return matches
 
-    def matched(self, matches: Matches) -> None:
-        """Notes what was seen while matching."""
-        self.check_unchanged()
+    def end_match(self, corpus: SpooledCorpus, matches: Matches) -> None:
+        """Record the counts of a finished join."""
+        corpus.check_unchanged()
         counts, summary = matches.counts, self.summary
         summary.candidates, summary.verified = counts.candidates, counts.verified
         summary.pairs, summary.plan = counts.pairs, matches.plan
         summary.estimated_recall = counts.estimated_recall
-        self.stage_done("match")
-        # Of a chain the ends are compared too, and copies are told from near-duplicates.
-        self.options.progress.stage("comparing with what is kept", None, "pairs")
+        self._end_stage("match")
 
-    def stage_done(self, name: str) -> None:
-        now = time.perf_counter()
-        self.summary.stages[name] = round(now - self._stage_started, 3)
-        self._stage_started = now
+    def find_clusters(self, corpus: SpooledCorpus) -> FoundClusters:
+        """Match a corpus, choose the representative of each row, and count the clusters."""
+        import numpy as np
+
+        if self.name == "dedup" and (self.against or self.collections):
+            matches = self.match(corpus)
+            found = reference.nearest(self.collections, corpus, matches, self.options.progress)
+        else:
+            matches = self.match(corpus, _keep_order(self.keep, corpus))
+            found = matches.clusters(self.linkage)
+        self.end_match(corpus, matches)
+        # Ends of chains are compared now, and texts to find exact copies.
+        self.options.progress.stage("comparing with what is kept", None, "pairs")
+        removed = removed_rows(found, matches.judge)
+        labels, summary = found.labels, self.summary
+        summary.clusters = len(np.unique(array_values(removed.column("dup_of"))))
+        summary.exact = corpus.count_copies(labels, found.similarity)
+        summary.near = len(removed) - summary.exact
+        if self.linkage == "connected" and not (self.against or self.collections):
+            self._note_weakest(corpus, removed, labels)
+        return FoundClusters(matches, found, removed)
+
+    def _note_weakest(self, corpus: SpooledCorpus, removed: pa.Table, labels: Rows) -> None:
+        """Record the row of a chain that is least similar to its representative."""
+        import numpy as np
+
+        wanted = self.summary.similarity
+        if wanted is None or not len(removed):
+            return
+        similarity = array_values(removed.column("similarity"))
+        worst = int(similarity.argmin())
+        if similarity[worst] >= wanted:
+            return
+        row, kept = (removed.column(name)[worst].as_py() for name in ("row", "dup_of"))
+        self.summary.weakest = {
+            "id": corpus.ids.get(row),
+            "kept": corpus.ids.get(kept),
+            "similarity": float(similarity[worst]),
+            "size": int(np.count_nonzero(labels == kept)),
+            "below": int(np.count_nonzero(similarity < wanted)),
+        }
+
+    @contextmanager
+    def outputs(
+        self,
+        corpus: SpooledCorpus,
+        found: FoundClusters | Matches,
+        kinds: Kinds | None = None,
+    ) -> Iterator[list[Path]]:
+        """Put all outputs in place together: those the caller lists, quarantine and report."""
+        written: list[Path] = []
+        with writing.together():
+            yield written
+            corpus.check_unchanged()
+            self.summary.files += [writing.shown(path) or str(path) for path in written]
+            self.write_quarantine(corpus)
+            if self.options.report is not None:
+                from neardup.jobs.report import write_report
+
+                write_report(self, corpus, found, kinds)
 
     def write_quarantine(self, corpus: SpooledCorpus) -> None:
-        """What could not be read. A file that was named is written like any output, also empty."""
+        """List the unreadable records; the default file only if there are any."""
         path = self.quarantine
-        if path is None or (not corpus.unreadable and self.options.quarantine is None):
+        if path is None or not (corpus.unreadable or self.options.quarantine):
             return
-        from neardup.files import writing
-
-        with writing.open_rows(path, QUARANTINE, guard=self.options.guard) as write:
+        with writing.open_rows(path, QUARANTINE_COLUMNS, guard=self.options.guard) as write:
             for problem in corpus.problems(corpus.unreadable):
-                write(dict(zip(QUARANTINE, problem, strict=True)))
+                write(dict(zip(QUARANTINE_COLUMNS, problem, strict=True)))
         self.summary.files.append(writing.shown(path) or str(path))
 
     def finish(self) -> Summary:
-        path = self.quarantine
-        if path is not None and self.options.quarantine is None and not self.summary.unreadable:
-            # One of an earlier run would tell of what is mended.
-            path.unlink(missing_ok=True)
-        self.stage_done("write")
+        """Complete the summary, and return it."""
+        if self.quarantine and not (self.options.quarantine or self.summary.unreadable):
+            # The file of an earlier run would list records that have been mended.
+            self.quarantine.unlink(missing_ok=True)
+        self._end_stage("write")
         self.summary.seconds = round(time.perf_counter() - self._started, 3)
         self.summary.peak_memory = peak_memory()
         return self.summary
 
-    def _state(self) -> dict[str, Any]:
-        """What must be the same for a finished stage to be of use."""
-        reading = self._reading()
-        return {
-            "version": VERSION,
-            "recipe": self.recipe.identity,
-            "compared by": "similarity" if self.is_sketched else "radius",
-            "reading": [*reading.text_columns, reading.id_column, reading.key_column],
-            "lines": [reading.lines, reading.format],
-            "cells": [reading.delimiter, reading.quoting, reading.header],
-            "encoding": reading.encoding,
-            "limits": [reading.max_bytes, reading.max_document],
-            "views": self._state_of_views(),
-            "inputs": [[path, *stamp(path)] for path in self.inputs],
-            "against": [[path, *stamp(path)] for path in (*self.against, *self.collections)],
-        }
-
-    def _state_of_views(self) -> list[Any] | None:
-        """Facts are kept for some jobs only."""
-        if self.viewing is None:
-            return None
-        views, masks, within = self.viewing
-        return [self.summary.job, list(views), list(masks), within]
-
-    def _is_done(self, folder: Path, state: dict[str, Any]) -> bool:
-        try:
-            known = json.loads((folder / STATE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return False
-        if not isinstance(known, dict):
-            return False
-        for name, value in state.items():
-            if known.get(name) != value:
-                raise ValueError(
-                    f"{folder}: the earlier run differs in {name}: {known.get(name)!r}, "
-                    f"now {value!r}; run without --resume to begin anew"
-                )
-        return not self._unproven()
-
-    def _unproven(self) -> bool:
-        """Whether an input may have changed without a sign of it: then all is read again."""
-        for path in self._files():
-            if None in stamp(path):
-                self.options.on_warning(
-                    f"{name_of(path)}: nothing tells whether it is what the earlier run has read; "
-                    "all inputs are read again"
-                )
-                return True
-        return False
+    def _end_stage(self, name: str) -> None:
+        now = time.perf_counter()
+        self.summary.stages[name] = round(now - self._stage_started, 3)
+        self._stage_started = now
 
 
-def _first(corpus: SpooledCorpus, number: int) -> Unreadable:
-    return corpus.unread(number)[-1]
+def _default_quarantine(out: Path) -> Path | None:
+    """Return the file that lists unreadable records; None with standard output."""
+    if writing.is_stdout(out):
+        return None
+    # "kept.jsonl.gz" → "kept.quarantine.jsonl"
+    name = out.name
+    stem = name[: name.lower().rindex(ending(name))] if ending(name) else name
+    return out.with_name(f"{stem}.quarantine.jsonl")
+
+
+def _check_report(options: Options) -> None:
+    for name in ("report_clusters", "lang"):
+        value = getattr(options, name)
+        if value is not None and options.report is None:
+            raise ValueError(
+                f"{name} is {value!r}, but no report is written; name its file: --report FILE.html"
+            )
+    if options.lang is not None:
+        check_language(options.lang)
+    if options.report_clusters is not None:
+        check_int("report_clusters", options.report_clusters, 0, MAX_REPORT_CLUSTERS)
+
+
+def check_language(lang: str) -> None:
+    """Raise ValueError if there are no pages in a language."""
+    from neardup.reports.page import LANGUAGES
+
+    if lang not in LANGUAGES:
+        raise ValueError(f"lang is {lang!r}; it must be one of {', '.join(LANGUAGES)}")
+
+
+def _keep_order(keep: Keep, corpus: SpooledCorpus) -> Rows | None:
+    """Return the rows, those to be kept first; None for the order of the inputs."""
+    import pyarrow as pa
+
+    keys = corpus.keys
+    if not len(corpus):
+        return None
+    if keep.column is not None and keys is not None and len(keys) == keys.null_count:
+        raise ValueError(f"keep is {keep}, but no record has a value in the column {keep.column!r}")
+    try:
+        return keep.order(corpus.lengths, keys)
+    except (pa.ArrowNotImplementedError, TypeError) as error:
+        kind = None if keys is None else keys.type
+        raise ValueError(
+            f"keep is {keep}, but values of type {kind} have no order; "
+            "name a column of numbers, dates or strings"
+        ) from error

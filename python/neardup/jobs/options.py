@@ -1,10 +1,10 @@
-"""What a job is asked to do, whom it tells how far it is, and how it refuses."""
+"""The options of a job, its errors, its progress, and the summary it returns."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,34 +15,51 @@ from neardup.near.question import Linkage
 from neardup.text.fingerprint import RecipeLike
 
 if TYPE_CHECKING:
+    from neardup.copying.findings import Copying, Finding
     from neardup.files.reading import Unreadable
+
+# A share above this would be rounded to 100 %; messages say "over 99.9 %".
+NEARLY_ALL = 0.9995
+# Share of copied text from which `check` marks a document.
+THRESHOLD = 0.3
 
 
 class RefusedError(ValueError):
-    """The job cannot be as it was asked for; nothing was begun."""
+    """The options or the inputs are wrong; the job was not started."""
 
 
 class UnreadableError(ValueError):
-    """Input could not be read, and the job was told to be strict."""
+    """A record could not be read, and the job is strict."""
 
 
 class NothingReadError(ValueError):
-    """There were records, and none of them could be read; nothing was written."""
+    """No record could be read; nothing was written."""
+
+
+@contextmanager
+def refuse_bad_options() -> Iterator[None]:
+    """Re-raise ValueError as RefusedError: the options are wrong, not the data."""
+    try:
+        yield
+    except ValueError as error:
+        raise RefusedError(str(error)) from error
 
 
 class Progress(Protocol):
-    """Hears how far a job is."""
+    """Receiver of a job's progress."""
 
     def stage(self, name: str, total: int | None, unit: str) -> None:
-        """A new stage of so many bytes or pairs, if that is known; or, with the same total and
-        unit, another name for the one that is on."""
+        """Begin a stage of `total` units, None if unknown.
+
+        The same total and unit as before: only the name of the current stage changes.
+        """
 
     def advance(self, count: int) -> None:
-        """So many more are done."""
+        """Add units that are done."""
 
 
-class Silent:
-    """A progress nobody looks at."""
+class NoProgress:
+    """Progress that is not shown."""
 
     def stage(self, name: str, total: int | None, unit: str) -> None: ...
 
@@ -51,42 +68,42 @@ class Silent:
 
 @dataclass(frozen=True)
 class Options:
-    """What a job is asked to do.
+    """Options of `dedup`, `pairs` and `cluster`.
 
     similarity, radius, recall, recipe, keep, threads   as for `neardup.dedup`; newest:NAME and
-                best:NAME look at a column of the inputs
+                best:NAME compare a column of the inputs
     linkage     as for `neardup.dedup` [default: star for dedup and for captures of HTTP
                 responses, connected for cluster]
-    engine      where inputs are read and pairs are looked for: "local", or "spark"
+    engine      where inputs are read and pairs are found: "local", or "spark"
     master      engine "spark": sc://HOST:PORT, local[N], spark://HOST:PORT, yarn, k8s://HOST:PORT
                 or "sail" [default: the active session of this process, or sail in this process]
-    against     dedup: files or collections to compare with; only what is near a record of them is
+    against     dedup: files or collections to compare with; only records near one of theirs are
                 removed
-    removed     dedup: a file to write what was removed to, and for which record
-    kinds       cluster, captures: a table to write, a row for each kind of response
-    labels      cluster, captures: TOML files of rules for labels, before those of neardup
-    within      captures: responses are compared only if they share this: "host", "ip", "status", or
+    removed     dedup: a table of the removed records and the record kept for each
+    kinds       cluster, captures: a table with a row for each kind of response
+    labels      cluster, captures: TOML files of rules for labels, applied before the built-in ones
+    within      captures: compare responses only if they share this: "host", "ip", "status", or
                 a column of the capture
     report      an HTML page to write
-    report_clusters  dedup, cluster: how many clusters it shows [default: 25; of captures
+    report_clusters  dedup, cluster: number of clusters in the report [default: 25; for captures
                 10,000 kinds]
-    lang        the language of the page: en, zh [default: that of the locale, or English]
-    quarantine  where to list what could not be read [default: named after the output, if anything;
-                none beside standard output]
-    guard       in .csv and .tsv tables, put a ' before what a spreadsheet would run as a formula;
-                kept records, .jsonl and .parquet are never changed
+    lang        language of the report: en, zh [default: that of the locale, or English]
+    quarantine  a file that lists the unreadable records [default: named after the output, written
+                if there are any; none with standard output]
+    guard       in .csv and .tsv tables, put a ' before text that a spreadsheet would run as a
+                formula; kept records, .jsonl and .parquet are never changed
     equal       pairs: "all", or "first" to pair equal texts with the first of them only
-    work_dir    a folder of its own for intermediate files, emptied and removed when the job is done
-    resume      read nothing again if a stopped run has left all that was read in work_dir, and
-                all inputs are files that have not changed since
-    strict      stop, and write nothing, if something cannot be read
-    reading     formats and columns of the inputs; `Reading.viewing`, that they are captures of HTTP
-                responses, of which the views of the recipe are compared. A recipe for HTTP and
-                inputs that end in .warc or .har say so too; `Reading.format`, that they are texts
-    on_problem  is told of each record that cannot be read
-    on_warning  is told what will take very long, before it begins
-    on_note     is told what was read in another way than one may expect, as `Summary.notes` has it
-    progress    is told how far the job is
+    work_dir    a folder for intermediate files, removed when the job is done
+    resume      use the corpus that a stopped run left in work_dir, if all inputs are files that
+                have not changed since
+    strict      stop and write nothing if a record cannot be read
+    reading     formats and columns of the inputs. With `Reading.viewing` they are captures of HTTP
+                responses; a recipe for HTTP, and inputs that end in .warc or .har, imply it, and
+                `Reading.format` names text formats
+    on_problem  called with each record that cannot be read
+    on_warning  called with a sentence before a stage that will take very long
+    on_note     called with each sentence of `Summary.notes`
+    progress    receives the stages and their progress
     """
 
     similarity: float | None = None
@@ -116,55 +133,34 @@ class Options:
     on_problem: Callable[[Unreadable], object] | None = None
     on_warning: Callable[[str], object] = warnings.warn
     on_note: Callable[[str], object] | None = None
-    progress: Progress = field(default_factory=Silent)
-
-
-def default_linkage(job: str, reading: Reading) -> Linkage:
-    """Nothing is removed by a chain, unless that is asked for. Nor are kinds of response chained:
-    pages of one site are alike, and a chain of them would hide the odd one."""
-    return "star" if job == "dedup" or reading.viewing is not None else "connected"
-
-
-@contextmanager
-def refuse_bad_options() -> Iterator[None]:
-    """What is wrong here is wrong with what was asked for, not with the data."""
-    try:
-        yield
-    except ValueError as error:
-        raise RefusedError(str(error)) from error
-
-
-# What a job did.
-
-# A share of pairs that no number of a few digits tells from all.
-NEARLY_ALL = 0.9995
+    progress: Progress = field(default_factory=NoProgress)
 
 
 @dataclass
 class Summary:
-    """The numbers at the end of a job.
+    """Counts and settings of a finished job.
 
-    read         documents read; `reference` of them only to compare with
-    unreadable   records that gave none
+    read         documents read, with `reference` documents to compare with
+    unreadable   records that could not be read
     no_signal    documents with too few words for a fingerprint
-    candidates   pairs that were looked at; `verified` of them by their exact cosine
-    pairs        pairs that count
-    clusters     clusters of two or more
-    kept, removed  documents of the inputs; None where the job keeps and removes nothing
-    exact        what was found and is an exact copy: equal, character by character, to the document
-                 that is kept, or that stands for its cluster; pairs: pairs of equal texts
-    near         all else that was found: near-duplicates
+    candidates   pairs compared; `verified` of them by exact cosine
+    pairs        near-duplicate pairs
+    clusters     clusters of two or more documents
+    kept, removed  documents of the inputs; None for jobs that remove nothing
+    exact        exact copies: documents equal, character by character, to their representative;
+                 pairs: pairs of equal texts
+    near         near-duplicates that are not exact copies
     clustered    cluster: documents in clusters of two or more
-    kinds, alone  cluster, captures: clusters of any size, and how many of them have one response
-    similarity, radius, recall   what was asked for
-    estimated_recall   the share of pairs just above the similarity that was found, estimated from
-                 those found; None if there is none
+    kinds, alone  cluster, captures: clusters of any size, and those with one response
+    similarity, radius, recall   as requested
+    estimated_recall   share of the pairs just above the similarity that was found, estimated from
+                 the pairs found; None if there are none
     plan         how pairs were looked for
-    weakest      the least similar member of a cluster that chaining has made, if it is less similar
-                 to what is kept than was asked for: id, kept, similarity, size
+    weakest      the member of a chained cluster that is least similar to its representative, if
+                 that is below the requested similarity: id, kept, similarity, size
     peak_memory  bytes
-    files        what was written
-    notes        what was read in another way than one may expect, a sentence each
+    files        the files written
+    notes        sentences on input that was skipped or not read as expected
     """
 
     job: str
@@ -197,15 +193,140 @@ class Summary:
     notes: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; what does not apply is left out."""
+        """Return the fields for JSON, without those that do not apply."""
         found = {name: value for name, value in asdict(self).items() if value is not None}
         return found if self.notes else {x: y for x, y in found.items() if x != "notes"}
 
 
+@dataclass(frozen=True)
+class CheckOptions:
+    """Options of `check`.
+
+    against     files or collections to compare with [default: the inputs with each other]
+    threshold   share of copied text from which a document is counted and marked
+    rules       options of `neardup.check_copying`, by name
+    template    text files: text that documents share with them does not count
+    author_column  column of the author: authors may repeat their own texts
+    exclude     ids of documents that are not sources
+    out         a table to write
+    html        pages to write: one file if the name ends in .html, otherwise a folder
+    html_folder  write a folder, whatever the name of `html`
+    lang        language of the pages: en, zh [default: that of the locale, or English]
+    anonymise   replace names of documents by numbers, except inside their texts
+    guard, strict, reading, on_problem, on_note, progress   as for `Options`
+    """
+
+    against: Sequence[str] = ()
+    threshold: float = THRESHOLD
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    template: Sequence[str] = ()
+    author_column: str | None = None
+    exclude: Sequence[str] = ()
+    out: Path | None = None
+    html: Path | None = None
+    html_folder: bool = False
+    lang: str | None = None
+    anonymise: bool = False
+    guard: bool = True
+    strict: bool = False
+    reading: Reading = field(default_factory=Reading)
+    on_problem: Callable[[Unreadable], object] | None = None
+    on_note: Callable[[str], object] | None = None
+    progress: Progress = field(default_factory=NoProgress)
+
+
+# Columns of the table of a check: a row for each document and source; a document without sources
+# has one row.
+CHECK_COLUMNS: Mapping[str, type] = {
+    "id": str,
+    "share": float,
+    "unquoted": float,
+    "largest": float,
+    "source": str,
+    "source_share": float,
+    "source_own_share": float,
+    "words": int,
+    "longest": int,
+    "similarity": float,
+}
+_DOCUMENT_COLUMNS = 4
+
+
+def check_rows(finding: Finding) -> Iterator[dict[str, Any]]:
+    """Return the rows of a document, by `CHECK_COLUMNS`."""
+    figures = finding.figures
+    document = (finding.id, figures.share, figures.unquoted, figures.largest)
+    if not finding.sources:
+        empty = [None] * (len(CHECK_COLUMNS) - len(document))
+        yield dict(zip(CHECK_COLUMNS, (*document, *empty), strict=True))
+    for each in finding.sources:
+        source = (each.id, each.share, each.own_share, each.words, each.longest, each.similarity)
+        yield dict(zip(CHECK_COLUMNS, (*document, *source), strict=True))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Results and counts of a finished check.
+
+    reference    documents compared with
+    unreadable   records that could not be read
+    problems     the first of them; with `anonymise` their files are numbered
+    above        documents whose share reaches the threshold
+    peak_memory  bytes
+    files        the files written
+    """
+
+    copying: Copying
+    threshold: float
+    reference: int
+    unreadable: int
+    problems: Sequence[Unreadable]
+    above: int
+    seconds: float
+    peak_memory: int
+    files: Sequence[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result for JSON, without the texts and the positions of passages."""
+        return {
+            "documents": len(self.copying.findings),
+            "reference": self.reference,
+            "unreadable": self.unreadable,
+            "problems": [
+                {"source": each.source, "line": each.line, "reason": each.reason}
+                for each in self.problems
+            ],
+            "too_short": self.copying.too_short,
+            "among": self.copying.among,
+            "itself": len(self.copying.itself),
+            "threshold": self.threshold,
+            "above": self.above,
+            "settings": dict(self.copying.settings),
+            "findings": [
+                {
+                    "id": finding.id,
+                    "words": finding.words,
+                    "characters": finding.characters,
+                    **asdict(finding.figures),
+                    "by_characters": asdict(finding.by_characters),
+                    "sources": [
+                        dict(list(row.items())[_DOCUMENT_COLUMNS:])
+                        for row in check_rows(finding)
+                        if row["source"] is not None
+                    ],
+                }
+                for finding in self.copying.findings
+            ],
+            "seconds": round(self.seconds, 3),
+            "peak_memory": self.peak_memory,
+            "files": list(self.files),
+        }
+
+
 def peak_memory() -> int:
-    """The most memory this process has had, in bytes; 0 where that cannot be told."""
+    """Return the most memory this process has used, in bytes; 0 where it is unknown."""
     with suppress(OSError), open("/proc/self/status", encoding="ascii") as status:
-        # Linux; what getrusage tells there may be of the process that started this one.
+        # On Linux getrusage may include the parent process.
         for line in status:
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024

@@ -1,17 +1,22 @@
-"""neardup pairs: files in, a table of all near-duplicate pairs out."""
+"""neardup pairs: files in, a table of all near-duplicate pairs out.
+
+Engines find pairs in an order that depends on keys, threads and machines. `PairSorter` sorts a few
+million at a time in memory; if there are more, the sorted runs are written to one file of the work
+folder and merged range by range, each range small enough for memory.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup._util.arrow import number_array
-from neardup.jobs.copies import count_copied_pairs
+from neardup.files import writing
 from neardup.jobs.job import Job
 from neardup.jobs.options import Options, Summary, refuse_bad_options
-from neardup.jobs.sorter import Sorter
+from neardup.jobs.work_folder import PAIRS
 from neardup.near.matches import Matches, Pairs
 from neardup.near.pairs import check_equal
 
@@ -25,84 +30,107 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
 
 COLUMNS = ("left", "right", "distance", "similarity")
-# More pairs than this are a mistake: nobody reads them, and no disk holds them.
-MOST_PAIRS = 1 << 31
-# From so many pairs of equal texts on, it is said beforehand how many there are.
-MANY = 1_000_000
-# Pairs made at a time.
-BATCH = 1 << 18
+# A larger output is a mistake: no disk holds it.
+MAX_PAIRS = 1 << 31
+# Pairs of identical texts that are announced before they are written.
+MANY_PAIRS = 1_000_000
+# Pairs written at a time.
+BATCH_PAIRS = 1 << 18
+# Pairs sorted at a time, of 18 bytes each.
+SORTED_PAIRS = 1 << 21
+FIELDS = [("left", "<u4"), ("right", "<u4"), ("distance", "<u2"), ("similarity", "<f8")]
+# Ranges of left rows whose pairs are counted.
+BINS = 1 << 16
 
 
 def pairs(inputs: Sequence[str], out: Path | str, options: Options | None = None) -> Summary:
-    """Writes a row for each pair: the ids, the distance in bits, the exact cosine.
+    """Write a row for each pair: both ids, the distance in bits, the exact cosine.
 
-    First come pairs of texts that say the same, then the others by the places of the left record
-    and of the right.
+    Pairs of texts with identical features come first, then the others by the positions of the left
+    and the right record.
 
     inputs   files, folders, patterns, URLs, or "-" for standard input
     out      the table: .jsonl, .csv, .tsv or .parquet; "-" is standard output, in JSON lines, and
-             "-.csv" the same in another form
-    options  what counts as near; `equal`: "first" pairs texts that say the same with the first of
-             them only, so that a million copies are not half a million million pairs
+             "-.csv" the same in another format
+    options  what counts as near; `equal`: "first" pairs identical texts with the first of them
+             only, so that a million copies do not make half a million million pairs
     """
-    from neardup.files import reading, writing
-
-    job = Job("pairs", inputs, out, options or Options())
     with refuse_bad_options():
-        check_equal(job.options.equal)
-        writing.check(job.out, job.inputs)
-    with ExitStack() as stack:
-        stack.enter_context(job.opened())
-        if "-" in job.inputs:
-            stack.enter_context(reading.spooled_stdin())
-        folder = stack.enter_context(job.work())
-        corpus = job.read(folder)
+        options = options or Options()
+        check_equal(options.equal)
+    job = Job("pairs", inputs, out, options)
+    first_only = options.equal == "first"
+    with job.corpus() as corpus:
         matches = job.match(corpus)
         groups = _Groups(matches.twins)
-        first_only = job.options.equal == "first"
-        if not first_only and groups.pairs > MANY:
-            job.options.on_warning(
-                f"texts that say the same make {groups.pairs:,} pairs, and all will be written; "
-                f"with --equal first each is paired with the first of them only: "
-                f"{groups.repeats:,} pairs"
+        if not first_only and groups.pairs > MANY_PAIRS:
+            options.on_warning(
+                f"identical texts make {groups.pairs:,} pairs, and all will be written; with "
+                f"--equal first each is paired with the first of them only: {groups.repeats:,} "
+                "pairs"
             )
-        schema = _schema()
-        progress = job.options.progress
-        count = 0
-        with (
-            writing.together(),
-            writing.open_tables(job.out, schema, guard=job.options.guard) as write,
-        ):
-            verified = matches.question.similarity is not None
-            if not first_only:
-                progress.stage("writing pairs that say the same", groups.pairs, "pairs")
-            for found in groups.with_first(verified) if first_only else groups.within(verified):
-                count = _counted(count, found)
-                write(_table(corpus, found, schema))
-                progress.advance(len(found.left))
-            sorter = Sorter(folder, len(corpus))
-            for found in _near_pairs(matches, groups, first_only=first_only):
-                count = _counted(count, found)
-                sorter.add(found)
-            for found in sorter.pairs():
-                for start in range(0, len(found.left), BATCH):
-                    write(_table(corpus, _part(found, start), schema))
-            job.matched(matches)
-            summary = job.summary
-            summary.pairs = count
-            summary.exact = count_copied_pairs(corpus, matches.twins, first_only=first_only)
-            summary.near = count - summary.exact
-            summary.files.append(writing.shown(job.out) or str(job.out))
-            job.write_quarantine(corpus)
-            if job.options.report is not None:
-                from neardup.jobs.report import write_report
+        with job.outputs(corpus, matches) as written:
+            written.append(job.out)
+            count = _write(job, corpus, matches, groups)
+            job.end_match(corpus, matches)
+            job.summary.pairs = count
+            job.summary.exact = _count_copies(corpus, matches.twins, first_only=first_only)
+            job.summary.near = count - job.summary.exact
+    return job.finish()
 
-                write_report(job, corpus, matches, None)
-        return job.finish()
+
+def _write(job: Job, corpus: SpooledCorpus, matches: Matches, groups: _Groups) -> int:
+    """Write all pairs, and return how many there are."""
+    first_only, progress = job.options.equal == "first", job.options.progress
+    verified = matches.question.similarity is not None
+    schema, count = _schema(), 0
+    with writing.open_tables(job.out, schema, guard=job.options.guard) as write:
+        if not first_only:
+            progress.stage("writing identical pairs", groups.pairs, "pairs")
+        for found in groups.with_first(verified) if first_only else groups.within(verified):
+            count = _add_count(count, found)
+            write(_table(corpus, found, schema))
+            progress.advance(len(found.left))
+        sorter = PairSorter(corpus.folder, len(corpus))
+        for found in _near_pairs(matches, groups, first_only=first_only):
+            count = _add_count(count, found)
+            sorter.add(found)
+        for found in sorter.pairs():
+            for start in range(0, len(found.left), BATCH_PAIRS):
+                write(_table(corpus, _part(found, start), schema))
+    return count
+
+
+def _count_copies(corpus: SpooledCorpus, twins: Rows, *, first_only: bool) -> int:
+    """Count the pairs of texts that are equal, character by character.
+
+    twins  for each row the first row with identical features
+    """
+    import numpy as np
+
+    sizes = np.bincount(twins, minlength=len(twins))
+    rows = np.flatnonzero(sizes[twins] > 1)
+    rows = rows[np.argsort(twins[rows], kind="stable")]
+    count, first_row, first_text = 0, -1, ""
+    seen: dict[int, int] = {}
+    for row in rows.tolist():
+        if twins[row] != first_row:
+            first_row = int(twins[row])
+            first_text = corpus.texts.get(first_row)
+            seen = {}
+        text = corpus.texts.get(row)
+        if first_only:
+            count += row != first_row and text == first_text
+            continue
+        # Hashes, because a million versions of a text do not fit into memory.
+        key = hash(text)
+        count += seen.get(key, 0)
+        seen[key] = seen.get(key, 0) + 1
+    return count
 
 
 def _part(found: Pairs, start: int) -> Pairs:
-    part = slice(start, start + BATCH)
+    part = slice(start, start + BATCH_PAIRS)
     similarity = None if found.similarity is None else found.similarity[part]
     return Pairs(found.left[part], found.right[part], found.distance[part], similarity)
 
@@ -135,19 +163,19 @@ def _similarity(found: Pairs) -> pa.Array:
     return number_array(found.similarity)
 
 
-def _counted(before: int, found: Pairs) -> int:
-    """So many pairs and these, if anybody can want as many."""
+def _add_count(before: int, found: Pairs) -> int:
+    """Return the number of pairs with these; raise ValueError beyond the limit."""
     count = before + len(found.left)
-    if count > MOST_PAIRS:
+    if count > MAX_PAIRS:
         raise ValueError(
-            f"there are more than {MOST_PAIRS:,} pairs, which is the limit; use --equal first, "
+            f"there are more than {MAX_PAIRS:,} pairs, which is the limit; use --equal first, "
             "which pairs copies with the first of them only, or neardup cluster"
         )
     return count
 
 
 def _near_pairs(matches: Matches, groups: _Groups, *, first_only: bool) -> Iterator[Pairs]:
-    """The pairs of texts that differ, and of all their twins; the smaller row is on the left."""
+    """Return the pairs of different texts and of their twins; the smaller row is on the left."""
     for found in matches.pairs():
         if first_only:
             yield _ordered(found)
@@ -163,7 +191,11 @@ def _ordered(found: Pairs) -> Pairs:
 
 
 class _Groups:
-    """Twins, group after group."""
+    """Rows with identical features ("twins"), group after group.
+
+    pairs    number of pairs within groups
+    repeats  rows that are not the first of their group
+    """
 
     def __init__(self, twins: Rows) -> None:
         import numpy as np
@@ -176,16 +208,16 @@ class _Groups:
         self.repeats = len(twins) - int((self.sizes > 0).sum())
 
     def with_first(self, verified: bool) -> Iterator[Pairs]:
-        """Each twin with the first of its kind."""
+        """Pair each twin with the first of its group."""
         import numpy as np
 
         rows = np.flatnonzero(self.twins != np.arange(len(self.twins)))
-        for start in range(0, len(rows), BATCH):
-            part = rows[start : start + BATCH]
-            yield self._equal(self.twins[part], part, verified)
+        for start in range(0, len(rows), BATCH_PAIRS):
+            part = rows[start : start + BATCH_PAIRS]
+            yield self._identical(self.twins[part], part, verified)
 
     def within(self, verified: bool) -> Iterator[Pairs]:
-        """Each twin with all before it."""
+        """Pair each twin with all before it."""
         import numpy as np
 
         place = np.arange(len(self.order)) - self.starts[self.twins[self.order]]
@@ -193,7 +225,7 @@ class _Groups:
         begin = 0
         while begin < len(place):
             base = int(counts[begin - 1]) if begin else 0
-            end = max(begin + 1, int(np.searchsorted(counts, base + BATCH, side="right")))
+            end = max(begin + 1, int(np.searchsorted(counts, base + BATCH_PAIRS, side="right")))
             number = place[begin:end]
             right = np.repeat(self.order[begin:end], number)
             within = np.arange(len(right)) - np.repeat(np.cumsum(number) - number, number)
@@ -201,11 +233,11 @@ class _Groups:
                 np.repeat(self.starts[self.twins[self.order[begin:end]]], number) + within
             ]
             if len(left):
-                yield self._equal(left, right, verified)
+                yield self._identical(left, right, verified)
             begin = end
 
     def between(self, found: Pairs) -> Iterator[Pairs]:
-        """Each twin of the left with each of the right."""
+        """Pair each twin of the left row with each of the right."""
         import numpy as np
 
         number = self.sizes[found.left] * self.sizes[found.right]
@@ -213,7 +245,7 @@ class _Groups:
         begin = 0
         while begin < len(number):
             base = int(counts[begin - 1]) if begin else 0
-            end = max(begin + 1, int(np.searchsorted(counts, base + BATCH, side="right")))
+            end = max(begin + 1, int(np.searchsorted(counts, base + BATCH_PAIRS, side="right")))
             part = slice(begin, end)
             many = number[part]
             at = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
@@ -226,8 +258,94 @@ class _Groups:
             yield _ordered(Pairs(left, right, np.repeat(found.distance[part], many), similarity))
             begin = end
 
-    def _equal(self, left: Rows, right: Rows, verified: bool) -> Pairs:
+    def _identical(self, left: Rows, right: Rows, verified: bool) -> Pairs:
         import numpy as np
 
         distance: Any = np.zeros(len(left), dtype=np.uint16)
         return Pairs(left, right, distance, np.ones(len(left)) if verified else None)
+
+
+class PairSorter:
+    """Sorts pairs by left row, then by right row; see the top of this file.
+
+    rows  number of rows of the corpus
+    """
+
+    def __init__(self, folder: Path, rows: int) -> None:
+        import numpy as np
+
+        self._path = folder / PAIRS
+        self._width = max(1, -(-rows // BINS))
+        self._counts = np.zeros(BINS, dtype=np.int64)
+        self._waiting: list[NDArray[Any]] = []
+        self._held = 0
+        # Where each run ends in the file.
+        self._ends = [0]
+        self._judged = False
+
+    def add(self, found: Pairs) -> None:
+        import numpy as np
+
+        some = np.empty(len(found.left), dtype=FIELDS)
+        some["left"], some["right"], some["distance"] = found.left, found.right, found.distance
+        self._judged = found.similarity is not None
+        some["similarity"] = found.similarity if found.similarity is not None else np.nan
+        self._counts += np.bincount(found.left // self._width, minlength=BINS)
+        for start in range(0, len(some), SORTED_PAIRS):
+            part = some[start : start + SORTED_PAIRS]
+            if self._held and self._held + len(part) > SORTED_PAIRS:
+                self._write()
+            self._waiting.append(part)
+            self._held += len(part)
+
+    def _sorted(self, parts: list[NDArray[Any]]) -> NDArray[Any]:
+        import numpy as np
+
+        run = np.concatenate(parts) if parts else np.empty(0, dtype=FIELDS)
+        return run[np.argsort(run["left"].astype(np.uint64) << np.uint64(32) | run["right"])]
+
+    def _write(self) -> None:
+        run = self._sorted(self._waiting)
+        with self._path.open("ab" if len(self._ends) > 1 else "wb") as file:
+            file.write(run.tobytes())
+        self._ends.append(self._ends[-1] + len(run))
+        self._waiting, self._held = [], 0
+
+    def pairs(self) -> Iterator[Pairs]:
+        """Return all pairs in order; nothing can be added after this."""
+        import numpy as np
+
+        if len(self._ends) == 1:
+            yield self._as_pairs(self._sorted(self._waiting))
+            return
+        if self._waiting:
+            self._write()
+        held = np.memmap(self._path, dtype=FIELDS, mode="r")
+        runs = [held[a:b] for a, b in zip(self._ends, self._ends[1:], strict=False)]
+        places = [0] * len(runs)
+        for stop in self._stops():
+            parts = []
+            for number, run in enumerate(runs):
+                # np.searchsorted would copy the whole column.
+                end = bisect_left(run["left"], stop, places[number])
+                parts.append(run[places[number] : end])
+                places[number] = end
+            yield self._as_pairs(self._sorted(parts))
+        self._path.unlink()
+
+    def _stops(self) -> Iterator[int]:
+        """Return the left rows at which ranges end."""
+        held = 0
+        for number, count in enumerate(self._counts.tolist()):
+            if held and held + count > SORTED_PAIRS:
+                yield number * self._width
+                held = 0
+            held += count
+        yield BINS * self._width
+
+    def _as_pairs(self, run: NDArray[Any]) -> Pairs:
+        import numpy as np
+
+        similarity = np.ascontiguousarray(run["similarity"]) if self._judged else None
+        left, right = run["left"].astype(np.int64), run["right"].astype(np.int64)
+        return Pairs(left, right, np.ascontiguousarray(run["distance"]), similarity)

@@ -1,48 +1,71 @@
-"""A collection as something to compare with: asked itself, or read as a file is."""
+"""The reference of a job: files and collections that the inputs are compared with.
+
+A collection of the same recipe looks texts up itself; one of another recipe is read like a file.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup.files import reading as sources
 from neardup.files.reading.batch import make
 from neardup.near.matches import Clusters
+from neardup.text.views import view_prose
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from neardup.collection import Collection, Stored
     from neardup.files.reading import Batch, Reading
+    from neardup.jobs.options import Progress
     from neardup.jobs.spool import SpooledCorpus
+    from neardup.near.matches import Matches
     from neardup.near.question import Question
     from neardup.text.recipe import Recipe
     from neardup.text.views import Viewing
 
-# How a recipe for responses cuts.
+# `Recipe.tokens` of recipes for HTTP responses.
 HTTP = "http"
 PARQUET = ".parquet"
 # Texts looked up at a time.
-ROWS = 1 << 12
+BATCH_ROWS = 1 << 12
 
 
 def is_collection(path: str) -> bool:
     return path.rstrip("/").endswith(".neardup") and os.path.isdir(path)
 
 
-def expand(names: Sequence[str], reading: Reading, note: sources.Note) -> list[str]:
-    """As `sources.expand`, but a collection stays what it is."""
-    found: list[str] = []
+def expand(
+    names: Sequence[str], reading: Reading, recipe: Recipe, note: sources.Note
+) -> tuple[list[str], list[str]]:
+    """Return what is read (files, collections of another recipe), and collections to ask."""
+    against: dict[str, None] = {}
+    collections: dict[str, None] = {}
     for name in names:
-        found += (
-            [name.rstrip("/")] if is_collection(name) else sources.expand([name], reading, note)
-        )
-    return list(dict.fromkeys(found))
+        path = name.rstrip("/")
+        if not is_collection(name):
+            against |= dict.fromkeys(sources.expand([name], reading, note))
+        elif _can_be_asked(path, recipe):
+            collections[path] = None
+        else:
+            against[path] = None
+    for path in against:
+        check_sketches(path, recipe)
+    return list(against), list(collections)
 
 
-def can_be_asked(path: str, recipe: Recipe) -> bool:
-    """Whether a collection can look texts up itself; of another recipe its documents are read."""
-    from neardup import Collection
+def open_collection(path: str) -> Collection:
+    from neardup.collection import Collection
 
-    with Collection.open(path, read_only=True) as collection:
+    return Collection.open(path, read_only=True)
+
+
+def _can_be_asked(path: str, recipe: Recipe) -> bool:
+    """Return whether a collection has this recipe; raise ValueError if its texts cannot be read."""
+    with open_collection(path) as collection:
         if not collection.stores_text:
             raise ValueError(
                 f"{path}: keeps no texts, which a job has to read; look its documents up "
@@ -50,19 +73,20 @@ def can_be_asked(path: str, recipe: Recipe) -> bool:
             )
         own = collection.recipe
     check_kind(path, own, of_responses=recipe.tokens == HTTP)
-    # Texts can be cut anew by any recipe; of responses only the views are left.
-    if own.tokens == HTTP and (told := _difference(own.viewing(), recipe.viewing())):
+    # Texts can be fingerprinted by any recipe; of a response only the stored views are left.
+    if own.tokens == HTTP and (difference := _difference(own.viewing(), recipe.viewing())):
         raise ValueError(
-            f"{path}: is a collection of other views of responses than are compared here: {told}; "
-            "use the recipe and the masks that it was made with, or name the captures it was "
-            "made of"
+            f"{path}: has other views of responses than this job compares: {difference}; "
+            "use the recipe and the masks of the collection, or name the captures it was made of"
         )
     return own.identity == recipe.identity
 
 
 def check_sketches(path: str, recipe: Recipe) -> None:
-    """Refuses a table of sketches, as `neardup.engines.spark.sketches` makes them, if it is of
-    another recipe or has no texts to judge by. Any other file passes."""
+    """Raise ValueError if a table of sketches has another recipe, or no texts to verify pairs.
+
+    `neardup.engines.spark.sketches` makes such tables; other files pass.
+    """
     if not path.endswith(PARQUET) or not os.path.isfile(path):
         return
     import pyarrow as pa
@@ -77,75 +101,83 @@ def check_sketches(path: str, recipe: Recipe) -> None:
             return
         made = pc.unique(pq.read_table(path, columns=["recipe"], read_dictionary=["recipe"])[0])
     except (OSError, pa.ArrowException):
-        return  # whoever reads it says what is wrong
+        return  # reported when it is read
     others = sorted(str(each) for each in set(made.to_pylist()) - {recipe.identity})
     if others:
         raise ValueError(
-            f"{path}: are sketches made with another recipe: {others[0]}, and here it is "
-            f"{recipe.identity}; ask with that recipe, or make the sketches anew"
+            f"{path}: sketches of another recipe: {others[0]}; this job has {recipe.identity}; "
+            "use the recipe of the sketches, or make them again"
         )
     if "text" not in names:
         raise ValueError(
-            f"{path}: are sketches without texts, which a job has to compare; make them with "
+            f"{path}: sketches without texts, which a job has to compare; make them with "
             "sketches(df, texts=True), or name the documents themselves"
         )
 
 
 def check_kind(path: str, own: Recipe, *, of_responses: bool) -> None:
-    """Refuses to compare responses with a collection of texts, and texts with one of responses.
+    """Raise ValueError if one side has HTTP responses and the other texts.
 
-    own  the recipe of the collection
+    own           recipe of the collection
+    of_responses  whether the inputs are captures
     """
     if of_responses and own.tokens != HTTP:
         raise ValueError(
-            f"{path}: is a collection of texts, made with {own.identity}, and the inputs are "
-            "captures of HTTP responses; name a collection of responses (neardup index create "
-            "NAME.neardup --as http), or captures"
+            f"{path}: a collection of texts ({own.identity}), and the inputs are captures of HTTP "
+            "responses; name a collection of responses (neardup index create NAME.neardup --as "
+            "http), or captures"
         )
     if own.tokens == HTTP and not of_responses:
         raise ValueError(
-            f"{path}: is a collection of HTTP responses, and the inputs are texts; name a "
+            f"{path}: a collection of HTTP responses, and the inputs are texts; name a "
             "collection of texts, or add --as http if the inputs are captures"
         )
 
 
-def check_prose(path: str, own: Recipe, viewing: Viewing | None) -> None:
-    """Refuses a collection in which passages of the inputs cannot be found.
+def check_prose(path: str, viewing: Viewing | None) -> None:
+    """Raise ValueError if passages of the inputs cannot be found in a collection.
 
-    viewing  what is made of the inputs; None if they are texts
+    viewing  views of the inputs; None if they are texts
     """
+    with open_collection(path) as collection:
+        if not collection.stores_text:
+            raise ValueError(
+                f"{path}: keeps no texts, so passages cannot be looked for in it; name the "
+                "files it was made of, or a collection made without --no-text"
+            )
+        own = collection.recipe
     check_kind(path, own, of_responses=viewing is not None)
     if viewing is None:
         return
     theirs = own.viewing()
-    # Nobody copies tags or headers: they may differ.
+    # Views of tags and headers may differ: a check compares only the text.
     if "text" not in theirs.views:
         raise ValueError(
-            f"{path}: is a collection of responses without their texts: it has "
+            f"{path}: a collection of responses without their texts: it has "
             f"{', '.join(theirs.views)}; name one made with --recipe http or http-text, or the "
             "captures it was made of"
         )
-    if told := _difference(theirs._replace(views=viewing.views), viewing):
+    if difference := _difference(theirs._replace(views=viewing.views), viewing):
         raise ValueError(
-            f"{path}: is a collection of responses that are masked in another way: {told}; use "
-            "the same --no-mask as for the collection, or name the captures it was made of"
+            f"{path}: a collection of responses with other masks: {difference}; use the "
+            "--no-mask of the collection, or name the captures it was made of"
         )
 
 
 def _difference(theirs: Viewing, ours: Viewing) -> str:
-    """In which views and masks a collection differs from the inputs; "" if in none."""
-    told = []
+    """Describe how the views and masks of a collection differ from those of the inputs."""
+    found = []
     pairs = {"views": (theirs.views, ours.views), "masks": (theirs.masks, ours.masks)}
     for name, (left, right) in pairs.items():
         if more := [each for each in left if each not in right]:
-            told.append(f"it alone has the {name} {', '.join(more)}")
+            found.append(f"only it has the {name} {', '.join(more)}")
         if fewer := [each for each in right if each not in left]:
-            told.append(f"it lacks the {name} {', '.join(fewer)}")
-    return "; ".join(told)
+            found.append(f"it lacks the {name} {', '.join(fewer)}")
+    return "; ".join(found)
 
 
-class Outside(NamedTuple):
-    """A document of a collection that something is near to."""
+class CollectionDocument(NamedTuple):
+    """A document of a collection that is the nearest of some row."""
 
     collection: str
     id: str
@@ -153,36 +185,49 @@ class Outside(NamedTuple):
 
 
 def nearest(
-    path: str,
-    corpus: SpooledCorpus,
-    asked: Question,
-    found: Clusters,
-    tick: Callable[[int], object],
+    collections: Sequence[str], corpus: SpooledCorpus, matches: Matches, progress: Progress
 ) -> Clusters:
-    """For each row the nearest document of a collection, where it is nearer than what was found.
-
-    Documents get numbers after those of the rows; see `Corpus.outside`.
-    """
+    """Return for each row of the inputs the nearest row of the reference or document."""
     import numpy as np
 
-    from neardup import Collection
+    near = matches.nearest(corpus.reference or len(corpus))
+    labels = np.where(near.match < 0, np.arange(len(near.match)), near.match)
+    found = Clusters(labels, near.similarity, near.distance)
+    if collections:
+        matches.plan["collections"] = len(collections)
+        rows = (len(corpus) - corpus.reference) * len(collections)
+        progress.stage("comparing with collections", rows, "records")
+    for path in collections:
+        found = _nearest_document(path, corpus, matches.question, found, progress)
+    matches.counts.pairs += int((found.labels[: len(corpus)] >= len(corpus)).sum())
+    return found
+
+
+def _nearest_document(
+    path: str, corpus: SpooledCorpus, question: Question, found: Clusters, progress: Progress
+) -> Clusters:
+    """Replace the nearest of each row by a document of a collection, where that is nearer.
+
+    Documents are numbered after the rows; see `SpooledCorpus.outside`.
+    """
+    import numpy as np
 
     labels, similarity, distance = (
         np.array(x) for x in (found.labels, found.similarity, found.distance)
     )
     numbers: dict[str, int] = {}
-    with Collection.open(path, read_only=True) as collection:
-        for start in range(corpus.reference, len(corpus), ROWS):
-            rows = range(start, min(start + ROWS, len(corpus)))
+    with open_collection(path) as collection:
+        for start in range(corpus.reference, len(corpus), BATCH_ROWS):
+            rows = range(start, min(start + BATCH_ROWS, len(corpus)))
             texts = [corpus.texts.get(row) for row in rows]
             table = collection.check(
-                texts, asked.similarity, radius=asked.radius, recall=asked.recall, n=1
+                texts, question.similarity, radius=question.radius, recall=question.recall, n=1
             )
             for match in table.to_pylist():
                 row = rows[match["query"]]
-                apart, cosine = match["distance"] or 0, match["similarity"]
+                bits, cosine = match["distance"] or 0, match["similarity"]
                 if labels[row] != row and not _is_nearer(
-                    (cosine, apart), (similarity[row], distance[row]), asked
+                    (cosine, bits), (similarity[row], distance[row]), question
                 ):
                     continue
                 name = match["id"]
@@ -190,12 +235,12 @@ def nearest(
                     stored = collection.get(name)
                     text = (stored and stored.text) or ""
                     numbers[name] = len(corpus) + len(corpus.outside)
-                    corpus.outside.append(Outside(path, name, text))
+                    corpus.outside.append(CollectionDocument(path, name, text))
                 if cosine is None:
                     text = corpus.outside[numbers[name] - len(corpus)].text
                     cosine = collection.recipe.pipeline.similarity(texts[match["query"]], text)
-                labels[row], similarity[row], distance[row] = numbers[name], cosine, apart
-            tick(len(texts))
+                labels[row], similarity[row], distance[row] = numbers[name], cosine, bits
+            progress.advance(len(texts))
     more = len(corpus) + len(corpus.outside) - len(labels)
     return Clusters(
         np.concatenate((labels, np.arange(len(labels), len(labels) + more))),
@@ -204,39 +249,56 @@ def nearest(
     )
 
 
-def _is_nearer(new: tuple[float | None, int], old: tuple[float, int], asked: Question) -> bool:
-    if asked.similarity is None:
+def _is_nearer(new: tuple[float | None, int], old: tuple[float, int], question: Question) -> bool:
+    if question.similarity is None:
         return new[1] < old[1]
     return (-(new[0] or 0.0), new[1]) < (-old[0], old[1])
 
 
 def batches(path: str) -> Iterator[Batch]:
-    """All documents of a collection as of this moment."""
+    """Read all documents of a collection, as of now."""
     import numpy as np
 
-    from neardup import Collection
-
-    with Collection.open(path, read_only=True) as collection:
+    with open_collection(path) as collection:
         documents = (
             sources.Document(found.id, found.text or "") for found in collection.documents()
         )
         for some in sources.batches(documents):
-            # They lie in no file from which records are copied.
+            # They have no position in a file.
             nowhere = np.zeros((len(some), 2), dtype=np.int64)
             yield make([x.id for x in some], [x.text for x in some], nowhere, nowhere[:, 0], None)
 
 
 def stamp(path: str) -> tuple[int, int]:
-    """Other numbers whenever the documents of a collection have changed, or it is another one."""
-    from neardup import Collection
-
-    with Collection.open(path, read_only=True) as collection:
+    """Return a value that changes when the documents of a collection change."""
+    with open_collection(path) as collection:
         return collection.moment
 
 
 def size(path: str) -> int:
-    """How many documents there are."""
-    from neardup import Collection
-
-    with Collection.open(path, read_only=True) as collection:
+    with open_collection(path) as collection:
         return len(collection)
+
+
+class SourceCollection:
+    """A collection as `check_copying` uses it, with authors from a column of its metadata."""
+
+    def __init__(self, collection: Collection, author_column: str | None) -> None:
+        self._collection = collection
+        self._author_column = author_column
+        self.runs_minimum = collection.runs_minimum
+        self._has_responses = collection.recipe.tokens == HTTP
+
+    def documents(self) -> Iterator[tuple[Any, ...]]:
+        return map(self._document, self._collection.documents())
+
+    def sharing(self, runs: Iterable[NDArray[np.uint64]]) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        return ((row, self._document(found)) for row, found in self._collection.sharing(runs))
+
+    def _document(self, found: Stored) -> tuple[Any, ...]:
+        text = found.text or ""
+        if self._has_responses:
+            text = view_prose(text)
+        if self._author_column is None:
+            return found.id, text
+        return found.id, text, found.metadata.get(self._author_column)

@@ -1,4 +1,7 @@
-"""A job → its report."""
+"""The report of a job: an HTML page of its pairs and clusters, or of the kinds of response.
+
+This module chooses what the page shows; `neardup.reports` renders it.
+"""
 
 from __future__ import annotations
 
@@ -6,69 +9,109 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from neardup.jobs.job import Job
+from neardup._util.arrow import array_values
+from neardup.files import writing
+from neardup.jobs.job import FoundClusters, Job
 from neardup.jobs.options import NEARLY_ALL
-from neardup.jobs.threshold_sample import ThresholdSample, floor_of, wider_look
+from neardup.jobs.sample import ThresholdSample, floor_below, sample_threshold
 from neardup.near.matches import SIMILARITY_STEPS, SampledPair
 from neardup.reports.charts import Histogram
 from neardup.reports.formatting import percent
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
+from neardup.reports.kinds import (
+    FacetColumns,
+    Facets,
+    KindsReport,
+    Member,
+    SampleResponse,
+    ShownKind,
+    render_kinds,
+)
 from neardup.reports.marked_text import Shown
 from neardup.reports.page import Said, language_of_locale
+from neardup.reports.views import ResponseView
 from neardup.text.recipe import Recipe
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from neardup.http.kinds import Kinds
     from neardup.jobs.spool import SpooledCorpus
-    from neardup.near.matches import Clusters, Matches
+    from neardup.near.matches import Matches
     from neardup.reports.differences import Fold
 
     Rows = NDArray[np.int64]
 
-CLUSTERS = 25
-MEMBERS = 6
-CHARACTERS = 20_000
-PROBLEMS = 50
-NAMES = 10
-# Pairs shown of a step of similarity, or of a distance: more beside the threshold.
-OF_EACH, BESIDE = 1, 3
-# Steps on either side that are beside it, and those that are shown at all, where bits decide.
-BESIDE_STEPS, BITS_BEYOND = 2, 24
-# What people see as words; of other tokens nothing is known but how they are written.
-FOLDED = {"words": "words", "jieba": "words", "jieba-keywords": "words", "chars": "chars"}
+# Limits of the page: clusters, members of a cluster, characters of a text, unreadable records, and
+# names of inputs.
+MAX_CLUSTERS = 25
+MAX_MEMBERS = 6
+MAX_CHARACTERS = 20_000
+MAX_PROBLEMS = 50
+MAX_NAMES = 10
+# Pairs shown of each step of similarity, or of each distance; more near the threshold.
+PAIRS_OF_STEP, PAIRS_NEAR_THRESHOLD = 1, 3
+# Steps on either side that are near the threshold, and with a radius the bits shown beyond it.
+NEAR_STEPS, BITS_BEYOND = 2, 24
+# Recipes whose tokens people see as words; other tokens are compared as they are written.
+FOLDED_TOKENS = {"words": "words", "jieba": "words", "jieba-keywords": "words", "chars": "chars"}
+
+# The page of kinds: a browser opens so many at once; a part of them is for kinds of one response.
+MAX_KINDS = 10_000
+ALONE_SHARE = 0.2
+# Kinds with sample responses: the largest, and some of one response.
+SAMPLED_KINDS, SAMPLED_ALONE = 200, 100
+# Responses listed of a kind, and characters of a view.
+MAX_RESPONSES = 8
+MAX_VIEW_CHARACTERS = 50_000
+# Sentences of the other report that the page of kinds does not need.
+OMITTED = ("said.read", "said.exact_cluster")
 
 
-def write_report(job: Job, corpus: SpooledCorpus, matches: Matches, found: Clusters | None) -> None:
-    """The page a person looks at; `found` are the clusters, where the job makes some."""
-    from neardup.files import writing
-
+def write_report(
+    job: Job, corpus: SpooledCorpus, found: FoundClusters | Matches, kinds: Kinds | None = None
+) -> None:
+    """Write the page of a job: its kinds of response if there are any, else pairs and clusters."""
     path = job.options.report
     assert path is not None  # noqa: S101
-    job.options.progress.stage("writing the report", None, "pairs")
-    wider = wider_look(job, corpus, matches)
-    shown = _Clusters(job, corpus, matches, found) if found is not None else None
-    report = JobReport(
-        job=job.summary.job,
+    if kinds is not None:
+        assert isinstance(found, FoundClusters)  # noqa: S101
+        job.options.progress.stage("writing the report", None, "kinds")
+        pieces = render_kinds(kinds_report(job, corpus, kinds, found))
+    else:
+        job.options.progress.stage("writing the report", None, "pairs")
+        pieces = iter([render_job(_job_report(job, corpus, found))])
+    with writing.open_new(path) as file:
+        for piece in pieces:
+            file.write(piece.encode())
+    job.summary.files.append(str(path))
+
+
+def _job_report(job: Job, corpus: SpooledCorpus, found: FoundClusters | Matches) -> JobReport:
+    clusters = _Clusters(job, corpus, found) if isinstance(found, FoundClusters) else None
+    matches = found.matches if isinstance(found, FoundClusters) else found
+    # Documents of collections are not in the corpus, so they cannot be sampled.
+    sample = None
+    if not job.collections:
+        sample = sample_threshold(corpus, matches, across=bool(job.against))
+    return JobReport(
+        job=job.name,
         language=job.options.lang or language_of_locale(),
         counts=_counts(job),
-        said=list(said_of(job)),
-        settings=settings_of(job),
-        histograms=list(_histograms(job, matches, wider)),
-        pairs=_pairs(job, corpus, matches, wider),
+        said=list(_sentences(job)),
+        settings=_settings(job),
+        histograms=list(_histograms(job, matches, sample)),
+        pairs=_pairs(job, corpus, matches, sample),
         pairs_note=Said("pairs.note" if job.is_sketched else "pairs.note_radius"),
         threshold=_threshold(job),
-        clusters=None if shown is None else shown.largest(),
-        cluster_count=0 if shown is None else len(shown.roots),
-        sizes=() if shown is None else shown.by_size(),
-        problems=corpus.problems(PROBLEMS),
+        clusters=None if clusters is None else clusters.largest(),
+        cluster_count=0 if clusters is None else len(clusters.roots),
+        sizes=() if clusters is None else clusters.by_size(),
+        problems=corpus.problems(MAX_PROBLEMS),
         problem_count=corpus.unreadable,
         fold=fold_of(job.recipe),
     )
-    with writing.open_new(path) as file:
-        file.write(render_job(report).encode())
-    job.summary.files.append(str(path))
 
 
 def _counts(job: Job) -> dict[str, int]:
@@ -83,8 +126,8 @@ def _counts(job: Job) -> dict[str, int]:
     return {"clusters": found.clusters, "clustered": grouped, "alone": alone, **kinds}
 
 
-def said_of(job: Job) -> Iterator[Said]:
-    """How it was found, as the summary has it."""
+def _sentences(job: Job) -> Iterator[Said]:
+    """Return how the pairs were found, as in the summary."""
     found = job.summary
     yield Said("said.read", {"n": found.read})
     if found.reference:
@@ -109,7 +152,7 @@ def said_of(job: Job) -> Iterator[Said]:
         yield Said(name.get(found.job, "said.exact"))
 
 
-def settings_of(job: Job) -> dict[str, str]:
+def _settings(job: Job) -> dict[str, str]:
     from neardup._core import __version__
 
     found, compared = job.summary, [*job.against, *job.collections]
@@ -120,7 +163,7 @@ def settings_of(job: Job) -> dict[str, str]:
         "similarity": "" if by_radius else f"{found.similarity:g}",
         "radius": f"{found.radius} / {job.recipe.bits}" if by_radius else "",
         "recall": f"{found.recall:g}",
-        # Neither matters where only what is near the reference is removed.
+        # Neither has an effect on records that are removed for the reference.
         "linkage": "" if compared or found.job == "pairs" else job.linkage,
         "keep": "" if compared or found.job == "pairs" else str(job.keep),
         "recipe": found.recipe,
@@ -130,10 +173,10 @@ def settings_of(job: Job) -> dict[str, str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:NAMES]) + (", …" if len(names) > NAMES else "")
+    return ", ".join(names[:MAX_NAMES]) + (", …" if len(names) > MAX_NAMES else "")
 
 
-def _histograms(job: Job, matches: Matches, wider: ThresholdSample | None) -> Iterator[Histogram]:
+def _histograms(job: Job, matches: Matches, sample: ThresholdSample | None) -> Iterator[Histogram]:
     asked, seen = job.question, matches.sample
     if seen is not None:
         note = Said("note.compared_radius")
@@ -143,23 +186,23 @@ def _histograms(job: Job, matches: Matches, wider: ThresholdSample | None) -> It
             "compared",
             seen.near.tolist(),
             seen.far.tolist(),
-            floor_of(asked.similarity),
+            floor_below(asked.similarity),
             asked.similarity,
             asked.radius,
             [note],
         )
-    if wider is not None:
-        values: dict[str, Any] = {"n": wider.records, "of": wider.of, "floor": wider.floor}
-        name = "note.wider_sample" if wider.records < wider.of else "note.wider_all"
+    if sample is not None:
+        values: dict[str, Any] = {"n": sample.records, "of": sample.of, "floor": sample.floor}
+        name = "note.wider_sample" if sample.records < sample.of else "note.wider_all"
         yield Histogram(
             "wider",
-            wider.sample.near.tolist(),
-            wider.sample.far.tolist(),
-            wider.floor,
+            sample.sample.near.tolist(),
+            sample.sample.far.tolist(),
+            sample.floor,
             asked.similarity,
             asked.radius,
             [
-                Said("note.wider_joined" if wider.joined else name, values),
+                Said("note.wider_joined" if sample.joined else name, values),
                 Said("note.wider_twins"),
             ],
         )
@@ -172,14 +215,14 @@ def _threshold(job: Job) -> Said:
 
 
 def _pairs(
-    job: Job, corpus: SpooledCorpus, matches: Matches, wider: ThresholdSample | None
+    job: Job, corpus: SpooledCorpus, matches: Matches, sample: ThresholdSample | None
 ) -> list[ShownPair]:
-    """Pairs on both sides of the threshold, the most similar first."""
+    """Return pairs on both sides of the threshold, the most similar first."""
     import math
 
     drawn: dict[int, list[SampledPair]] = {}
-    for sample in (matches.sample, None if wider is None else wider.sample):
-        for step, pairs in ({} if sample is None else sample.drawn()).items():
+    for source in (matches.sample, None if sample is None else sample.sample):
+        for step, pairs in ({} if source is None else source.drawn()).items():
             drawn.setdefault(step, []).extend(pairs)
     chosen: list[SampledPair] = []
     first, last, line = _range_of(job)
@@ -187,8 +230,8 @@ def _pairs(
     for step, pairs in drawn.items():
         if not first <= step <= last:
             continue
-        most = BESIDE if abs(step - line) <= BESIDE_STEPS else OF_EACH
-        if job.summary.job == "pairs":
+        most = PAIRS_NEAR_THRESHOLD if abs(step - line) <= NEAR_STEPS else PAIRS_OF_STEP
+        if job.name == "pairs":
             most = len(pairs)
         taken = {True: 0, False: 0}
         for pair in pairs:
@@ -211,20 +254,24 @@ def _pairs(
 
 
 def _range_of(job: Job) -> tuple[int, int, int]:
-    """The first and the last step that are shown, and the one at the threshold."""
+    """Return the first and the last step shown, and the step of the threshold."""
     asked = job.question
     if asked.similarity is not None:
         line = min(int(asked.similarity * SIMILARITY_STEPS + 1e-9), SIMILARITY_STEPS - 1)
-        return int(floor_of(asked.similarity) * SIMILARITY_STEPS + 1e-9), SIMILARITY_STEPS - 1, line
+        return (
+            int(floor_below(asked.similarity) * SIMILARITY_STEPS + 1e-9),
+            SIMILARITY_STEPS - 1,
+            line,
+        )
     radius = asked.radius or 0
     return max(0, radius - BITS_BEYOND), radius + BITS_BEYOND, radius
 
 
 def _twins(job: Job, corpus: SpooledCorpus, matches: Matches) -> list[ShownPair]:
-    """Two pairs of texts that say the same, which nobody compares, where pairs are what counts."""
+    """Return two pairs of identical texts for `pairs`: they are not among those compared."""
     import numpy as np
 
-    if job.summary.job != "pairs":
+    if job.name != "pairs":
         return []
     rows = np.flatnonzero(matches.twins != np.arange(len(matches.twins)))[:2]
     pairs = (SampledPair(int(matches.twins[row]), int(row), 0, 1.0, True) for row in rows)
@@ -250,11 +297,13 @@ def _pair(corpus: SpooledCorpus, matches: Matches, pair: SampledPair) -> ShownPa
 class _Clusters:
     """The clusters of two or more, the largest first."""
 
-    def __init__(self, job: Job, corpus: SpooledCorpus, matches: Matches, found: Clusters) -> None:
+    def __init__(self, job: Job, corpus: SpooledCorpus, found: FoundClusters) -> None:
         import numpy as np
 
-        self._job, self._corpus, self._matches, self._found = job, corpus, matches, found
-        self._sizes = np.bincount(found.labels, minlength=len(found.labels))
+        self._job, self._corpus, self._matches = job, corpus, found.matches
+        self._found = found.clusters
+        labels = self._found.labels
+        self._sizes = np.bincount(labels, minlength=len(labels))
         roots = np.flatnonzero(self._sizes > 1)
         self.roots = roots[np.argsort(-self._sizes[roots], kind="stable")]
 
@@ -267,7 +316,8 @@ class _Clusters:
     def largest(self) -> list[ShownCluster]:
         asked = self._job.options.report_clusters
         return [
-            self._cluster(int(root)) for root in self.roots[: CLUSTERS if asked is None else asked]
+            self._cluster(int(root))
+            for root in self.roots[: MAX_CLUSTERS if asked is None else asked]
         ]
 
     def _cluster(self, root: int) -> ShownCluster:
@@ -280,8 +330,8 @@ class _Clusters:
         if np.isnan(similarity).any():
             verdicts = self._matches.judge.verdicts(np.full(len(others), root), others)
             similarity, distance = verdicts.similarity, verdicts.distance.astype(np.int64)
-        # The least similar first: those are worth a look.
-        order = np.argsort(similarity, kind="stable")[: MEMBERS - 1]
+        # The least similar first: they are the ones to look at.
+        order = np.argsort(similarity, kind="stable")[: MAX_MEMBERS - 1]
         shown = [_shown(corpus, root, root, None, 0, representative=True)]
         shown += [
             _shown(corpus, int(others[at]), root, float(similarity[at]), int(distance[at]))
@@ -306,7 +356,7 @@ def _shown(
     coded = all(at >= len(corpus) or corpus.signal[at] for at in (row, other))
     return Shown(
         corpus.id_of(row),
-        text[:CHARACTERS],
+        text[:MAX_CHARACTERS],
         len(text),
         distance if coded else None,
         similarity,
@@ -315,12 +365,14 @@ def _shown(
 
 
 def fold_of(recipe: Recipe) -> Fold | None:
-    """What a word counts as under a recipe: words in capitals may be the same as others, and
-    punctuation nothing. None where only whole lines or patterns count."""
-    if recipe.tokens not in FOLDED:
+    """Return a function that folds words which the recipe treats as equal (case, punctuation).
+
+    None for recipes whose features are whole lines or patterns.
+    """
+    if recipe.tokens not in FOLDED_TOKENS:
         return None
-    # The words alone: weights and neighbours are of no interest here.
-    plain = Recipe(normalize=recipe.normalize, tokens=FOLDED[recipe.tokens], min_features=1)  # type: ignore[arg-type]
+    # Without weights and n-grams.
+    plain = Recipe(normalize=recipe.normalize, tokens=FOLDED_TOKENS[recipe.tokens], min_features=1)  # type: ignore[arg-type]
 
     @cache
     def fold(word: str) -> str:
@@ -331,3 +383,149 @@ def fold_of(recipe: Recipe) -> Fold | None:
         return " ".join(token for token, _, _ in found)
 
     return fold
+
+
+def kinds_report(
+    job: Job, corpus: SpooledCorpus, kinds: Kinds, found: FoundClusters
+) -> KindsReport:
+    """Return the page of the kinds of response."""
+    return _KindsPage(job, corpus, kinds, found).report()
+
+
+class _KindsPage:
+    def __init__(self, job: Job, corpus: SpooledCorpus, kinds: Kinds, found: FoundClusters) -> None:
+        import numpy as np
+
+        self._job, self._kinds, self._corpus = job, kinds, corpus
+        self._labels = found.clusters.labels
+        # To the representative; NaN for representatives.
+        self._similarity = np.full(len(self._labels), np.nan)
+        rows, near = (array_values(found.removed.column(name)) for name in ("row", "similarity"))
+        self._similarity[rows] = near
+        wanted = job.options.report_clusters
+        self._places = choose_kinds(kinds.size, MAX_KINDS if wanted is None else wanted)
+
+    def report(self) -> KindsReport:
+        job, corpus = self._job, self._corpus
+        settings = _settings(job)
+        if job.viewing is not None and job.viewing.within:
+            settings = {"within": job.viewing.within, **settings}
+        return KindsReport(
+            responses=len(self._labels),
+            kind_count=len(self._kinds),
+            alone=int((self._kinds.size == 1).sum()),
+            kinds=list(self._shown()),
+            facets=self._facets(),
+            language=job.options.lang or language_of_locale(),
+            said=[said for said in _sentences(job) if said.name not in OMITTED],
+            settings=settings,
+            problems=corpus.problems(MAX_PROBLEMS),
+            problem_count=corpus.unreadable,
+        )
+
+    def _shown(self) -> Iterator[ShownKind]:
+        import numpy as np
+
+        kinds = self._kinds
+        names = ("status", "title", "server", "url")
+        columns = self._corpus.facts.take(kinds.rows[self._places], *names)
+        statuses, titles, servers, urls = (column.to_pylist() for column in columns)
+        sampled = set(choose_sampled(kinds.size[self._places]).tolist())
+        for place, at in enumerate(self._places.tolist()):
+            rule = kinds.rule(at)
+            row = int(kinds.rows[at])
+            lowest = float(kinds.similarity[at])
+            members, sample = self._members(row) if place in sampled else ([], None)
+            yield ShownKind(
+                number=int(kinds.cluster[at]),
+                size=int(kinds.size[at]),
+                status=statuses[place] or 0,
+                title=titles[place] or "",
+                server=servers[place] or "",
+                label="" if rule is None else rule.label,
+                rule="" if rule is None else rule.name,
+                why="" if rule is None else rule.why,
+                shortest=int(kinds.shortest[at]),
+                longest=int(kinds.longest[at]),
+                hosts=int(kinds.hosts[at]),
+                lowest=None if np.isnan(lowest) else lowest,
+                id=self._corpus.id_of(row),
+                url=urls[place] or "",
+                members=members,
+                sample=sample,
+            )
+
+    def _members(self, root: int) -> tuple[list[Member], SampleResponse]:
+        """Return some responses of a kind, the least similar to its representative first."""
+        import numpy as np
+
+        rows = np.flatnonzero(self._labels == root)
+        rows = rows[rows != root]
+        rows = rows[np.argsort(self._similarity[rows], kind="stable")]
+        some = rows[spread_evenly(len(rows), MAX_RESPONSES - 1)]
+        urls = self._corpus.facts.take(np.append(root, some), "url")[0].to_pylist()
+        members = [
+            Member(self._corpus.id_of(row), url or "", None if row == root else near)
+            for row, url, near in zip(
+                [root, *some.tolist()],
+                urls,
+                self._similarity[np.append(root, some)].tolist(),
+                strict=True,
+            )
+        ]
+        first = self._view(members[0], root)
+        other = self._view(members[1], int(some[0])) if len(some) else None
+        return members, SampleResponse(first, other)
+
+    def _view(self, member: Member, row: int) -> ResponseView:
+        text = self._corpus.text_of(row)
+        return ResponseView(
+            member.id, member.url, text[:MAX_VIEW_CHARACTERS], len(text), member.similarity
+        )
+
+    def _facets(self) -> Facets:
+        import numpy as np
+
+        kinds = self._kinds
+        # The position of the kind of each response on the page.
+        place = np.full(len(self._labels), -1, dtype=np.int64)
+        place[kinds.rows[self._places]] = np.arange(len(self._places))
+        columns = FacetColumns(place[self._labels], len(self._places))
+        labels = [kinds.rule(at) for at in self._places.tolist()]
+        columns.add_of_kinds("label", ["" if rule is None else rule.label for rule in labels])
+        for name in ("status", "title", "server", "host"):
+            columns.add(name, self._corpus.facts.column(name))
+        return columns.facets()
+
+
+def choose_kinds(sizes: Rows, most: int) -> Rows:
+    """Return the positions of the kinds to show: the largest, and some of one response.
+
+    sizes  of the kinds, the largest first
+    """
+    import numpy as np
+
+    if len(sizes) <= most:
+        return np.arange(len(sizes))
+    last = min(int((sizes == 1).sum()), int(most * ALONE_SHARE))
+    head = most - last
+    # Kinds of one response come last.
+    rest = np.flatnonzero(sizes[head:] == 1) + head
+    return np.concatenate((np.arange(head), rest[spread_evenly(len(rest), last)]))
+
+
+def choose_sampled(sizes: Rows) -> Rows:
+    """Return the positions of the kinds with sample responses."""
+    import numpy as np
+
+    large, alone = np.flatnonzero(sizes > 1)[:SAMPLED_KINDS], np.flatnonzero(sizes == 1)
+    return np.concatenate((large, alone[spread_evenly(len(alone), SAMPLED_ALONE)]))
+
+
+def spread_evenly(count: int, most: int) -> Rows:
+    """Return at most so many positions at even distances, the first and the last included."""
+    import numpy as np
+
+    if count <= most:
+        return np.arange(count)
+    return np.linspace(0, count - 1, most).astype(np.int64)

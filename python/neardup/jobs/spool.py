@@ -1,19 +1,20 @@
-"""A corpus on disk: what the later stages of a job need, written while the inputs are read.
+"""The corpus of a job, on disk: written batch by batch while the inputs are read, then mapped.
 
-Each column is a file in the work folder and is mapped when it is read: only fingerprints or
-sketches, and a few numbers for each document, are ever in memory.
+Each column is one file of the work folder. Only fingerprints or sketches, and a few numbers for
+each document, are in memory at once; texts are read again from the inputs where that is possible.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import ExitStack
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from neardup import _core
 from neardup._util.arrow import number_array, string_array
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     from neardup.files.reading import Batch, Unreadable
     from neardup.files.reading.batch import Precomputed
     from neardup.http.columns import ResponseColumns
-    from neardup.jobs.reference import Outside
+    from neardup.jobs.reference import CollectionDocument
     from neardup.text.recipe import Recipe
+
+    Rows = NDArray[np.int64]
 
 COLUMNS = {
     "texts": "u1",
@@ -46,23 +49,38 @@ INDEX = "corpus.json"
 KEYS = "keys.arrow"
 FACTS = "facts.arrow"
 PROBLEMS = "problems.jsonl"
-# Files that are read in place are open all the time; a process may open a thousand or so.
-MOST_OPEN = 128
+# Inputs whose texts are read in place stay open; a process may open about a thousand files.
+MAX_OPEN_FILES = 128
+# Texts with equal features can differ from cosine 1 by rounding.
+EQUAL_SIMILARITY = 1 - 1e-9
 FILES = (*COLUMNS, INDEX, KEYS, FACTS, PROBLEMS)
+
+
+# Size, modification time, inode and device of a regular file; (None,) for anything else.
+Stamp = tuple[int | None, ...]
+
+
+def file_stamp(path: str) -> Stamp:
+    """Return a value that changes when a file changes; (None,) for a URL or a pipe."""
+    with suppress(OSError):
+        found = os.stat(path)
+        if stat.S_ISREG(found.st_mode):
+            return found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
+    return (None,)
 
 
 @dataclass(frozen=True, eq=False)
 class SpooledCorpus:
-    """All documents of a job: those to compare with first, then the inputs.
+    """All documents of a job: the reference first, then the inputs.
 
     files      (path, first row, row after the last), in order
-    reference  how many rows are only there to compare with
-    spans      where each record lies in its file
-    lines      its line there, or its row; 0 for a document of a collection
-    keys       values of the column a keep policy looks at
-    unreadable, unread_reference   how many records could not be read, and how many of these are of
-               the reference
-    outside    documents of collections that rows are near to; they go by the numbers after the rows
+    reference  number of rows that the inputs are compared with; they come first
+    spans      start and end of each record in its file
+    lines      line of each record in its file, or its row; 0 for a document of a collection
+    keys       values of the column that the keep policy compares
+    unreadable, unread_reference   records that could not be read: all, and those of the reference
+    stamps     of the input files, taken before they were read
+    outside    documents of collections that are the nearest of a row; numbered after the rows
     """
 
     recipe: Recipe
@@ -72,29 +90,28 @@ class SpooledCorpus:
     texts: _core.Texts
     lengths: NDArray[np.int32]
     ids: _core.Texts
-    spans: NDArray[np.int64]
-    lines: NDArray[np.int64]
+    spans: Rows
+    lines: Rows
     keys: pa.Array | None
     files: list[tuple[str, int, int]]
     reference: int
     unreadable: int
     unread_reference: int
     folder: Path
-    outside: list[Outside] = field(default_factory=list)
+    stamps: Mapping[str, Stamp]
+    outside: list[CollectionDocument] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.signal)
 
     @cached_property
     def facts(self) -> ResponseColumns:
-        """The columns of responses, if the inputs are captures; mapped."""
+        """Captures: url, status, title … of each response; mapped."""
         from neardup.http.columns import ResponseColumns
 
         return ResponseColumns.open(self.folder / FACTS)
 
-    def ids_of(self, rows: NDArray[np.int64]) -> pa.Array:
-        """The ids of rows as a column."""
-
+    def ids_of(self, rows: Rows) -> pa.Array:
         return string_array([self.id_of(row) for row in rows.tolist()])
 
     def id_of(self, row: int) -> str:
@@ -103,14 +120,14 @@ class SpooledCorpus:
     def text_of(self, row: int) -> str:
         return self.texts.get(row) if row < len(self) else self.outside[row - len(self)].text
 
-    def sources_of(self, rows: NDArray[np.int64]) -> pa.Array:
-        """The files of rows as a column; for documents of a collection it is that."""
+    def sources_of(self, rows: Rows) -> pa.Array:
+        """Return the file of each row, or the collection of a document from outside."""
         import numpy as np
 
         from neardup.files.reading import name_of
 
         starts = np.array([start for _, start, _ in self.files], dtype=np.int64)
-        # Files without a document share their start with the next one; the last of them has it.
+        # A file without documents starts where the next one does: the last of them has the row.
         at = np.searchsorted(starts, rows, side="right") - 1
         names = [name_of(path) for path, _, _ in self.files]
         if self.outside:
@@ -119,8 +136,8 @@ class SpooledCorpus:
             names += [name_of(found.collection) for found in self.outside]
         return string_array(names).take(number_array(at))
 
-    def lines_of(self, rows: NDArray[np.int64]) -> pa.Array:
-        """The lines of rows as a column; nothing for documents of a collection."""
+    def lines_of(self, rows: Rows) -> pa.Array:
+        """Return the line of each row; null for documents of a collection."""
         import numpy as np
 
         inside = rows < len(self)
@@ -128,22 +145,48 @@ class SpooledCorpus:
         found[inside] = self.lines[rows[inside]]
         return number_array(found, found == 0)
 
-    @property
-    def is_unread(self) -> bool:
-        """Whether there are no inputs because none could be read."""
-        return len(self) == self.reference and self.unreadable > self.unread_reference
+    def count_copies(self, labels: Rows, similarity: NDArray[np.float64]) -> int:
+        """Count the rows whose text equals that of their representative, character by character.
 
-    @property
-    def is_reference_unread(self) -> bool:
-        """Whether there is nothing to compare with because none of it could be read."""
-        return not self.reference and self.unread_reference > 0
+        labels      the representative of each row: a row, or a document from outside
+        similarity  to it; NaN where it was not computed
+        """
+        import numpy as np
+
+        rows = np.flatnonzero(labels[: len(self)] != np.arange(len(self)))
+        kept = labels[rows]
+        likely = ~(similarity[rows] < EQUAL_SIMILARITY)
+        inside = np.minimum(kept, len(self) - 1)
+        likely &= (kept >= len(self)) | (self.lengths[rows] == self.lengths[inside])
+        rows, kept = rows[likely], kept[likely]
+        count, representative, text = 0, -1, ""
+        # In the order of representatives, so that the text of each is read once.
+        for at in np.argsort(kept, kind="stable").tolist():
+            if kept[at] != representative:
+                representative = int(kept[at])
+                text = self.text_of(representative)
+            count += self.texts.get(int(rows[at])) == text
+        return count
+
+    def check_unchanged(self) -> None:
+        """Raise OSError if an input file has changed since it was read.
+
+        Records are copied by their position, so a changed file would give wrong records.
+        """
+        from neardup.files.reading import name_of
+
+        for path, before in self.stamps.items():
+            if before != (None,) and file_stamp(path) != before:
+                raise OSError(
+                    f"{name_of(path)}: changed while the job ran; nothing was written, run again"
+                )
 
     def problems(self, most: int) -> list[tuple[str, int | None, str]]:
-        """The first of what could not be read: file, line, reason."""
+        """Return source, line and reason of the first unreadable records."""
         return [(found.source, found.line, found.reason) for found in self.unread(most)]
 
     def unread(self, most: int) -> list[Unreadable]:
-        """The same with all that was said of it."""
+        """Return the first unreadable records."""
         from neardup.files.reading import Unreadable
 
         with open(self.folder / PROBLEMS, encoding="utf-8") as file:
@@ -152,12 +195,14 @@ class SpooledCorpus:
 
 
 class Spool:
-    """Writes a corpus, batch after batch.
+    """Writer of a corpus, batch by batch; `spooling` opens one.
 
-    facts  whether the facts of captures are kept: then all batches have some
+    facts  whether to store the facts of captured responses
     """
 
-    def __init__(self, folder: Path, recipe: Recipe, *, facts: bool = False) -> None:
+    def __init__(
+        self, folder: Path, recipe: Recipe, stack: ExitStack, *, facts: bool = False
+    ) -> None:
         self.folder = folder
         self.recipe = recipe
         self.rows = 0
@@ -167,26 +212,13 @@ class Spool:
         self._in_place: dict[int, int] = {}
         self._ends = {"texts": 0, "ids": 0}
         self._keys: list[Any] = []
-        self._keeps_facts = facts
+        self._stores_facts = facts
         self._facts: pa.ipc.RecordBatchFileWriter | None = None
-        self._stack = ExitStack()
-        self._columns = {
-            name: self._stack.enter_context((folder / name).open("wb")) for name in COLUMNS
-        }
-        self._problems = self._stack.enter_context(
+        self._stack = stack
+        self._columns = {name: stack.enter_context((folder / name).open("wb")) for name in COLUMNS}
+        self._problems = stack.enter_context(
             (folder / PROBLEMS).open("w", encoding="utf-8", errors="backslashreplace")
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._stack.close()
 
     def problem(self, found: Unreadable) -> None:
         self.unreadable += 1
@@ -206,7 +238,7 @@ class Spool:
         self._write("signal", made.signal)
         if batch.key is not None:
             self._keys.append(batch.key)
-        if self._keeps_facts and batch.facts is not None:
+        if self._stores_facts and batch.facts is not None:
             self._add_facts(batch.facts)
         self.rows += len(batch.ids)
 
@@ -215,19 +247,12 @@ class Spool:
         self.files.append((path, start, self.rows))
 
     def end_reference(self) -> None:
-        """What comes from here on are the inputs."""
+        """Mark the end of the reference: the next batches are those of the inputs."""
         self.reference, self.unread_reference = self.rows, self.unreadable
-        # Only inputs are kept or not: the others need no key.
+        # The keep policy chooses among inputs only.
         self._keys.clear()
 
-    def close(self) -> None:
-        """All is written: from here on the corpus can be opened."""
-        # A full disk is often noticed only now.
-        with named(self.folder):
-            self._close()
-
     def _add_facts(self, facts: pa.RecordBatch) -> None:
-        """Adds rows to a file of Arrow, which is mapped later."""
         import pyarrow as pa
 
         with named(self.folder / FACTS):
@@ -237,12 +262,11 @@ class Spool:
                 self._facts = self._stack.enter_context(writer)
             self._facts.write(facts)
 
-    def _close(self) -> None:
+    def write_index(self) -> None:
         import pyarrow as pa
 
-        self._stack.close()
         if self._keys:
-            keys = _one_kind(self._keys)
+            keys = _concat(self._keys)
             with pa.OSFile(str(self.folder / KEYS), "wb") as file:
                 schema = pa.schema([("key", keys.type)])
                 with pa.ipc.new_file(file, schema) as writer:
@@ -258,7 +282,7 @@ class Spool:
         (self.folder / INDEX).write_text(json.dumps(index), encoding="utf-8")
 
     def _add_texts(self, batch: Batch) -> None:
-        """Where the texts can be found again: in their file, if the core can read them there."""
+        """Write where each text is: in its input file, if the core can read it there, or here."""
         import numpy as np
 
         places = np.empty((len(batch.ids), 3), dtype=np.int64)
@@ -270,18 +294,18 @@ class Spool:
         self._write("places", places)
 
     def has_room_in_place(self) -> bool:
-        """Whether the file being read may be one of those that are open all the time."""
-        return len(self.files) in self._in_place or len(self._in_place) < MOST_OPEN
+        """Return whether texts of the current file can be read in place."""
+        return len(self.files) in self._in_place or len(self._in_place) < MAX_OPEN_FILES
 
     def _number_in_place(self) -> int:
-        """The number of the file being read among those to be open at once; 0 if it is too many."""
+        """Return the number of the current file among those that stay open; 0 if too many do."""
         number = len(self.files)
         if number not in self._in_place and self.has_room_in_place():
             self._in_place[number] = 1 + len(self._in_place)
         return self._in_place.get(number, 0)
 
-    def _strings(self, name: str, column: pa.LargeStringArray) -> NDArray[np.int64]:
-        """Writes strings one after the other, and says where each begins and ends."""
+    def _strings(self, name: str, column: pa.LargeStringArray) -> Rows:
+        """Append strings to a column; return where each begins and ends."""
         import numpy as np
 
         bounds, data = bounds_of(column), column.buffers()[2]
@@ -302,8 +326,20 @@ class Spool:
             self._columns[name].write(data)
 
 
-def bounds_of(column: pa.LargeStringArray) -> NDArray[np.int64]:
-    """Where each string of a column begins in its data, and where the last one ends."""
+@contextmanager
+def spooling(folder: Path, recipe: Recipe, *, facts: bool = False) -> Iterator[Spool]:
+    """Open a spool; on leaving without an error, complete the files of the corpus."""
+    with ExitStack() as stack:
+        spool = Spool(folder, recipe, stack, facts=facts)
+        yield spool
+        # A full disk is often noticed only when files are closed.
+        with named(folder):
+            stack.close()
+            spool.write_index()
+
+
+def bounds_of(column: pa.LargeStringArray) -> Rows:
+    """Return the offsets of the strings of a column in its data."""
     import numpy as np
 
     bounds = np.frombuffer(column.buffers()[1], dtype=np.int64)
@@ -311,27 +347,31 @@ def bounds_of(column: pa.LargeStringArray) -> NDArray[np.int64]:
 
 
 def open_corpus(
-    folder: Path, recipe: Recipe, text_columns: Sequence[str], *, sketched: bool
+    folder: Path,
+    recipe: Recipe,
+    text_columns: Sequence[str],
+    stamps: Mapping[str, Stamp],
+    *,
+    sketched: bool,
 ) -> SpooledCorpus:
-    """What a spool has written: sketches, or else fingerprints."""
+    """Open what a spool has written, with sketches or with fingerprints."""
     import numpy as np
 
     index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     rows, paths = index["rows"], [path for path, _, _ in index["files"]]
-    # Texts are read where they lie: to map them too would take as much room as they do of whatever
-    # is allowed to a process.
+    # Texts are not mapped: mapped files count against the memory limit of a process.
     mapped = {name: kind for name, kind in COLUMNS.items() if name != "texts"}
     column = {name: _mapped(folder / name, kind) for name, kind in mapped.items()}
     words = (recipe.bits + 63) // 64
     places = column["places"].reshape(rows, 3)
-    # What a file holds may have been packed, or come from a pipe: then its texts are in the spool.
+    # Texts of compressed files and of pipes are in the spool.
     files = [(str(folder / "texts"), False), *((paths[at], True) for at in index["in_place"])]
     values, sketches = column["values"], column["sketches"]
     return SpooledCorpus(
         recipe,
         np.array(column["signal"]),
         sketches.reshape(rows, _core.SKETCH_BYTES) if sketched else None,
-        # The join reads these again and again: they are in memory.
+        # In memory: the join reads them many times.
         None if sketched else np.array(values).reshape(rows, words),
         _core.Texts.in_files(files, text_columns, places),
         column["lengths"],
@@ -344,6 +384,7 @@ def open_corpus(
         index["unreadable"],
         index["unread_reference"],
         folder,
+        stamps,
     )
 
 
@@ -355,8 +396,8 @@ def _mapped(path: Path, kind: str) -> NDArray[Any]:
     return np.memmap(path, dtype=kind, mode="r").view(np.ndarray)
 
 
-def _one_kind(parts: Sequence[pa.Array]) -> pa.Array:
-    """Values of all files in one column: numbers if all are, else strings."""
+def _concat(parts: Sequence[pa.Array]) -> pa.Array:
+    """Return the values of all files as one column: numbers if all are numbers, else strings."""
     import pyarrow as pa
 
     kinds = {part.type for part in parts if not pa.types.is_null(part.type)}

@@ -1,11 +1,10 @@
-"""By what a job notices that an input has changed."""
+"""The work folder of a job: its lock, the files it may hold, and leftovers of killed jobs."""
 
 from __future__ import annotations
 
 import os
 import platform
 import shutil
-import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,64 +13,67 @@ from pathlib import Path
 from typing import BinaryIO
 
 from neardup.files.writing.new_file import PREFIX
-from neardup.jobs import reference
-from neardup.jobs.sorter import PAIRS
+from neardup.jobs.options import NothingReadError, UnreadableError
 from neardup.jobs.spool import FILES
-
-# Nothing for what is no file.
-Stamp = tuple[int | None, ...]
-
-
-def stamp(path: str) -> Stamp:
-    """Size, time and number of a file. A URL and a pipe have nothing of the kind."""
-    if reference.is_collection(path):
-        return reference.stamp(path)
-    with suppress(OSError):
-        found = os.stat(path)
-        if stat.S_ISREG(found.st_mode):
-            return found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
-    return (None,)
-
-
-def size(path: str) -> int | None:
-    """The bytes of a file, where they are known before it is read."""
-    return None if reference.is_collection(path) else stamp(path)[0]
-
-
-# The folder a job works in: who is in it, what may be in it, and what killed jobs have left.
 
 STATE = "state.json"
 LOCK = "lock"
-# What `neardup.engines.spark.transfer` hands over by a file.
+# Sorted runs of pairs; see `neardup.jobs.pairs.PairSorter`.
+PAIRS = "pairs.bin"
+# Written by `neardup.engines.spark.transfer`.
 SHIPPED = "shipped.parquet"
-# What a work folder holds, and nothing else.
-OWN = (*FILES, STATE, LOCK, SHIPPED, PAIRS)
-# Times a new folder is tried that another job has taken for one left behind.
-TRIES = 10
-# Seconds after which half a file that nobody holds is taken for one left behind.
-OLD = 3600
+# All names a work folder may hold.
+KNOWN_FILES = (*FILES, STATE, LOCK, SHIPPED, PAIRS)
+# A job that removes leftovers may delete a folder between its creation and its lock.
+MAX_TRIES = 10
+# Age from which a partly written file without a lock is a leftover.
+LEFTOVER_SECONDS = 3600
 
 
-def check(folder: Path) -> None:
-    """Files of the same names would be overwritten, and all are gone when the job is done."""
+def check_work_dir(folder: Path) -> None:
+    """Raise ValueError if a folder holds other files: a job removes all it finds."""
     with suppress(FileNotFoundError):
         for name in sorted(os.listdir(folder)):
-            if name not in OWN:
+            if name not in KNOWN_FILES:
                 raise ValueError(
-                    f"{folder}: holds {name!r}, which is not of a stopped job; "
+                    f"{folder}: contains {name!r}, which no job has written; "
                     "name a new or empty folder as work_dir"
                 )
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Two jobs in one folder would write over each other. The lock is gone with the process."""
+def open_work_folder(named: Path | None, parent: Path) -> Iterator[Path]:
+    """Lock a work folder: `named`, or a temporary one in `parent`.
+
+    A temporary folder is always removed, a named one only after success, so that a stopped job can
+    be resumed.
+    """
+    remove_leftovers(parent)
+    if named is None:
+        with temporary_folder(parent) as folder:
+            yield folder
+        return
+    with _locked(named):
+        try:
+            yield named
+        except (UnreadableError, NothingReadError):
+            # An incomplete corpus cannot be resumed; a complete one of an earlier run stays.
+            if not (named / STATE).exists():
+                clear(named)
+            raise
+        with suppress(OSError):
+            clear(named)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Lock a named folder; the operating system releases the lock if the process dies."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK
     with path.open("ab") as file:
-        if not is_locked(file, path):
+        if not try_lock(file, path):
             raise ValueError(
-                f"{folder}: another job is at work here; wait for it, or name another work_dir"
+                f"{folder}: another job uses this folder; wait for it, or name another work_dir"
             )
         try:
             yield
@@ -82,18 +84,17 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def unnamed(beside: Path) -> Iterator[Path]:
-    """A folder of this job alone, gone afterwards, whatever happens."""
-    for _ in range(TRIES):
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=beside))
+def temporary_folder(parent: Path) -> Iterator[Path]:
+    """Create and lock a folder that is removed on leaving."""
+    for _ in range(MAX_TRIES):
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         path = folder / LOCK
         try:
             file = path.open("ab")
         except FileNotFoundError:
             continue
         with file:
-            # Between making and locking it, a job that tidies up may have taken it away.
-            if not is_locked(file, path):
+            if not try_lock(file, path):
                 continue
             _sign(file)
             try:
@@ -101,11 +102,11 @@ def unnamed(beside: Path) -> Iterator[Path]:
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
             return
-    raise OSError(f"{beside}: a work folder vanishes as soon as it is made; name one as work_dir")
+    raise OSError(f"{parent}: another job removes each new work folder; name one as work_dir")
 
 
-def is_locked(file: BinaryIO, path: Path) -> bool:
-    """Locks a file, unless another has done so."""
+def try_lock(file: BinaryIO, path: Path) -> bool:
+    """Lock a file; return False if another process holds the lock or has removed the file."""
     import fcntl
 
     try:
@@ -113,16 +114,18 @@ def is_locked(file: BinaryIO, path: Path) -> bool:
     except BlockingIOError:
         return False
     except OSError:
-        return True  # some file systems of clusters know no locks
-    # A job that was done just now may have removed the file opened here.
+        return True  # some network file systems have no locks
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     return False
 
 
 def _sign(file: BinaryIO) -> None:
-    """Says that the folder may be removed when it is left, and by whom: on some shared file systems
-    other machines cannot see the lock. A folder that was named is not signed, and stays."""
+    """Write the host name into the lock file: only jobs of this host may remove the folder.
+
+    On some shared file systems other hosts do not see the lock. A named folder is not signed, so
+    it is never removed as a leftover.
+    """
     with suppress(OSError):
         file.truncate(0)
         file.write(_host())
@@ -133,17 +136,17 @@ def _host() -> bytes:
     return platform.node().encode(errors="replace") + b"\n"
 
 
-def empty(folder: Path) -> None:
-    """Removes what an earlier stage or run has left."""
-    for name in OWN:
+def clear(folder: Path) -> None:
+    """Remove all files of a work folder except its lock."""
+    for name in KNOWN_FILES:
         if name != LOCK:
             with suppress(FileNotFoundError):
                 (folder / name).unlink()
 
 
-def tidy(folder: Path) -> None:
-    """Removes what killed jobs have left in a folder: their work folders, and halves of files."""
-    with suppress(OSError), os.scandir(folder) as found:
+def remove_leftovers(parent: Path) -> None:
+    """Remove work folders and partly written files of killed jobs."""
+    with suppress(OSError), os.scandir(parent) as found:
         left = [entry for entry in found if entry.name.startswith(PREFIX)]
         for entry in left:
             with suppress(OSError):
@@ -154,28 +157,29 @@ def tidy(folder: Path) -> None:
 
 
 def _remove_folder(folder: Path) -> None:
-    """Removes a work folder, if a job of this machine made it and none is in it."""
+    """Remove a work folder that a job of this host created, unless a job uses it."""
     names = os.listdir(folder)
-    if LOCK not in names or not set(names) <= set(OWN):
+    if LOCK not in names or not set(names) <= set(KNOWN_FILES):
         return
     path = folder / LOCK
     with path.open("r+b") as file:
-        if file.read(1 << 10) != _host() or not _is_free(file):
+        if file.read(1 << 10) != _host() or not _is_unlocked(file):
             return
-        empty(folder)
+        clear(folder)
         path.unlink()
         folder.rmdir()
 
 
 def _remove_file(path: Path) -> None:
-    """Removes half a file. Whoever writes one holds a lock on it until it has its name."""
+    """Remove a partly written file that is old and not locked by its writer."""
     with path.open("r+b") as file:
-        if time.time() - os.fstat(file.fileno()).st_mtime > OLD and _is_free(file):
+        age = time.time() - os.fstat(file.fileno()).st_mtime
+        if age > LEFTOVER_SECONDS and _is_unlocked(file):
             path.unlink()
 
 
-def _is_free(file: BinaryIO) -> bool:
-    """Whether nobody holds a lock on a file; where that cannot be known, somebody may."""
+def _is_unlocked(file: BinaryIO) -> bool:
+    """Return whether no process holds a lock on a file; False where that cannot be known."""
     import fcntl
 
     try:

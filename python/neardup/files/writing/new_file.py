@@ -247,7 +247,7 @@ def _open_stdout(path: Path) -> Iterator[Raw]:
 
 
 def _temporary(folder: Path) -> tuple[int, str]:
-    """A new file, locked: see `neardup.jobs.work_folder.tidy`."""
+    """A new file, locked: see `neardup.jobs.work_folder.remove_leftovers`."""
     import fcntl
 
     # In the same folder, so that renaming is one step. The name is known before there is a file: a
