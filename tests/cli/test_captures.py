@@ -324,7 +324,7 @@ def test_filter_tells_what_cannot_be_read(run: Run, scan: Path) -> None:
     assert done.out.encode() == lines[0]
     assert "read 2, passed on 1, seen before 1, unreadable 3" in done.err
     assert "stdin:2: not JSON" in done.err
-    assert "stdin:3: no result of httpx" in done.err
+    assert "stdin:3: not a result of httpx" in done.err
     strict = run("filter", "--as", "http", "--strict", stdin=lines[16] + b"junk\n" + lines[0])
     assert strict.code == 3
     assert strict.out.encode() == lines[16]
@@ -336,7 +336,7 @@ def test_filter_tells_that_bodies_are_missing(run: Run, scan: Path) -> None:
         del row["body"]
     data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
     done = run("filter", "--as", "http", stdin=data)
-    assert "httpx was run without -irr" in done.err
+    assert "httpx ran without -irr" in done.err
     assert len(done.out.splitlines()) == 2
 
 
@@ -495,7 +495,7 @@ def test_preview_of_hostile_pages_is_safe_lines(run: Run, scan: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["scan.jsonl", "--at", "99"], 1, "scan.jsonl: holds no response of number 99"),
+        (["scan.jsonl", "--at", "99"], 1, "scan.jsonl: has no response number 99"),
         (["scan.jsonl", "--at", "1", "-n", "2"], 2, "cannot be combined with --at"),
         (["none.warc"], 1, "none.warc: no such file"),
         (["scan.jsonl", "--recipe", "simhash"], 2, "'simhash' is a recipe for texts"),

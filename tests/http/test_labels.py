@@ -467,12 +467,12 @@ def test_own_rules_come_first_and_may_replace(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("rule = 3", "has 'rule', which is no list of tables; write each rule as"),
+        ("rule = 3", "has 'rule', which is not a list of tables; write each rule as"),
         ("[[rules]]\nname='a'", "has 'rules'; write each rule as"),
         ("[[rule]]\nlabel='a'", "rule 1 has no name"),
         ("[[rule]]\nname='a'", r"rule 1 \(a\) has no label"),
         ("[[rule]]\nname='a'\nlabel='b'\ntitel='x'", r"rule 1 \(a\) has 'titel'; it may have name"),
-        ("[[rule]]\nname='a'\nlabel='b'\ntitle='('", "title is no pattern that RE2 knows: missing"),
+        ("[[rule]]\nname='a'\nlabel='b'\ntitle='('", "title is not a valid RE2 pattern: missing"),
         ("[[rule]]\nname='a'\nlabel='b'\ntitle=3", "title is 3; it must be a pattern"),
         ("[[rule]]\nname='a'\nlabel='b'", "has no condition"),
         ("[[rule]]\nname='a'\nlabel='b'\nstatus=404", "status is 404; it must be a list"),
@@ -481,10 +481,10 @@ def test_own_rules_come_first_and_may_replace(tmp_path: Path) -> None:
         ("[[rule]]\nname='a'\nlabel='b'\nlongest=-1", "longest is -1; it must be a number of"),
         ("[[rule]]\nname='a'\nlabel='b'\nbody=[1]", "body has 1; it must be kinds"),
         ("[[rule]]\nname='a'\nlabel='b'\nwhy=1\nstatus=[1]", "why is 1; it must be a sentence"),
-        ("[[rule]]\nname=''\nlabel='b'\nstatus=[1]", "name is ''; it must be a word or a few"),
+        ("[[rule]]\nname=''\nlabel='b'\nstatus=[1]", "name is ''; it must be one or more words"),
         ("[[rule]]\nname='a'\nlabel='b'\nwithout={x='y'}", "without is .*; it must be a table"),
         ("name = ", "not TOML"),
-        ("rule = [1]", "rule 1 is no table"),
+        ("rule = [1]", "rule 1 is not a table"),
     ],
 )
 def test_wrong_rules_are_told(tmp_path: Path, content: str, message: str) -> None:
@@ -498,7 +498,7 @@ def test_wrong_rules_are_told(tmp_path: Path, content: str, message: str) -> Non
 def test_two_rules_of_a_name_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     path.write_text("[[rule]]\nname='a'\nlabel='b'\nstatus=[200]\n" * 2)
-    with pytest.raises(ValueError, match="two rules are called 'a'"):
+    with pytest.raises(ValueError, match="two rules are named 'a'"):
         Labels.load(path)
 
 

@@ -1,4 +1,4 @@
-"""neardup http: what becomes of HTTP responses before they are compared."""
+"""neardup http: look at HTTP responses as they are compared, at masks and at labels."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from neardup.http.views import Preview
 
 DONE, UNREADABLE = 0, 3
-# Lines of a view, and characters of each, that are shown unless all are asked for.
-LINES, CHARACTERS = 40, 300
-SHOWN = 3
+# Lines of a view, and characters of each, without --full.
+MAX_LINES, MAX_LINE_CHARS = 40, 300
+DEFAULT_COUNT = 3
 MASKED = re.compile(r"‹[a-z-]+›")
 
 LabelsOption = Annotated[
@@ -31,8 +31,8 @@ LabelsOption = Annotated[
     typer.Option(
         "--labels",
         metavar="FILE.toml",
-        help="Rules for labels of your own, which come before those that are known; may be given "
-        "several times.",
+        help="Your own rules for labels, tried before the built-in ones; may be given several "
+        "times.",
     ),
 ]
 
@@ -57,14 +57,16 @@ def preview(
     ],
     n: Annotated[
         int | None,
-        typer.Option("-n", metavar="N", min=1, help=f"How many responses. [default: {SHOWN}]"),
+        typer.Option(
+            "-n", metavar="N", min=1, help=f"How many responses. [default: {DEFAULT_COUNT}]"
+        ),
     ] = None,
     at: Annotated[
         int | None,
         typer.Option("--at", metavar="N", min=1, help="Only the response of this number."),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Long views and long lines as a whole.")
+        bool, typer.Option("--full", help="Show long views and long lines completely.")
     ] = False,
     labels: LabelsOption = None,
     max_bytes: options.MaxBytesOption = None,
@@ -101,8 +103,8 @@ def preview(
     found = _responses(files, reading, problems, notes)
     chosen = (each for each in found if at is None or each[1] == at)
     shown = 0
-    # A number is that of one response in each file.
-    most = len(files) if at is not None else n or SHOWN
+    # Each file may have a response of that number.
+    most = len(files) if at is not None else n or DEFAULT_COUNT
     for each in previews(islice(chosen, most), made.viewing(), rules):
         if as_json:
             print(json.dumps(each.as_dict(), ensure_ascii=False))
@@ -114,16 +116,16 @@ def preview(
     notes.close()
     problems.check_any(shown)
     if not shown:
-        which = "no response" if at is None else f"no response of number {at:,}"
-        raise ValueError(f"{file}: holds {which}")
+        which = "no response" if at is None else f"no response number {at:,}"
+        raise ValueError(f"{file}: has {which}")
     return UNREADABLE if problems.count else DONE
 
 
 @app.command("masks")
 def masks(as_json: options.JsonOption = False) -> int:
-    """List the rules by which volatile parts are masked.
+    """List the rules that mask volatile parts of responses.
 
-    Each is on unless --no-mask NAME, or the recipe, switches it off.
+    All are on unless --no-mask NAME or the recipe switches one off.
     """
     from neardup.http.views import MASK_DESCRIPTIONS
 
@@ -138,7 +140,7 @@ def masks(as_json: options.JsonOption = False) -> int:
 
 @app.command("labels")
 def list_labels(labels: LabelsOption = None, as_json: options.JsonOption = False) -> int:
-    """List the rules by which kinds of response get labels, in the order they are tried."""
+    """List the rules that label kinds of response, in the order they are tried."""
     from neardup.http.labels import Labels
 
     rules = Labels.load(*labels or ()).rules
@@ -167,7 +169,7 @@ def _responses(
 
 
 def _show(found: Preview, *, full: bool, is_first: bool) -> None:
-    """For a person: foreign text on safe lines, masked parts marked on a terminal."""
+    """Print a preview for a person: control characters escaped, masked parts highlighted."""
     from rich.text import Text
 
     out = console.terminal()
@@ -184,10 +186,10 @@ def _show(found: Preview, *, full: bool, is_first: bool) -> None:
     if found.label is not None:
         line(f"   label: {found.label.label} (rule {found.label.name}: {found.label.why})")
     lines = found.view.split("\n")
-    for each in lines if full else lines[:LINES]:
-        line(f"   {_cut(console.printable(each), full=full)}")
-    if not full and len(lines) > LINES:
-        line(f"   … {len(lines) - LINES:,} more lines; --full shows them")
+    for each in lines if full else lines[:MAX_LINES]:
+        line(f"   {_shorten(console.printable(each), full=full)}")
+    if not full and len(lines) > MAX_LINES:
+        line(f"   … {len(lines) - MAX_LINES:,} more lines; --full shows them")
     if not found.masked:
         line("   nothing was masked")
         return
@@ -198,7 +200,7 @@ def _show(found: Preview, *, full: bool, is_first: bool) -> None:
         line(f"     {by.rule:{width}} {by.count:5,}  {originals}")
 
 
-def _cut(text: str, *, full: bool) -> str:
-    if full or len(text) <= CHARACTERS:
+def _shorten(text: str, *, full: bool) -> str:
+    if full or len(text) <= MAX_LINE_CHARS:
         return text
-    return f"{text[:CHARACTERS]}… ({len(text) - CHARACTERS:,} more characters)"
+    return f"{text[:MAX_LINE_CHARS]}… ({len(text) - MAX_LINE_CHARS:,} more characters)"

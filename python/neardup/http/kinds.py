@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from neardup._util.arrow import array_values, number_array, string_array
-from neardup.http.labels import Labels, Rule, RuleInput, rule_input
+from neardup.http.labels import rule_input
 from neardup.near.clusters import number_clusters
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.http.columns import ResponseColumns
+    from neardup.http.labels import Labels, Rule, RuleInput
     from neardup.near.matches import Clusters
 
     Rows = NDArray[np.int64]
@@ -55,7 +56,7 @@ class Kinds:
     """
 
     corpus: ResponseCorpus
-    labels: Labels
+    labels: Labels | None
     rows: Rows
     cluster: Rows
     size: Rows
@@ -73,6 +74,8 @@ class Kinds:
         import numpy as np
 
         found = np.full(len(self), -1, dtype=np.int32)
+        if self.labels is None:
+            return found
         for start in range(0, len(self), BATCH_ROWS):
             stop = start + BATCH_ROWS
             found[start:stop] = self.labels.find(self._rule_inputs(start, stop))
@@ -81,7 +84,7 @@ class Kinds:
     def rule(self, at: int) -> Rule | None:
         """Return the rule that labels the kind at an index."""
         number = int(self.rules[at])
-        return None if number < 0 else self.labels.rules[number]
+        return None if self.labels is None or number < 0 else self.labels.rules[number]
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield all kinds in `KIND_COLUMNS`, BATCH_ROWS at a time."""
@@ -168,7 +171,7 @@ def kinds_of_clusters(
     np.fmin.at(lowest, under, near)
     return Kinds(
         corpus,
-        labels or Labels(()),
+        labels,
         rows,
         number[rows],
         sizes[rows],

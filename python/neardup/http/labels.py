@@ -1,7 +1,7 @@
-"""What kind of answer a response is, by rules that anyone can read: labels.toml has them.
+"""Labels: what kind of answer a response is, by the rules of labels.toml and of the user.
 
-A rule is a table of conditions, all of which must hold; the first rule that holds gives the label.
-Patterns are matched by RE2 (through Arrow), which takes linear time whatever the pattern.
+A rule is a table of conditions; the first rule whose conditions all hold gives the label.
+Patterns are matched by RE2 (through Arrow), in linear time for any pattern.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BUILTIN_RULES = Path(__file__).with_name("labels.toml")
-# Characters of text that patterns see: pages that are no content of their own are short.
+# Characters of text that patterns see: error pages and the like are short.
 MAX_TEXT_CHARS = 4000
-# Conditions that are patterns; each but the text is a column of `Seen`.
+# Conditions that are patterns, each on a field of `RuleInput`.
 PATTERNS = ("title", "server", "headers", "tags", "keys", "text")
 STATUS_CLASSES = {f"{digit}xx": range(100 * digit, 100 * digit + 100) for digit in range(1, 6)}
 
 
 class RuleInput(NamedTuple):
-    """What rules look at.
+    """The parts of a response that rules look at.
 
-    headers     a line each, "name: value"; the value is empty where it is volatile
-    tags, keys  of the view, on one line
-    text        the visible text, a block a line, its first BEGINNING characters
+    headers     a line each, "name: value"; a masked value is empty
+    tags, keys  of the view, each on one line
+    text        the visible text, a block a line, its first MAX_TEXT_CHARS characters
     length      of all the visible text, in characters
     body        its kind: "html", "json", "text", "empty", or a media type such as "image/png"
     """
@@ -52,17 +52,17 @@ class RuleInput(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """A rule: how it is called, the label it gives, and the conditions, all of which must hold.
+    """A rule: its name, its label, and conditions that must all hold.
 
     why      a sentence for people
-    status   numbers, or classes such as "4xx"; one of them
-    body     kinds of body, one of them; "image/" is every kind of image
-    longest  characters of visible text at most
-    title, server, headers, tags, keys, text   patterns (RE2) that are found there, whatever the
-             case; ^ and $ are the ends of a line
+    status   numbers or classes such as "4xx", any of them
+    body     kinds of body, any of them; "image/" is every kind of image
+    longest  most characters of visible text
+    title, server, headers, tags, keys, text   patterns (RE2) to be found there, in any case; ^ and
+             $ match at line ends
     without  patterns by the same names that must not be found
 
-    is_tested  the patterns are known to be good: to make them all ready takes a while
+    is_tested  skip the check of the patterns: compiling them all takes a while
     """
 
     name: str
@@ -83,7 +83,7 @@ class Rule:
     def __post_init__(self, is_tested: bool) -> None:
         for name in ("name", "label"):
             if not isinstance(value := getattr(self, name), str) or not value.strip():
-                raise ValueError(f"{name} is {value!r}; it must be a word or a few")
+                raise ValueError(f"{name} is {value!r}; it must be one or more words")
         if not isinstance(self.why, str):
             raise ValueError(f"why is {self.why!r}; it must be a sentence")
         for name in ("status", "body"):
@@ -112,11 +112,11 @@ class Rule:
             for name, pattern in (*self.patterns, *self.without.items()):
                 _check_pattern(name, pattern)
         if not (self.status or self.body or self.patterns or self.longest is not None):
-            raise ValueError("has no condition but those of without; it would label everything")
+            raise ValueError("has no condition other than without; it would label everything")
 
     @property
     def patterns(self) -> list[tuple[str, str]]:
-        """The names of the columns that are looked at, and what must be found there."""
+        """The patterns to be found, by the name of the field."""
         found = ((name, getattr(self, name)) for name in PATTERNS)
         return [(name, pattern) for name, pattern in found if pattern is not None]
 
@@ -134,37 +134,37 @@ def _check_pattern(name: str, pattern: object) -> None:
         pc.match_substring_regex(string_array([""]), f"(?m){pattern}", ignore_case=True)
     except pa.ArrowInvalid as error:
         why = str(error).removeprefix("Invalid regular expression: ").replace("(?m)", "")
-        raise ValueError(f"{name} is no pattern that RE2 knows: {why}") from None
+        raise ValueError(f"{name} is not a valid RE2 pattern: {why}") from None
 
 
 class Labels:
-    """Rules in their order; the first that holds gives the label."""
+    """Rules in order; the first that matches gives the label."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
         names = [rule.name for rule in self.rules]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"two rules are called {name!r}; give each a name of its own")
+                raise ValueError(f"two rules are named {name!r}; names must be unique")
 
     @classmethod
     def load(cls, *paths: str | os.PathLike[str]) -> Self:
-        """The rules of files, in this order, and after them those that come with neardup.
+        """Load the rules of files, in this order, and after them the built-in ones.
 
-        A rule of the name of a later one takes its place.
+        A rule of a file replaces the built-in rule of the same name.
         """
         own = [rule for path in paths for rule in read_rules(path)]
         names = {rule.name for rule in own}
         return cls([*own, *(rule for rule in _builtin_rules() if rule.name not in names)])
 
-    def find(self, seen: Sequence[RuleInput]) -> NDArray[np.int32]:
-        """For each response the number of its rule in `rules`; -1 where none holds."""
+    def find(self, inputs: Sequence[RuleInput]) -> NDArray[np.int32]:
+        """Return for each response the index of its rule in `rules`; -1 if no rule matches."""
         import numpy as np
 
-        found = np.full(len(seen), -1, dtype=np.int32)
-        if not seen:
+        found = np.full(len(inputs), -1, dtype=np.int32)
+        if not inputs:
             return found
-        columns = dict(zip(RuleInput._fields, map(list, zip(*seen, strict=True)), strict=True))
+        columns = dict(zip(RuleInput._fields, map(list, zip(*inputs, strict=True)), strict=True))
         arrays = {name: string_array(columns[name]) for name in PATTERNS}
         status = np.array(columns["status"], dtype=np.int64)
         length = np.array(columns["length"], dtype=np.int64)
@@ -173,26 +173,26 @@ class Labels:
             # What costs nothing is looked at first, and patterns only see what is left.
             left = found < 0
             if rule.status:
-                left &= np.isin(status, _statuses(rule.status))
+                left &= np.isin(status, _status_numbers(rule.status))
             if rule.longest is not None:
                 left &= length <= rule.longest
             rows = np.flatnonzero(left)
             if rule.body:
-                rows = rows[[_is_kind(bodies[row], rule.body) for row in rows.tolist()]]
+                rows = rows[[_is_body_kind(bodies[row], rule.body) for row in rows.tolist()]]
             for wanted, patterns in ((True, rule.patterns), (False, rule.without.items())):
                 for name, pattern in patterns:
                     if len(rows):
-                        rows = rows[_found(arrays[name], rows, pattern) == wanted]
+                        rows = rows[_matches(arrays[name], rows, pattern) == wanted]
             found[rows] = number
         return found
 
-    def label(self, seen: RuleInput) -> Rule | None:
-        """The rule for one response; None if none holds."""
-        number = int(self.find([seen])[0])
+    def label(self, response: RuleInput) -> Rule | None:
+        """Return the rule for one response; None if no rule matches."""
+        number = int(self.find([response])[0])
         return None if number < 0 else self.rules[number]
 
 
-def _found(column: Any, rows: NDArray[np.int64], pattern: str) -> NDArray[np.bool_]:
+def _matches(column: Any, rows: NDArray[np.int64], pattern: str) -> NDArray[np.bool_]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -203,7 +203,7 @@ def _found(column: Any, rows: NDArray[np.int64], pattern: str) -> NDArray[np.boo
 
 
 @cache
-def _statuses(wanted: tuple[int | str, ...]) -> list[int]:
+def _status_numbers(wanted: tuple[int | str, ...]) -> list[int]:
     return [
         number
         for part in wanted
@@ -211,29 +211,29 @@ def _statuses(wanted: tuple[int | str, ...]) -> list[int]:
     ]
 
 
-def _is_kind(body: str, wanted: Sequence[str]) -> bool:
+def _is_body_kind(body: str, wanted: Sequence[str]) -> bool:
     return any(body == kind or (kind.endswith("/") and body.startswith(kind)) for kind in wanted)
 
 
 def read_rules(path: str | os.PathLike[str], *, are_tested: bool = False) -> list[Rule]:
-    """The rules of a TOML file; what is wrong with one is told by its name."""
+    """Read the rules of a TOML file; an error names the rule."""
     import tomllib
 
     try:
         content = tomllib.loads(read_settings(path, "labels").decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{os.fspath(path)}: not TOML: {error}") from None
-    given = content.pop("rule", [])
-    if content or not isinstance(given, list):
-        what = repr(next(iter(content))) if content else "'rule', which is no list of tables"
+    tables = content.pop("rule", [])
+    if content or not isinstance(tables, list):
+        what = repr(next(iter(content))) if content else "'rule', which is not a list of tables"
         raise ValueError(f"{os.fspath(path)}: has {what}; write each rule as [[rule]]")
-    return [_rule(path, number, table, are_tested) for number, table in enumerate(given, 1)]
+    return [_rule(path, number, table, are_tested) for number, table in enumerate(tables, 1)]
 
 
 def _rule(path: str | os.PathLike[str], number: int, table: Any, is_tested: bool) -> Rule:
     called = f"{os.fspath(path)}: rule {number}"
     if not isinstance(table, dict):
-        raise ValueError(f"{called} is no table; write it as [[rule]]")
+        raise ValueError(f"{called} is not a table; write it as [[rule]]")
     if isinstance(name := table.get("name"), str):
         called += f" ({name})"
     for lacking in ("name", "label"):
@@ -256,7 +256,7 @@ def _builtin_rules() -> tuple[Rule, ...]:
 def rule_input(
     view: str, *, status: int = 0, title: str = "", server: str = "", content_type: str = ""
 ) -> RuleInput:
-    """What rules look at in a response: its view, and facts that a recipe may have left out."""
+    """Return the input of the rules: the view, and values that a recipe may have left out of it."""
     parts: dict[str, list[str]] = {name: [] for name in ("header", "tags", "keys", "text", "body")}
     for name, value in view_lines(view):
         if name in parts:
@@ -272,17 +272,17 @@ def rule_input(
         " ".join(parts["keys"]),
         text[:MAX_TEXT_CHARS],
         len(text),
-        _kind(parts, content_type),
+        _body_kind(parts, content_type),
     )
 
 
-def _kind(parts: dict[str, list[str]], content_type: str) -> str:
-    """What the body is. Where the view does not tell, its media type does."""
+def _body_kind(parts: dict[str, list[str]], content_type: str) -> str:
+    """Return the kind of the body: by the view, or else by the media type."""
     for name, kind in (("tags", "html"), ("keys", "json")):
         if parts[name]:
             return kind
     media = content_type.partition(";")[0].strip().lower()
-    if parts["body"]:  # also the type of a page or JSON that the capture does not hold
+    if parts["body"]:  # also the type of a body that the capture does not hold
         media = parts["body"][0].partition(" ")[0]
     if "html" in media:
         return "html"

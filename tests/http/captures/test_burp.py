@@ -31,7 +31,7 @@ def written(folder: Path, text: str | bytes) -> Path:
 def test_items_are_found_however_the_file_is_cut(
     tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(burp, "PIECE", piece)
+    monkeypatch.setattr(burp, "CHUNK_BYTES", piece)
     path = write_burp(tmp_path, answers())
     assert [each.body for each in http.responses(path)] == [each.body for each in answers()]
 
@@ -58,7 +58,7 @@ def test_an_item_without_a_response_is_reported(tmp_path: Path) -> None:
     texts, problems, _ = told(written(tmp_path, burp_xml([burp_item(PAGE), item, burp_item(PAGE)])))
     assert len(texts) == 2
     at = burp_xml([burp_item(PAGE), item]).encode().index(b"<item><url>http://a/<")
-    assert problems == [f"2: no response in this item, at byte {at:,}"]
+    assert problems == [f"2: the item has no response, at byte {at:,}"]
 
 
 def test_what_is_no_message_is_reported(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_file_that_ends_too_early_keeps_what_was_before(tmp_path: Path, cut: i
 def test_an_item_that_is_never_closed_costs_itself(
     tmp_path: Path, piece: int, tag: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(burp, "PIECE", piece)
+    monkeypatch.setattr(burp, "CHUNK_BYTES", piece)
     good = burp_item(PAGE).replace("<item>", tag)
     path = written(tmp_path, burp_xml([good, good.replace("</item>", ""), *[good] * 40]))
     texts, problems, _ = told(path)
@@ -140,7 +140,7 @@ def test_fields_in_no_item_are_reported(tmp_path: Path) -> None:
     texts, problems, _ = told(written(tmp_path, text))
     assert len(texts) == 41
     at = text.encode().index(b"<url>", text.encode().index(b"</item>"))
-    assert problems == [f"is damaged ('url' is in no item), at byte {at:,}"]
+    assert problems == [f"is damaged ('url' outside of an item), at byte {at:,}"]
 
 
 def test_what_is_nested_too_deeply_costs_its_item(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_section_without_an_end_is_reported(tmp_path: Path, field: str, packed
     texts, problems, _ = told(path)
     assert len(texts) == 2
     assert len(problems) == 1
-    assert "2: is damaged (a CDATA section without an end holds the beginning" in problems[0]
+    assert "2: is damaged (an unclosed CDATA section holds the start" in problems[0]
 
 
 def test_defaults_of_attributes_are_limited(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_defaults_of_attributes_are_limited(tmp_path: Path) -> None:
         texts, problems, _ = told(written(tmp_path, text))
         assert texts == []
         (problem,) = problems
-        assert "declares defaults of attributes that are too long" in problem
+        assert "declares default values of attributes that are too long" in problem
         assert "the limit is 1,024 characters for all" in problem
 
 

@@ -88,7 +88,7 @@ def test_entries_without_a_body_are_told(tmp_path: Path) -> None:
     assert len(texts) == 2
     assert problems == []
     assert notes == [
-        "2 responses have a body that the capture does not hold; status, headers, type and length "
+        "2 responses have no body in the capture; status, headers, type and length "
         "are compared (the first is number 1)"
     ]
     assert texts[0].endswith(f"\nbody text/html {len(PAGE.body).bit_length() - 1}")
@@ -132,12 +132,12 @@ def test_an_empty_body_is_not_an_absent_one(tmp_path: Path) -> None:
          "no response (the request was blocked or failed)"),
         ({"request": {"url": "x"}, "response": {"status": 0, "_error": "net::ERR"}},
          "no response (net::ERR)"),
-        ({"request": {"url": "x"}}, "no response in it"),
-        ({"response": {}}, "no request in it"),
+        ({"request": {"url": "x"}}, "has no response"),
+        ({"response": {}}, "has no request"),
         (7, "not an object but a number"),
-        ({"request": {}, "response": {"status": "x"}}, "status is 'x', which is none"),
+        ({"request": {}, "response": {"status": "x"}}, "status is 'x', which is not a status"),
         ({"request": {}, "response": {"status": 200,
-          "content": {"text": "a", "encoding": "base64"}}}, "its content says it is base64"),
+          "content": {"text": "a", "encoding": "base64"}}}, "the content is declared as base64"),
         ({"request": {}, "response": {"status": 200, "headers": [{}] * 3000}},
          "more than 2,000 headers"),
     ],
@@ -157,7 +157,7 @@ def test_a_file_that_ends_too_early_keeps_what_was_before(tmp_path: Path, cut: i
     path.write_bytes(path.read_bytes()[:-cut])
     texts, (problem,), _ = told(path)
     assert len(texts) >= 4
-    assert "not JSON" in problem or "cut short" in problem
+    assert "not JSON" in problem or "truncated" in problem
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ def test_a_stored_response_that_is_no_regular_file_is_not_opened(tmp_path: Path)
     assert len(texts) == len(records)
     assert problems == []
     assert notes == [
-        "6 responses have a stored_response_path that is no file here; status, headers, title, "
+        "6 responses have a stored_response_path without a file; status, headers, title, "
         "type and length are compared (the first is number 1)"
     ]
 
@@ -233,7 +233,7 @@ def test_no_body_anywhere_is_said_once(tmp_path: Path) -> None:
     assert len(texts) == 5
     assert problems == []
     assert notes == [
-        "5 responses have no body, since httpx was run without -irr and stored none; status, "
+        "5 responses have no body, since httpx ran without -irr and stored none; status, "
         "headers, title, type and length are compared (the first is number 1)"
     ]
 
@@ -327,7 +327,7 @@ def test_what_else_is_said_is_kept_as_strings(tmp_path: Path) -> None:
     ("record", "problem"),
     [
         ({"url": "http://a/", "failed": True, "error": "refused"}, "1: no response: refused"),
-        ({"nothing": 1}, "1: no result of httpx: it has neither url nor status_code"),
+        ({"nothing": 1}, "1: not a result of httpx: it has neither url nor status_code"),
         ({"url": "x", "status_code": "200"}, "1: column 'status_code' is '200', which is no"),
         ({"url": "x", "status_code": 10**9}, "1: column 'status_code' is '1000000000', which"),
         ({"url": "x", "status_code": 200, "raw_header": "SFRUUC8xLjEgMjAwIE9LDQoNCg==",

@@ -11,7 +11,7 @@ from neardup.files.reading import expand
 from neardup.files.reading.batch import Reading
 from neardup.http.bodies import TRUNCATED
 from neardup.http.captures import raw
-from neardup.http.captures.raw import UNCLEAR
+from neardup.http.captures.raw import WRONG_LENGTH
 
 PAGE = answer("http://a.example/x", "<title>T</title><p>Grüße 你好</p>")
 
@@ -36,8 +36,8 @@ def test_one_a_file_needs_no_length(tmp_path: Path) -> None:
 def test_many_in_one_are_told_apart(
     tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(raw, "PIECE", piece)
-    monkeypatch.setattr(raw, "LOOK", 16)
+    monkeypatch.setattr(raw, "CHUNK_BYTES", piece)
+    monkeypatch.setattr(raw, "LOOKAHEAD_BYTES", 16)
     path = write_raw(tmp_path, answers() * 20)
     assert bodies(path) == [each.body for each in answers()] * 20
     (batch,), _, _ = read(path)
@@ -158,7 +158,7 @@ def test_a_length_that_lies_does_not_swallow_the_next(tmp_path: Path, length: in
     assert len(texts) == 2
     assert problems == []
     assert notes
-    assert UNCLEAR in notes[0] or TRUNCATED in notes[0]
+    assert WRONG_LENGTH in notes[0] or TRUNCATED in notes[0]
 
 
 def test_both_framings_are_told(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_junk_is_reported_and_passed(tmp_path: Path) -> None:
     path = written(tmp_path, b"junk " * 100_000 + b"\n" + message, "b.bin")
     texts, problems, _ = told(path, format="raw-http")
     assert len(texts) == 1
-    assert problems == ["500,001 bytes are no HTTP message, at byte 0"]
+    assert problems == ["500,001 bytes are not an HTTP message, at byte 0"]
 
 
 def test_a_head_that_is_too_long_costs_a_message(tmp_path: Path) -> None:

@@ -135,5 +135,5 @@ def test_many_responses_come_in_order_and_in_several_batches(tmp_path: Path) -> 
 def test_without_a_report_the_first_problem_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.har"
     path.write_text('{"log": {"entries": [{"request": {}}]}}', encoding="utf-8")
-    with pytest.raises(ValueError, match="no response in it, at byte 21; pass report= to go on"):
+    with pytest.raises(ValueError, match="has no response, at byte 21; pass report= to go on"):
         list(http.responses(path))

@@ -92,8 +92,8 @@ def test_what_is_no_response_is_passed_over_and_told(tmp_path: Path) -> None:
         f"{path.read_bytes().rindex(b'WARC/1.1'):,}"
     ]
     assert notes == [
-        "passed over 1 revisit record, which repeats a page without its body",
-        "passed over 1 record of an answer that is not HTTP, such as DNS",
+        "skipped 1 revisit record, which repeats a page without its body",
+        "skipped 1 record of a response that is not HTTP, such as DNS",
     ]
 
 
@@ -112,7 +112,7 @@ def test_a_body_that_the_crawler_cut_is_told(tmp_path: Path) -> None:
     texts, problems, notes = told(path)
     assert len(texts) == 1
     assert problems == []
-    assert notes == ["1 response has a body that the crawler cut short (number 1)"]
+    assert notes == ["1 response has a body that the crawler truncated (number 1)"]
 
 
 @pytest.mark.parametrize("cut", [1, 3, 4, 5, 50, 200])
@@ -127,7 +127,7 @@ def test_a_file_that_ends_too_early_keeps_what_was_before(tmp_path: Path, cut: i
         assert found == [f"http://a.example/{n}" for n in range(3)]
         (problem,) = problems
         place = sum(map(len, records[:-1]))
-        reason = "is cut short: " if cut < 200 else "the file ends inside a record"
+        reason = "is truncated: " if cut < 200 else "the file ends inside a record"
         assert problem.startswith(f"4: {reason}")
         assert problem.endswith(f"at byte {place:,}")
 
@@ -253,14 +253,14 @@ def test_the_next_record_is_found_wherever_pieces_are_cut(
     from neardup.files.reading.streams import open_stored
     from neardup.http.captures import warc
 
-    monkeypatch.setattr(warc, "PIECE", 7)
+    monkeypatch.setattr(warc, "CHUNK_BYTES", 7)
     path = tmp_path / "a.bin"
     for gap in range(40):
         path.write_bytes(b"WARC/1.0\r\nX" + b"y" * gap + b"WARC/1.0\r\n\nWARC/1.1\r\nrest")
         with open_stored(str(path)) as file:
             stream = _Stream(file)
-            assert stream.next_begin(0) == 0
-            assert stream.next_begin(5) == path.read_bytes().rindex(b"WARC")
+            assert stream.seek_record(0) == 0
+            assert stream.seek_record(5) == path.read_bytes().rindex(b"WARC")
             assert stream.read(1) + stream.read(1) == b"WA"
 
 

@@ -1,4 +1,4 @@
-"""XML of Burp: saved items, each a request and a response, in base64 or not."""
+"""XML of Burp: saved items, each a request and a response, in base64 or as text."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from neardup.files.reading.document import BOM, record_too_long
 from neardup.http.captures.reader import Capture, CapturedResponse
 from neardup.http.messages import MessageError, Response
 
-PIECE = 1 << 16
-# Bytes without any event in them: no element of Burp has a name or attributes so long.
-MOST_SILENT = 1 << 20
-# What XML cannot hold, and Burp writes all the same where it does not write base64.
+CHUNK_BYTES = 1 << 16
+# Bytes without an event of the parser: no tag of Burp is so long.
+MAX_TAG_BYTES = 1 << 20
+# Invalid in XML, but Burp writes them where it does not write base64.
 CONTROLS = bytes.maketrans(bytes([*range(9), 11, 12, *range(14, 32)]), b"?" * 29)
 ITEM = re.compile(rb"<item>")
 FIELDS = frozenset({"url", "host", "request", "response", "status", "path", "protocol", "port"})
-DEPTH = 3
-# Attributes that are left out get the defaults a file declares, in each element anew. Those that
-# Burp declares are empty, and less than ten.
-MOST_DEFAULTS = 1024
-DEFAULT = 16
-# Bytes parsed at once behind damage, then twice as many each time: what is behind the next damage
-# is parsed for nothing.
-STEP = 256
-# In what Burp wrote it stands only where an item begins.
+FIELD_DEPTH = 3
+# A declared default is added to every element without the attribute. Burp declares fewer than ten,
+# all empty.
+MAX_DEFAULT_CHARS = 1024
+DEFAULT_OVERHEAD = 16
+# Bytes parsed at once after damage, then doubled: bytes after the next damage are parsed in vain.
+RESUME_BYTES = 256
+# Burp writes this only where an item begins.
 MERGED = re.compile(r"</item>\s*<item>")
 UNCLOSED = re.compile(r"</response>\s*(?:<comment>[^<]*</comment>\s*)?</item>\s*<item>")
 
 
 class _Item:
-    """What is known of the item that is being read."""
+    """The item being read."""
 
     def __init__(self, number: int, start: int) -> None:
         self.number = number
@@ -45,21 +44,21 @@ class _Item:
         self.ip = ""
         self.is_base64 = False
         self.fields = set[str]()
-        self.twice = ""
+        self.duplicate = ""
 
     def text(self, name: str) -> str:
         return "".join(self.texts.get(name, ()))
 
 
 class _Items:
-    """Takes pieces of the file, and gives the items that have ended."""
+    """A parser that is fed the file; `done` has the items that have ended."""
 
     def __init__(self, most: int) -> None:
-        self._most = most * 4 // 3 + (1 << 20)
+        self._max_chars = most * 4 // 3 + (1 << 20)
         self.done: list[_Item] = []
         self.count = 0
-        self.base = 0  # of the parser's first byte in the file
-        self.silent = 0
+        self.base = 0  # position of the parser's first byte in the file
+        self.tag_bytes = 0
         self.item: _Item | None = None
         self._field = ""
         self._depth = 0
@@ -70,10 +69,10 @@ class _Items:
     def _start(self) -> None:
         parser = self.parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
-        parser.buffer_size = PIECE
-        parser.EntityDeclHandler = self._refuse
-        parser.AttlistDeclHandler = self._default
-        # Put off, a beginning is told long behind its place. Tags are limited here.
+        parser.buffer_size = CHUNK_BYTES
+        parser.EntityDeclHandler = self._refuse_entity
+        parser.AttlistDeclHandler = self._check_default
+        # Deferred parsing would report a start tag late. MAX_TAG_BYTES limits tags instead.
         if hasattr(parser, "SetReparseDeferralEnabled"):
             parser.SetReparseDeferralEnabled(False)
         parser.StartElementHandler = self._begin
@@ -81,57 +80,58 @@ class _Items:
         parser.CharacterDataHandler = self._text
 
     def resume(self, base: int) -> None:
-        """Behind damage: an item begins at this place of the file."""
+        """Start again after damage, at the item that begins at this position."""
         self._start()
-        self._depth, self._field, self.item, self.silent = 0, "", None, 0
+        self._depth, self._field, self.item, self.tag_bytes = 0, "", None, 0
         self._may_hold_items = False
         self.parser.Parse(b"<items>", False)
         self.base = base - len(b"<items>")
 
     def feed(self, data: bytes, *, is_last: bool = False) -> None:
-        before = self.silent
-        self.silent += len(data)
+        before = self.tag_bytes
+        self.tag_bytes += len(data)
         self.parser.Parse(data, is_last)
-        if self.silent > before and self.silent > MOST_SILENT:
-            raise _BrokenError(f"an element that does not end in {MOST_SILENT >> 20} MiB")
+        if self.tag_bytes > before and self.tag_bytes > MAX_TAG_BYTES:
+            raise _BrokenError(f"an element that does not end in {MAX_TAG_BYTES >> 20} MiB")
 
-    def _refuse(self, name: str, *rest: object) -> None:
+    def _refuse_entity(self, name: str, *rest: object) -> None:
         raise _DeclaredError(
             f"declares the entity {name[:80]!r}, which is not expanded", "declares an entity"
         )
 
-    def _default(
+    def _check_default(
         self, element: str, name: str, kind: str, default: str | None, is_required: int
     ) -> None:
         if default is None:
             return
-        self._defaults += len(default) + DEFAULT
-        if self._defaults > MOST_DEFAULTS:
+        self._defaults += len(default) + DEFAULT_OVERHEAD
+        if self._defaults > MAX_DEFAULT_CHARS:
             raise _DeclaredError(
-                f"declares defaults of attributes that are too long, the last for {name[:80]!r}: "
-                f"the limit is {MOST_DEFAULTS:,} characters for all; remove the declaration",
+                f"declares default values of attributes that are too long, the last for "
+                f"{name[:80]!r}: the limit is {MAX_DEFAULT_CHARS:,} characters for all; remove the "
+                "declaration",
                 "declares defaults that are too long",
             )
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
-        self.silent = 0
+        self.tag_bytes = 0
         self._depth += 1
         if name == "item" and self.item is not None and not self._may_hold_items:
             raise _BrokenError("another item begins inside it", self.place, is_item=True)
-        if name == "item" and self.item is None and self._depth != DEPTH - 1:
-            raise _BrokenError("an item that is not in items", self.place, is_item=True)
+        if name == "item" and self.item is None and self._depth != FIELD_DEPTH - 1:
+            raise _BrokenError("an item outside of items", self.place, is_item=True)
         if name in FIELDS and self.item is None:
-            raise _BrokenError(f"{name!r} is in no item", self.place)
-        if self._depth == DEPTH - 1 and name == "item":
+            raise _BrokenError(f"{name!r} outside of an item", self.place)
+        if self._depth == FIELD_DEPTH - 1 and name == "item":
             self.count += 1
             self.item = _Item(self.count, self.place)
-        elif self._depth == DEPTH and self.item is not None and name in FIELDS:
+        elif self._depth == FIELD_DEPTH and self.item is not None and name in FIELDS:
             self._field = name
             is_base64 = attributes.get("base64", "").lower() == "true"
             # A page may hold an element of this name, where it is not in CDATA.
             self._may_hold_items = name in ("request", "response") and not is_base64
             if name in self.item.fields:
-                self.item.twice = name
+                self.item.duplicate = name
             self.item.fields.add(name)
             if name == "host":
                 self.item.ip = attributes.get("ip", "")
@@ -141,35 +141,35 @@ class _Items:
             raise _BrokenError("elements nested deeper than 64", self.place)
 
     def _end(self, name: str) -> None:
-        self.silent = 0
+        self.tag_bytes = 0
         self._depth -= 1
-        if self._depth == DEPTH - 1:
+        if self._depth == FIELD_DEPTH - 1:
             self._field, self._may_hold_items = "", False
-        elif self._depth == DEPTH - 2 and self.item is not None:
+        elif self._depth == FIELD_DEPTH - 2 and self.item is not None:
             self.done.append(self.item)
             self.item = None
 
     def _text(self, text: str) -> None:
-        self.silent = 0
+        self.tag_bytes = 0
         if self.item is None or not self._field or self._field == "request":
             return
         self.item.size += len(text)
-        if self.item.size <= self._most:
+        if self.item.size <= self._max_chars:
             self.item.texts.setdefault(self._field, []).append(text)
         elif self.item.texts:
-            self.item.texts.pop("response", None)  # said when it ends
+            self.item.texts.pop("response", None)  # reported when the item ends
 
     @property
     def place(self) -> int:
-        """Where in the file the parser is."""
+        """The position of the parser in the file."""
         return self.base + self.parser.CurrentByteIndex
 
     def is_too_long(self, item: _Item) -> bool:
-        return item.size > self._most
+        return item.size > self._max_chars
 
 
 class _DeclaredError(Exception):
-    """What a file declares that none may, and the kind of that."""
+    """A declaration that no file may have; `kind` is the reason without names."""
 
     def __init__(self, reason: str, kind: str) -> None:
         super().__init__(reason)
@@ -177,11 +177,10 @@ class _DeclaredError(Exception):
 
 
 class _BrokenError(Exception):
-    """What is not as XML of Burp is.
+    """XML that Burp does not write.
 
-    place    in the file, if it is known better than the parser tells afterwards: it goes on to the
-             end of what it was given
-    is_item  an item begins there, to go on with
+    place    its position in the file; the parser itself has moved on to the end of its input
+    is_item  an item begins there, to continue with
     """
 
     def __init__(self, reason: str, place: int | None = None, *, is_item: bool = False) -> None:
@@ -191,15 +190,15 @@ class _BrokenError(Exception):
 
 
 def read_burp(capture: Capture) -> Iterator[CapturedResponse]:
-    """The responses of a file. Behind damage it goes on with the next item."""
+    """Yield the responses of a file; after damage continue with the next item."""
     items = _Items(capture.max_body)
-    pieces = _pieces(capture)
+    chunks = _chunks(capture)
     at = 0
     data = b""
-    step = PIECE
+    step = CHUNK_BYTES
     while True:
         if not data:
-            data = next(pieces, b"")
+            data = next(chunks, b"")
         is_last = not data
         part = data[:step]
         try:
@@ -209,28 +208,28 @@ def read_burp(capture: Capture) -> Iterator[CapturedResponse]:
             return
         except (expat.ExpatError, _BrokenError) as error:
             yield from _responses(capture, items)
-            at, data = _resumed(capture, items, pieces, at, data, error)
+            at, data = _resync(capture, items, chunks, at, data, error)
             if not data:
                 return
-            step = STEP
+            step = RESUME_BYTES
             continue
         yield from _responses(capture, items)
         if is_last:
             return
         at += len(part)
         data = data[step:]
-        step = min(2 * step, max(PIECE, STEP))
+        step = min(2 * step, max(CHUNK_BYTES, RESUME_BYTES))
 
 
-def _resumed(
+def _resync(
     capture: Capture,
     items: _Items,
-    pieces: Iterator[bytes],
+    chunks: Iterator[bytes],
     at: int,
     data: bytes,
     error: Exception,
 ) -> tuple[int, bytes]:
-    """Reports damage, and gives the place of the next item and what is there."""
+    """Report damage; return the position of the next item and the bytes from there on."""
     code = error.code if isinstance(error, expat.ExpatError) else None
     why = str(error) if code is None else expat.ErrorString(code)
     wrong = max(items.base + items.parser.ErrorByteIndex, 0)
@@ -241,22 +240,22 @@ def _resumed(
     else:
         capture.refuse(items.count, f"is damaged ({why})", at=items.item.start, kind="is damaged")
     if isinstance(error, _BrokenError) and error.is_item:
-        return _resumed_at(items, wrong, at, data)
+        return _resync_at(items, wrong, at, data)
     found = ITEM.search(data, max(0, min(wrong - at, len(data))))
     while found is None:
         tail = data[-len(b"<item>") :]
         at += len(data) - len(tail)
-        if not (piece := next(pieces, b"")):
+        if not (chunk := next(chunks, b"")):
             return at, b""
-        data = tail + piece
+        data = tail + chunk
         found = ITEM.search(data)
     items.resume(at + found.start())
     return at + found.start(), data[found.start() :]
 
 
-def _resumed_at(items: _Items, place: int, at: int, data: bytes) -> tuple[int, bytes]:
-    """Goes on with the item that begins at a place: in these bytes, or before them, if its tag was
-    cut in two."""
+def _resync_at(items: _Items, place: int, at: int, data: bytes) -> tuple[int, bytes]:
+    """Continue with the item at a position: in these bytes, or before them, if its tag was split
+    between chunks."""
     if place >= at:
         data = data[place - at :]
     else:
@@ -266,18 +265,18 @@ def _resumed_at(items: _Items, place: int, at: int, data: bytes) -> tuple[int, b
     return place, data
 
 
-def _pieces(capture: Capture) -> Iterator[bytes]:
-    """The file as UTF-8 that XML can hold."""
+def _chunks(capture: Capture) -> Iterator[bytes]:
+    """Yield the file as UTF-8 that is valid in XML."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     is_first = True
-    while data := capture.file.read(PIECE):
+    while data := capture.file.read(CHUNK_BYTES):
         if is_first:
             if problem := packed(capture.file, data):
                 capture.task.report(problem)
                 return
             data, is_first = data.removeprefix(BOM).lstrip(), False
         if not data.isascii():
-            # U+FFFE and U+FFFF are no characters of XML either.
+            # U+FFFE and U+FFFF are invalid in XML, too.
             text = decoder.decode(data)
             data = text.replace("\ufffe", "?").replace("\uffff", "?").encode()
         if data := data.translate(CONTROLS):
@@ -296,23 +295,25 @@ def _responses(capture: Capture, items: _Items) -> Iterator[CapturedResponse]:
 
 
 def _response(capture: Capture, item: _Item) -> Response:
-    if item.twice:
-        # The end of one and the beginning of the next are lost.
-        raise MessageError(f"is damaged (it has {item.twice!r} twice)", "is damaged")
+    if item.duplicate:
+        # The end of one item and the start of the next are lost.
+        raise MessageError(f"is damaged (it has {item.duplicate!r} twice)", "is damaged")
     text = item.text("response")
     is_merged = (UNCLOSED if not item.is_base64 else MERGED).search(text)
     if is_merged or any(MERGED.search(item.text(name)) for name in FIELDS - {"response"}):
         raise MessageError(
-            "is damaged (a CDATA section without an end holds the beginning of another item)",
+            "is damaged (an unclosed CDATA section holds the start of another item)",
             "is damaged",
         )
     if not text.strip():
-        raise MessageError("no response in this item", "no response")
+        raise MessageError("the item has no response", "no response")
     if item.is_base64:
         try:
             data = base64.b64decode(text)
         except (binascii.Error, ValueError):
-            raise MessageError("its response says it is base64, and is not", "not base64") from None
+            raise MessageError(
+                "the response is declared as base64 and is not", "not base64"
+            ) from None
     else:
         data = text.encode()
     return capture.parse_message(data, item.number, url=_url(item), ip=item.ip)

@@ -1,6 +1,6 @@
-"""HAR 1.2: what a browser received, an object of JSON with an entry a request.
+"""HAR 1.2: the responses a browser received, a JSON object with an entry for each request.
 
-The entries are read one by one, so that a file may be larger than memory.
+Entries are parsed one by one, so a file may be larger than memory.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from neardup.http.messages import (
     too_many_headers,
 )
 
-ABSENT = "a body that the capture does not hold; status, headers, type and length are compared"
+MISSING_BODY = "no body in the capture; status, headers, type and length are compared"
 
 
 class _Entries(Values):
-    """The elements of log.entries; all else is passed over."""
+    """The elements of log.entries; all other values are skipped."""
 
     def __iter__(self) -> Iterator[Value]:
         if (char := self._next()) is None:
@@ -55,7 +55,7 @@ class _Entries(Values):
         yield from self._elements(opened)
 
     def _members(self) -> Iterator[str]:
-        """The names in the object that begins here. Whoever asks takes the value of each."""
+        """Yield the names in the object that begins here; the caller reads the value of each."""
         opened = self.line
         self._skip(1)
         if self._next() == "}":
@@ -76,7 +76,7 @@ class _Entries(Values):
     def _expect(self, chars: str) -> str:
         char = self._next()
         if char is None:
-            raise BadRecordError("is cut short: its objects have no end")
+            raise BadRecordError("is truncated: its objects have no end")
         if char not in chars:
             raise BadRecordError(f"not JSON ({' or '.join(chars)} was expected, not {char!r})")
         self._skip(1)
@@ -84,7 +84,7 @@ class _Entries(Values):
 
 
 def read_har(capture: Capture) -> Iterator[CapturedResponse]:
-    """The responses of a file. Where it cannot be read any further, that is reported."""
+    """Yield the responses of a file; report where parsing stops."""
     entries = _Entries(capture.file)
     number = 0
     try:
@@ -101,22 +101,22 @@ def read_har(capture: Capture) -> Iterator[CapturedResponse]:
                 continue
             yield CapturedResponse(response, number)
     except BadRecordError as bad:
-        told = f"{bad}; {entries.hint}" if entries.hint else str(bad)
+        reason = f"{bad}; {entries.hint}" if entries.hint else str(bad)
         capture.refuse(
-            number + 1 if number else None, f"line {entries.line}: {told}", kind=bad.kind
+            number + 1 if number else None, f"line {entries.line}: {reason}", kind=bad.kind
         )
     if entries.problem is not None:
         capture.task.report(entries.problem)
 
 
 def response_of(capture: Capture, entry: Any, number: int) -> Response:
-    """The response of an entry, or why there is none."""
+    """Return the response of an entry; raise BadRecordError if there is none."""
     request, response = _object(entry, "request"), _object(entry, "response")
     status = response.get("status", 0)
     if isinstance(status, float) and status.is_integer():
         status = int(status)
     if isinstance(status, bool) or not isinstance(status, int) or not 0 <= status < 1000:
-        raise BadRecordError(f"status is {str(status)[:40]!r}, which is none")
+        raise BadRecordError(f"status is {str(status)[:40]!r}, which is not a status code")
     headers = _headers(response.get("headers"))
     if not status:
         why = json_string(response.get("_error")) or "the request was blocked or failed"
@@ -129,7 +129,7 @@ def response_of(capture: Capture, entry: Any, number: int) -> Response:
     body, charset = _body(capture, content, headers, number)
     is_whole = bool(body) or _is_empty(request, status, content, response)
     if not is_whole:
-        capture.remark(number, ABSENT)
+        capture.remark(number, MISSING_BODY)
     return Response(
         url=json_string(request.get("url")),
         status=status,
@@ -150,19 +150,19 @@ def _object(entry: Any, name: str) -> dict[str, Any]:
         raise BadRecordError(f"not an object but {kind_of(entry)}")
     found = entry.get(name)
     if not isinstance(found, dict):
-        raise BadRecordError(f"no {name} in it")
+        raise BadRecordError(f"has no {name}")
     return found
 
 
 def _is_empty(
     request: dict[str, Any], status: int, content: dict[str, Any], response: dict[str, Any]
 ) -> bool:
-    """Whether there was no body, where none is told: not one that was left out."""
+    """Return whether a missing body was empty, rather than left out of the capture."""
     if request.get("method") == "HEAD" or status in (204, 304):
         return True
     if _count(content.get("size")):
         return False
-    # -1 is what browsers write of what they do not know.
+    # Browsers write -1 for unknown.
     return content.get("size") == 0 or content.get("text") == "" or response.get("bodySize") == 0
 
 
@@ -173,15 +173,15 @@ def _count(value: Any) -> int:
     return int(value) if is_count else 0
 
 
-def _headers(given: Any) -> Headers:
-    if not isinstance(given, list):
+def _headers(entries: Any) -> Headers:
+    if not isinstance(entries, list):
         return ()
-    if len(given) > MAX_HEADERS:
+    if len(entries) > MAX_HEADERS:
         raise too_many_headers()
     return tuple(
         (name, json_string(each.get("value")).replace("\0", "\ufffd"))
-        for each in given
-        # Those of HTTP/2 that stand for the status line have a colon in front.
+        for each in entries
+        # Pseudo-headers of HTTP/2, which stand for the status line, begin with a colon.
         if isinstance(each, dict) and (name := json_string(each.get("name"))) and name[0] != ":"
     )
 
@@ -200,8 +200,8 @@ def _body(
     try:
         data = base64.b64decode(text, validate=False)
     except (binascii.Error, ValueError):
-        raise BadRecordError("its content says it is base64, and is not") from None
-    # Browsers unpack bodies, some proxies do not.
+        raise BadRecordError("the content is declared as base64 and is not") from None
+    # Browsers decompress bodies, some proxies do not.
     body = capture.body(headers, data, is_framed=False)
     capture.remark(number, *body.remarks)
     return body.data, charset_of(first(headers, "content-type"), body.data)

@@ -1,4 +1,4 @@
-"""JSON lines of httpx: a response a line, with its body where httpx was asked for it (-irr)."""
+"""JSON lines of httpx: a response a line, with its body if httpx ran with -irr."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from neardup.http.messages import (
     too_many_headers,
 )
 
-# "HTTP/" in base64: with -irrb body and headers come so.
-PACKED_HEAD = "SFRUUC"
-# Of POSIX; elsewhere no pipe goes by the name of a file.
-NO_WAIT: int = getattr(os, "O_NONBLOCK", 0)
-# What is a column of its own, or too long to be one.
-TAKEN = frozenset(
+# "HTTP/" in base64: -irrb writes body and headers so.
+BASE64_HEAD = "SFRUUC"
+# POSIX only; elsewhere pipes have no file names.
+NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
+# Keys that are attributes of `Response`, or too long for `Response.extra`.
+NOT_EXTRA = frozenset(
     {"url", "body", "header", "raw_header", "request", "chain", "response", "headers"}
 )
 NO_BODY = (
-    "no body, since httpx was run without -irr and stored none; status, headers, title, type and "
+    "no body, since httpx ran without -irr and stored none; status, headers, title, type and "
     "length are compared"
 )
 
 
 def read_httpx(capture: Capture) -> Iterator[CapturedResponse]:
-    """The responses of a file of JSON lines."""
+    """Yield the responses of a file of JSON lines."""
     for number, start, block in blocks(capture.file, capture.task.report):
         end = start
         lines = block.split(b"\n")
@@ -67,7 +67,7 @@ def read_httpx(capture: Capture) -> Iterator[CapturedResponse]:
 
 
 def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
-    """The response of a line; None if it is not UTF-8, which is reported."""
+    """Return the response of a line; report a line that is not UTF-8 and return None."""
     text = document.decode(line)
     if not isinstance(text, str):
         capture.task.report(not_utf8(capture.task.path, number, text, capture.encoding))
@@ -80,13 +80,13 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
     if "status_code" not in record and (scanner := detect_scanner(line)) is not None:
         raise BadRecordError(f"is JSON of {scanner}, which {NO_BODIES}; {SAVE_BODIES}")
     if not url and "status_code" not in record:
-        raise BadRecordError("no result of httpx: it has neither url nor status_code")
-    head, is_packed = _head(record)
+        raise BadRecordError("not a result of httpx: it has neither url nor status_code")
+    head, is_base64 = _head(record)
     ip = json_string(record.get("host_ip")) or _ip(record)
-    found = _body(capture, record, head, number, is_packed=is_packed)
-    told = _told_length(record)
-    # Answers of these two statuses have no body, whatever is told of one.
-    is_whole = found is not None or told == 0 or head.status in (204, 304)
+    found = _body(capture, record, head, number, is_base64=is_base64)
+    length = _stated_length(record)
+    # Responses of these two statuses have no body, whatever length is stated.
+    is_whole = found is not None or length == 0 or head.status in (204, 304)
     body, charset = found or (b"", UTF8)
     return Response(
         url=url,
@@ -96,7 +96,7 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
         body=body,
         charset=charset,
         ip=ip,
-        length=len(body) if is_whole else told or 0,
+        length=len(body) if is_whole else length or 0,
         final_url=json_string(record.get("final_url")),
         title=json_string(record.get("title")),
         is_whole=is_whole,
@@ -104,15 +104,15 @@ def response_of(capture: Capture, line: bytes, number: int) -> Response | None:
     )
 
 
-def _told_length(record: Mapping[str, Any]) -> int | None:
-    told = record.get("content_length")
-    if isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 1 << 62:
-        return told
+def _stated_length(record: Mapping[str, Any]) -> int | None:
+    length = record.get("content_length")
+    if isinstance(length, int) and not isinstance(length, bool) and 0 <= length < 1 << 62:
+        return length
     return None
 
 
 def _ip(record: Mapping[str, Any]) -> str:
-    """`host` was the address before `host_ip` came."""
+    """Return the address in `host`, which older versions write instead of `host_ip`."""
     host = json_string(record.get("host"))
     return host if host.replace(".", "").isdigit() or ":" in host else ""
 
@@ -120,7 +120,7 @@ def _ip(record: Mapping[str, Any]) -> str:
 def _extra(record: Mapping[str, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in record.items():
-        if name in TAKEN:
+        if name in NOT_EXTRA:
             continue
         if isinstance(value, str):
             found[name] = json_string(value)
@@ -134,31 +134,33 @@ def _extra(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _head(record: Mapping[str, Any]) -> tuple[ResponseHead, bool]:
-    """Status and headers, as exactly as they are told, and whether they came in base64."""
+    """Return status and headers, from the raw head if there is one, and whether it was base64."""
     raw = record.get("raw_header")
-    is_packed = isinstance(raw, str) and raw.startswith(PACKED_HEAD)
+    is_base64 = isinstance(raw, str) and raw.startswith(BASE64_HEAD)
     status = record.get("status_code", record.get("status-code", 0))
     if isinstance(status, bool) or not isinstance(status, int) or not 0 <= status < 1000:
-        raise BadRecordError(f"column 'status_code' is {str(status)[:40]!r}, which is no status")
+        raise BadRecordError(
+            f"column 'status_code' is {str(status)[:40]!r}, which is not a status code"
+        )
     if isinstance(raw, str) and raw:
-        data = _unpacked(raw, "raw_header") if is_packed else raw.encode("utf-8", "replace")
+        data = _decode_base64(raw, "raw_header") if is_base64 else raw.encode("utf-8", "replace")
         if data.startswith(b"HTTP/"):
             head = parse_response_head(data)
-            # A line may be asked for with another status than the last of a chain has.
-            return head._replace(status=status or head.status), is_packed
+            # The raw head may be of another response of a chain of redirects.
+            return head._replace(status=status or head.status), is_base64
         return ResponseHead(
             status, "", parse_headers(data.decode("utf-8", "replace")), 0
-        ), is_packed
+        ), is_base64
     return ResponseHead(status, "", _headers(record), 0), False
 
 
 def _headers(record: Mapping[str, Any]) -> Headers:
-    given = record.get("header") or record.get("headers")
-    if isinstance(given, str):
-        return parse_headers(given)
+    headers = record.get("header") or record.get("headers")
+    if isinstance(headers, str):
+        return parse_headers(headers)
     found: list[tuple[str, str]] = []
-    if isinstance(given, dict):
-        for name, value in given.items():
+    if isinstance(headers, dict):
+        for name, value in headers.items():
             # httpx writes content_type for Content-Type.
             name = json_string(name).replace("_", "-")
             found += [
@@ -179,18 +181,18 @@ def _headers(record: Mapping[str, Any]) -> Headers:
 
 
 def _body(
-    capture: Capture, record: Mapping[str, Any], head: ResponseHead, number: int, *, is_packed: bool
+    capture: Capture, record: Mapping[str, Any], head: ResponseHead, number: int, *, is_base64: bool
 ) -> tuple[bytes, str] | None:
-    """The body and its encoding; None if it is not there."""
-    given = record.get("body")
+    """Return the body and its charset; None if the capture has no body."""
+    text = record.get("body")
     content_type = first(head.headers, "content-type")
-    if isinstance(given, str) and given:
-        if is_packed:
-            data = _unpacked(given, "body")
+    if isinstance(text, str) and text:
+        if is_base64:
+            data = _decode_base64(text, "body")
             body = capture.body(head.headers, data, is_framed=False)
             capture.remark(number, *body.remarks)
             return body.data, charset_of(content_type, body.data)
-        data = given.encode("utf-8", "replace")
+        data = text.encode("utf-8", "replace")
         if len(data) > capture.max_body:
             raise MessageError(record_too_long(capture.max_body), "too long")
         return data, UTF8
@@ -198,29 +200,29 @@ def _body(
         stored = _stored(capture, json_string(path), number)
         if stored is not None:
             return stored.body, stored.charset
-    elif (last := _last_of_chain(record)) is not None:
+    elif (last := _last_in_chain(record)) is not None:
         found = capture.parse_message(last, number, is_framed=False)
         return found.body, found.charset
-    elif given == "":
+    elif text == "":
         return b"", UTF8
-    elif head.status not in (204, 304) and _told_length(record) != 0:
+    elif head.status not in (204, 304) and _stated_length(record) != 0:
         capture.remark(number, NO_BODY)
     return None
 
 
-def _last_of_chain(record: Mapping[str, Any]) -> bytes | None:
-    """The answer at the end of a chain of redirects, where it is told as a whole."""
+def _last_in_chain(record: Mapping[str, Any]) -> bytes | None:
+    """Return the raw response at the end of a chain of redirects, if the record has it."""
     chain = record.get("chain")
     last = chain[-1] if isinstance(chain, list) and chain else None
     raw = last.get("response") if isinstance(last, dict) else None
     if not isinstance(raw, str) or not raw:
         return None
-    if raw.startswith(PACKED_HEAD):
-        return _unpacked(raw, "chain")
+    if raw.startswith(BASE64_HEAD):
+        return _decode_base64(raw, "chain")
     return raw.encode("utf-8", "replace") if raw.startswith("HTTP/") else None
 
 
-def _unpacked(text: str, column: str) -> bytes:
+def _decode_base64(text: str, column: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
@@ -228,10 +230,10 @@ def _unpacked(text: str, column: str) -> bytes:
 
 
 def _stored(capture: Capture, path: str, number: int) -> Response | None:
-    """The response in a file of its own: as given, or beside the JSON lines."""
+    """Return the response of a file of its own: at its path, or relative to the JSON lines."""
     for place in _places(capture.task.path, path):
         try:
-            data = _regular(place, capture.max_body)
+            data = _read_regular(place, capture.max_body)
         except (OSError, ValueError):
             continue
         if data is None:
@@ -241,21 +243,21 @@ def _stored(capture: Capture, path: str, number: int) -> Response | None:
         return last_response(capture, data, number)
     capture.remark(
         number,
-        "a stored_response_path that is no file here; status, headers, title, type and length are "
+        "a stored_response_path without a file; status, headers, title, type and length are "
         "compared",
     )
     return None
 
 
-def _regular(place: str, most: int) -> bytes | None:
-    """What a file holds; None if that is more than so many bytes; an OSError if it is no file."""
+def _read_regular(place: str, most: int) -> bytes | None:
+    """Read a regular file; return None if it is longer than `most` bytes."""
     # Opening a pipe would wait for a writer, perhaps for ever.
-    with open(os.open(place, os.O_RDONLY | NO_WAIT | os.O_CLOEXEC), "rb") as file:
-        # Of what was opened: the name may be that of another file by now.
+    with open(os.open(place, os.O_RDONLY | NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        # Of the open file: the name may be that of another file by now.
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "is no regular file", place)
-        # A file with holes costs nothing to store, and much to read.
+            raise OSError(errno.EINVAL, "not a regular file", place)
+        # A sparse file costs nothing to store, and much to read.
         data = file.read(most + 1) if found.st_size <= most else None
     return None if data is None or len(data) > most else data
 
@@ -264,7 +266,7 @@ def _places(source: str, path: str) -> Iterator[str]:
     if source != STDIN and not is_url(source) and not os.path.isabs(path):
         yield os.path.join(os.path.dirname(source), path)
     yield path
-    # The folder was moved with the file that names it.
+    # The folder may have been moved together with the file.
     if source != STDIN and not is_url(source) and os.path.isabs(path):
         parts = path.strip("/").split("/")
         for take in (4, 3, 2, 1):

@@ -1,7 +1,7 @@
-"""WARC, also packed record by record: the responses of a crawl.
+"""WARC, also compressed record by record: the responses of a crawl.
 
-FastWARC splits the unpacked file into records. Where a record is not what it says, reading goes on
-at the next line that begins one.
+FastWARC splits the decompressed file into records. After an invalid record reading continues at
+the next line that begins a record.
 """
 
 from __future__ import annotations
@@ -21,34 +21,42 @@ from neardup.http.captures.reader import Capture, CapturedResponse
 from neardup.http.encoding import charset_of
 from neardup.http.messages import MAX_HEAD_BYTES, MessageError, Response
 
-# The first line of a record, where one begins.
-BEGIN = re.compile(
+# The first line of a record.
+RECORD_START = re.compile(
     rb"(?:\A|(?<=\n))WARC/[012]\.\d\d?\r?\n|WARC/[012]\.\d\d?\r?\n(?=WARC-|Content-)"
 )
-LONGEST_BEGIN = 20
+MAX_START_BYTES = 20
 END = re.compile(rb"\r?\n\r?\n")
 LENGTH = re.compile(rb"(?i)\ncontent-length:[ \t]*(\d{1,15})[ \t]*\r?\n")
-PIECE = 1 << 20
-# Kinds of records to look at; requests, metadata and what is said of the crawl are passed over.
-WANTED = ("response", "resource", "conversion", "revisit", "continuation", "unknown", "no_type")
+CHUNK_BYTES = 1 << 20
+# Types of records to read; requests, metadata and warcinfo are skipped.
+RECORD_TYPES = (
+    "response",
+    "resource",
+    "conversion",
+    "revisit",
+    "continuation",
+    "unknown",
+    "no_type",
+)
 
 
-def _begin_in(data: bytes, start: int = 0) -> int | None:
-    """The place of the next line that begins a record."""
-    # Ten times quicker than to search by the pattern.
+def _find_record(data: bytes, start: int = 0) -> int | None:
+    """Return the position of the next line that begins a record."""
+    # Ten times faster than a search by the pattern.
     at = data.find(b"WARC/", start)
     while at >= 0:
-        if BEGIN.match(data, at) is not None:
+        if RECORD_START.match(data, at) is not None:
             return at
         at = data.find(b"WARC/", at + 1)
     return None
 
 
-INSIDE = "the file ends inside a record"
+ENDS_INSIDE = "the file ends inside a record"
 
 
 class _Record(NamedTuple):
-    """A record that may be a response: its number, place and block."""
+    """A record that may be a response: its number, position, headers and block."""
 
     number: int
     start: int
@@ -62,14 +70,14 @@ class _Record(NamedTuple):
 
 
 class _Stream:
-    """The unpacked file as FastWARC reads it. What was given since `keep` can be given again.
+    """The decompressed file as FastWARC reads it; bytes since `drop_before` can be read again.
 
-    It never fails: what went wrong is in `failure`, and looks like the end.
+    It never raises: an error is kept in `failure`, and looks like the end of the file.
     """
 
     def __init__(self, file: ByteStream) -> None:
         self._file = file
-        self._held: deque[tuple[int, bytes]] = deque()  # pieces and their places
+        self._held: deque[tuple[int, bytes]] = deque()  # (position, bytes)
         self._at = 0
         self.failure: BaseException | None = None
 
@@ -77,17 +85,17 @@ class _Stream:
         return self._at
 
     def read(self, size: int = -1) -> bytes:
-        size = PIECE if size is None or size < 0 else size
+        size = CHUNK_BYTES if size is None or size < 0 else size
         if self._held:
             start, last = self._held[-1]
             if self._at < start + len(last):
-                return self._again(size)
+                return self._read_held(size)
         if self.failure is not None:
             return b""
         try:
             data = self._file.read(size)
         except BaseException as error:
-            # In the middle of foreign code; raised again by whoever drives it.
+            # FastWARC is on the stack; `read_warc` raises it afterwards.
             self.failure = error
             return b""
         if data:
@@ -95,7 +103,7 @@ class _Stream:
             self._at += len(data)
         return data
 
-    def _again(self, size: int) -> bytes:
+    def _read_held(self, size: int) -> bytes:
         for start, piece in self._held:
             if self._at < start + len(piece):
                 data = piece[self._at - start : self._at - start + size]
@@ -103,47 +111,47 @@ class _Stream:
                 return data
         return b""
 
-    def keep(self, position: int) -> None:
-        """What is before it is not asked for again."""
+    def drop_before(self, position: int) -> None:
+        """Forget the bytes before a position."""
         while self._held and self._held[0][0] + len(self._held[0][1]) <= position:
             self._held.popleft()
 
-    def kept(self, position: int) -> bytes:
-        """What is kept from there on."""
+    def held_from(self, position: int) -> bytes:
+        """Return the held bytes from a position on."""
         data = b"".join(piece for _, piece in self._held)
         return data[max(0, position - self._held[0][0]) :] if self._held else b""
 
-    def go(self, position: int) -> None:
-        """Back to a place that is kept."""
+    def seek(self, position: int) -> None:
+        """Go back to a position whose bytes are held."""
         self._at = max(position, self._held[0][0]) if self._held else position
 
-    def next_begin(self, position: int) -> int | None:
-        """The place of the next line that begins a record; None if there is none."""
-        self.go(position)
+    def seek_record(self, position: int) -> int | None:
+        """Go to the next line that begins a record; return its position, None if there is none."""
+        self.seek(position)
         rest = b""
         base = self._at
-        while piece := self.read(PIECE):
+        while piece := self.read(CHUNK_BYTES):
             data = rest + piece
-            # The first byte is only there so that a line end before the next one is seen.
-            found = _begin_in(data, 0 if base == position else 1)
+            # The first byte was searched; it may be the line end before a record.
+            found = _find_record(data, 0 if base == position else 1)
             if found is not None:
-                self.go(base + found)
+                self.seek(base + found)
                 return base + found
-            rest = data[-LONGEST_BEGIN - 1 :]
+            rest = data[-MAX_START_BYTES - 1 :]
             base += len(data) - len(rest)
-            self.keep(base)
+            self.drop_before(base)
         return None
 
 
 def _fastwarc() -> Any:
     with warnings.catch_warnings():
-        # Version 1.1 warns of names of its own when it is loaded.
+        # FastWARC 1.1 warns about its own names when imported.
         warnings.simplefilter("ignore", DeprecationWarning)
         return package("fastwarc.warc", "WARC", "http")
 
 
 def read_warc(capture: Capture) -> Iterator[CapturedResponse]:
-    """The responses of a file, and resources as responses without a head."""
+    """Yield the responses of a file, and resources as responses without a head."""
     try:
         warc = _fastwarc()
     except UnreadableDocumentError as why:
@@ -158,23 +166,23 @@ def read_warc(capture: Capture) -> Iterator[CapturedResponse]:
             continue
         yield CapturedResponse(response, record.number, record.start, records.end)
     for each in capture.file.breaks:
-        told = f"stored byte {each.stored:,}: the {capture.file.packing} data {_told(each)}"
-        capture.refuse(None, told, kind=each.reason)
-    records.tell()
+        where = f"stored byte {each.stored:,}: the {capture.file.packing} data"
+        capture.refuse(None, f"{where} {_describe(each)}", kind=each.reason)
+    records.note_skipped()
     if records.failure is not None:
         raise records.failure
 
 
-def _told(each: Break) -> str:
-    told = f"of a record {each.reason}"
+def _describe(each: Break) -> str:
+    damage = f"of a record {each.reason}"
     if each.resumed is None:
-        return f"{told}; nothing could be read behind it"
-    return f"{told}; reading went on {each.resumed - each.stored:,} bytes further"
+        return f"{damage}; nothing after it could be read"
+    return f"{damage}; reading continued {each.resumed - each.stored:,} bytes later"
 
 
 def _response(capture: Capture, record: _Record) -> Response:
     if record.is_truncated:
-        capture.remark(record.number, "a body that the crawler cut short")
+        capture.remark(record.number, "a body that the crawler truncated")
     if record.kind == "response":
         return capture.parse_message(record.data, record.number, url=record.url, ip=record.ip)
     if len(record.data) > capture.max_body:
@@ -191,10 +199,10 @@ def _response(capture: Capture, record: _Record) -> Response:
 
 
 class _Records:
-    """The records of a file that may be responses. `end` is where the one just given ends.
+    """The records of a file that may be responses; `end` is the end of the one yielded last.
 
-    One is given when the next has begun, or the file has ended, where it should: only then its
-    length is known to be right.
+    A record is yielded when the next one, or the end of the file, follows where it should: only
+    then its length is known to be right.
     """
 
     def __init__(self, capture: Capture, warc: Any) -> None:
@@ -211,8 +219,8 @@ class _Records:
     def failure(self) -> BaseException | None:
         return self._stream.failure
 
-    def tell(self) -> None:
-        """What was passed over, and is no loss, but may be looked for."""
+    def note_skipped(self) -> None:
+        """Write notes on skipped records that a user may look for."""
         for count, (one, many), what in (
             (
                 self._revisits,
@@ -221,13 +229,13 @@ class _Records:
             ),
             (
                 self._foreign,
-                ("record of an answer that is", "records of answers that are"),
+                ("record of a response that is", "records of responses that are"),
                 " not HTTP, such as DNS",
             ),
         ):
             if count:
-                told = f"{one if count == 1 else many}{what}"
-                self._capture.task.note(f"{self._capture.source}: passed over {count:,} {told}")
+                skipped = f"{one if count == 1 else many}{what}"
+                self._capture.task.note(f"{self._capture.source}: skipped {count:,} {skipped}")
 
     def __iter__(self) -> Iterator[_Record]:
         start: int | None = 0
@@ -235,11 +243,11 @@ class _Records:
             start = yield from self._run(start)
 
     def _run(self, start: int) -> Generator[_Record, None, int | None]:
-        """Records from here on, as long as each begins where the last one ends; then the place to
-        go on, or None at the end."""
+        """Yield records as long as each begins where the last one ends; return the position to
+        continue at, None at the end."""
         kinds = self._warc.WarcRecordType
-        # Its values are numbers, and cannot be looked up as they are.
-        wanted = {int(getattr(kinds, name)): name for name in WANTED}
+        # The values of this enum are not hashable.
+        wanted = {int(getattr(kinds, name)): name for name in RECORD_TYPES}
         stream, expected, place = self._stream, start, start
         before: _Record | None = None
         iterator: Any = None
@@ -257,50 +265,50 @@ class _Records:
                 if found is not None:
                     place = found.stream_pos
             except Exception:
-                return (yield from self._resumed(before, expected))
+                return (yield from self._resync(before, expected))
             except BaseException as error:
-                # Rust's own way to give up, which is no reason for us to.
+                # A panic in FastWARC, which is written in Rust, costs one record only.
                 if type(error).__name__ != "PanicException":
                     raise
-                return (yield from self._resumed(before, expected))
-            cut = self._cut(place) if found is None else None
+                return (yield from self._resync(before, expected))
+            cut = self._truncated_record(place) if found is None else None
             if before is not None:
                 if found is None and len(before.data) < before.size:
-                    return (yield from self._resumed(before, expected))
+                    return (yield from self._resync(before, expected))
                 if cut == before.start:
-                    self._capture.refuse(before.number, INSIDE, at=cut)
+                    self._capture.refuse(before.number, ENDS_INSIDE, at=cut)
                     return None
                 self.end = stream.tell() if found is None else place
                 yield before
                 before = None
             if found is None:
                 if cut is not None:
-                    self._capture.refuse(None, INSIDE, at=cut)
+                    self._capture.refuse(None, ENDS_INSIDE, at=cut)
                 return None
-            stream.keep(place)
+            stream.drop_before(place)
             kind = wanted.get(int(found.record_type))
             size = found.content_length
             if size > self._most:
                 if kind is not None:
                     self._count += 1
-                    told = record_too_long(self._capture.max_body)
-                    self._capture.refuse(self._count, told, at=place, kind="too long")
-                return stream.next_begin(place + LONGEST_BEGIN)
+                    reason = record_too_long(self._capture.max_body)
+                    self._capture.refuse(self._count, reason, at=place, kind="too long")
+                return stream.seek_record(place + MAX_START_BYTES)
             if kind is None:
-                expected = place + LONGEST_BEGIN
+                expected = place + MAX_START_BYTES
                 continue
             try:
                 before = self._read(found, kind, place)
             except Exception:
-                return (yield from self._resumed(None, place + LONGEST_BEGIN))
-            expected = place + LONGEST_BEGIN
+                return (yield from self._resync(None, place + MAX_START_BYTES))
+            expected = place + MAX_START_BYTES
 
-    def _cut(self, place: int) -> int | None:
-        """Where a record begins that the file ends inside, if it does.
+    def _truncated_record(self, place: int) -> int | None:
+        """Return the start of the record that the file ends inside; None if it ends after one.
 
-        place  where the last one begins that was found
+        place  the start of the last record that was found
         """
-        data = self._stream.kept(place)
+        data = self._stream.held_from(place)
         head = END.search(data)
         if head is None:
             return place if data.strip() else None
@@ -321,10 +329,10 @@ class _Records:
             return None
         self._count += 1
         if kind in ("continuation", "unknown", "no_type"):
-            told = f"a record of type {headers.get('WARC-Type') or 'unknown'}, which is not read"
+            reason = f"a record of type {headers.get('WARC-Type') or 'unknown'}, which is not read"
             if kind == "no_type":
-                told = "a record without WARC-Type, which is not read"
-            self._capture.refuse(self._count, told, at=place)
+                reason = "a record without WARC-Type, which is not read"
+            self._capture.refuse(self._count, reason, at=place)
             return None
         return _Record(
             self._count,
@@ -338,18 +346,18 @@ class _Records:
             found.reader.read(),
         )
 
-    def _resumed(
+    def _resync(
         self, before: _Record | None, expected: int
     ) -> Generator[_Record, None, int | None]:
-        """Gives or reports the record before a place where none begins, and says where to go on."""
+        """Yield or report the record before invalid bytes; return the position to continue at."""
         capture, stream = self._capture, self._stream
         if before is None:
-            after = stream.next_begin(expected)
+            after = stream.seek_record(expected)
             end = stream.tell() if after is None else after
-            if end > expected + LONGEST_BEGIN:
-                capture.refuse(None, f"{end - expected:,} bytes are no WARC record", at=expected)
+            if end > expected + MAX_START_BYTES:
+                capture.refuse(None, f"{end - expected:,} bytes are not a WARC record", at=expected)
             return after
-        inner = _begin_in(before.data, 1)
+        inner = _find_record(before.data, 1)
         is_cut = len(before.data) < before.size
         if inner is not None:
             capture.refuse(
@@ -358,22 +366,22 @@ class _Records:
                 at=before.start,
                 kind="its Content-Length is wrong",
             )
-            return stream.next_begin(before.start + LONGEST_BEGIN)
+            return stream.seek_record(before.start + MAX_START_BYTES)
         if is_cut:
             capture.refuse(
                 before.number,
-                f"is cut short: {len(before.data):,} of {before.size:,} bytes are there",
+                f"is truncated: {len(before.data):,} of {before.size:,} bytes are there",
                 at=before.start,
-                kind="is cut short",
+                kind="is truncated",
             )
             return None
-        after = stream.next_begin(before.start + LONGEST_BEGIN)
+        after = stream.seek_record(before.start + MAX_START_BYTES)
         self.end = stream.tell() if after is None else after
         capture.refuse(
             None,
-            f"what follows record {before.number} is no WARC record; its length may be wrong",
+            f"record {before.number} is not followed by a WARC record; its length may be wrong",
             at=before.start,
-            kind="no WARC record",
+            kind="not followed by a WARC record",
         )
         yield before
         return after
