@@ -1,4 +1,4 @@
-//! Keys of rows, and the pairs among rows that fell together, for engines that sort by keys elsewhere.
+//! Keys of rows, and the pairs among rows of one bucket, for engines that shuffle rows by key.
 
 use neardup_core::near::{Blocks, Fallen, Place, Plan, REGISTERS, Registers};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -24,10 +24,12 @@ fn places_of(places: &Places<'_>, rows: usize) -> PyResult<Vec<Place>> {
     let (keys, parts) = (places.0.as_slice()?, places.1.as_slice()?);
     let (sides, numbers) = (places.2.as_slice()?, places.3.as_slice()?);
     if [parts.len(), sides.len(), numbers.len(), rows].iter().any(|&length| length != keys.len()) {
-        return Err(PyValueError::new_err("keys, parts, sides, rows and what is compared are of the same places"));
+        return Err(PyValueError::new_err(
+            "keys, parts, sides, rows and values are of the same places: they must have one length",
+        ));
     }
     if keys.len() >= u32::MAX as usize {
-        return Err(PyValueError::new_err(format!("{} places are more than {}", keys.len(), u32::MAX - 1)));
+        return Err(PyValueError::new_err(format!("{} places; a call takes at most {}", keys.len(), u32::MAX - 1)));
     }
     let at = |at: usize| Place { key: keys[at], part: parts[at], side: sides[at], row: numbers[at] };
     Ok((0..keys.len()).map(at).collect())
@@ -68,7 +70,8 @@ fn first_tables<'py>(
     let rows = registers_of(&registers)?;
     let pairs = crate::near::pairs_of(&left, &right)?;
     let row = |at: u32| {
-        rows.get(at as usize).ok_or_else(|| PyValueError::new_err(format!("row {at} of {} registers", rows.len())))
+        rows.get(at as usize)
+            .ok_or_else(|| PyValueError::new_err(format!("row {at} of {} registers is out of range", rows.len())))
     };
     let first = |(left, right)| -> PyResult<u32> {
         Ok(plan.first_table(row(left)?, row(right)?).unwrap_or(plan.tables.len()) as u32)
@@ -76,7 +79,7 @@ fn first_tables<'py>(
     Ok(PyArray1::from_vec(py, pairs.into_iter().map(first).collect::<PyResult<_>>()?))
 }
 
-/// Candidates among rows that fell together, and the places of buckets too dense to be told pair by pair.
+/// Returns the candidates among the rows of buckets, and the places of dense buckets, whose pairs are not listed.
 #[pyfunction]
 fn fallen_sketches<'py>(
     py: Python<'py>,
@@ -103,14 +106,17 @@ fn code_keys<'py>(
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let (rows, words) = (values.shape()[0], values.shape()[1]);
     if words == 0 || bits > 64 * words {
-        return Err(PyValueError::new_err(format!("{bits} bits are not in {words} words")));
+        return Err(PyValueError::new_err(format!(
+            "{bits} bits are not in {words} words; bits must be at most {}",
+            64 * words
+        )));
     }
     let blocks = Blocks::new(bits, radius);
     let keys: Vec<u64> = values.as_slice()?.chunks_exact(words).flat_map(|code| blocks.keys(code)).collect();
     PyArray1::from_vec(py, keys).reshape([rows, blocks.number()])
 }
 
-/// Pairs within the radius among fingerprints that fell together: later, earlier, distance.
+/// Returns the pairs within the radius among the fingerprints of buckets: later, earlier, distance.
 #[pyfunction]
 #[pyo3(signature = (places, values, bits, radius, threads, *, forest=false))]
 fn fallen_codes<'py>(
@@ -124,7 +130,10 @@ fn fallen_codes<'py>(
 ) -> PyResult<(Numbers<'py>, Numbers<'py>, Bound<'py, PyArray1<u16>>)> {
     let (rows, words) = (values.shape()[0], values.shape()[1]);
     if words == 0 || bits > 64 * words {
-        return Err(PyValueError::new_err(format!("{bits} bits are not in {words} words")));
+        return Err(PyValueError::new_err(format!(
+            "{bits} bits are not in {words} words; bits must be at most {}",
+            64 * words
+        )));
     }
     let places = places_of(&places, rows)?;
     let (codes, blocks) = (values.as_slice()?, Blocks::new(bits, radius));

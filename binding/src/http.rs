@@ -12,7 +12,7 @@ use crate::{guard, refuse};
 type Made<'py> = (Bound<'py, PyBytes>, Bound<'py, PyArray1<i64>>, Vec<String>);
 type Previewed = (String, String, Vec<(&'static str, String, String)>);
 
-/// A string of Python's; a lone surrogate in it becomes U+FFFD, for headers and addresses are what they are.
+/// A Python string whose lone surrogates become U+FFFD: headers and URLs of captures may hold them.
 struct Text(String);
 
 impl<'py> FromPyObject<'_, 'py> for Text {
@@ -23,7 +23,7 @@ impl<'py> FromPyObject<'_, 'py> for Text {
     }
 }
 
-/// (url, status, headers, body, within, final url, title, length of a body that is not there).
+/// (url, status, headers, body, within, final url, title, length of an absent body).
 #[derive(FromPyObject)]
 struct Given(Text, i64, Vec<(Text, Text)>, PyBackedBytes, Option<Text>, Text, Text, Option<u64>);
 
@@ -47,7 +47,7 @@ impl Given {
     }
 }
 
-/// Says which views are made, and what is masked in them.
+/// The views to make, and the masks to apply.
 #[pyclass(name = "Views", module = "neardup._core", frozen)]
 pub(crate) struct PyViews(Views);
 
@@ -65,7 +65,7 @@ impl PyViews {
         let headers: Vec<Vec<(&str, &str)>> = responses.iter().map(Given::headers).collect();
         let given: Vec<Response<'_>> =
             responses.iter().zip(&headers).map(|(response, headers)| response.response(headers)).collect();
-        // None is there only if Python wants to stop, and then it is not asked for.
+        // None means interrupted, and then `interruptible` raises before this value is used.
         let views: Vec<View> = interruptible(py, threads, |stop| self.0.make(&given, stop))?.unwrap_or_default();
         let mut data = String::with_capacity(views.iter().map(|view| view.text.len()).sum());
         let mut ends = Vec::with_capacity(views.len());
@@ -78,7 +78,7 @@ impl PyViews {
         Ok((PyBytes::new(py, data.as_bytes()), PyArray1::from_vec(py, ends), titles))
     }
 
-    /// Returns the text of one, its title, and (rule, original, line) of what was masked.
+    /// Returns the view of one response, its title, and (rule, original, line) of each masked part.
     fn masked(&self, py: Python<'_>, response: Given) -> PyResult<Previewed> {
         let headers = response.headers();
         let given = response.response(&headers);

@@ -21,7 +21,7 @@ create_exception!(
     "A saved index is damaged, cut short, or not an index; the message names the file and what is wrong."
 );
 
-/// So many rows need no other threads.
+/// Up to this many rows are searched on the calling thread.
 const FEW: usize = 64;
 
 pub(crate) fn corrupt(error: Corrupt) -> PyErr {
@@ -37,7 +37,7 @@ pub(crate) fn failed(error: IndexError) -> PyErr {
 
 pub(crate) fn file_failed(error: FileError, path: &Path) -> PyErr {
     match error {
-        // With the number of the error Python picks the class: FileNotFoundError, PermissionError and so on.
+        // With the error number Python chooses the class: FileNotFoundError, PermissionError and so on.
         FileError::Io(error) => match error.raw_os_error() {
             Some(number) => {
                 let what = error.to_string();
@@ -51,7 +51,7 @@ pub(crate) fn file_failed(error: FileError, path: &Path) -> PyErr {
     }
 }
 
-/// Ids as Python hands them over.
+/// Ids from Python.
 #[derive(FromPyObject)]
 enum IdsArgument<'py> {
     Int(PyReadonlyArray1<'py, i64>),
@@ -105,7 +105,7 @@ fn rows(py: Python<'_>, matches: Matches) -> PyResult<Rows<'_>> {
 pub(crate) struct PyIndex(Index);
 
 impl PyIndex {
-    /// Runs a search on the threads asked for. A few rows stay on this one: to hand them over would take longer.
+    /// Runs a search on the requested threads; a few rows stay on the calling thread, which is faster.
     fn run<T: Send>(
         &self,
         py: Python<'_>,
@@ -120,7 +120,7 @@ impl PyIndex {
         interruptible(py, threads, |stop| work(&self.0, codes, stop))?.map_err(failed)
     }
 
-    /// Work that may move much of the index runs on the shared threads.
+    /// Runs work that may move much of the index, on the shared threads.
     fn on_threads<T: Send>(
         &self,
         py: Python<'_>,
@@ -268,7 +268,8 @@ impl PyIndex {
         py.detach(|| guard(|| self.0.verify()))?.map_err(corrupt)
     }
 
-    /// For each part: entries, (key bits, bits probed) of each table or None for a scan, probes, candidates, nanoseconds.
+    /// Returns for each part: entries, (key bits, bits probed) of each table or None for a scan, probes, candidates,
+    /// nanoseconds.
     fn plan(&self, py: Python<'_>, radius: usize, recall: f64) -> PyResult<Vec<Part>> {
         let parts = py.detach(|| guard(|| self.0.plan(radius, recall)))?.map_err(refuse)?;
         Ok(parts.into_iter().map(|part| (part.entries, part.tables, part.probes, part.candidates, part.cost)).collect())

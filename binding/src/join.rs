@@ -51,7 +51,7 @@ fn columns<'py>(py: Python<'py>, pairs: &[Pair]) -> PairColumns<'py> {
     )
 }
 
-/// (radius, recall, the chance that a bit of a pair differs where it is known).
+/// (radius, recall, the probability that a bit of a pair differs, if known).
 #[derive(FromPyObject)]
 struct Settings(u32, f64, Option<f64>);
 
@@ -61,7 +61,7 @@ impl From<Settings> for JoinSettings {
     }
 }
 
-/// What a join would do.
+/// Returns the plan of a join.
 #[pyfunction]
 fn join_plan<'py>(
     py: Python<'py>,
@@ -96,7 +96,7 @@ fn pairs<'py>(
     Ok((left, right, distance, describe(py, &plan)?))
 }
 
-/// For each row the first row of its cluster.
+/// Returns for each row the first row of its cluster.
 #[pyfunction]
 fn clusters<'py>(
     py: Python<'py>,
@@ -172,7 +172,7 @@ impl PyPairStream {
 impl Drop for PyPairStream {
     fn drop(&mut self) {
         let stream = self.stream.get_mut().unwrap_or_else(|broken| broken.into_inner()).take();
-        // Stopping takes a moment, in which other Python threads may run.
+        // Stopping takes a moment; other Python threads may run meanwhile.
         Python::try_attach(|py| py.detach(|| drop(stream)));
     }
 }

@@ -10,13 +10,13 @@ use pyo3::types::PyBytes;
 use crate::texts::bytes_of;
 use crate::threads::Threads;
 
-/// What lines hold.
+/// The records of some lines.
 #[pyclass(name = "JsonLines", module = "neardup._core", frozen, get_all)]
 pub(crate) struct JsonLines {
-    /// None if something was made of the texts.
+    /// None if fingerprints or sketches were made instead.
     texts: Option<Py<PyAny>>,
     lengths: Py<PyAny>,
-    /// Signal, values and sketches, of which one has no columns or rows, if it was.
+    /// Signal, values and sketches, if they were made; one that was not requested is empty.
     made: Option<Py<PyAny>>,
     ids: Py<PyAny>,
     spans: Py<PyAny>,
@@ -25,11 +25,11 @@ pub(crate) struct JsonLines {
     line_count: i64,
 }
 
-/// (columns of the text, column of the id, whether it is required).
+/// (fields of the text, field of the id, whether the id is required).
 #[derive(FromPyObject)]
 pub(crate) struct Wanted(Vec<String>, String, bool);
 
-/// Reads whole lines on all cores; texts of which something is made are not handed over.
+/// Reads whole lines on all cores; with `making`, texts are not returned.
 pub(crate) fn read(
     py: Python<'_>,
     data: &PyBuffer<u8>,

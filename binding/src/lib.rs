@@ -33,7 +33,7 @@ type Sketched<'py> = (Bound<'py, PyArray2<u64>>, Bound<'py, PyArray1<bool>>, Bou
 type Sketches<'py> = (Bound<'py, PyArray1<bool>>, Bound<'py, PyArray2<u8>>);
 type Verdicts<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u16>>);
 
-/// What is wanted of texts.
+/// What to make of texts.
 #[derive(Clone, Copy)]
 struct Wants {
     values: bool,
@@ -44,7 +44,7 @@ fn refuse(error: neardup_core::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Returns a panic in the core is a bug; it reaches Python as an ordinary exception all the same.
+/// Runs `work`; turns a panic, which is a bug of the core, into a RuntimeError.
 fn guard<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     std::panic::catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let message = panic
@@ -283,7 +283,7 @@ impl PyPipeline {
         ))
     }
 
-    /// One text with each of a few others, on this thread.
+    /// Compares one text with each of a few others, on this thread.
     fn judge_one(
         &self,
         py: Python<'_>,
@@ -382,13 +382,13 @@ fn features(tokens: Vec<String>, weights: Vec<f64>) -> PyResult<Vec<Feature>> {
     Ok(tokens.into_iter().zip(weights).map(|(token, weight)| Feature { token, count: 1, weight }).collect())
 }
 
-/// XXH3-64 of `data`, seed 0.
+/// Returns XXH3-64 of `data`, seed 0.
 #[pyfunction]
 fn stable_hash(data: &[u8]) -> u64 {
     neardup_core::stable_hash(data)
 }
 
-/// The same of each of the strings that lie one after the other in a buffer, known by their bounds.
+/// Returns XXH3-64 of each of the concatenated strings in a buffer, split at `bounds`.
 #[pyfunction]
 fn stable_hashes<'py>(
     py: Python<'py>,
@@ -403,7 +403,7 @@ fn stable_hashes<'py>(
     Ok(PyArray1::from_vec(py, hashes))
 }
 
-/// Returns whether a text holds a letter or digit: without, nothing is like it.
+/// Returns whether a text holds a letter or digit.
 #[pyfunction]
 fn says_something(text: &Bound<'_, PyString>) -> PyResult<bool> {
     Ok(neardup_core::near::says_something(texts::Text::new(text, "text", None)?.as_str()))

@@ -1,4 +1,4 @@
-//! Sketches, the join by similarity, and the judge for Python.
+//! The join by similarity for Python.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -16,21 +16,24 @@ use crate::stored::PyTexts;
 use crate::threads::{interruptible, watched};
 use crate::{PyPipeline, refuse};
 
-/// Pairs within this much above the similarity tell how many were missed.
+/// Pairs up to this much above the similarity are used to estimate how many were missed.
 const EDGE: f64 = 0.02;
 
 type Rows<'py> = Bound<'py, PyArray1<u32>>;
 type Told<'py> = (Rows<'py>, Rows<'py>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<u16>>);
 
-/// Rows of 48 bytes as sketches.
+/// Returns rows of bytes as sketches.
 pub(crate) fn as_sketches(bytes: &[u8]) -> PyResult<&[Sketch]> {
     match bytes.as_chunks::<SKETCH_BYTES>() {
         (sketches, []) => Ok(sketches),
-        _ => Err(PyValueError::new_err(format!("sketches are rows of {SKETCH_BYTES} bytes"))),
+        _ => Err(PyValueError::new_err(format!(
+            "sketches has {} bytes; it must be rows of {SKETCH_BYTES} bytes",
+            bytes.len()
+        ))),
     }
 }
 
-/// Returns how pairs of a similarity are found.
+/// Returns the plan for a similarity and a recall.
 #[pyfunction]
 fn near_plan(py: Python<'_>, similarity: f64, recall: f64) -> PyResult<Bound<'_, PyDict>> {
     let plan = Plan::new(similarity, recall).map_err(refuse)?;
@@ -45,7 +48,7 @@ fn near_plan(py: Python<'_>, similarity: f64, recall: f64) -> PyResult<Bound<'_,
     Ok(fields)
 }
 
-/// Texts by their sketches, to be joined.
+/// A join of texts by their sketches.
 #[pyclass(name = "NearJoin", module = "neardup._core", frozen)]
 struct PyNearJoin {
     sketches: Py<PyArray2<u8>>,
@@ -81,14 +84,17 @@ impl PyNearJoin {
         let order = order.as_ref().map(|order| order.as_slice()).transpose()?;
         if rows.len() >= u32::MAX as usize {
             return Err(PyValueError::new_err(format!(
-                "{} texts are more than a join takes, {}; join parts of them",
+                "{} texts; a join takes at most {}: join parts of them",
                 rows.len(),
                 u32::MAX - 1
             )));
         }
         let fits = |order: &[u32]| order.len() == rows.len() && order.iter().all(|&row| (row as usize) < rows.len());
         if signal.len() != rows.len() || !order.is_none_or(fits) || first > rows.len() {
-            return Err(PyValueError::new_err("sketches, signal and order are of the same rows"));
+            return Err(PyValueError::new_err(format!(
+                "sketches has {} rows; signal and order must have as many, and first at most that",
+                rows.len()
+            )));
         }
         let (twins, texts, first) = interruptible(py, threads, |_| {
             let rank = order.map(|order| {
@@ -104,13 +110,13 @@ impl PyNearJoin {
         Ok(PyNearJoin { sketches, plan, twins, rows: texts, first, found: Mutex::default() })
     }
 
-    /// For each row the one that stands for it: the first in order with the same features.
+    /// Returns for each row the first row in order with the same features.
     #[getter]
     fn twins<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         PyArray1::from_iter(py, self.twins.iter().map(|&row| i64::from(row)))
     }
 
-    /// Tables, registers of a key, registers that must agree; texts compared.
+    /// Returns the plan: tables, registers of a key, registers that must agree, texts compared.
     #[getter]
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let fields = PyDict::new(py);
@@ -122,14 +128,14 @@ impl PyNearJoin {
         Ok(fields)
     }
 
-    /// Sizes of the buckets whose pairs are not told.
+    /// Returns the sizes of the dense buckets, whose pairs are not listed.
     #[getter]
     fn dense(&self) -> Vec<usize> {
         self.lock().dense.iter().map(|dense| dense.members.len()).collect()
     }
 
-    /// Returns the rows of candidates, later and earlier in order, those that hang together side by side. `told` is called now
-    /// and then with the tables done and the candidates found so far.
+    /// Returns the rows of candidates, later and earlier, connected pairs side by side. Calls `told` now and then with
+    /// the number of tables done and candidates found so far.
     #[pyo3(signature = (threads, told=None))]
     fn candidates<'py>(
         &self,
@@ -151,8 +157,7 @@ impl PyNearJoin {
         Ok((later, earlier))
     }
 
-    /// Takes candidates that were found elsewhere, by numbers of texts, and buckets whose pairs are not told; gives what
-    /// `candidates` gives.
+    /// Takes candidates found elsewhere, by numbers of texts, and dense buckets; returns what `candidates` returns.
     fn put<'py>(
         &self,
         py: Python<'py>,
@@ -174,7 +179,7 @@ impl PyNearJoin {
         };
         if !pairs.iter().all(|&(later, earlier)| earlier < later && later < texts) || !buckets.iter().all(known) {
             return Err(PyValueError::new_err(format!(
-                "candidates are numbers below {texts}, the earlier one smaller"
+                "later, earlier and the members of dense buckets must be numbers below {texts}, with earlier < later"
             )));
         }
         let pairs = pairs.into_iter().map(|(later, earlier)| Candidate { later, earlier }).collect();
@@ -185,19 +190,20 @@ impl PyNearJoin {
         Ok((later, earlier))
     }
 
-    /// Returns the rows of the texts that are compared, in order: a text goes by its place here.
+    /// Returns the rows of the texts compared, in order; a text's number is its position here.
     #[getter]
     fn rows<'py>(&self, py: Python<'py>) -> Rows<'py> {
         PyArray1::from_slice(py, &self.rows)
     }
 
-    /// Texts before this number are only compared with those from it on; 0 if all are compared.
+    /// Returns the number of texts that are compared only with later ones; 0 if all are compared.
     #[getter]
     fn first(&self) -> u32 {
         self.first
     }
 
-    /// Of candidates judged so: how many lie just above the similarity, and how many such pairs there are by that.
+    /// Returns how many candidates with these similarities lie just above the threshold, and the estimated number of
+    /// such pairs.
     fn at_the_edge<'py>(&self, py: Python<'py>, similarities: PyReadonlyArray1<'py, f64>) -> PyResult<(usize, f64)> {
         let borrowed = self.sketches.bind(py).try_readonly()?;
         let sketches = bytes_of(&borrowed)?;
@@ -214,8 +220,8 @@ impl PyNearJoin {
         Ok((count, expected))
     }
 
-    /// Returns the clusters of candidates judged so, and of dense buckets: for each text that is not the first of its own the
-    /// row, the row of the first, their similarity (NaN where it was not judged) and distance.
+    /// Returns the clusters of candidates with these similarities and of dense buckets. For each text that is not the
+    /// first of its cluster: its row, the row of the first, their similarity (NaN if unknown) and distance.
     #[allow(clippy::too_many_arguments)] // what there is to say
     fn clusters<'py>(
         &self,
@@ -243,7 +249,7 @@ impl PyNearJoin {
         Ok(self.told(py, &links))
     }
 
-    /// Calls `take` with the near pairs of dense buckets, some at a time, as `clusters` tells them.
+    /// Calls `take` with the near pairs of dense buckets, in batches with the columns of `clusters`.
     fn dense_pairs<'py>(
         &self,
         py: Python<'py>,
@@ -292,7 +298,7 @@ impl PyNearJoin {
         let pairs = std::mem::take(&mut self.lock().pairs);
         if similarities.len() != pairs.len() || distances.len() != pairs.len() {
             return Err(PyValueError::new_err(format!(
-                "{} similarities and {} distances for {} candidates",
+                "{} similarities and {} distances for {} candidates; give one of each",
                 similarities.len(),
                 distances.len(),
                 pairs.len()
@@ -319,13 +325,17 @@ impl PyNearJoin {
     }
 }
 
-/// Pairs of rows, as the judge takes them.
+/// Returns pairs of rows.
 pub(crate) fn pairs_of(
     left: &PyReadonlyArray1<'_, u32>,
     right: &PyReadonlyArray1<'_, u32>,
 ) -> PyResult<Vec<(u32, u32)>> {
     if left.len() != right.len() {
-        return Err(PyValueError::new_err(format!("{} left rows and {} right rows", left.len(), right.len())));
+        return Err(PyValueError::new_err(format!(
+            "{} left rows and {} right rows; give as many of both",
+            left.len(),
+            right.len()
+        )));
     }
     Ok(left.as_slice()?.iter().copied().zip(right.as_slice()?.iter().copied()).collect())
 }

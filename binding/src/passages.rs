@@ -1,4 +1,4 @@
-//! Passages for Python: places as numbers of characters.
+//! Passages for Python: positions in characters.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -12,7 +12,7 @@ use crate::guard;
 use crate::texts::{CharOffsets, Text, Texts};
 use crate::threads::{Threads, interruptible};
 
-/// Texts of so many bytes are compared at once, and nobody waits to interrupt it.
+/// Texts of up to this many bytes are compared without checking for interrupts.
 const SHORT: usize = 1 << 18;
 
 /// `min_words, min_chars, bridge, seconds`
@@ -47,7 +47,7 @@ fn in_characters(shared: &Shared, left: &CharOffsets<'_>, right: &str) -> Found 
     (passages, equal, side(shared.left), side(shared.right), shared.coarse)
 }
 
-/// What two texts share.
+/// Returns the passages two texts share.
 #[pyfunction]
 fn shared(left: &Bound<'_, PyString>, right: &Bound<'_, PyString>, question: Options) -> PyResult<Found> {
     let py = left.py();
@@ -64,7 +64,7 @@ fn shared(left: &Bound<'_, PyString>, right: &Bound<'_, PyString>, question: Opt
     interruptible(py, None, work)
 }
 
-/// What a text shares with each of some others.
+/// Returns the passages a text shares with each of some others.
 #[pyfunction]
 fn shared_with_each(
     left: &Bound<'_, PyString>,
@@ -81,7 +81,7 @@ fn shared_with_each(
         let in_left = CharOffsets::new(left);
         let of = |right: &&str| {
             let found = options(question).shared(left, right, Some(stop));
-            // Of what is thrown away nothing need be told.
+            // The result is dropped if stopped, so it need not be converted.
             (!stop.load(Relaxed)).then(|| in_characters(&found, &in_left, right))
         };
         rights.par_iter().filter_map(of).collect()

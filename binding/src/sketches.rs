@@ -13,16 +13,16 @@ use crate::index::{corrupt, failed, file_failed};
 use crate::threads::{Threads, interruptible};
 use crate::{guard, refuse};
 
-/// So many rows need no other threads.
+/// Up to this many rows are searched on the calling thread.
 const FEW: usize = 64;
 
-/// Plans are made once for each question: it takes longer than a look-up.
+/// A cache of plans: making one takes longer than a look-up.
 static PLANS: Mutex<Vec<Arc<Plan>>> = Mutex::new(Vec::new());
-/// So many are kept.
+/// The size of the cache.
 const KEPT: usize = 16;
 
 fn plan(similarity: f64, recall: f64) -> PyResult<Arc<Plan>> {
-    // Never waits: a child forked while another thread held the lock would wait for ever.
+    // Never blocks: a child forked while another thread held the lock would wait for ever.
     let mut kept = PLANS.try_lock().ok();
     let same = |plan: &&Arc<Plan>| plan.similarity == similarity && plan.recall == recall;
     if let Some(plan) = kept.iter().flat_map(|kept| kept.iter()).find(same) {
@@ -44,7 +44,9 @@ fn sketches<'a>(rows: &'a PyReadonlyArray2<'_, u8>) -> PyResult<&'a [Sketch]> {
     let (sketches, rest) = rows.as_slice()?.as_chunks();
     if rows.as_array().ncols() != SKETCH_BYTES || !rest.is_empty() {
         let columns = rows.as_array().ncols();
-        return Err(PyValueError::new_err(format!("sketches are rows of {SKETCH_BYTES} bytes, these have {columns}")));
+        return Err(PyValueError::new_err(format!(
+            "sketches has rows of {columns} bytes; they must have {SKETCH_BYTES}"
+        )));
     }
     Ok(sketches)
 }
@@ -121,7 +123,7 @@ fn search_sketches<'py>(
     let indexes: Vec<&SketchIndex> = indexes.iter().map(|index| &index.0).collect();
     let (rows, most) = (sketches(&rows)?, most.unwrap_or(usize::MAX));
     let search = |stop: &AtomicBool| near::search(&indexes, rows, &plan, most, stop);
-    // A few rows stay on this thread: to hand them over would take longer.
+    // A few rows stay on this thread, which is faster.
     let found = if rows.len() <= FEW {
         py.detach(|| guard(|| search(&AtomicBool::new(false))))?
     } else {
@@ -131,7 +133,7 @@ fn search_sketches<'py>(
     Ok((PyArray1::from_vec(py, queries), PyArray1::from_vec(py, keys), PyArray1::from_vec(py, same)))
 }
 
-/// As `search_sketches`, of one sketch: keys and registers that agree.
+/// Returns the candidates of one sketch: keys, and how many registers agree.
 #[pyfunction]
 fn search_sketch(
     py: Python<'_>,
@@ -144,7 +146,7 @@ fn search_sketch(
     let indexes: Vec<&SketchIndex> = indexes.iter().map(|index| &index.0).collect();
     let Ok(sketch) = <&Sketch>::try_from(sketch) else {
         let bytes = sketch.len();
-        return Err(PyValueError::new_err(format!("a sketch has {SKETCH_BYTES} bytes, this one {bytes}")));
+        return Err(PyValueError::new_err(format!("sketch has {bytes} bytes; it must have {SKETCH_BYTES}")));
     };
     let (queries, most) = (std::slice::from_ref(sketch), most.unwrap_or(usize::MAX));
     let search = || near::search(&indexes, queries, &plan, most, &AtomicBool::new(false));

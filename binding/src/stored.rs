@@ -1,4 +1,4 @@
-//! Texts that lie in memory or in files, to be had by their row.
+//! Texts by row, in memory or in files.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -18,7 +18,7 @@ use crate::texts::bytes_of;
 pub(crate) struct PyTexts(Kind);
 
 enum Kind {
-    /// One after the other in a buffer, each known by where it ends.
+    /// Concatenated in a buffer, with the end of each.
     Memory { data: PyBuffer<u8>, ends: Py<PyArray1<i64>> },
     /// In files: for each row the number of the file, start and end.
     Files { files: Vec<Stored>, columns: FieldNames, places: Py<PyArray2<i64>> },
@@ -27,7 +27,7 @@ enum Kind {
 struct Stored {
     path: String,
     file: File,
-    /// Whether a place is a line of JSON that holds the text; else it is the text.
+    /// Whether a place is a line of JSON that holds the text; otherwise it is the text itself.
     lines: bool,
 }
 
@@ -46,7 +46,7 @@ impl PyTexts {
             Ok(Stored { path, file, lines })
         };
         let files = files.into_iter().map(open).collect::<PyResult<_>>()?;
-        // No column of that name is needed: only texts are looked at.
+        // No id is read, only texts.
         let columns = FieldNames { texts: columns, id: String::new(), id_required: false };
         Ok(PyTexts(Kind::Files { files, columns, places }))
     }
@@ -87,7 +87,7 @@ impl PyTexts {
             (Kind::Files { files, columns, .. }, Places::Spans(places)) if places.shape()[1] == 3 => {
                 Source::Files { files, columns, places: places.as_slice()? }
             }
-            _ => return Err(PyValueError::new_err("places of texts are rows of three numbers")),
+            _ => return Err(PyValueError::new_err("places must have three numbers a row: file, start, end")),
         };
         Ok(Reader { source, failed: Mutex::new(None) })
     }
@@ -105,7 +105,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Returns the text of a row; an empty one if it cannot be had, and `finish` says why.
+    /// Returns the text of a row; an empty one if it cannot be read, and `finish` raises the reason.
     pub(crate) fn get(&self, row: usize) -> Cow<'a, str> {
         self.find(row).unwrap_or_else(|problem| {
             self.failed.lock().unwrap_or_else(|broken| broken.into_inner()).get_or_insert(problem);
@@ -113,14 +113,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns whether all texts were there.
+    /// Raises if a text could not be read.
     pub(crate) fn finish(self) -> PyResult<()> {
         let failed = self.failed.into_inner().unwrap_or_else(|broken| broken.into_inner());
         failed.map_or(Ok(()), |problem| Err(PyValueError::new_err(problem)))
     }
 
     fn find(&self, row: usize) -> Result<Cow<'a, str>, String> {
-        let nowhere = || format!("row {row}: there is no such text");
+        let nowhere = || format!("row {row} is out of range; there is no such text");
         match self.source {
             Source::Memory { data, ends } => {
                 let place = |row: usize| ends.get(row).and_then(|&end| usize::try_from(end).ok());
@@ -132,11 +132,13 @@ impl<'a> Reader<'a> {
                 let place = places.get(row * 3..row * 3 + 3).ok_or_else(nowhere)?;
                 let stored = usize::try_from(place[0]).ok().and_then(|at| files.get(at)).ok_or_else(nowhere)?;
                 let size = usize::try_from(place[2] - place[1]).map_err(|_| nowhere())?;
-                let changed = |problem: String| format!("{}: {problem}; the file was changed meanwhile", stored.path);
+                let changed = |problem: String| {
+                    format!("{}: {problem}; the file was changed while it was read: run again", stored.path)
+                };
                 let mut bytes = vec![0; size];
                 stored.file.read_exact_at(&mut bytes, place[1] as u64).map_err(|error| changed(error.to_string()))?;
                 let text = if stored.lines {
-                    jsonl::text_of(&bytes, columns).ok_or_else(|| "not the line that was read".to_owned())
+                    jsonl::text_of(&bytes, columns).ok_or_else(|| "the line has another content than before".to_owned())
                 } else {
                     String::from_utf8(bytes).map_err(|error| error.to_string())
                 };

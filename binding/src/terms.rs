@@ -104,7 +104,7 @@ impl PyTermIndex {
             .collect::<PyResult<_>>()?;
         let queries: Vec<&str> = queries.iter().map(Text::as_str).collect();
         let search = |stop: &AtomicBool| self.0.search(&pipeline.0, &queries, n, least, kind, stop);
-        // One stays on this thread: to hand it over would take longer.
+        // One query stays on this thread, which is faster.
         let found = if queries.len() == 1 && self.0.is_ready(kind) {
             py.detach(|| guard(|| search(&AtomicBool::new(false))))?
         } else {

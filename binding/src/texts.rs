@@ -1,13 +1,13 @@
-//! Python's texts as the core's: borrowed where they lie, in batches of bounded size.
+//! Python strings as Rust strings: borrowed in place, in batches of bounded size.
 
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-/// A batch is handed to the core once it has this many bytes…
+/// A batch has at most about this many bytes…
 const BATCH_BYTES: usize = 8 << 20;
-/// …or this many texts.
+/// …and this many texts.
 const BATCH_TEXTS: usize = 1 << 16;
 
 /// A text borrowed from Python.
@@ -20,7 +20,7 @@ pub(crate) enum Text<'py> {
 }
 
 impl<'py> Text<'py> {
-    /// `name` and `index` say which text it is should it not be Unicode.
+    /// Borrows a text; `name` and `index` identify it in the error for a lone surrogate.
     pub(crate) fn new(text: &Bound<'py, PyString>, name: &str, index: Option<usize>) -> PyResult<Text<'py>> {
         if text.call_method0("isascii")?.extract()? {
             return Ok(Text::Ascii(text.clone()));
@@ -168,7 +168,7 @@ fn arrow_batches(
 
 pub(crate) fn bytes_of(buffer: &PyBuffer<u8>) -> PyResult<&[u8]> {
     if !buffer.is_c_contiguous() {
-        return Err(PyValueError::new_err("an Arrow buffer is not contiguous"));
+        return Err(PyValueError::new_err("an Arrow buffer is not contiguous; copy the array first"));
     }
     if buffer.len_bytes() == 0 {
         return Ok(&[]);
@@ -203,7 +203,7 @@ impl<'a> CharOffsets<'a> {
     }
 }
 
-/// Bytes that begin a character.
+/// Returns how many bytes begin a character.
 fn count_chars(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }

@@ -1,4 +1,4 @@
-//! The threads the core runs on.
+//! The thread pools of the core.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -10,9 +10,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::guard;
 
-/// Python hears of Ctrl-C this often.
+/// The interval of checks for Ctrl-C.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
-/// More threads than this is a mistake, not a machine.
+/// More threads than this are a mistake.
 const MOST: usize = 1024;
 
 /// One pool a process: a forked child inherits the memory of a pool but none of its threads.
@@ -32,7 +32,7 @@ impl Threads {
         }
     }
 
-    /// Returns the pool itself, for work that takes locks before it goes there.
+    /// Returns the pool, for work that takes locks before it enters the pool.
     pub(crate) fn pool(&self) -> &ThreadPool {
         &self.0
     }
@@ -43,7 +43,7 @@ impl Threads {
 }
 
 fn shared() -> PyResult<Arc<ThreadPool>> {
-    // Never waits: a child forked while another thread held the lock would wait for ever.
+    // Never blocks: a child forked while another thread held the lock would wait for ever.
     let Ok(mut shared) = SHARED.try_lock() else { return Ok(Arc::new(build(0)?)) };
     let process = std::process::id();
     match shared.as_ref() {
@@ -65,7 +65,7 @@ fn build(count: usize) -> PyResult<ThreadPool> {
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
 }
 
-/// Runs `work` on the threads, and tells it to stop when Python wants to.
+/// Runs `work` on the threads, and stops it when Python has a signal to handle.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     threads: Option<usize>,
@@ -74,7 +74,7 @@ pub(crate) fn interruptible<T: Send>(
     watched(py, threads, || Ok(()), work)
 }
 
-/// As `interruptible`; `watch` is called again and again meanwhile, and an error of it ends the work.
+/// Runs `work` as `interruptible` does, and calls `watch` at every check; an error of `watch` ends the work.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     threads: Option<usize>,

@@ -126,8 +126,8 @@ fn classify(bytes: &[u8; 64]) -> ByteClasses {
     classes
 }
 
-/// Classifies on any processor, eight bytes at a time in one register. Adding a constant to seven-bit bytes sets the top
-/// bit of those at or above a limit, and a multiplication gathers the top bits.
+/// Classifies on any processor, eight bytes at a time in one register. Adding a constant to seven-bit bytes sets the
+/// top bit of those at or above a limit, and a multiplication gathers the top bits.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline]
 fn classify_anywhere(bytes: &[u8; 64]) -> ByteClasses {

@@ -16,7 +16,7 @@ pub(crate) struct Entry<const W: usize> {
 pub(crate) struct Bag<const W: usize> {
     /// Index into `entries` plus one; 0 is free. A power of two long.
     slots: Vec<u32>,
-    /// The distinct tokens, and at least one place more for the next.
+    /// The distinct tokens, and at least one free place for the next.
     entries: Vec<Entry<W>>,
     length: usize,
 }
@@ -37,10 +37,10 @@ impl<const W: usize> Bag<W> {
         self.length = 0;
     }
 
-    /// Counts one occurrence and returns whether the token is new.
+    /// Counts one occurrence; returns whether the token is new.
     ///
-    /// Nobody can foresee whether it is, so nothing branches on it: the token is written to the next
-    /// free place, and found there or where it stood before.
+    /// Whether it is new cannot be predicted, so there is no branch on it: the token is written to the next free place,
+    /// and then found there or where it stood before.
     #[inline(always)]
     pub(crate) fn add(&mut self, key: u64, hash: [u64; W], class: u8) -> bool {
         let mask = self.slots.len() - 1;
@@ -65,7 +65,7 @@ impl<const W: usize> Bag<W> {
         new
     }
 
-    /// Gives the token that was new just now its hash, for hashes too dear to compute in vain.
+    /// Sets the hash of the token just added, for hashes too expensive to compute for every occurrence.
     #[inline]
     pub(crate) fn set_last_hash(&mut self, hash: [u64; W]) {
         self.entries[self.length - 1].hash = hash;
@@ -86,12 +86,12 @@ impl<const W: usize> Bag<W> {
         }
     }
 
-    /// Distinct tokens in the order they first came.
+    /// Returns the distinct tokens in the order of their first occurrence.
     pub(crate) fn entries(&self) -> &[Entry<W>] {
         &self.entries[..self.length]
     }
 
-    /// Gives back what a huge text took.
+    /// Frees the memory that a huge text took, down to this many entries.
     pub(crate) fn shrink(&mut self, entries: usize) {
         self.length = 0;
         self.entries.truncate(entries);

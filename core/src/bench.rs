@@ -1,4 +1,4 @@
-//! What the benchmarks need to see of the private parts. Not part of the public surface.
+//! Private parts that the benchmarks measure. Not part of the public surface.
 
 use crate::vote::{Planes, Tie};
 
@@ -6,13 +6,13 @@ use crate::vote::{Planes, Tie};
 pub struct UnitVotes<const W: usize>(Planes<W>);
 
 impl<const W: usize> UnitVotes<W> {
-    /// Empty counters.
+    /// Makes empty counters.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         UnitVotes(Planes::new())
     }
 
-    /// The majority bits of hashes that count for one each; a tied column is 0.
+    /// Returns the majority bits of hashes with weight 1 each; a tied column is 0.
     pub fn majority(&mut self, hashes: &[[u64; W]]) -> [u64; W] {
         self.0.push_units(hashes);
         self.0.finish(Tie::Zero)

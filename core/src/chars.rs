@@ -1,4 +1,4 @@
-//! What every stage needs to know of a character, in one table lookup.
+//! The Unicode properties that every stage needs of a character, in one table look-up.
 
 use icu_casemap::CaseMapper;
 use icu_normalizer::ComposingNormalizer;
@@ -88,22 +88,22 @@ impl Class {
     pub(crate) fn group(self) -> Group {
         GROUPS[(self.0 >> GROUP & 3) as usize]
     }
-    /// Returns a letter, digit or mark of a script written without spaces.
+    /// Returns whether it is a letter, digit or mark of a script written without spaces.
     #[inline]
     pub(crate) fn is_unspaced(self) -> bool {
         self.0 & (3 << GROUP) != 0
     }
-    /// General category L or N: what makes a segment a word.
+    /// Returns whether it is of general category L or N; a segment with such a character is a word.
     #[inline]
     pub(crate) fn is_wordlike(self) -> bool {
         self.0 & WORDLIKE != 0
     }
-    /// General category N.
+    /// Returns whether it is of general category N.
     #[inline]
     pub(crate) fn is_number(self) -> bool {
         self.0 & NUMBER != 0
     }
-    /// Normalising may change this character or join it to the one before.
+    /// Returns whether normalising may change it or compose it with the character before.
     #[inline]
     pub(crate) fn is_unstable(self) -> bool {
         self.0 & UNSTABLE != 0
@@ -112,8 +112,8 @@ impl Class {
     pub(crate) fn is_ignorable(self) -> bool {
         self.0 & IGNORABLE != 0
     }
-    /// Returns the one character this one normalises to wherever it stands, if there is one: a capital's small
-    /// letter, a full-width comma's plain one.
+    /// Returns the single character it normalises to in every context, if there is one: small letters for capitals,
+    /// plain commas for full-width ones.
     #[inline]
     pub(crate) fn mapped(self) -> Option<char> {
         char::from_u32(self.0 >> MAPPED).filter(|&c| c != '\0')
@@ -130,14 +130,15 @@ pub(crate) fn class(c: char) -> Class {
     TABLE.get().get(c)
 }
 
-/// Returns the usual Han characters, U+4E00 to U+9FFF. None of them is changed by normalising, and all are of the group Han.
+/// Returns whether it is a usual Han character, U+4E00 to U+9FFF. Normalising changes none of them, and all are of the
+/// group Han.
 #[inline]
 pub(crate) fn is_usual_han(c: char) -> bool {
     ('\u{4E00}'..='\u{9FFF}').contains(&c)
 }
 
-/// Returns how many bytes of a text from its start are usual Han characters, told without decoding them: each has three bytes,
-/// and the first two lie between those of the first and of the last.
+/// Returns how many bytes at the start of a text are usual Han characters. Nothing is decoded: each has three bytes,
+/// and the first two lie between those of the first and of the last character.
 #[inline]
 pub(crate) fn usual_han_length(text: &str) -> usize {
     let (characters, _) = text.as_bytes().as_chunks::<3>();
@@ -191,7 +192,8 @@ struct Properties {
     changing: Set,
 }
 
-/// A set of characters as bits. The one it is made of searches a list for each character, a million times for the table.
+/// A set of characters as bits. The ICU set searches a list for each character, too slow for the million look-ups that
+/// build the table.
 struct Set(Vec<u64>);
 
 impl Set {
@@ -284,7 +286,7 @@ impl Properties {
         let Some(c) = char::from_u32(code) else { return false };
         let mut buffer = [0; 4];
         let text: &str = c.encode_utf8(&mut buffer);
-        // The property does not tell of characters that fold to what is composed to them again, as ǰ does.
+        // The property omits characters that fold to a sequence which composes to them again, as ǰ does.
         self.composes(code)
             || self.changing.has(code)
             || CanonicalDecomposition::new().decompose(c) != Decomposed::Default

@@ -2,11 +2,11 @@
 
 use crate::vote::{exponent, times_power_of_two};
 
-/// The features of a text as the judge sees them.
+/// The features of a text as a sparse vector.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Vector {
-    /// Key and weight, sorted by key: then sums do not depend on the order of the text. Only directions matter, so the
-    /// largest weight is brought near 1 by a power of two, which rounds nothing: no square leaves the range of f64.
+    /// Key and weight, sorted by key, so that sums do not depend on the order of the text. The largest weight is scaled
+    /// near 1 by a power of two, which rounds nothing: only directions matter, and no square leaves the range of f64.
     pub(crate) features: Vec<(u64, f64)>,
     /// The sum of squares.
     pub(crate) norm: f64,
@@ -16,7 +16,7 @@ pub(crate) struct Vector {
 const ONE: f64 = 1.0 - 1e-12;
 
 impl Vector {
-    /// Features with different keys, and weights that are finite and not negative.
+    /// Makes the vector of features with distinct keys and finite weights of at least 0.
     pub(crate) fn new(mut features: Vec<(u64, f64)>) -> Vector {
         features.retain(|&(_, weight)| weight > 0.0);
         features.sort_unstable_by_key(|&(key, _)| key);
@@ -36,12 +36,12 @@ impl Vector {
         let (mut dot, mut a, mut b) = (0.0, 0, 0);
         while a < left.len() && b < right.len() {
             let ((one, weight), (two, other_weight)) = (left[a], right[b]);
-            // Nobody can foresee which comes first, so nothing branches on it.
+            // Which key comes first cannot be predicted, so there is no branch on it.
             dot += if one == two { weight * other_weight } else { 0.0 };
             a += usize::from(one <= two);
             b += usize::from(two <= one);
         }
-        // One root of the product: for equal bags it is exactly their dot product. Where one is a multiple of the other
+        // One root of the product: for equal bags it is exactly their dot product. For a multiple of the other bag
         // rounding may miss 1 by a hair, on either side; bags that differ are further from it.
         let cosine = dot / (self.norm * other.norm).sqrt();
         if cosine > ONE { 1.0 } else { cosine }

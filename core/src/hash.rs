@@ -45,7 +45,7 @@ impl std::str::FromStr for TokenHash {
     }
 }
 
-/// Identifies a token inside one text or between texts.
+/// Returns the key that identifies a token within and between texts.
 #[inline]
 pub(crate) fn token_key(token: &str) -> u64 {
     xxh3_64(token.as_bytes())
@@ -61,7 +61,7 @@ impl TokenHash {
         }
     }
 
-    /// The low `bits` bits of the hash of `token`. `bits` must not exceed `max_bits`, nor 64·W.
+    /// Returns the low `bits` bits of the hash of `token`; at most `max_bits` and 64·W.
     #[inline]
     pub(crate) fn hash<const W: usize>(self, token: &str, bits: usize) -> [u64; W] {
         let mut words = [0; W];
@@ -85,13 +85,14 @@ impl TokenHash {
     }
 }
 
-/// `TokenHash::Xxh3`, for loops that do nothing else.
+/// Returns `TokenHash::Xxh3` of a token, for loops that use no other hash.
 #[inline(always)]
 pub(crate) fn xxh3<const W: usize>(token: &str, bits: usize) -> [u64; W] {
     xxh3_of_bytes(token.as_bytes(), bits)
 }
 
-/// The same of the bytes of a token. Where their number is known when compiling, no road has to be chosen.
+/// Returns `TokenHash::Xxh3` of the bytes of a token. Where their number is known at compile time, the branches of XXH3
+/// on it disappear.
 #[inline(always)]
 pub(crate) fn xxh3_of_bytes<const W: usize>(bytes: &[u8], bits: usize) -> [u64; W] {
     let mut words = [0; W];
@@ -133,7 +134,7 @@ fn md5(bytes: &[u8]) -> u128 {
     u128::from_be_bytes(md5::compute(bytes).0)
 }
 
-/// x = x · 1000003 xor c over the code points, modulo 2^(64·W); the low bits do not depend on W.
+/// Computes x = x · 1000003 xor c over the code points, modulo 2^(64·W); the low bits do not depend on W.
 fn python_hash<const W: usize>(token: &str, words: &mut [u64; W]) {
     let Some(first) = token.chars().next() else { return };
     words[0] = (first as u64) << 7;
@@ -151,7 +152,8 @@ fn python_hash<const W: usize>(token: &str, words: &mut [u64; W]) {
     words[0] ^= length;
 }
 
-/// Bob Jenkins' `hashlittle2` with both seeds 0 (<https://burtleburtle.net/bob/hash/doobs.html>); returns (c, b).
+/// Computes Bob Jenkins' `hashlittle2` with both seeds 0 (<https://burtleburtle.net/bob/hash/doobs.html>); returns (c,
+/// b).
 fn lookup3(bytes: &[u8]) -> (u32, u32) {
     let seed = 0xdead_beef_u32.wrapping_add(bytes.len() as u32);
     let mut state = [seed; 3];
@@ -245,7 +247,7 @@ mod tests {
             let wide = TokenHash::Xxh3.hash::<8>(token, 512);
             assert_eq!(wide[..2], TokenHash::Xxh3.hash::<2>(token, 128));
             assert_eq!(wide[..3], TokenHash::Xxh3.hash::<4>(token, 192)[..3]);
-            // How many words hold it must not matter.
+            // The number of words that hold a hash must not matter.
             for bits in [8, 64, 96, 128] {
                 assert_eq!(
                     TokenHash::Xxh3.hash::<8>(token, bits)[..2],

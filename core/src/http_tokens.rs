@@ -18,14 +18,14 @@ pub(crate) const KEYS: usize = 4;
 pub(crate) const TEXT: usize = 5;
 pub(crate) const BODY: usize = 6;
 
-/// So many neighbours are joined to one token.
+/// Neighbours joined to one token.
 const SHINGLE: usize = 3;
-/// What goes into many tokens is written as its hash if it has more bytes than this.
+/// Longer parts of tokens are replaced by their hash.
 const LONGEST: usize = 96;
 
 /// A class whose weight is a quarter.
 const QUARTER: u8 = 2;
-/// Headers of the way a response took: another client, or another capture of the same, has others.
+/// Headers of the connection: another client, or another capture of the same response, has others.
 const OF_THE_WAY: [&str; 10] = [
     "age",
     "connection",
@@ -39,7 +39,7 @@ const OF_THE_WAY: [&str; 10] = [
     "upgrade",
 ];
 
-/// What the weight has to know of a token: its view, and its class within (`weights::CLASSES`).
+/// Packs the view of a token and its class within (`weights::CLASSES`).
 #[inline(always)]
 fn kind(view: usize, class: u8) -> u8 {
     (view as u8) << 3 | class
@@ -57,10 +57,10 @@ pub(crate) fn class_of(kind: u8) -> u8 {
     kind & 7
 }
 
-/// What is reused between views.
+/// Buffers reused between views.
 #[derive(Debug, Default)]
 pub(crate) struct ViewScratch {
-    /// The group all tokens begin with, if there is one, and behind it the token at hand.
+    /// The group that all tokens begin with, if there is one, then the current token.
     token: String,
     group: usize,
     /// The elements of a page, or the words of a line: names one after the other, and where each begins and ends.
@@ -78,7 +78,7 @@ pub(crate) struct ViewScratch {
 
 type Place = [usize; 2];
 
-/// What has come already, by hashes; most of what a page is built of is repeated, and need not be written again.
+/// A set of the hashes of tokens seen: most tokens of a page are repeated and need not be written again.
 #[derive(Debug, Default)]
 struct Come {
     /// A power of two long, less than half full; 0 is free.
@@ -86,20 +86,20 @@ struct Come {
 }
 
 impl Come {
-    /// Forgets all, and makes room for so many.
+    /// Clears the set and makes room for `most` hashes.
     fn start(&mut self, most: usize) {
         self.slots.clear();
         self.slots.resize((2 * most).next_power_of_two().max(64), 0);
     }
 
-    /// Returns whether these names in this order come for the first time. `seed` tells one use of them from another.
+    /// Returns whether this sequence of names is new. `seed` separates different uses of the same names.
     #[inline(always)]
     fn is_new(&mut self, seed: u64, names: impl Iterator<Item = u64>) -> bool {
         let mixed = |sum: u64, name: u64| {
             let product = u128::from(sum ^ name) * 0xa076_1d64_78bd_642f_u128;
             (product >> 64) as u64 ^ product as u64
         };
-        // Of two different ones 2^-64 of all pages take one for the other.
+        // Two different sequences collide with probability 2^-64.
         let key = names.fold(seed, mixed).max(1);
         let mask = self.slots.len() - 1;
         let mut slot = key as usize & mask;
@@ -115,19 +115,19 @@ impl Come {
 }
 
 impl ViewScratch {
-    /// Bytes held for the next view.
+    /// Returns the size of the largest buffer in bytes.
     pub(crate) fn capacity(&self) -> usize {
         self.token.capacity().max(self.names.capacity()).max(self.come.slots.capacity() * 8)
     }
 
-    /// Begins a token.
+    /// Starts a token.
     #[inline(always)]
     fn begin(&mut self, start: &str) {
         self.token.truncate(self.group);
         self.token.push_str(start);
     }
 
-    /// Returns a token whose start is the same for many, and short.
+    /// Writes a token behind a short start that many tokens share; returns it.
     #[inline(always)]
     fn whole(&mut self, start: &str, rest: &str) -> &str {
         self.begin(start);
@@ -180,7 +180,7 @@ pub(crate) fn each(text: &str, wanted: u8, scratch: &mut ViewScratch, sink: &mut
     }
 }
 
-/// A header by its name, and each word of its value by both.
+/// Tokenises a header: its name, and each word of its value with the name.
 fn header(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     let (name, value) = line.split_once(' ').unwrap_or((line, ""));
     if name.is_empty() || OF_THE_WAY.contains(&name) {
@@ -198,7 +198,7 @@ fn header(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8))
     });
 }
 
-/// A title as a whole, and its words.
+/// Tokenises a title: the whole, and its words.
 fn title(title: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     if title.is_empty() {
         return;
@@ -211,7 +211,7 @@ fn title(title: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8))
     });
 }
 
-/// Elements in the order of the document, three neighbours a token, and each with the two it is in; each token once.
+/// Tokenises elements: three neighbours in document order, and each element with its two ancestors; each token once.
 fn tags(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     let ViewScratch { token, group, names, elements, hashes, open, come, .. } = scratch;
     names.clear();
@@ -222,7 +222,7 @@ fn tags(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     for element in parted(line) {
         let digits = element.bytes().take_while(u8::is_ascii_digit).count();
         let (depth, name) = element.split_at(digits);
-        // A depth beyond all numbers is as deep as there is.
+        // A depth that overflows is the largest depth.
         let deeper = |depth: usize, digit: u8| depth.checked_mul(10)?.checked_add(usize::from(digit - b'0'));
         let depth = depth.bytes().try_fold(0, deeper).unwrap_or(usize::MAX);
         let start = names.len();
@@ -262,12 +262,12 @@ fn tags(line: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     }
 }
 
-/// What stands between spaces and is not empty.
+/// Returns the parts between spaces that are not empty.
 fn parted(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
         let start = rest.bytes().position(|byte| byte != b' ')?;
-        // Elements are short: to look byte by byte is quicker than to search.
+        // Elements are short: a loop over bytes is faster than memchr.
         let length = rest.bytes().skip(start).position(|byte| byte == b' ').unwrap_or(rest.len() - start);
         let element = &rest[start..start + length];
         rest = &rest[start + length..];
@@ -275,7 +275,7 @@ fn parted(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What a body is that is neither page, JSON nor text, and that with how large it is.
+/// Tokenises a body that is neither page, JSON nor text: its type, and its type with its size.
 fn body(value: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     let what = value.split_once(' ').map_or(value, |(what, _)| what);
     if what.is_empty() {
@@ -287,8 +287,8 @@ fn body(value: &str, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) 
     }
 }
 
-/// Words as the default recipe has them; `shingled` also three neighbours of a line, or two where there are no more,
-/// joined. Where tags count, neighbours would only make of a page another kind for a name in it.
+/// Tokenises words as the default recipe does; with `shingled` also three joined neighbours of a line, or two if there
+/// are no more. Where tags count, shingles would make a page with one changed name a different kind.
 fn words(line: &str, shingled: bool, scratch: &mut ViewScratch, sink: &mut dyn FnMut(&str, u8)) {
     let ViewScratch { token, group, names, window, .. } = scratch;
     let group = *group;
@@ -329,7 +329,7 @@ fn words(line: &str, shingled: bool, scratch: &mut ViewScratch, sink: &mut dyn F
     }
 }
 
-/// Neighbours as one token, behind the group if there is one.
+/// Joins neighbours to one token, behind the group if there is one.
 #[inline(always)]
 fn joined(words: &str, (token, group): (&mut String, usize), sink: &mut dyn FnMut(&str, u8)) {
     if group == 0 {
@@ -340,7 +340,7 @@ fn joined(words: &str, (token, group): (&mut String, usize), sink: &mut dyn FnMu
     sink(token, kind(TEXT, FULL));
 }
 
-/// Words, and the parts of runs without spaces, with the classes they weigh by.
+/// Calls `sink` with words and the parts of runs without spaces, with their classes.
 fn each_weighed<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str, u8)) {
     each_piece(text, |piece| match piece {
         Piece::Word(word) => sink(word, weight_class(word)),
@@ -354,7 +354,8 @@ fn has_point(word: &str) -> bool {
     word.as_bytes().first().is_some_and(u8::is_ascii_digit) && word.bytes().any(|byte| matches!(byte, b'.' | b','))
 }
 
-/// A word; of a number with a point its shape, 0.0.0 for 1.18.0: another version is no other kind of answer.
+/// Writes a word; a number with a point as its shape, 0.0.0 for 1.18.0, since another version is not another kind of
+/// response.
 #[inline]
 fn push_word(out: &mut String, word: &str) {
     if !has_point(word) {
@@ -370,7 +371,7 @@ fn push_word(out: &mut String, word: &str) {
     }
 }
 
-/// The text, or its hash where it is long.
+/// Writes the text, or its hash if it is long.
 fn push_short(out: &mut String, text: &str) {
     if text.len() <= LONGEST {
         return out.push_str(text);

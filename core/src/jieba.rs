@@ -1,4 +1,4 @@
-//! Chinese words by jieba, and jieba's table of word rarity.
+//! Chinese words by jieba, and jieba's idf table.
 
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
@@ -13,8 +13,8 @@ use crate::tokens::is_python_space;
 
 static DEFAULT: Once<Arc<Jieba>> = Once::new(|| Arc::new(Jieba::new()));
 
-/// jieba with its own dictionary, shared, or with the user's words added.
-/// `dictionary` has lines of `word [frequency [tag]]`.
+/// Returns jieba with its own dictionary, shared, or with the user's words added. `dictionary` has lines of `word
+/// [frequency [tag]]`.
 pub(crate) fn with_dictionary(dictionary: Option<&str>) -> Result<Arc<Jieba>, Error> {
     let Some(lines) = dictionary else { return Ok(Arc::clone(DEFAULT.get())) };
     let mut jieba = Jieba::new();
@@ -25,7 +25,7 @@ pub(crate) fn with_dictionary(dictionary: Option<&str>) -> Result<Arc<Jieba>, Er
             None => None,
             Some(field) => Some(field.parse().map_err(|_| {
                 Error::new(format!(
-                    "dictionary line {} is {line:?}; after the word comes its frequency, a whole number, then its tag",
+                    "dictionary line {} is {line:?}; it must be a word, a frequency (an integer) and a tag",
                     at + 1
                 ))
             })?),
@@ -41,7 +41,7 @@ pub(crate) fn with_dictionary(dictionary: Option<&str>) -> Result<Arc<Jieba>, Er
 /// and `e-mail` or `example.com`. Python's jieba gives such characters one by one and cuts such words
 /// at their marks; its tables were counted on words cut that way.
 pub(crate) fn each_word<'a>(jieba: &Jieba, text: &'a str, sink: &mut dyn FnMut(&'a str)) {
-    // Where only marks lie between what is looked up, both cut at the same places, and one call will do.
+    // If only punctuation lies between words of the dictionary, both cut at the same places and one call is enough.
     if text.chars().all(|c| is_cut(c) || !class(c).is_wordlike()) {
         return each_word_of_run(jieba, text, sink);
     }
@@ -72,7 +72,7 @@ fn each_word_of_run<'a>(jieba: &Jieba, run: &'a str, sink: &mut dyn FnMut(&'a st
     }
 }
 
-/// One by one, but a line end of Windows is one.
+/// Calls `sink` with each character; CR LF is one.
 fn each_character<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str)) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -82,14 +82,15 @@ fn each_character<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str)) {
     }
 }
 
-/// What Python's jieba looks up in its dictionary; the rest it only passes on.
+/// Returns whether Python's jieba looks the character up in its dictionary; it passes the others through.
 fn is_cut(c: char) -> bool {
     ('\u{4E00}'..='\u{9FD5}').contains(&c)
         || c.is_ascii_alphanumeric()
         || matches!(c, '+' | '#' | '&' | '.' | '_' | '%' | '-')
 }
 
-/// Letters and digits, with a decimal part and a percent sign; what lies between is passed on whole.
+/// Calls `sink` with runs of letters and digits, including a decimal part and a percent sign, and with the text between
+/// them.
 fn each_ascii_word<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str)) {
     static WORD: Once<Regex> = Once::new(|| {
         #[allow(clippy::unwrap_used)] // a constant pattern, compiled by every test
@@ -119,13 +120,13 @@ pub(crate) fn is_keyword(word: &str) -> bool {
     word.trim_matches(is_python_space).chars().nth(1).is_some() && !NO_KEYWORDS.contains(&word.to_lowercase().as_str())
 }
 
-/// Past this many words the memory of looked-up ones starts anew, so that it cannot grow for ever.
+/// The cache of looked-up words is cleared at this size, so that it cannot grow without bound.
 const REMEMBERED: usize = 1 << 18;
 
-/// Returns how rare jieba's table says a word is; for words it lacks, the table's median.
+/// Returns the idf of a word by jieba's table, or the table's median for a word it lacks.
 ///
-/// jieba-rs keeps the table to itself but weighs words by it: a text that is one word, cut by a
-/// dictionary that has only this word, gets exactly its idf.
+/// jieba-rs does not publish the table but weighs words by it: a text of a single word, cut by a dictionary that has
+/// only this word, gets exactly its idf.
 pub(crate) fn idf(word: &str) -> f64 {
     static TABLE: Once<TfIdf> = Once::new(|| {
         let mut table = TfIdf::default();
@@ -137,7 +138,7 @@ pub(crate) fn idf(word: &str) -> f64 {
         table
     });
     static KNOWN: Once<RwLock<HashMap<String, f64>>> = Once::new(Default::default);
-    // The median, by asking for a word no table has.
+    // The median: the idf of a word that no table has.
     static MEDIAN: Once<f64> = Once::new(|| look_up("\u{4E00}\u{9FA5}\u{4E00}\u{9FA5}").unwrap_or(0.0));
 
     fn look_up(word: &str) -> Option<f64> {
@@ -147,7 +148,7 @@ pub(crate) fn idf(word: &str) -> f64 {
         keywords.first().filter(|keyword| keyword.keyword == word).map(|keyword| keyword.weight)
     }
 
-    // Never waits: in a process forked while another thread held the lock, it stays locked for ever.
+    // Never blocks: a process forked while another thread held the lock would wait for ever.
     if let Ok(known) = KNOWN.get().try_read()
         && let Some(&known) = known.get(word)
     {

@@ -1,7 +1,7 @@
-//! JSON lines → the texts and ids in them, many lines at a time.
+//! JSON lines → texts and ids, many lines at a time.
 //!
-//! A fast path: what it cannot take (broken JSON, a column of another kind, numbers beyond 64 bits) it hands back line
-//! by line, and a slower reader decides. Plain records are scanned, the rest is left to serde_json.
+//! A fast path: lines it cannot read (broken JSON, a field of another type, numbers beyond 64 bits) are returned as
+//! refused, and a slower reader decides. Plain records are scanned, others go to serde_json.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,37 +16,37 @@ use crate::pipeline::Make;
 
 mod scan;
 
-/// Bytes one thread takes at a time.
+/// Bytes of one task.
 const PART: usize = 1 << 18;
-/// Between the parts of a text that comes from several columns.
+/// Joins a text from several fields.
 const JOINT: &str = "\n";
 
-/// Which columns are wanted.
+/// The names of the fields to read.
 #[derive(Clone, Debug)]
 pub struct FieldNames {
-    /// The text; several are joined, and one of them has to be there.
+    /// The fields of the text; several are joined, and at least one has to be present.
     pub texts: Vec<String>,
-    /// The id.
+    /// The field of the id.
     pub id: String,
-    /// Whether a record without an id is refused; else it is called by its place.
+    /// Whether a record without an id is refused; otherwise it gets a name and line as its id.
     pub id_required: bool,
 }
 
-/// What lines hold, record by record.
+/// The records of some lines, as columns.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Records {
-    /// The texts, one after the other; none of them if they were fingerprinted at once.
+    /// The texts, concatenated; empty if fingerprints or sketches were made instead.
     pub texts: Vec<u8>,
     /// Where each text ends.
     pub text_ends: Vec<i64>,
-    /// Fingerprints of the texts, if they are wanted.
+    /// Fingerprints of the texts, if requested.
     pub values: Vec<u64>,
-    /// Sketches of the texts, if they are wanted.
+    /// Sketches of the texts, if requested.
     pub sketches: Vec<Sketch>,
-    /// Which texts have a signal, if either was wanted.
+    /// Which texts have a signal, if either was requested.
     pub signal: Vec<bool>,
-    /// The ids likewise.
+    /// The ids, concatenated.
     pub ids: Vec<u8>,
     /// Where each id ends.
     pub id_ends: Vec<i64>,
@@ -54,26 +54,26 @@ pub struct Records {
     pub spans: Vec<[i64; 2]>,
     /// The line each record is in, counted from 0.
     pub lines: Vec<i64>,
-    /// Lines that hold no record this reader can take, and where they lie.
+    /// Lines this reader cannot read, and their byte ranges.
     pub refused: Vec<(i64, Range<usize>)>,
-    /// Lines seen, blank ones as well.
+    /// Lines read, including blank ones.
     pub line_count: i64,
 }
 
-/// What to make of texts while they are in the cache, instead of handing them over.
+/// What to make of texts while they are in the cache, instead of returning them.
 #[derive(Clone, Copy, Debug)]
 pub struct Making<'a> {
-    /// With this.
+    /// The pipeline.
     pub pipeline: &'a Pipeline,
-    /// Fingerprints.
+    /// Whether to make fingerprints.
     pub values: bool,
-    /// Sketches.
+    /// Whether to make sketches.
     pub sketches: bool,
 }
 
-/// Reads whole lines, on the threads of the current rayon pool. A record without an id is called `name`:line, where
-/// the first line has the number `first`. If something is made of the texts, they are not handed over: `text_ends` then
-/// only tells their lengths.
+/// Reads whole lines, on the threads of the current rayon pool. A record without an id gets the id `name`:line, where
+/// the first line has the number `first`. With `making`, texts are not returned and `text_ends` only gives their
+/// lengths.
 pub fn read(data: &[u8], columns: &FieldNames, name: &str, first: i64, making: Option<Making<'_>>) -> Records {
     let parts = parts(data);
     let counts: Vec<i64> = parts.par_iter().map(|part| count_lines(&data[part.clone()]) as i64).collect();
@@ -95,7 +95,7 @@ pub fn read(data: &[u8], columns: &FieldNames, name: &str, first: i64, making: O
     all
 }
 
-/// Returns the text of one line that `read` has taken before; None if it is no longer such a line.
+/// Returns the text of a line that `read` accepted before; None if it has changed.
 pub fn text_of(line: &[u8], columns: &FieldNames) -> Option<String> {
     let mut reader = Reader::new(columns, "", 0, None);
     let mut fields = Fields::new(columns);
@@ -110,7 +110,7 @@ pub fn count_lines(data: &[u8]) -> usize {
     memchr_iter(b'\n', data).count()
 }
 
-/// Returns the data cut at line ends.
+/// Splits the data at line ends.
 fn parts(data: &[u8]) -> Vec<Range<usize>> {
     let mut parts = Vec::with_capacity(data.len() / PART + 1);
     let mut start = 0;
@@ -140,29 +140,29 @@ impl Records {
     }
 }
 
-/// Makes something of a text.
+/// Makes the fingerprint and sketch of a text.
 struct Maker<'a> {
     make: &'a mut Make<'a>,
-    /// Words of a fingerprint; none if it is not wanted.
+    /// Words of a fingerprint; 0 if it is not requested.
     words: usize,
     sketches: bool,
 }
 
-/// Reads one part, record after record into the same buffers.
+/// A reader of one part, which reuses its buffers.
 struct Reader<'a> {
     columns: &'a FieldNames,
     name: &'a str,
     first: i64,
     maker: Option<Maker<'a>>,
     records: Records,
-    /// The text at hand, where it is not handed over.
+    /// The current text.
     text: String,
 }
 
-/// What the record at hand holds so far.
+/// The fields of the current record.
 #[derive(Default)]
 struct Fields {
-    /// A text for each column; none where it is missing or null.
+    /// For each field of the text whether it is present, and its value.
     texts: Vec<(bool, String)>,
     id: String,
     has_id: bool,
@@ -211,9 +211,9 @@ impl<'a> Reader<'a> {
         self.records
     }
 
-    /// Returns whether the line is a record with a text, and an id where one is required.
+    /// Parses a line; returns whether it is a record with a text, and with an id if one is required.
     fn fill(&self, line: &[u8], fields: &mut Fields) -> bool {
-        // What is not UTF-8 in a column nobody wants is not UTF-8 all the same.
+        // Invalid UTF-8 is refused even in a field that is not read.
         let Ok(line) = std::str::from_utf8(line) else { return false };
         fields.clear();
         if scan::record(line, self.columns, fields).is_some() && fields.is_complete(self.columns) {
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
         read.is_ok() && fields.is_complete(self.columns)
     }
 
-    /// Puts the text together.
+    /// Joins the fields of the text.
     fn join(&mut self, fields: &mut Fields) {
         if let [(true, only)] = fields.texts.as_mut_slice() {
             return std::mem::swap(&mut self.text, only);
@@ -274,7 +274,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Takes the wanted columns out of an object; of equal names the last one counts.
+/// Deserializes the wanted fields of an object; of equal names the last one counts.
 struct Record<'a> {
     columns: &'a FieldNames,
     fields: &'a mut Fields,
@@ -303,7 +303,7 @@ impl<'de> Visitor<'de> for Record<'_> {
             let is_id = columns.id == name;
             if let Some(column) = column {
                 let (there, text) = &mut fields.texts[column];
-                // A null is a missing text only where there are others.
+                // A null is a missing text only if there are other fields of the text.
                 *there = map.next_value_seed(Text(text))?;
                 if !*there && columns.texts.len() == 1 {
                     return Err(A::Error::custom("no text"));
@@ -324,9 +324,9 @@ impl<'de> Visitor<'de> for Record<'_> {
     }
 }
 
-/// Puts a string where it belongs; false for null.
+/// Deserializes a string into a buffer; false for null.
 struct Text<'a>(&'a mut String);
-/// As `Text`, whole numbers as well.
+/// Deserializes a string or an integer into a buffer.
 struct Id<'a>(&'a mut String);
 
 fn put(place: &mut String, text: &str) {

@@ -76,7 +76,7 @@ const MIN_BITS: usize = 8;
 /// The widest fingerprint.
 const MAX_BITS: usize = 512;
 
-/// XXH3-64 with seed 0: the name of a word list or table inside a recipe's identity.
+/// Returns XXH3-64 with seed 0, which identifies a word list or table in a recipe's identity.
 pub fn stable_hash(data: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(data)
 }

@@ -1,9 +1,9 @@
-//! Memory, asked for before it is needed.
+//! Prefetching.
 
-/// Bytes memory is fetched by.
+/// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Asks for the memory behind a reference, so that it is near when it is read.
+/// Prefetches the cache line behind a reference.
 #[inline(always)]
 pub(crate) fn prefetch<T>(place: &T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! Text → text in one form, so that what looks the same is the same.
+//! Unicode normalisation: texts that look the same become the same.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::chars::{class, is_usual_han, usual_han_length};
 use crate::error::{Error, choose};
 use crate::words::ascii_length;
 
-/// Which differences of writing are taken away before tokens are cut.
+/// The differences of writing to remove before tokenising.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Normalize {
     /// Default-ignorable characters dropped, NFKC, full case folding, NFKC.
@@ -52,7 +52,7 @@ impl Normalize {
             if self == Normalize::Nfkc {
                 return text;
             }
-            // For ASCII all three foldings are the same; this loop compiles to vector code.
+            // For ASCII all three foldings are the same; this loop is vectorised.
             buffer.clear();
             buffer.push_str(text);
             buffer.make_ascii_lowercase();
@@ -78,7 +78,7 @@ impl Normalize {
 fn nfkc_casefold(text: &str, out: &mut String) {
     let settled = |c: char| c < '\u{80}' || !class(c).is_unstable() || class(c).mapped().is_some();
     let mut copied = 0;
-    // Where the last character begins, in the text and in the output if it is there already.
+    // Where the last character begins, in the text and, if it is already written, in the output.
     let mut last = 0;
     let mut last_out = None;
     let mut at = 0;
@@ -106,7 +106,7 @@ fn nfkc_casefold(text: &str, out: &mut String) {
             continue;
         }
         match last_out {
-            // The character before is not copied yet, or was mapped: it is taken back.
+            // The character before is not copied yet, or was mapped: it is taken back into this stretch.
             None if last >= copied => push_ascii_lower(&text[copied..last], out),
             None => last = copied,
             Some(length) => out.truncate(length),
@@ -126,7 +126,7 @@ fn push_ascii_lower(text: &str, out: &mut String) {
     out[start..].make_ascii_lowercase();
 }
 
-/// Returns the definition, without short cuts.
+/// Returns the normalised text by the definition, without the fast path.
 fn nfkc_casefold_whole(text: &str) -> String {
     let visible: Cow<'_, str> = if text.chars().any(|c| class(c).is_ignorable()) {
         text.chars().filter(|&c| !class(c).is_ignorable()).collect::<String>().into()

@@ -1,9 +1,9 @@
-//! Values made at first use.
+//! Lazy values that are safe across fork.
 
 use std::sync::OnceLock;
 
-/// Like `LazyLock`, but no lock is held while the value is made: a process forked at that moment
-/// would wait for it for ever. Two threads may make it twice; one is kept.
+/// Like `LazyLock`, but holds no lock while the value is computed: a process forked at that moment would wait for it
+/// for ever. Two threads may compute it twice; one result is kept.
 pub(crate) struct Once<T: 'static> {
     value: OnceLock<T>,
     make: fn() -> T,

@@ -1,4 +1,4 @@
-//! A recipe made ready to run: text or features → fingerprint.
+//! The pipeline of a recipe: text or features → fingerprint, sketch, cosine.
 
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -17,18 +17,18 @@ use crate::weights::Weights;
 use crate::worker::{AnyWorker, Worker, choose_features};
 use crate::{MAX_BITS, MIN_BITS};
 
-/// All settings of a recipe, in the core's own terms.
+/// All settings of a recipe.
 #[derive(Debug)]
 pub struct Settings {
-    /// The form of text before cutting.
+    /// The normalisation of text before tokenising.
     pub normalize: Normalize,
-    /// How tokens are cut.
+    /// The tokenizer.
     pub tokenizer: Tokenizer,
-    /// How much they count.
+    /// The weights of tokens.
     pub weights: Weights,
-    /// Keep only so many of the heaviest features.
+    /// Keep only this many of the heaviest features.
     pub top: Option<usize>,
-    /// Weights become int(weight · scale).
+    /// Replace each weight by int(weight · scale).
     pub scale: Option<f64>,
     /// The hash tokens vote with.
     pub hash: TokenHash,
@@ -38,7 +38,7 @@ pub struct Settings {
     pub tie: Tie,
     /// How sums are formed.
     pub votes: Votes,
-    /// With fewer different features a text has no signal.
+    /// A text with fewer distinct features has no signal.
     pub min_features: usize,
 }
 
@@ -49,11 +49,11 @@ pub struct Feature {
     pub token: String,
     /// How often it occurs.
     pub count: u32,
-    /// What it counts for; finite and not negative.
+    /// Its weight: finite, at least 0.
     pub weight: f64,
 }
 
-/// Turns texts into fingerprints. Shared between threads; each call borrows a worker of its own.
+/// Turns texts into fingerprints. Threads share it; each call borrows a worker of its own.
 pub struct Pipeline {
     settings: Settings,
     workers: Mutex<Vec<Box<dyn AnyWorker>>>,
@@ -65,7 +65,7 @@ impl std::fmt::Debug for Pipeline {
     }
 }
 
-/// What is made of texts. Either may be left out, by an empty slice.
+/// Output buffers for many texts. Either may be left out by an empty slice.
 #[derive(Debug)]
 pub struct Made<'a> {
     /// Fingerprints, `Pipeline::words` words each, least significant first.
@@ -75,7 +75,7 @@ pub struct Made<'a> {
 }
 
 impl<'a> Made<'a> {
-    /// Returns the part for so many texts, and the rest; `words` is that of a fingerprint.
+    /// Splits off the part for the first `texts` texts; `words` is the size of a fingerprint.
     fn split(self, texts: usize, words: usize) -> (Made<'a>, Made<'a>) {
         let (values, later_values) = self.values.split_at_mut((texts * words).min(self.values.len()));
         let (sketches, later_sketches) = self.sketches.split_at_mut(texts.min(self.sketches.len()));
@@ -83,25 +83,25 @@ impl<'a> Made<'a> {
     }
 }
 
-/// What the judge needs of a text.
+/// The features and fingerprint of a text, for exact comparison.
 pub(crate) struct Judged {
     pub(crate) vector: Vector,
     /// The fingerprint; zeros without a signal.
     pub(crate) value: Vec<u64>,
-    /// Of a text without features, by which equal ones are known.
+    /// Set for a text without features: identifies equal texts.
     pub(crate) alone: Option<Sketch>,
 }
 
-/// Texts one thread cuts at a time for the judge.
+/// Texts that one task tokenises for the judge.
 const TASK_TEXTS: usize = 16;
-/// Texts are handed to threads in tasks of about this many bytes.
+/// A task has texts of about this many bytes.
 const TASK_BYTES: usize = 128 << 10;
 
 /// Makes the fingerprint (unless the slice is empty) and the sketch of a text; returns whether there is a signal.
 pub(crate) type Make<'a> = dyn FnMut(&str, &mut [u64], Option<&mut Sketch>) -> bool + 'a;
 
 impl Pipeline {
-    /// Checks what the parts could not check by themselves.
+    /// Makes a pipeline; refuses settings that do not go together.
     pub fn new(settings: Settings) -> Result<Pipeline, Error> {
         let bits = settings.bits;
         if !(MIN_BITS..=MAX_BITS).contains(&bits) || !bits.is_multiple_of(8) {
@@ -124,7 +124,7 @@ impl Pipeline {
         Ok(Pipeline { settings, workers: Mutex::default() })
     }
 
-    /// 64-bit words in a fingerprint.
+    /// Returns the number of 64-bit words in a fingerprint.
     pub fn words(&self) -> usize {
         self.settings.bits.div_ceil(64)
     }
@@ -134,24 +134,24 @@ impl Pipeline {
         self.make_one(text, value, None)
     }
 
-    /// Writes what is wanted of a text: its fingerprint unless `value` is empty, its sketch. False means no signal.
+    /// Writes the fingerprint of a text, unless `value` is empty, and its sketch; returns whether there is a signal.
     pub fn make_one(&self, text: &str, value: &mut [u64], sketch: Option<&mut Sketch>) -> bool {
         self.with_worker(|worker| worker.make(&self.settings, text, value, sketch))
     }
 
-    /// Hands over a function that does what `make_one` does, for one text after the other.
+    /// Calls `work` with a function that does what `make_one` does, on one worker for many texts.
     pub(crate) fn one_by_one<T>(&self, work: impl FnOnce(&mut Make<'_>) -> T) -> T {
         self.with_worker(|worker| work(&mut |text, value, sketch| worker.make(&self.settings, text, value, sketch)))
     }
 
-    /// Fingerprints many texts, on the threads of the current rayon pool; a missing text has no signal.
-    /// `values` holds `words()` words a text.
+    /// Writes the fingerprints of many texts, `words()` words each, on the threads of the current rayon pool. A missing
+    /// text has no signal.
     pub fn fingerprints(&self, texts: &[Option<&str>], values: &mut [u64], signal: &mut [bool]) {
         self.make(texts, Made { values, sketches: &mut [] }, signal);
     }
 
-    /// Makes what is wanted of many texts, on the threads of the current rayon pool; a missing text has no signal and
-    /// is like no other.
+    /// Writes fingerprints and sketches of many texts, on the threads of the current rayon pool. A missing text has no
+    /// signal and equals no other.
     pub fn make(&self, texts: &[Option<&str>], made: Made<'_>, signal: &mut [bool]) {
         let mut tasks = Vec::new();
         let words = self.words();
@@ -188,7 +188,8 @@ impl Pipeline {
         self.with_worker(|worker| worker.features(&self.settings, text))
     }
 
-    /// Returns the fingerprint of features made elsewhere. Tokens are distinct, weights finite and not negative.
+    /// Writes the fingerprint of given features; returns whether there is a signal. Tokens are distinct, weights finite
+    /// and at least 0.
     pub fn fingerprint_features(&self, features: Vec<Feature>, value: &mut [u64]) -> bool {
         let features = choose_features(&self.settings, features);
         self.with_worker(|worker| worker.vote_features(&self.settings, &features, value))
@@ -199,7 +200,7 @@ impl Pipeline {
         self.settings.hash.hash::<{ MAX_BITS / 64 }>(token, self.settings.bits)[..self.words()].to_vec()
     }
 
-    /// Returns the fingerprint and the column sums of hashed features, one by one as an explanation shows them.
+    /// Returns the fingerprint and the column sums of hashed features, computed column by column for explanations.
     pub fn vote(&self, hashes: &[Vec<u64>], weights: &[f64]) -> (Vec<u64>, Vec<f64>) {
         let settings = &self.settings;
         let rows: Vec<[u64; MAX_BITS / 64]> =
@@ -216,12 +217,13 @@ impl Pipeline {
         })
     }
 
-    /// What the judge needs of a text.
+    /// Returns the features and the fingerprint of a text.
     pub(crate) fn judged_one(&self, text: &str) -> Judged {
         self.with_worker(|worker| worker.judged(&self.settings, text))
     }
 
-    /// The same of many, on the threads of the current rayon pool; nothing of use once `stop` was set.
+    /// Returns the features and fingerprints of many texts, on the threads of the current rayon pool. The result is
+    /// useless once `stop` is set.
     pub(crate) fn judged<'a>(
         &self,
         rows: &[u32],
@@ -258,7 +260,7 @@ impl Pipeline {
     }
 
     fn with_worker<T>(&self, work: impl FnOnce(&mut dyn AnyWorker) -> T) -> T {
-        // Never waits: in a process forked while another thread held the lock, it stays locked for ever.
+        // Never blocks: a process forked while another thread held the lock would wait for ever.
         let spare = self.workers.try_lock().ok().and_then(|mut workers| workers.pop());
         let mut worker = spare.unwrap_or_else(|| match self.words() {
             1 => Box::new(Worker::<1>::new()),

@@ -8,7 +8,7 @@
 
 use crate::hash::GOLDEN;
 
-/// Returns the first tables of the one sequence there is for these places, this size of a key and this seed.
+/// Returns the first `number` tables of the sequence that places, key size and seed determine.
 pub(crate) fn tables<T: Copy>(places: &[T], key: usize, number: usize, seed: u64) -> Vec<Vec<T>> {
     let mut random = Random(seed);
     let mut order = places.to_vec();
@@ -20,7 +20,7 @@ pub(crate) fn tables<T: Copy>(places: &[T], key: usize, number: usize, seed: u64
     tables
 }
 
-/// Returns the least number of tables for which `reached` holds, up to about `most`; it must hold for all larger ones too.
+/// Returns the least number of tables for which `reached` holds, up to about `most`; `reached` must be monotone.
 pub(crate) fn least(most: usize, reached: impl Fn(usize) -> bool) -> Option<usize> {
     let (mut low, mut high) = (0, 1);
     while !reached(high) {
@@ -36,20 +36,20 @@ pub(crate) fn least(most: usize, reached: impl Fn(usize) -> bool) -> Option<usiz
     Some(high)
 }
 
-/// What rounds of disjoint blocks miss.
+/// The share of pairs that rounds of disjoint blocks miss.
 pub(crate) struct Rounds {
-    /// The chance that the first so many blocks of a round all miss, for each number of places that differ.
+    /// The probability that the first n blocks of a round all miss, for each n and each number of places that differ.
     missed: Vec<Vec<f64>>,
 }
 
 impl Rounds {
-    /// Of pairs that differ in at most `most` of the places.
+    /// Computes the shares for pairs that differ in at most `most` places.
     pub(crate) fn new(places: usize, key: usize, most: usize) -> Self {
         let blocks = places / key;
         let choose = binomials(places);
         let mut missed = vec![vec![1.0; most + 1]; blocks + 1];
         for differing in 0..=most {
-            // The chance that every block so far differs, by the differing places not used up by them.
+            // The probability that every block so far differs, by the number of differing places outside them.
             let mut left = vec![0.0; differing + 1];
             left[differing] = 1.0;
             for block in 0..blocks {
@@ -70,7 +70,7 @@ impl Rounds {
         Rounds { missed }
     }
 
-    /// Returns the chance that a pair that differs in so many places is in none of the tables.
+    /// Returns the probability that none of the tables finds a pair that differs in this many places.
     pub(crate) fn miss(&self, tables: usize, differing: usize) -> f64 {
         let blocks = self.missed.len() - 1;
         let full = (0..tables / blocks).fold(1.0, |miss, _| miss * self.missed[blocks][differing]);
@@ -78,7 +78,7 @@ impl Rounds {
     }
 }
 
-/// Binomial coefficients up to this row: exact below 2^53, and of fingerprints far from too large.
+/// Returns the binomial coefficients up to this row; exact below 2^53, and far from overflow for fingerprints.
 fn binomials(most: usize) -> Vec<Vec<f64>> {
     let mut rows = vec![vec![1.0]];
     for n in 1..=most {
@@ -90,7 +90,8 @@ fn binomials(most: usize) -> Vec<Vec<f64>> {
     rows
 }
 
-/// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014): the same tables, always.
+/// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014), so that tables never
+/// change.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {

@@ -1,8 +1,8 @@
-//! How much the views of a response count: each in its share, whatever its length.
+//! Weights of the views of a response: each view gets its share, whatever its length.
 //!
-//! A page has thousands of words and one status. Each view is a vector of its own, by the weights of the default recipe;
-//! all are brought to one length, times the root of their share, and put together. Of the squared length of the whole,
-//! by which a cosine compares, each view then has its share.
+//! A page has thousands of words and one status. Each view is a vector of its own, with the weights of the default
+//! recipe. All vectors are scaled to length 1 times the root of their share and concatenated, so each view has its
+//! share of the squared length by which a cosine compares.
 
 use crate::bag::Entry;
 use crate::error::Error;
@@ -10,10 +10,10 @@ use crate::http::VIEWS;
 use crate::http_tokens::{BODY, KEYS, TAGS, TEXT, class_of, view_of};
 use crate::weights::{log_steps, race_steps};
 
-/// The length of a vector that has all views, in sixteenths: a thousand. Fine enough for pages of a million words.
+/// The length of a vector that has all views: 1000, in sixteenths. Fine enough for pages of a million words.
 const LENGTH: f64 = 16_000.0;
 
-/// With so many different features, tags leave half of their share to the text.
+/// With this many distinct tags, the tags leave half of their share to the text.
 const FEW_TAGS: f64 = 16.0;
 
 /// The share of each view; together they are 1.
@@ -21,14 +21,14 @@ const FEW_TAGS: f64 = 16.0;
 pub struct Shares([f64; VIEWS.len()]);
 
 impl Default for Shares {
-    /// The same for each.
+    /// Returns equal shares.
     fn default() -> Self {
         Shares([1.0 / VIEWS.len() as f64; VIEWS.len()])
     }
 }
 
 impl Shares {
-    /// Shares by the names of views, in any unit. A view that is not named does not count.
+    /// Returns shares by the names of views, in any unit. A view that is not named has none.
     pub fn new(named: &[(String, f64)]) -> Result<Shares, Error> {
         let mut shares = [0.0; VIEWS.len()];
         for (name, share) in named {
@@ -49,15 +49,15 @@ impl Shares {
         Ok(Shares(shares.map(|share| share / sum)))
     }
 
-    /// Returns the views that count, a bit for each.
+    /// Returns the views that have a share, one bit each.
     pub(crate) fn wanted(&self) -> u8 {
         (0..VIEWS.len()).filter(|&view| self.0[view] > 0.0).fold(0, |bits, view| bits | 1 << view)
     }
 
-    /// What the weights of each view are multiplied by, from the counts and kinds of all distinct tokens.
+    /// Returns the factor of each view, from the counts and kinds of all distinct tokens.
     ///
-    /// Sums are of whole numbers, and what follows is a root, a quotient and products: every order and every platform
-    /// gives the same.
+    /// Sums are integers, followed by a root, a quotient and products: every order and every platform gives the same
+    /// result.
     pub(crate) fn factors(&self, tokens: impl Iterator<Item = (u32, u8)>) -> Factors {
         let mut squares = [0u64; VIEWS.len()];
         let mut tags = 0u32;
@@ -67,7 +67,7 @@ impl Shares {
             tags += u32::from(view_of(kind) == TAGS);
         }
         let mut shares = self.0;
-        // A page of a heading and a line is told by what it says; a plain text has no tags at all.
+        // The text identifies a page of a heading and a line; a plain text has no tags at all.
         if squares[TEXT] > 0 && squares[KEYS] == 0 && squares[BODY] == 0 {
             let few = FEW_TAGS * FEW_TAGS;
             let left = shares[TAGS] * few / (f64::from(tags) * f64::from(tags) + few);
@@ -81,27 +81,27 @@ impl Shares {
         Factors(std::array::from_fn(factor))
     }
 
-    /// The same from what is in a bag.
+    /// Returns the factors from the entries of a bag.
     pub(crate) fn factors_of<const W: usize>(&self, entries: &[Entry<W>]) -> Factors {
         self.factors(entries.iter().map(|entry| (entry.count, entry.class)))
     }
 }
 
-/// What the weights of each view of one text are multiplied by.
+/// The factors of the views of one text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Factors([f64; VIEWS.len()]);
 
 impl Factors {
-    /// Returns the weight of a token in sixteenths, below 2^16. Every token has some.
+    /// Returns the weight of a token in sixteenths, from 1 to below 2^16.
     #[inline]
     pub(crate) fn of(&self, count: u32, kind: u8) -> u32 {
         let exact = f64::from(log_steps(count, class_of(kind))) * self.0[view_of(kind)];
-        // Below zero there is nothing, so that to cut is to round down; a call of `floor` costs more than all else here.
+        // The value is positive, so truncation rounds down; a call of `floor` costs more than all else here.
         ((exact + 0.5) as u32).max(1)
     }
 
-    /// Returns how fast it is in the race for the registers of a sketch: as with the default weights, times the square of the
-    /// factor, since a cosine compares squares.
+    /// Returns the race weight of a token (`BagWeights::race_weight`): the default one times the square of the factor,
+    /// since a cosine compares squares.
     #[inline]
     pub(crate) fn race_weight(&self, count: u32, kind: u8) -> f32 {
         let factor = self.0[view_of(kind)];
@@ -141,7 +141,7 @@ mod tests {
             let text: f64 = tokens().filter(|&(_, kind)| kind == 5 << 3).map(square).sum();
             let whole: f64 = tokens().map(square).sum();
             assert!((text / whole - expected).abs() < 0.01, "{tags}: {}", text / whole);
-            // Where there is more than text, tags that are missing say nothing.
+            // If a response has other views than text, missing tags change nothing.
             let factors = shares.factors(tokens().chain([(1, 4 << 3)]));
             assert_eq!(factors.of(1, 5 << 3), 2667);
         }

@@ -23,7 +23,7 @@ enum Kind {
     Whitespace,
     Lines,
     Regex(Regex),
-    /// The views that count, a bit for each.
+    /// The views to tokenise, one bit each.
     Http(u8),
 }
 
@@ -35,7 +35,7 @@ pub struct Tokenizer {
     stopwords: HashSet<Box<str>>,
 }
 
-/// What a tokenizer reuses between texts.
+/// Buffers that a tokenizer reuses between texts.
 #[derive(Debug, Default)]
 pub(crate) struct TokenScratch {
     kept: Vec<u8>,
@@ -44,7 +44,7 @@ pub(crate) struct TokenScratch {
 }
 
 impl TokenScratch {
-    /// Bytes held for the next text.
+    /// Returns the size of the largest buffer in bytes.
     pub(crate) fn capacity(&self) -> usize {
         self.kept.capacity().max(self.window.text.capacity()).max(self.view.capacity())
     }
@@ -54,8 +54,8 @@ impl TokenScratch {
 const PATTERN_LIMIT: usize = 10 << 20;
 
 impl Tokenizer {
-    /// `pattern` goes with "regex" and "chars", `dictionary` with the jieba kinds.
-    /// Stop words are in normalised form already.
+    /// Makes a tokenizer. `pattern` goes with "regex" and "chars", `dictionary` with the jieba kinds. Stop words are
+    /// already normalised.
     pub fn new(
         kind: &str,
         ngram: usize,
@@ -111,7 +111,8 @@ impl Tokenizer {
 
     /// Calls `sink` with every token, in order.
     ///
-    /// Characters are cut where the sink is, since cutting takes no longer than a call; all else is compiled once.
+    /// The loop over characters is inlined at the call, since cutting one takes no longer than a call; the other kinds
+    /// are compiled once.
     #[inline]
     pub(crate) fn each(&self, text: &str, scratch: &mut TokenScratch, mut sink: impl FnMut(&str)) {
         let Kind::Chars(keep) = &self.kind else { return self.each_called(text, scratch, &mut sink) };
@@ -148,7 +149,7 @@ impl Tokenizer {
         }
     }
 
-    /// This one, if it cuts responses, for the views that have a share.
+    /// Restricts a tokenizer of responses to the views that have a share.
     pub fn for_shares(mut self, shares: &Shares) -> Tokenizer {
         if let Kind::Http(wanted) = &mut self.kind {
             *wanted = shares.wanted();
@@ -156,13 +157,13 @@ impl Tokenizer {
         self
     }
 
-    /// Returns the views that count, a bit for each, where the texts are views of responses.
+    /// Returns the views to tokenise, one bit each, if the texts are views of responses.
     #[inline]
     pub(crate) fn views(&self) -> Option<u8> {
         if let Kind::Http(wanted) = self.kind { Some(wanted) } else { None }
     }
 
-    /// Returns whether the tokens are all words of a text, and nothing else.
+    /// Returns whether the tokens are exactly the words of a text.
     pub(crate) fn is_words(&self) -> bool {
         matches!(self.kind, Kind::Words) && self.ngram == 1 && self.stopwords.is_empty()
     }
@@ -224,7 +225,7 @@ impl Tokenizer {
     }
 }
 
-/// White space as Python's `str.split` sees it: Unicode's, and four separators of ASCII.
+/// Returns whether Python's `str.split` takes the character for white space: Unicode's, and four separators of ASCII.
 pub(crate) fn is_python_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1C}'..='\u{1F}').contains(&c)
 }
@@ -236,7 +237,7 @@ fn compile(pattern: &str) -> Result<Regex, Error> {
         .map_err(|error| Error::new(format!("pattern is {pattern:?}, which cannot be used: {error}")))
 }
 
-/// All windows of `size` characters; a shorter text is one token.
+/// Calls `sink` with every window of `size` characters; a shorter text is one token.
 #[inline]
 fn each_window<'a>(text: &'a str, size: usize, mut sink: impl FnMut(&'a str)) {
     if text.is_empty() {
@@ -261,10 +262,10 @@ fn each_window<'a>(text: &'a str, size: usize, mut sink: impl FnMut(&'a str)) {
     }
 }
 
-/// What `chars` keeps of a text: the matches of a pattern, joined.
+/// The characters that `chars` keeps of a text: the matches of a pattern, joined.
 #[derive(Clone, Debug)]
 enum Keep {
-    /// The pattern is one or more of a set of characters: no need to match, only to look up.
+    /// The pattern is a repeated set of characters, so a look-up replaces matching.
     Set {
         ascii: Box<[bool; 128]>,
         ranges: Vec<(char, char)>,
@@ -279,7 +280,7 @@ impl Keep {
         Ok(parsed.and_then(|hir| Keep::set(&hir)).unwrap_or(Keep::Pattern(regex)))
     }
 
-    /// For a pattern of the form `[…]+`.
+    /// Returns the set of a pattern of the form `[…]+`.
     fn set(hir: &regex_syntax::hir::Hir) -> Option<Keep> {
         let HirKind::Repetition(repetition) = hir.kind() else { return None };
         let HirKind::Class(Class::Unicode(class)) = repetition.sub.kind() else { return None };
@@ -295,7 +296,7 @@ impl Keep {
         kept.clear();
         match self {
             Keep::Set { ascii, .. } if text.is_ascii() => {
-                // Every byte is written, and the next one over it if it is not kept: no branch to mispredict.
+                // Every byte is written, and overwritten by the next if it is not kept: no branch to mispredict.
                 kept.resize(text.len(), 0);
                 let mut length = 0;
                 for byte in text.bytes() {
@@ -349,7 +350,7 @@ struct Window {
 }
 
 impl Window {
-    /// What has slid out is cut off once it is this long.
+    /// Tokens that left the window are dropped once they are this long.
     const SLACK: usize = 1 << 14;
 
     fn clear(&mut self) {

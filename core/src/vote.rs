@@ -66,7 +66,7 @@ impl std::str::FromStr for Votes {
 
 type Row<const W: usize> = [u64; W];
 
-/// Hashes are gathered to this many before the adders run.
+/// Hashes the adders take at a time.
 const BLOCK: usize = 16;
 /// Counts stay below 2^PLANES: a text has fewer than 2^32 tokens, and a token's weight either is
 /// its count or stays below 2^9.
@@ -95,7 +95,7 @@ fn zip<const W: usize>(a: Row<W>, b: Row<W>, f: impl Fn(u64, u64) -> u64) -> Row
     std::array::from_fn(|at| f(a[at], b[at]))
 }
 
-/// Three bits in, sum and carry out, in every column.
+/// Adds three bits in every column; returns sum and carry.
 #[inline(always)]
 fn add3<const W: usize>(a: Row<W>, b: Row<W>, c: Row<W>) -> (Row<W>, Row<W>) {
     let half = zip(a, b, |x, y| x ^ y);
@@ -205,7 +205,7 @@ impl<const W: usize> Counter<W> {
         }
     }
 
-    /// Adds what still waits; a hash of zeros counts for nothing, so it fills the block.
+    /// Adds the hashes that still wait; zeros fill up the block and count for nothing.
     fn settle(&mut self) {
         if self.waiting_count > 0 {
             self.waiting[self.waiting_count..].fill([0; W]);
@@ -240,7 +240,7 @@ impl<const W: usize> Planes<W> {
         &mut self.counters[bit]
     }
 
-    /// One vote with `weight`.
+    /// Adds one vote with this weight.
     #[inline(always)]
     pub(crate) fn push(&mut self, hash: Row<W>, weight: u32) {
         let (weight, tripled) = (u64::from(weight), 3 * u64::from(weight));
@@ -361,7 +361,7 @@ impl ExactSum {
         }
     }
 
-    /// Returns the largest part outweighs all others together, so its sign is the sign of the sum.
+    /// Returns the sign of the sum: that of the largest part, which outweighs all others together.
     fn sign(&self) -> std::cmp::Ordering {
         self.parts.last().map_or(std::cmp::Ordering::Equal, |largest| largest.total_cmp(&0.0))
     }
@@ -372,7 +372,7 @@ impl ExactSum {
     }
 }
 
-/// Sums of weights near the largest float are formed on a smaller scale, so that they cannot overflow.
+/// Returns a scale on which sums of weights near the largest float cannot overflow.
 fn roomy_scale(weights: &[f64]) -> i32 {
     const ROOMY: i32 = 900;
     let largest = weights.iter().copied().fold(0.0, f64::max);
@@ -388,7 +388,7 @@ pub(crate) fn exponent(value: f64) -> i32 {
     }
 }
 
-/// In two steps, since 2^power alone may be out of range.
+/// Returns value · 2^power, in two steps since 2^power alone may be out of range.
 pub(crate) fn times_power_of_two(value: f64, power: i32) -> f64 {
     let half = power / 2;
     value * 2f64.powi(half) * 2f64.powi(power - half)
@@ -410,7 +410,7 @@ mod tests {
         value
     }
 
-    /// One column at a time with plain integers.
+    /// Votes one column at a time with plain integers.
     fn naive<const W: usize>(features: &[(Row<W>, u32)], tie: Tie) -> Row<W> {
         let mut value = [0; W];
         for column in 0..W * 64 {

@@ -1,4 +1,4 @@
-//! How much a token counts.
+//! Weights of tokens.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use crate::once::Once;
 use crate::shares::{Factors, Shares};
 use crate::words::LONG_WINDOW;
 
-/// Logarithmic and fitted weights are multiples of 1/16: fine enough for the verdict, small enough to
-/// be added in a few operations, and exact, so that the order of features never matters.
+/// Logarithmic and fitted weights are multiples of 1/16: fine enough for the similarity, cheap to add, and exact, so
+/// that the order of features never matters.
 pub(crate) const STEPS: f64 = 16.0;
 
-/// The weight of a token from the number of times it occurs.
+/// How the weight of a token follows from its count.
 #[derive(Clone, Debug)]
 pub enum Weights {
     /// 1 + ln tf, in sixteenths: repeating a word does not make it dominate.
     Log,
-    /// The same, times what the token's class counts ([`CLASSES`]), in sixteenths: short words are the
-    /// common ones in most languages, and without them strangers differ in half their bits.
+    /// As `Log`, times the factor of the token's class ([`CLASSES`]), in sixteenths: short words are the common ones in
+    /// most languages, and with them at full weight unrelated texts would share too many features.
     LogLength,
     /// tf.
     Tf,
@@ -36,7 +36,7 @@ pub enum Weights {
     Jieba,
 }
 
-/// How many documents there were, and how many had each token.
+/// Document frequencies of a corpus.
 #[derive(Debug, Default)]
 pub struct Idf {
     /// Number of documents.
@@ -53,11 +53,12 @@ impl Idf {
 }
 
 impl Weights {
-    /// By name, with the table a tf-idf recipe was fitted on.
+    /// Returns weights by name, with the table of a tf-idf recipe.
     pub fn new(name: &str, idf: Option<IdfSource>) -> Result<Weights, Error> {
         match (name, idf) {
             ("tfidf", Some(IdfSource::Jieba)) => {
-                // Loads the table now: jieba-rs holds a lock meanwhile, which no fork may meet later.
+                // Loads the table now: jieba-rs holds a lock while it loads, and a process forked then would wait for
+                // ever.
                 crate::jieba::idf("");
                 Ok(Weights::Jieba)
             }
@@ -86,14 +87,14 @@ impl Weights {
             Weights::Tf => tf,
             Weights::Binary => 1.0,
             Weights::Frequency => tf / total as f64,
-            // What it counts for takes all tokens of a text (`Shares::factors`).
+            // The weight depends on all tokens of a text (`Shares::factors`).
             Weights::Shares(_) => 0.0,
             Weights::Fitted(idf) => (tf * idf.weight(token) * STEPS).round() / STEPS,
             Weights::Jieba => tf * (crate::jieba::idf(token) / total as f64),
         }
     }
 
-    /// Returns the weight as a small integer when it takes only the count and the length of the token.
+    /// Returns the weights as integers, if they need only the count and the class of a token.
     pub(crate) fn small(&self) -> Option<SmallWeights> {
         match self {
             Weights::Log => Some(SmallWeights::Log),
@@ -106,7 +107,7 @@ impl Weights {
     }
 }
 
-/// Where a tf-idf recipe takes its table from.
+/// The idf table of a tf-idf recipe.
 #[derive(Debug)]
 pub enum IdfSource {
     /// The table that comes with jieba.
@@ -174,7 +175,7 @@ impl TokenClasses {
 
 /// The weights of the tokens of one text, by count and class.
 pub(crate) enum BagWeights {
-    /// With the table of `log_steps`, so that it is not looked for at every token.
+    /// Holds the table of `log_steps`, which a static would have to check for initialisation at every token.
     Log(&'static CountTable<u32>),
     Count,
     One,
@@ -220,22 +221,22 @@ impl BagWeights {
 /// A word of this many letters counts in full.
 const FULL_LENGTH: usize = 5;
 
-/// A token that counts in full. Classes 1 to 4 are words so many letters short of five.
+/// The class of a token that counts in full. Classes 1 to 4 are words that are 1 to 4 letters short of five.
 pub(crate) const FULL: u8 = 0;
-/// One character of a script without spaces, beside the pairs it is in: an edited character then costs less.
+/// One character of a script without spaces, in addition to the pairs it is in: an edited character then costs less.
 pub(crate) const SINGLE: u8 = 5;
 /// Two letters of a small alphabet. There are few such pairs, and every long text has them all.
 pub(crate) const PAIR: u8 = 6;
 /// A window of letters of a script without spaces, which tells long texts apart. It weighs as a word of four letters.
 pub(crate) const WINDOW: u8 = 1;
 
-/// Something of a response that counts once, however often it comes: a list of nine links is as one of eight.
+/// A token of a response that counts once, however often it occurs: a list of nine links equals one of eight.
 pub(crate) const ONCE: u8 = 7;
 
-/// What the weight 1 + ln tf is multiplied by, and the largest tf that counts, for each class of tokens.
+/// For each class the factor of the weight 1 + ln tf, and the largest tf that counts.
 ///
-/// Where repeats do not count, a long text is judged by what is rare in it: the features that all texts of a script
-/// share are the ones repeated.
+/// Without a limit on tf, long texts would be compared by the features that all texts of a script repeat, not by the
+/// rare ones.
 pub(crate) const CLASSES: [(f64, u32); 8] = [
     (1.0, u32::MAX),
     (0.5, u32::MAX),
@@ -247,20 +248,20 @@ pub(crate) const CLASSES: [(f64, u32); 8] = [
     (1.0, 1),
 ];
 
-/// Returns the class of a token, which is all its weight needs to know of it beside its count: how many letters it is short
-/// of five, or what it is in a script without spaces. Numbers, Hangul syllables and Han characters say more than a
-/// letter: a token with one of these counts in full.
+/// Returns the class of a token, all that its weight needs beside its count: how many letters it is short of five, or
+/// its role in a script without spaces. A token with a digit, a Hangul syllable or a Han character counts in full,
+/// since these carry more information than a letter.
 ///
-/// It runs for every token, so the usual case has no branch to mispredict. The four bytes looked at are
-/// all there are in a token of up to four; and of a token of five bytes or more but fewer than five
-/// characters, at least one of them is beyond ASCII.
+/// It runs for every token, so the usual case has no branch to mispredict. Four bytes are tested: a token of up to four
+/// bytes has no others, and a token of five bytes or more with fewer than five characters has a byte beyond ASCII among
+/// them.
 #[inline(always)]
 pub(crate) fn weight_class(token: &str) -> u8 {
     let bytes = token.as_bytes();
     if bytes.is_empty() {
         return FULL_LENGTH as u8 - 1;
     }
-    // One question, rarely answered with yes.
+    // One branch, rarely taken.
     let says_more = looked_at(bytes).iter().fold(false, |more, byte| more | !byte.is_ascii() | byte.is_ascii_digit());
     if says_more {
         return weight_class_by_character(token);
@@ -268,7 +269,7 @@ pub(crate) fn weight_class(token: &str) -> u8 {
     FULL_LENGTH.saturating_sub(bytes.len()) as u8
 }
 
-/// The same for a word of ASCII, without a branch.
+/// Returns the class of a word of ASCII, without a branch.
 #[inline(always)]
 fn weight_class_of_ascii(word: &[u8]) -> u8 {
     let short = FULL_LENGTH.saturating_sub(word.len()) as u8;
@@ -276,7 +277,7 @@ fn weight_class_of_ascii(word: &[u8]) -> u8 {
     short * u8::from(!has_digit)
 }
 
-/// Four bytes of a token: all there are in one of up to four.
+/// Returns four bytes of a token; these are all bytes of one of up to four.
 #[inline(always)]
 fn looked_at(bytes: &[u8]) -> [u8; 4] {
     let last = bytes.len() - 1;
@@ -295,7 +296,7 @@ fn weight_class_by_character(token: &str) -> u8 {
         unspaced &= class.is_unspaced();
         han |= group == Group::Han;
         letters &= group == Group::Letters;
-        // A window of letters has to be looked at to its end.
+        // A window of letters has to be read to its end.
         if count > LONG_WINDOW || count >= FULL_LENGTH && !letters {
             return FULL;
         }

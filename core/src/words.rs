@@ -1,13 +1,13 @@
-//! Unicode words, cut in one pass.
+//! Segmentation of text into Unicode words, in one pass.
 //!
-//! Runs of scripts written without spaces are taken out first; what lies between them is cut by the
-//! word-boundary rules of UAX #29 (<https://www.unicode.org/reports/tr29/>), O(n).
+//! Runs of scripts written without spaces are taken out first; the text between them is cut by the word-boundary rules
+//! of UAX #29 (<https://www.unicode.org/reports/tr29/>), O(n).
 
 use crate::ascii_blocks::{BLOCK, BlockScanner, classify_at};
 use crate::chars::{Break, Group, class, usual_han_length};
 use crate::weights::{FULL, PAIR, SINGLE, WINDOW};
 
-/// A piece of text that carries meaning.
+/// A segment of text with letters or digits.
 #[derive(Clone, Copy)]
 pub(crate) enum Piece<'a> {
     /// A word by UAX #29 with at least one letter or digit.
@@ -48,7 +48,7 @@ pub(crate) fn each_piece<'a>(text: &'a str, sink: impl FnMut(Piece<'a>)) {
     cut(text, &mut Each(sink));
 }
 
-/// Words, and what runs without spaces are cut into.
+/// Calls `sink` with each word and each part of a run without spaces.
 #[inline]
 pub(crate) fn each_word<'a>(text: &'a str, mut sink: impl FnMut(&'a str)) {
     each_piece(text, |piece| match piece {
@@ -57,18 +57,18 @@ pub(crate) fn each_word<'a>(text: &'a str, mut sink: impl FnMut(&'a str)) {
     });
 }
 
-/// Words, and overlapping pairs of characters from all runs: what can be joined to n-grams, since none overlaps another
-/// by more than its neighbours do.
+/// Calls `sink` with each word and each pair of neighbouring characters of a run. These can be joined to n-grams, since
+/// none overlaps another by more than its neighbours do.
 #[inline(never)]
 pub(crate) fn each_neighbour<'a>(text: &'a str, sink: &mut dyn FnMut(&'a str)) {
     each_piece(text, |piece| piece.each_neighbour(sink));
 }
 
-/// So many letters are one window, where an alphabet is small and there are no spaces.
+/// Letters of one window, for scripts with a small alphabet and no spaces.
 pub(crate) const LONG_WINDOW: usize = 6;
 
 impl<'a> Piece<'a> {
-    /// A word, or the pairs of a run; of a run of one character that.
+    /// Calls `sink` with a word, or with the pairs of a run, or with a run of one character.
     #[inline]
     pub(crate) fn each_neighbour(self, sink: &mut dyn FnMut(&'a str)) {
         match self {
@@ -78,10 +78,10 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// The parts of a run, with the class each weighs by; nothing of a word.
+    /// Calls `sink` with the parts of a run and their weight classes; does nothing for a word.
     ///
-    /// Of Han and Kana all characters and all pairs of neighbours, of letters all windows of two and of six; a letter
-    /// alone stands for itself.
+    /// Han and Kana are cut into all characters and all pairs of neighbours, letters into all windows of two and of
+    /// six; a single letter is one part.
     #[inline]
     pub(crate) fn each_part(self, sink: &mut impl FnMut(&'a str, u8)) {
         match self {
@@ -107,7 +107,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// All windows of `N` characters.
+/// Calls `sink` with every window of `N` characters.
 #[inline]
 fn each_window<'a, const N: usize>(run: &'a str, sink: &mut impl FnMut(&'a str)) {
     let ends = run.char_indices().map(|(at, c)| at + c.len_utf8()).skip(N - 1);
@@ -116,9 +116,9 @@ fn each_window<'a, const N: usize>(run: &'a str, sink: &mut impl FnMut(&'a str))
     }
 }
 
-/// Hands every piece to `sink`.
+/// Calls `sink` with every piece.
 ///
-/// Nearly all text in spaced scripts is ASCII. Long stretches of it are cut 64 bytes at a time; what is near a character
+/// Nearly all text in spaced scripts is ASCII. Long stretches of it are cut 64 bytes at a time; text near a character
 /// beyond ASCII is cut piece by piece.
 #[inline(always)]
 pub(crate) fn cut<'a>(text: &'a str, sink: &mut impl PieceSink<'a>) {
@@ -150,24 +150,24 @@ pub(crate) fn ascii_length(bytes: &[u8]) -> usize {
     length + bytes[length..].iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len() - length)
 }
 
-/// Returns the last place up to `end` that no word reaches across, or `start`.
+/// Returns the last position up to `end` that no word crosses, or `start`.
 #[inline]
 fn after_separator(bytes: &[u8], start: usize, end: usize) -> usize {
     let separates = |&byte: &u8| BYTES[usize::from(byte)] == 0;
     bytes[start..end].iter().rposition(separates).map_or(start, |at| start + at + 1)
 }
 
-/// Words of ASCII are handed over so many at a time, or somewhat fewer.
+/// The most words of ASCII that the sink gets at a time.
 pub(crate) const WORDS: usize = 128;
 
-/// Cuts a stretch of ASCII that no word reaches out of.
+/// Cuts a stretch of ASCII that begins and ends between words.
 ///
 /// A word is a run of letters, digits and underscores, and of single marks between two letters or between two digits.
-/// All of that is told by shifts of bits, so that nothing but the number of words in a block can be mispredicted.
+/// Shifts of bits decide all of that, so only the number of words in a block can be mispredicted.
 #[inline(always)]
 fn cut_ascii<'a>(text: &'a str, sink: &mut impl PieceSink<'a>) {
     let bytes = text.as_bytes();
-    // Where words begin and end, by turns.
+    // Where words begin and end, alternating.
     let mut edges = [0; 2 * WORDS];
     let mut count = 0;
     let mut underscores = false;
@@ -192,7 +192,7 @@ fn cut_ascii<'a>(text: &'a str, sink: &mut impl PieceSink<'a>) {
             changes &= changes - 1;
         }
         start += BLOCK;
-        // No room for what another block may hold, or the end.
+        // Another block might not fit, or this is the end.
         if count > 2 * WORDS - BLOCK || start > bytes.len() {
             let (words, open) = edges[..count].as_chunks_mut::<2>();
             let mut number = words.len();
@@ -207,7 +207,7 @@ fn cut_ascii<'a>(text: &'a str, sink: &mut impl PieceSink<'a>) {
     }
 }
 
-/// Underscores alone are no word. The words that are come first; returns their number.
+/// Moves the words that are more than underscores to the front; returns their number.
 #[cold]
 #[inline(never)]
 fn leave_out_underscores(bytes: &[u8], words: &mut [[usize; 2]]) -> usize {
@@ -220,7 +220,7 @@ fn leave_out_underscores(bytes: &[u8], words: &mut [[usize; 2]]) -> usize {
     number
 }
 
-/// Returns the piece at or after `at`; returns where it ends.
+/// Cuts the piece at or after `at`; returns where it ends.
 #[inline(always)]
 fn cut_one<'a>(text: &'a str, blocks: &mut BlockScanner<'_>, at: usize, sink: &mut impl PieceSink<'a>) -> usize {
     let bytes = text.as_bytes();
@@ -234,8 +234,8 @@ fn cut_one<'a>(text: &'a str, blocks: &mut BlockScanner<'_>, at: usize, sink: &m
         return end;
     }
     let mut end = blocks.next_outside(at);
-    // One mark between two letters, or between two digits, does not end the word. What follows is
-    // rarely of that kind, and asked in one question rarely mispredicted.
+    // One mark between two letters, or between two digits, does not end the word. That is rare; a single test of both
+    // bytes is well predicted.
     while needs_a_look(bytes, end) {
         match after_mark(bytes, end) {
             Some(true) => end = blocks.next_outside(end + 1),
@@ -264,7 +264,7 @@ const BEYOND: u8 = 4;
 /// A letter, a digit or an underscore.
 const WORD: u8 = 8;
 
-/// What a byte after a run of word characters can mean.
+/// The role of a byte after a run of word characters.
 const BYTES: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -282,7 +282,7 @@ const BYTES: [u8; 256] = {
     table
 };
 
-/// Returns whether the byte at `at` is beyond ASCII, or a mark with something after it that it may join.
+/// Returns whether the byte at `at` is beyond ASCII, or a mark that may join the byte after it to the word.
 #[inline(always)]
 fn needs_a_look(bytes: &[u8], at: usize) -> bool {
     let kind = |at: usize| bytes.get(at).map_or(0, |&byte| BYTES[usize::from(byte)]);
@@ -290,7 +290,7 @@ fn needs_a_look(bytes: &[u8], at: usize) -> bool {
     (mark & BEYOND != 0) | ((mark & (IN_LETTERS | IN_DIGITS) != 0) & (next & (WORD | BEYOND) != 0))
 }
 
-/// Returns whether the word goes on after the mark at `at`; None when that cannot be told from ASCII.
+/// Returns whether the word continues after the mark at `at`; None if ASCII cannot decide.
 #[inline]
 fn after_mark(bytes: &[u8], at: usize) -> Option<bool> {
     let mark = BYTES[usize::from(bytes[at])];
@@ -305,7 +305,7 @@ fn after_mark(bytes: &[u8], at: usize) -> Option<bool> {
     )
 }
 
-/// Returns a run without spaces, or the segment that starts here, if it is a word; and where it ends.
+/// Returns where the piece that starts here ends, and the piece: a run without spaces, or a segment if it is a word.
 fn piece_beyond_ascii(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
     let kind = |c: char| match class(c).group() {
         Group::Spaced => 0,
@@ -323,7 +323,7 @@ fn piece_beyond_ascii(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
     (end, Some(if first == 1 { Piece::Run(run) } else { Piece::Letters(run) }))
 }
 
-/// One segment of UAX #29 from `start`, by all its rules: where it ends, and the segment if it is a word.
+/// Returns where the segment of UAX #29 from `start` ends, by all rules, and the segment if it is a word.
 fn segment(text: &str, start: usize) -> (usize, Option<Piece<'_>>) {
     let mut chars = text[start..].chars().peekable();
     let mut wordlike = false;
@@ -390,7 +390,7 @@ fn is_letter(kind: Break) -> bool {
     matches!(kind, Break::Letter | Break::Hebrew)
 }
 
-/// Returns the class of what comes after the next character, marks passed over.
+/// Returns the class of the character after the next one, ignoring marks.
 fn follower(chars: &std::iter::Peekable<std::str::Chars<'_>>) -> Break {
     chars
         .clone()
@@ -486,7 +486,7 @@ mod tests {
 
     #[test]
     fn underscores_of_an_earlier_block_do_not_make_a_word() {
-        // The words are handed over while one of underscores alone is open.
+        // The batch is full while a word of underscores alone is open.
         for ones in 100..140 {
             for lines in 1..70 {
                 let text = format!("{}{} b", "a ".repeat(ones), "_".repeat(lines));

@@ -21,7 +21,8 @@ const KEPT_ENTRIES: usize = KEPT_BYTES / 64;
 
 /// A worker for fingerprints of any width.
 pub(crate) trait AnyWorker: Send {
-    /// Writes the fingerprint unless `value` is empty, and the sketch if there is one; returns whether there is a signal.
+    /// Writes the fingerprint unless `value` is empty, and the sketch if there is one; returns whether there is a
+    /// signal.
     fn make(&mut self, settings: &Settings, text: &str, value: &mut [u64], sketch: Option<&mut Sketch>) -> bool;
     fn features(&mut self, settings: &Settings, text: &str) -> Vec<Feature>;
     /// Writes the fingerprint of features; returns whether there is a signal.

@@ -1,4 +1,4 @@
-//! The index against a plain list of codes and ids, compared one by one.
+//! The index against a plain list of codes and ids.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use neardup_core::{Id, Ids, Index};
 use proptest::prelude::*;
 
-/// Nobody stops these searches.
+/// These searches are not stopped.
 static GO: AtomicBool = AtomicBool::new(false);
 
 type Model = BTreeMap<i64, Vec<u64>>;

@@ -1,4 +1,4 @@
-//! The index of sketches against the plainest one there is.
+//! The index of sketches against a scan of all sketches.
 
 #![allow(clippy::unwrap_used)]
 

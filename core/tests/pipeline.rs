@@ -1,4 +1,4 @@
-//! The quick roads from text to fingerprint against the slow one: features, hashes, columns one by one.
+//! The fast paths from text to fingerprint against the slow one: features, hashes, columns one by one.
 #![allow(clippy::unwrap_used)] // a test may
 
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ fn fingerprint(pipeline: &Pipeline, text: &str) -> Option<Vec<u64>> {
     pipeline.fingerprint(text, &mut value).then_some(value)
 }
 
-/// By the steps an explanation shows.
+/// Computes the fingerprint by the steps of an explanation.
 fn naive(pipeline: &Pipeline, min_features: usize, text: &str) -> Option<Vec<u64>> {
     let features: Vec<Feature> = pipeline.features(text).into_iter().filter(|f| f.weight > 0.0).collect();
     if features.len() < min_features {
@@ -102,7 +102,7 @@ proptest! {
         let pipeline = Pipeline::new(settings).unwrap();
         let expected = naive(&pipeline, min_features, &text);
         prop_assert_eq!(fingerprint(&pipeline, &text), expected.clone());
-        // A worker that has been used before, and many texts at once, give the same.
+        // A reused worker, and many texts at once, give the same.
         let many = [Some(text.as_str()), None, Some("a b c"), Some(text.as_str())];
         let mut values = vec![0; many.len() * pipeline.words()];
         let mut signal = [false; 4];

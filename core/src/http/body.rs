@@ -1,4 +1,4 @@
-//! What a body is: as its type says, unless the bytes tell otherwise.
+//! The type of a body: as declared, unless its bytes contradict.
 
 use super::page::looks_like_html;
 
@@ -43,7 +43,7 @@ const SIGNS: [(&[u8], &str); 21] = [
     (b"\x1a\x45\xdf\xa3", "video/webm"),
 ];
 
-/// By the value of `Content-Type`, which may be empty.
+/// Returns the kind of a body by the value of `Content-Type`, which may be empty, and its bytes.
 pub(super) fn kind(content_type: &str, body: &[u8]) -> Kind {
     let bytes = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     if bytes.is_empty() {
@@ -131,7 +131,7 @@ fn is_text(name: &str) -> bool {
         )
 }
 
-/// Returns a file header, with four bytes of zeros, and behind it the length of an image header that there is.
+/// Returns whether it is a BMP: four zero bytes in the file header, then the length of a known image header.
 fn is_bmp(body: &[u8]) -> bool {
     body.starts_with(b"BM")
         && body.get(6..10) == Some(&[0; 4])
@@ -142,13 +142,13 @@ fn media_type(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Returns the type of a body that is not there, as the value of `Content-Type` says.
+/// Returns the type of an absent body, by the value of `Content-Type`.
 pub(super) fn declared(content_type: &str) -> String {
     let name = media_type(content_type);
     if is_media_type(&name) { name } else { "unknown".to_owned() }
 }
 
-/// Returns a type that is one, else that of any bytes.
+/// Returns a valid type, or that of arbitrary bytes.
 fn named(name: &str) -> String {
     if is_media_type(name) { name.to_owned() } else { "application/octet-stream".to_owned() }
 }

@@ -26,7 +26,7 @@ struct Form {
     offset: usize,
 }
 
-/// What to look for in a response.
+/// The forms of the request's address to find in a response.
 pub(super) struct Echo<'a> {
     /// That of the request, and that of the answer where it was led elsewhere.
     urls: Vec<&'a str>,
@@ -138,7 +138,7 @@ impl<'a> Echo<'a> {
         }
     }
 
-    /// What is found alone, if it is no ordinary word; else between quotation marks.
+    /// Adds a word: to be found alone if it is not an ordinary word, otherwise only between quotation marks.
     fn word(&self, word: &str, found: &mut Vec<Form>) {
         for form in forms(word) {
             if form.len() >= SHORT {
@@ -165,8 +165,8 @@ impl<'a> Echo<'a> {
         }
     }
 
-    /// Places of lines where the address is given back, in order, none within another. Where lines are `named`, none
-    /// is in a name.
+    /// Returns the positions where the address is echoed, in order, none within another. With `named` lines, none is in
+    /// a name.
     fn places(&self, lines: &str, named: bool) -> Vec<(usize, usize)> {
         let mut places: Vec<(usize, usize)> = Vec::new();
         for (core, held) in self.cores.iter().enumerate() {
@@ -193,13 +193,13 @@ impl<'a> Echo<'a> {
         places
     }
 
-    /// Copies lines of a view, which begin with their names, with the address masked; false, and nothing is copied, if
-    /// it is not there.
+    /// Copies lines of a view, which begin with their names, with the address masked; returns false and copies nothing
+    /// if it does not occur.
     pub(super) fn mask(&self, lines: &str, out: &mut String, log: Option<&mut Log>) -> bool {
         self.replace(lines, true, out, log)
     }
 
-    /// Copies the value of a line, whose name the log knows, likewise.
+    /// Copies the value of a line, whose name the log knows, in the same way.
     pub(super) fn mask_value(&self, value: &str, out: &mut String, log: Option<&mut Log>) -> bool {
         self.replace(value, false, out, log)
     }
@@ -237,12 +237,12 @@ fn host_of(authority: &str) -> &str {
     }
 }
 
-/// `localhost` and other single words are not looked for.
+/// Returns whether a host is worth finding; `localhost` and other single words are not.
 fn is_host(host: &str) -> bool {
     host.len() >= SHORT && (host.contains('.') || host.contains(':'))
 }
 
-/// As it is, decoded, encoded, as in JSON, and escaped for HTML: those that differ.
+/// Returns the distinct forms of a text: as it is, decoded, encoded, as in JSON, and escaped for HTML.
 fn forms(text: &str) -> Vec<String> {
     if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')) {
         return if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };

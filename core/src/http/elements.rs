@@ -1,4 +1,4 @@
-//! What is known of the elements of HTML, by name.
+//! Properties of the elements of HTML, by name.
 
 /// Has no content and no end tag.
 pub(super) const VOID: u16 = 1;
@@ -30,7 +30,7 @@ pub(super) const ONCE: u16 = 1 << 14;
 /// An item of a list ends another though this lies between.
 pub(super) const WRAPPER: u16 = 1 << 15;
 
-/// Of a name in small letters.
+/// Returns the properties of a name in lower case.
 pub(super) fn flags(name: &[u8]) -> u16 {
     match name {
         b"div" | b"p" | b"address" => LINE | SPECIAL | ENDS_P | WRAPPER,

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-/// The names of HTML 4 and those of HTML 5 that pages use, sorted: name, character, and whether it may lack its semicolon.
+/// The names of HTML 4 and those of HTML 5 that pages use, sorted: name, character, and whether it may lack its
+/// semicolon.
 #[rustfmt::skip]
 const NAMES: [(&str, char, bool); 303] = [
     ("AElig", '\u{c6}', true), ("AMP", '\u{26}', true), ("Aacute", '\u{c1}', true), ("Acirc", '\u{c2}', true),

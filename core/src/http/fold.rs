@@ -1,6 +1,6 @@
 //! White space folded: a value of a view is one line, with single spaces.
 
-/// What a byte is while text is folded.
+/// Classes of bytes for folding.
 const PLAIN: u8 = 0;
 const SPACE: u8 = 1;
 /// May begin a space of Unicode, or a control character.
@@ -79,7 +79,7 @@ impl Lines {
         self.text.push_str(word);
     }
 
-    /// A space, if something follows in the same line.
+    /// Adds a space, if something follows in the same line.
     pub(super) fn gap(&mut self) {
         self.space = true;
     }
@@ -124,7 +124,7 @@ fn is_folded(chunk: &[u8; CHUNK + 1]) -> bool {
     !odd
 }
 
-/// White space, and the control characters, of which several end lines.
+/// Returns whether it is white space or a control character, several of which end lines.
 pub(super) fn is_space(character: char) -> bool {
     character.is_whitespace() || character.is_control()
 }

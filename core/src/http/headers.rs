@@ -1,4 +1,4 @@
-//! Headers: names, and the values that tell a kind of answer.
+//! Headers: names, and the values that identify a kind of response.
 
 use super::echo::Echo;
 use super::fold::{cut, folded};
@@ -6,11 +6,11 @@ use super::mask::Masker;
 use super::preview::Log;
 use super::rules::Rule;
 
-/// What is kept of a name and a value.
+/// The most bytes of a name and of a value.
 const NAME: usize = 100;
 const VALUE: usize = 8000;
 
-/// Headers whose value differs from answer to answer, or is the business of the connection.
+/// Headers whose value differs from response to response, or concerns the connection.
 const VOLATILE: [&str; 62] = [
     "age",
     "akamai-grn",
@@ -158,7 +158,7 @@ fn write_value(value: &str, masker: &Masker, echo: Option<&Echo<'_>>, line: &mut
     masker.value(if is_echoed { &without_echo } else { value }, line, log);
 }
 
-/// Several cookies that a capture joined: a comma begins a new one where a name and `=` follow.
+/// Splits cookies that a capture joined: a comma starts a new one if a name and `=` follow.
 fn cookies(value: &str) -> Vec<&str> {
     let mut cookies = Vec::new();
     let mut start = 0;
@@ -175,7 +175,7 @@ fn cookies(value: &str) -> Vec<&str> {
     cookies
 }
 
-/// The name of a cookie, without what differs in it; its value and attributes are masked.
+/// Writes the name of a cookie without its volatile part; its value and attributes are masked.
 fn write_cookie(cookie: &str, masker: &Masker, line: &mut String, mut log: Option<&mut Log>) {
     let (name, value) = cookie.split_once('=').unwrap_or((cookie, ""));
     if let Some(log) = log.as_deref_mut().filter(|_| !value.is_empty()) {

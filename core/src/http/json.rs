@@ -10,11 +10,11 @@ use super::mask::Masker;
 use super::page::push_word;
 use super::preview::Log;
 
-/// What is kept of a key.
+/// The most bytes of a key.
 const KEY: usize = 64;
 /// Keys nested deeper than this add nothing to the path.
 const DEEPEST: usize = 24;
-/// Longer strings are no messages.
+/// The longest message.
 const MESSAGE: usize = 200;
 /// A number of so many digits may be too large for a float.
 const DIGITS: usize = 300;
@@ -31,10 +31,10 @@ struct Walk<'m> {
     lines: Option<&'m mut Lines>,
 }
 
-/// Key paths, sorted, if the text is JSON with an object or an array; its messages become lines.
+/// Returns the sorted key paths of a JSON object or array, None for other texts; writes its messages as lines.
 ///
-/// Nested deeper than 127 levels, it is none. Half a surrogate pair, or a number too large for a float, does not make
-/// it less of one.
+/// JSON nested deeper than 127 levels is refused. Half a surrogate pair, or a number too large for a float, is
+/// accepted.
 pub(super) fn read(
     source: &str,
     masker: &Masker,
@@ -91,7 +91,7 @@ fn walked<'m>(
     Some(walk.paths)
 }
 
-/// JSON with what serde_json refuses, and others write, replaced: half a surrogate pair by U+FFFD, numbers with an
+/// Replaces what serde_json refuses and other writers produce: half a surrogate pair by U+FFFD, numbers with an
 /// exponent or of hundreds of digits by 0. None if there is nothing to replace.
 fn mended(source: &str) -> Option<String> {
     let bytes = source.as_bytes();
@@ -181,7 +181,7 @@ enum Place {
 struct Value<'w, 'm>(&'w mut Walk<'m>, Place);
 
 impl Walk<'_> {
-    /// Notes the type of the value at the path.
+    /// Records the type of the value at the path.
     fn note(&mut self, kind: &str) {
         let mut hasher = xxhash_rust::xxh3::Xxh3Default::new();
         hasher.update(self.path.as_bytes());

@@ -1,4 +1,4 @@
-//! Volatile parts of texts masked: one pass of one automaton over the lines that may hold some, O(n).
+//! Masking of volatile parts: one pass of one automaton over the lines that may hold some, O(n).
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::Error;
 /// A word of ASCII without digits is looked at if it has so many letters.
 const LONG: usize = 20;
 
-/// Rules made ready.
+/// Compiled rules.
 pub(super) struct Masker {
     rules: [bool; MASKS.len()],
     /// All patterns, and those but for the last, which takes words of any length.
@@ -46,7 +46,7 @@ impl Patterns {
 }
 
 impl Masker {
-    /// By the names of rules.
+    /// Compiles the rules with these names.
     pub(super) fn new(names: &[&str]) -> Result<Masker, Error> {
         let mut rules = [false; MASKS.len()];
         for name in names {
@@ -113,7 +113,7 @@ impl Masker {
             let (rule, look) = patterns.kinds[found.pattern().as_usize()];
             let (start, end) = (found.start(), found.end());
             if look == Look::Random {
-                // What was not made at random is gone through once more, for what else may lie in it.
+                // The parts that are not random are searched again for other rules.
                 let mut seen = start;
                 for part in random::parts(&line[start..end]) {
                     if let Some(short) = &self.short {
@@ -153,7 +153,7 @@ impl Masker {
     }
 }
 
-/// Returns whether a line holds a digit or a long word: without, no rule finds anything.
+/// Returns whether a line holds a digit or a long word; otherwise no rule matches.
 fn may_be_volatile(line: &[u8]) -> bool {
     has_digit(line) || has_long_word(line)
 }
@@ -185,7 +185,7 @@ fn word_length(text: &str) -> usize {
     if word > 0 { word } else { text.chars().next().map_or(1, char::len_utf8) }
 }
 
-/// What of a match is masked, if anything is.
+/// Returns the part of a match to mask, if any.
 fn looked(look: Look, line: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let (before, found, after) = (&line.as_bytes()[..start], &line[start..end], &line.as_bytes()[end..]);
     let last = before.last().copied().unwrap_or(b' ');
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Byte by byte.
+    /// Tests `may_be_volatile` byte by byte.
     fn may_be_volatile_plainly(line: &[u8]) -> bool {
         let mut run = 0;
         for &byte in line {

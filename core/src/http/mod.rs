@@ -47,7 +47,7 @@ pub const VIEWS: [&str; 7] = ["status", "headers", "title", "tags", "keys", "tex
 /// A response, its body decoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Response<'a> {
-    /// Of the request; may be empty.
+    /// The URL of the request; may be empty.
     pub url: &'a str,
     /// 0 if it is not known.
     pub status: i64,
@@ -57,15 +57,15 @@ pub struct Response<'a> {
     pub body: &'a [u8],
     /// The group it is in, if only responses of a group are compared.
     pub within: Option<&'a str>,
-    /// Where the answer came from, if the request was led elsewhere; may be empty.
+    /// The URL after redirects; may be empty.
     pub final_url: &'a str,
-    /// What the capture calls the page, which is used where it does not hold the body; may be empty.
+    /// The title in the capture, used if it does not hold the body; may be empty.
     pub title: &'a str,
     /// The length of a body that the capture does not hold, 0 if it does not tell; None if it holds the body.
     pub absent: Option<u64>,
 }
 
-/// Says which views are made, and what is masked in them.
+/// The views to make, and the masks to apply.
 pub struct Views {
     status: bool,
     headers: bool,
@@ -86,7 +86,7 @@ pub struct View {
     pub title: String,
 }
 
-/// What is used again for the next response.
+/// Buffers reused between responses.
 #[derive(Default)]
 struct Scratch {
     tags: String,
@@ -95,7 +95,7 @@ struct Scratch {
 }
 
 impl Views {
-    /// By the names of [`VIEWS`] and [`MASKS`].
+    /// Makes views and masks by their names in [`VIEWS`] and [`MASKS`].
     pub fn new(views: &[&str], masks: &[&str]) -> Result<Views, Error> {
         if let Some(name) = views.iter().find(|name| !VIEWS.contains(name)) {
             return Err(Error::new(format!("views has {name:?}; a view must be one of {}", VIEWS.join(", "))));
@@ -113,7 +113,7 @@ impl Views {
         })
     }
 
-    /// Returns the views of many responses, on all threads of the pool this runs in; None if told to stop.
+    /// Returns the views of many responses, on the threads of the current rayon pool; None if stopped.
     pub fn make(&self, responses: &[Response<'_>], stop: &AtomicBool) -> Option<Vec<View>> {
         let one = |scratch: &mut Scratch, response: &Response<'_>| {
             (!stop.load(Relaxed)).then(|| self.view(response, scratch, None))
@@ -121,7 +121,7 @@ impl Views {
         responses.par_iter().map_init(Scratch::default, one).collect()
     }
 
-    /// Returns the view of one, and what was masked in it.
+    /// Returns the view of one response, and its masked parts.
     pub fn masked(&self, response: &Response<'_>) -> (View, Vec<Masked>) {
         let mut log = Log::default();
         let view = self.view(response, &mut Scratch::default(), Some(&mut log));
@@ -148,7 +148,7 @@ impl Views {
         View { text: out, title }
     }
 
-    /// Writes what comes of the body; gives the title.
+    /// Writes the views of the body; returns the title.
     fn body(
         &self,
         response: &Response<'_>,
@@ -224,7 +224,7 @@ impl Views {
         title
     }
 
-    /// Copies lines with what is volatile masked.
+    /// Copies lines with volatile parts masked.
     fn mask(
         &self,
         lines: &str,
@@ -242,7 +242,7 @@ impl Views {
     }
 }
 
-/// What is not UTF-8 becomes U+FFFD. To see first whether anything does is several times quicker.
+/// Decodes a body; invalid UTF-8 becomes U+FFFD. Validating first is several times faster.
 fn text_of(body: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(body).map_or_else(|_| String::from_utf8_lossy(body), Cow::Borrowed)
 }

@@ -18,7 +18,7 @@ use super::preview::Log;
 const DEEPEST: usize = 64;
 /// How far up an end tag looks for its start: a bound, so that hostile pages take linear time.
 const REACH: usize = 256;
-/// What is kept of a name, a class, a title.
+/// The most bytes of a name, a class, a title.
 const NAME: usize = 64;
 pub(super) const TITLE: usize = 1000;
 /// How many classes of an element count.
@@ -26,7 +26,7 @@ const CLASSES: usize = 32;
 /// How many values of `class` are remembered.
 const KNOWN: usize = 64;
 
-/// What is wanted of a page.
+/// The parts of a page to read.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) tags: bool,
@@ -67,7 +67,7 @@ pub(super) struct Page<'a, 'm> {
     lines: &'m mut Lines,
 }
 
-/// Writes the tags and the lines of text of a page; gives its title.
+/// Writes the tags and the lines of text of a page; returns its title.
 pub(super) fn read<'m>(
     source: &str,
     wanted: Wanted,
@@ -135,7 +135,7 @@ impl<'a> Page<'a, '_> {
         self.title.unwrap_or_default()
     }
 
-    /// Returns whether a page of which only the title is wanted need not be read on.
+    /// Returns whether reading can stop, if only the title is wanted.
     fn is_past_title(&self) -> bool {
         self.title.is_some() || self.wanted.xml || self.stack.last().is_some_and(|open| open.name == key(b"body"))
     }
@@ -159,7 +159,7 @@ impl<'a> Page<'a, '_> {
         }
     }
 
-    /// Text of a line, its references decoded.
+    /// Adds text to a line, with character references decoded.
     fn add(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut at = 0;
@@ -180,7 +180,7 @@ impl<'a> Page<'a, '_> {
         self.lines.add("text", &text[at..]);
     }
 
-    /// Returns a comment, a declaration, an instruction or CDATA; gives the place after it.
+    /// Reads a comment, a declaration, an instruction or CDATA; returns the position after it.
     fn declaration(&mut self, start: usize) -> usize {
         let bytes = self.source.as_bytes();
         let rest = &bytes[start..];
@@ -355,7 +355,7 @@ impl<'a> Page<'a, '_> {
         }
     }
 
-    /// What is seen of attributes.
+    /// Writes the visible attributes.
     fn write_attributes(&mut self, name: &[u8], attributes: &Attributes<'_>) {
         if !self.wanted.text || self.template > 0 || self.head > 0 || self.wanted.xml {
             return;
@@ -388,7 +388,7 @@ impl<'a> Page<'a, '_> {
         }
     }
 
-    /// Returns an element whose content is not markup; gives the place after it.
+    /// Reads an element whose content is not markup; returns the position after it.
     fn raw(&mut self, name: &[u8], flags: u16, from: usize) -> usize {
         let bytes = self.source.as_bytes();
         let mut at = from;
@@ -430,7 +430,7 @@ impl<'a> Page<'a, '_> {
         }
     }
 
-    /// Ends what a start tag ends; false if the tag adds nothing.
+    /// Closes the elements that a start tag ends; returns false if the tag adds nothing.
     fn make_room(&mut self, name: u64, known: u16) -> bool {
         if self.head > 0 && known & (IN_HEAD | HEAD) == 0 {
             self.leave_head();
@@ -466,7 +466,7 @@ impl<'a> Page<'a, '_> {
         true
     }
 
-    /// Ends the innermost of these, unless a barrier lies between.
+    /// Closes the innermost of these elements, unless a barrier lies between.
     fn end_open(&mut self, names: &[u64], barrier: impl Fn(u16) -> bool) {
         for (index, open) in self.stack.iter().enumerate().rev().take(REACH) {
             if names.contains(&open.name) {
@@ -494,7 +494,7 @@ impl<'a> Page<'a, '_> {
         });
     }
 
-    /// Ends a head that something follows which may not stand in it; false if it is not the innermost.
+    /// Closes the head before content that it may not hold; returns false if it is not the innermost.
     fn leave_head(&mut self) -> bool {
         let innermost = self.stack.last().is_some_and(|open| open.flags & HEAD != 0);
         if innermost {
@@ -548,7 +548,7 @@ const fn key(name: &[u8]) -> u64 {
     hash
 }
 
-/// A word of a line of words: without white space.
+/// Writes a word of a line of words, without white space.
 pub(super) fn push_word(out: &mut String, word: &str) {
     if word.bytes().all(|byte| (0x21..0x7F).contains(&byte)) {
         out.push_str(word);
@@ -557,7 +557,7 @@ pub(super) fn push_word(out: &mut String, word: &str) {
     }
 }
 
-/// Returns whether a page may begin like this: used where nobody says what it is.
+/// Returns whether a text looks like HTML, for bodies without a declared type.
 pub(super) fn looks_like_html(text: &str) -> bool {
     let Some(start) = memchr2(b'<', b'{', text.as_bytes()) else { return false };
     if text[..start].bytes().any(|byte| !byte.is_ascii_whitespace()) {

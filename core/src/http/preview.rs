@@ -1,4 +1,4 @@
-//! What was masked, for people who want to see it.
+//! A log of masked parts, for previews.
 
 use super::rules::Rule;
 
@@ -7,13 +7,13 @@ use super::rules::Rule;
 pub struct Masked {
     /// The name of the rule, as in [`super::MASKS`].
     pub rule: &'static str,
-    /// What was there.
+    /// The original text.
     pub original: String,
     /// The line of the view it was in: its name, and for a header the header's too.
     pub line: String,
 }
 
-/// What was masked so far.
+/// The parts masked so far.
 #[derive(Default)]
 pub(super) struct Log {
     pub(super) masked: Vec<Masked>,

@@ -1,4 +1,4 @@
-//! Words made at random told from words made by people: by how often letters of either case and digits change.
+//! Detection of random words, by how often upper case, lower case and digits alternate.
 
 use std::ops::Range;
 

@@ -38,7 +38,7 @@ impl Rule {
         MASKS[self as usize]
     }
 
-    /// What is written in place of what it masks.
+    /// Returns the replacement for masked text.
     pub(super) fn sign(self) -> &'static str {
         match self {
             Rule::Dates => "‹date›",
@@ -80,10 +80,9 @@ pub(super) enum Look {
     Random,
 }
 
-/// Patterns, in the order in which they are preferred where they begin at the same place.
+/// Returns the patterns, in order of preference if they match at the same position.
 ///
-/// All repetitions but that of the last are bounded, so that a search that fails has looked no further than
-/// a few hundred bytes.
+/// All repetitions but that of the last are bounded, so that a failed search reads at most a few hundred bytes.
 pub(super) fn patterns() -> Vec<(Rule, Look, String)> {
     const MONTH: &str = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
     const MONTH_NAME: &str = r"(?-i:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)";

@@ -1,4 +1,4 @@
-//! A saved index: a file of the columns of one segment.
+//! The file of an index: the columns of one segment.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::saved::{self, Corrupt, FileError, Format, Head, Opened as File};
 
 const FORMAT: Format = Format { magic: b"neardupI", version: 1, name: "saved neardup index", numbers: 7 };
 
-/// What the header says.
+/// The numbers of the header.
 struct Header {
     bits: u64,
     /// 0: no ids, 1: integers, 2: strings.
@@ -59,7 +59,7 @@ impl Header {
         Ok(())
     }
 
-    /// Bytes of the columns.
+    /// Returns the bytes of each column.
     fn sizes(&self) -> Result<Vec<usize>, &'static str> {
         self.check()?;
         if self.kind == 0 {
@@ -81,7 +81,7 @@ impl Header {
     }
 }
 
-/// Writes an index beside its final name, and gives it that name when all of it is on the disk.
+/// Writes an index to a temporary file, syncs it and renames it.
 pub(crate) fn write(
     path: &Path,
     bits: usize,
@@ -108,7 +108,7 @@ pub(crate) fn write(
     saved::write(path, &FORMAT, &header.to_head(recipe), &columns)
 }
 
-/// A file that was opened.
+/// An opened index file.
 pub(crate) struct Opened {
     pub(crate) bits: usize,
     pub(crate) segment: Option<Segment>,

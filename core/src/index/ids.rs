@@ -1,11 +1,11 @@
-//! The ids of an index: whole numbers or strings, one kind throughout.
+//! The ids of an index: integers or strings, one kind throughout.
 
 use std::cmp::Ordering;
 
 use crate::memory::prefetch;
 use crate::saved::{Corrupt, Store};
 
-/// Ids as callers hand them over and get them back.
+/// A list of ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ids {
     /// Whole numbers.
@@ -15,7 +15,7 @@ pub enum Ids {
 }
 
 impl Ids {
-    /// Returns how many there are.
+    /// Returns the number of ids.
     pub fn len(&self) -> usize {
         match self {
             Ids::Int(ids) => ids.len(),
@@ -36,7 +36,7 @@ impl Ids {
         }
     }
 
-    /// No ids, of the same kind.
+    /// Returns an empty list of the same kind.
     pub(crate) fn none(&self) -> Ids {
         Ids::of_kind(self.kind())
     }
@@ -87,7 +87,7 @@ impl Ids {
         }
     }
 
-    /// Row numbers in ascending order of their ids; equal ids stay in order.
+    /// Returns the row numbers sorted by id; equal ids stay in order.
     pub(crate) fn rows_ascending(&self) -> Vec<u32> {
         let mut rows: Vec<u32> = (0..self.len() as u32).collect();
         let by_id = |left: u32, right: u32| self.get(left as usize).cmp(&self.get(right as usize));
@@ -183,7 +183,7 @@ impl IdColumn {
         }
     }
 
-    /// Asks for the memory of an id.
+    /// Prefetches an id.
     pub(crate) fn fetch(&self, at: usize) {
         match self {
             IdColumn::Int(ids) => ids.unchecked().get(at).into_iter().for_each(prefetch),

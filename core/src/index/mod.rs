@@ -1,7 +1,7 @@
-//! The index: add, remove and search while it grows.
+//! An index of fingerprints by Hamming distance: add, remove and search at any time.
 //!
-//! New codes wait in a short tail, which is scanned. A full tail is sealed into a segment, and segments of a size are
-//! merged into one of the next, so that few are there to search and a code is moved a few times in its life.
+//! New codes wait in a short tail, which is scanned. A full tail is sealed into a segment, and segments of one size are
+//! merged into one of the next, so that there are few to search and each code is moved only a few times.
 
 mod file;
 mod ids;
@@ -27,18 +27,18 @@ pub use ids::{Id, Ids};
 use segment::{Reach, Segment};
 use state::{Rows, Slot, State};
 
-/// Codes that wait unsorted.
+/// Codes in the tail at most.
 const TAIL: usize = 1024;
-/// So many segments of one size become one of the next.
+/// This many segments of one size are merged into one of the next.
 const FAN: usize = 4;
-/// Queries one thread takes at a time, at least.
+/// Queries of one task at least.
 const BATCH: usize = 64;
-/// And how long they may take it, about.
+/// Nanoseconds a task may take, about, so that a search can be interrupted.
 const MOST_NANOSECONDS: f64 = 300e6;
 /// Codes are numbered in 32 bits.
 const MOST: usize = u32::MAX as usize;
 
-/// A code of the search result, and where it came from.
+/// The result of a search, one row a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matches {
     /// The query's number, ascending.
@@ -49,12 +49,12 @@ pub struct Matches {
     pub distances: Vec<u16>,
 }
 
-/// What a search of one part of the index would do.
+/// The plan of a search in one part of the index.
 #[derive(Clone, Debug)]
 pub struct PlannedPart {
     /// Codes with an id in this part.
     pub entries: usize,
-    /// For each table, how many bits away from the query's its keys are read; none where a table is left out. Without
+    /// For each table, how many bits from the query's key its keys are probed; none if a table is not used. Without
     /// tables the part is scanned.
     pub tables: Option<Vec<(u32, Option<u32>)>>,
     /// Buckets read.
@@ -67,13 +67,13 @@ pub struct PlannedPart {
 
 /// Codes of one width under ids, to be searched by distance.
 ///
-/// Methods that take a pool hold the writer's lock on the calling thread while they work on the pool's threads, or else
-/// on rayon's own. They are not to be called from within a pool: a thread that waits for its own work may begin another
+/// Methods that take a pool hold the writer's lock on the calling thread while they work on the threads of the pool, or
+/// of rayon's global pool. Do not call them from within a pool: a thread that waits for its own work may start another
 /// call, and would wait for a lock that it already holds.
 pub struct Index {
     bits: usize,
     words: usize,
-    /// What there is now. A search takes it as it is and lets go of the lock; a change is made to a copy if need be.
+    /// The current state. A search clones the Arc and releases the lock; a change copies the state if it is shared.
     state: RwLock<Arc<State>>,
     /// Held while writing: one writer at a time.
     writer: Mutex<()>,
@@ -122,12 +122,12 @@ impl Index {
         }
     }
 
-    // A panic cannot leave the state half changed: changes are steps that do not fail. So poison is ignored.
+    // A panic cannot leave the state half changed, since no step of a change fails. So poison is ignored.
     fn read(&self) -> Arc<State> {
         Arc::clone(&self.state.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
-    /// As `read`, before what is mapped is used.
+    /// Returns the state, after checking that mapped files are not truncated.
     fn sound(&self) -> Result<Arc<State>, Corrupt> {
         let state = self.read();
         state.slots.iter().try_for_each(|slot| slot.segment.check_length())?;
@@ -143,12 +143,12 @@ impl Index {
         self.writer.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Bits of a code.
+    /// Returns the bits of a code.
     pub fn bits(&self) -> usize {
         self.bits
     }
 
-    /// Words of a code.
+    /// Returns the words of a code.
     pub fn words(&self) -> usize {
         self.words
     }
@@ -158,7 +158,7 @@ impl Index {
         self.read().recipe.clone()
     }
 
-    /// Returns how many ids there are.
+    /// Returns the number of ids.
     pub fn len(&self) -> usize {
         let state = self.read();
         state.slots.iter().map(Slot::live).sum::<usize>() + state.tail.len()
@@ -169,14 +169,14 @@ impl Index {
         self.len() == 0
     }
 
-    /// Bytes held, those of a mapped file included.
+    /// Returns the bytes held, including those of a mapped file.
     pub fn bytes(&self) -> usize {
         let state = self.read();
         let slots: usize = state.slots.iter().map(|slot| slot.segment.bytes() + 8 * slot.dead.len()).sum();
         slots + 8 * state.tail.codes.capacity() + 8 * state.tail.len()
     }
 
-    /// Refuses codes of another recipe; takes the first one over.
+    /// Refuses codes of another recipe; adopts the first recipe.
     fn check_recipe(&self, state: &State, recipe: Option<&str>) -> Result<(), Error> {
         match (&state.recipe, recipe) {
             (Some(own), Some(other)) if own != other => Err(Error::new(format!(
@@ -186,11 +186,11 @@ impl Index {
         }
     }
 
-    /// Adds rows of codes under their ids: all of them, or none if one is refused. After small additions call
-    /// `settle` whenever `is_unsettled`.
+    /// Adds rows of codes under their ids: all of them, or none if one is refused. Returns the ids. After small
+    /// additions call `settle` whenever `is_unsettled`.
     ///
-    /// Without ids a row gets its number, counted on from the highest id so far; `numbers` has the rows' own numbers
-    /// where some were left out. Returns the ids.
+    /// Without ids a row gets its number, counted from the highest id so far; `numbers` has the rows' own numbers if
+    /// some rows were left out.
     pub fn add(
         &self,
         codes: &[u64],
@@ -225,7 +225,7 @@ impl Index {
         }
         let total = count + state.tail.len() + state.slots.iter().map(|slot| slot.segment.entries()).sum::<usize>();
         if total > MOST {
-            return Err(Error::new(format!("{total} entries; an index holds at most {MOST}")).into());
+            return Err(Error::new(format!("{total} entries; an index holds at most {MOST}: use several")).into());
         }
         let ascending = ids.rows_ascending();
         if given {
@@ -238,7 +238,7 @@ impl Index {
         let next_id = if given { next_id } else { next_id.max(state.next_id.saturating_add(rows as i64)) };
         drop(state);
 
-        // A large batch is sealed on its own, before anyone has to wait.
+        // A large batch is sealed before the lock is taken.
         let build = || Slot::new(Segment::build(self.bits, codes, &ids, &ascending));
         let sealed = (count >= TAIL).then(|| Self::on(pool, build));
         let large = sealed.is_some();
@@ -266,7 +266,7 @@ impl Index {
         Ok(ids)
     }
 
-    /// Returns whether `settle` has something to do: after a few small additions or removals it has.
+    /// Returns whether `settle` has something to do, as after a few small additions or removals.
     pub fn is_unsettled(&self) -> bool {
         let state = self.read();
         state.tail.len() >= TAIL || state.slots.iter().any(Slot::is_mostly_dead)
@@ -340,7 +340,7 @@ impl Index {
         }
     }
 
-    /// One segment of all that lives in some, and in a tail; none if nothing does.
+    /// Returns one segment with the remaining codes of some segments and a tail; None if there are none.
     fn merge(&self, slots: &[Slot], tail: Option<&Rows>) -> Result<Option<Slot>, Corrupt> {
         let total = slots.iter().map(Slot::live).sum::<usize>() + tail.map_or(0, Rows::len);
         let kind = slots.first().map(|slot| slot.segment.ids().kind()).or(tail.map(|tail| tail.ids.kind()));
@@ -383,7 +383,7 @@ impl Index {
         Ok(Some(Slot::new(Segment::build(self.bits, &codes, &ids, &ascending))))
     }
 
-    /// Brings everything into one segment without removed ids.
+    /// Merges everything into one segment without removed ids.
     pub fn compact(&self, pool: Option<&ThreadPool>) -> Result<(), Corrupt> {
         let _writer = self.lock_writer();
         self.compact_locked(pool)
@@ -405,7 +405,7 @@ impl Index {
         Ok(())
     }
 
-    /// Removes ids; returns how many were there. `settle` later frees what they took.
+    /// Removes ids; returns how many there were. `settle` frees their memory later.
     pub fn remove(&self, ids: &Ids) -> Result<usize, Corrupt> {
         let _writer = self.lock_writer();
         self.sound()?;
@@ -418,7 +418,7 @@ impl Index {
         })
     }
 
-    /// Removes everything. The recipe and the kind of ids are open again.
+    /// Removes everything, and forgets the recipe and the kind of ids.
     pub fn clear(&self) {
         let _writer = self.lock_writer();
         self.change(|state| {
@@ -463,8 +463,8 @@ impl Index {
         Ok(radius as u32)
     }
 
-    /// Runs `answer` over batches of queries, many of them on the threads of the pool this is called from. What
-    /// comes back is of no use once `stop` was set.
+    /// Runs `answer` over batches of queries, on the threads of the current pool if there are many. The result is
+    /// useless once `stop` is set.
     fn batches<T: Send>(
         &self,
         codes: &[u64],
@@ -480,8 +480,8 @@ impl Index {
         }
     }
 
-    /// Queries one thread takes at a time. Through the tables: the more there are, the more of them find a stretch in
-    /// the cache; but all threads shall have work, and a batch ends before one who wants to stop loses patience.
+    /// Returns the number of queries of a task. Larger batches read the tables from the cache more often, but all
+    /// threads need work, and a batch must end soon enough to be interrupted.
     fn batch(&self, state: &State, queries: usize, reach: Reach) -> usize {
         let methods: Vec<_> = state.slots.iter().map(|slot| slot.segment.method(reach)).collect();
         if methods.iter().any(|method| method.flips.is_none()) {
@@ -503,8 +503,8 @@ impl Index {
         self.search_some(codes, (radius, 1.0, None), recipe, stop)
     }
 
-    /// As `search`, but only the given share of what is there has to be found: of codes each of whose bits differs
-    /// from the query's with the given chance, or such that 99 of 100 lie within the radius. What is found is exact.
+    /// Searches as `search` but finds only a share of the matches: the share of codes whose bits each differ from the
+    /// query's with the given probability, or such that 99 in 100 lie within the radius. Every match found is exact.
     pub fn search_some(
         &self,
         codes: &[u64],
@@ -553,7 +553,7 @@ impl Index {
         let by_tables = state.slots.iter().all(|slot| slot.segment.method(Reach::all(radius)).flips.is_some());
         let any = |queries: &[&[u64]]| {
             if !by_tables {
-                // Not all there are within a wide radius: the nearest is enough.
+                // For a wide radius the nearest is enough; not all matches are needed.
                 return queries.iter().map(|query| Ok(!state.nearest_by_scan(query, 1, radius)?.is_empty())).collect();
             }
             let mut any = vec![false; queries.len()];
@@ -581,7 +581,7 @@ impl Index {
         Ok(joined(self.batches(codes, BATCH, stop, nearest)?, BATCH, state.kind))
     }
 
-    /// What a search would do in each part of the index; the last is the tail.
+    /// Returns the plan of a search for each part of the index; the last is the tail.
     pub fn plan(&self, radius: usize, recall: f64) -> Result<Vec<PlannedPart>, Error> {
         let state = self.sound().map_err(|corrupt| Error::new(corrupt.to_string()))?;
         let reach = self.reach(&state, radius, recall, None, None)?;
@@ -594,7 +594,7 @@ impl Index {
         Ok(parts)
     }
 
-    /// Brings the index into one segment and writes it to a file, whole or not at all.
+    /// Merges the index into one segment and writes it to a file, atomically.
     pub fn save(&self, path: &Path, pool: Option<&ThreadPool>) -> Result<(), FileError> {
         let _writer = self.lock_writer();
         self.compact_locked(pool)?;
@@ -605,8 +605,8 @@ impl Index {
         file::write(path, self.bits, segment.as_deref(), recipe.as_deref(), next_id)
     }
 
-    /// Opens a saved index: its file is mapped, not read. The file must not be written to while it is open; saving
-    /// replaces it, which does no harm.
+    /// Opens a saved index: maps the file without reading it. The file must not be written to while it is open; saving
+    /// replaces it, which is safe.
     pub fn open(path: &Path) -> Result<Index, FileError> {
         let opened = file::open(path)?;
         let kind = opened.segment.as_ref().map(|segment| segment.ids().kind());
@@ -620,7 +620,7 @@ impl Index {
     }
 }
 
-/// Returns the numbers of rows, counted on from the highest id.
+/// Returns the ids of rows without ids, counted from the highest id.
 fn automatic(kind: Option<Kind>, next: i64, count: usize, numbers: Option<&[u32]>, rows: usize) -> Result<Ids, Error> {
     if kind == Some(Kind::Str) && count > 0 {
         return Err(Error::new("the index has string ids; give an id for each fingerprint"));

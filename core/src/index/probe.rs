@@ -11,9 +11,9 @@ use super::segment::Segment;
 use crate::memory::{LINE, prefetch};
 use crate::saved::Corrupt;
 
-/// Probes in flight: enough to hide the way to memory.
+/// Probes in flight: enough to hide memory latency.
 const PROBES: usize = 32;
-/// Lines of a bucket that are asked for ahead.
+/// Cache lines of a bucket to prefetch.
 const AHEAD: usize = 24;
 /// A table is gone through in stretches, at most 2^this many, with at least so many queries in each.
 const STRETCHES: u32 = 14;
@@ -28,13 +28,13 @@ pub(super) struct CodeHit {
     pub(super) distance: u32,
 }
 
-/// What is looked for in one bucket.
+/// A query in one bucket.
 #[derive(Clone, Copy)]
 struct Wanted<const N: usize> {
     query: u32,
     key: u32,
     record: [u64; N],
-    /// Bits that differ in what the records leave out.
+    /// Differing bits in the bytes that records leave out.
     apart: u32,
     /// Bits in which a record may differ.
     limit: u32,
@@ -52,9 +52,9 @@ struct Prober<'a, const N: usize> {
     flips: &'a [Option<u32>],
     queries: &'a [&'a [u64]],
     words: usize,
-    /// Probes whose place in the directory was asked for.
+    /// Probes whose directory entry is prefetched.
     probes: Vec<Probe<N>>,
-    /// Those before them, whose records were asked for.
+    /// Earlier probes, whose records are prefetched.
     ready: Vec<Probe<N>>,
     near: Vec<Near>,
     /// Codes found in a later table, whose number the first table tells.
@@ -115,7 +115,7 @@ pub(super) fn probe<const N: usize>(
     Ok(())
 }
 
-/// What is wanted in a table, sorted by the first bits of the key.
+/// Returns the queries of a table, sorted by the first bits of the key.
 fn by_key<const N: usize>(
     wanted: impl Iterator<Item = Wanted<N>> + Clone,
     count: usize,
@@ -154,7 +154,7 @@ impl<const N: usize> Prober<'_, N> {
         self.advance()
     }
 
-    /// Reads the buckets that are ready, and asks for those of the probes gathered since.
+    /// Reads the buckets that are ready, and prefetches those of the probes added since.
     fn advance(&mut self) -> Result<(), Corrupt> {
         let ready = std::mem::take(&mut self.ready);
         for probe in &ready {
@@ -167,7 +167,7 @@ impl<const N: usize> Prober<'_, N> {
             probe.bucket = table.bucket(probe.wanted.key as usize);
             let (records, stride) = (table.records.unchecked(), table.shape.stride());
             let bytes = probe.bucket.start * stride..probe.bucket.end * stride;
-            // The processor follows a longer run by itself.
+            // The hardware prefetcher follows a longer run.
             for line in records[bytes].chunks(LINE).take(AHEAD) {
                 prefetch(&line[0]);
             }

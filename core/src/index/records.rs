@@ -1,7 +1,7 @@
-//! Packed records: what a table keeps of a code, and the scan over them.
+//! Packed records of codes in a table, and the scan over them.
 //!
-//! A table files codes under a block of their bits. The bytes of the block that the bucket already tells are left out
-//! of the record, and the records of a bucket lie one after the other: a bucket is one straight scan.
+//! A table files codes under a block of their bits. Records leave out the bytes of the block that the bucket implies,
+//! and the records of a bucket are contiguous: a bucket is one straight scan.
 
 use std::cmp::Ordering;
 
@@ -26,8 +26,8 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Returns the tables of codes with `bits` bits: at most four blocks of 16 bits, from the top. With `unique` codes a key
-    /// gets as many bits as keep a bucket at a few records, but no more than its block has.
+    /// Returns the tables of codes with `bits` bits: at most four blocks of 16 bits, from the top. With `unique` codes
+    /// a key gets as many bits as keep a bucket at a few records, but no more than its block has.
     pub(crate) fn tables(bits: usize, unique: usize) -> Vec<Shape> {
         let code = bits / 8;
         let fitting = unique.max(1).ilog2().saturating_sub(2).max(1);
@@ -44,7 +44,7 @@ impl Shape {
         1 << self.key_bits
     }
 
-    /// Bytes of a record.
+    /// Returns the bytes of a record.
     pub(crate) fn stride(&self) -> usize {
         self.code - self.dropped
     }
@@ -60,12 +60,12 @@ impl Shape {
         (key_difference >> (self.key_bits as usize - 8 * self.dropped)).count_ones()
     }
 
-    /// First of the bytes that the record leaves out.
+    /// Returns the first byte that the record leaves out.
     fn gap(&self) -> usize {
         self.high - self.dropped
     }
 
-    /// Words of a record.
+    /// Returns the words of a record.
     pub(crate) fn words(&self) -> usize {
         self.stride().div_ceil(8)
     }
@@ -75,7 +75,7 @@ impl Shape {
         u64::MAX >> (64 * self.words() - 8 * self.stride())
     }
 
-    /// The record of a code; `N` is `words()`.
+    /// Returns the record of a code; `N` is `words()`.
     #[inline(always)]
     pub(crate) fn pack<const N: usize>(&self, code: &[u64]) -> [u64; N] {
         let gap = 8 * self.gap();
@@ -89,7 +89,7 @@ impl Shape {
         words
     }
 
-    /// The code of the record at the start of `bytes`, which lies in the bucket `key`.
+    /// Returns the code of the record at the start of `bytes`, which is in the bucket `key`.
     #[inline(always)]
     pub(crate) fn unpack<const N: usize>(&self, bytes: &[u8], key: usize) -> [u64; WORDS] {
         let record = self.load::<N>(bytes);
@@ -114,7 +114,7 @@ impl Shape {
         words
     }
 
-    /// The words of the record at the start of `bytes`, which go on for `PADDING` after it.
+    /// Returns the words of the record at the start of `bytes`, which has `PADDING` bytes after it.
     #[inline(always)]
     fn load<const N: usize>(&self, bytes: &[u8]) -> [u64; N] {
         let mut words = [0; N];
@@ -165,10 +165,10 @@ pub(crate) fn scan<const N: usize>(shape: &Shape, records: &[u8], query: &[u64; 
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("popcnt") {
         if N == 1 && shape.stride() >= NARROWEST && is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has the instructions, as just asked.
+            // SAFETY: the processor has the instructions, as just detected.
             return unsafe { scan_avx2(shape, records, query[0], limit, found) };
         }
-        // SAFETY: the processor has the instruction, as just asked.
+        // SAFETY: the processor has the instruction, as just detected.
         return unsafe { scan_popcnt(shape, records, query, limit, found) };
     }
     scan_words(shape, records, query, 0, limit, found);
@@ -180,7 +180,7 @@ fn scan_popcnt<const N: usize>(shape: &Shape, records: &[u8], query: &[u64; N], 
     scan_words(shape, records, query, 0, limit, found);
 }
 
-/// The scan in plain words, from one record on; inlined into functions that may use more instructions.
+/// Scans from one record on, word by word; inlined into functions with more instructions enabled.
 #[inline(always)]
 fn scan_words<const N: usize>(
     shape: &Shape,
@@ -216,7 +216,7 @@ const NARROWEST: usize = 4;
 #[cfg(target_arch = "x86_64")]
 const STEP: usize = 8;
 
-/// The scan of records of one word, eight at a time. Two records are read at once and spread to a word each; bits are
+/// Scans records of one word, eight at a time. Two records are loaded at once and spread to a word each; bits are
 /// counted by table look-up (Muła, Kurz, Lemire, "Faster population counts using AVX2 instructions", 2018).
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]

@@ -21,12 +21,12 @@ use crate::saved::{Corrupt, Mapped, Repeats, Store, partition_point};
 const MAX_FLIPS: usize = 4;
 /// From this radius on the tables never pay: four tables, each probed to `MAX_FLIPS`, are exact below it.
 const MAX_PLANNED: usize = 4 * (MAX_FLIPS + 1);
-/// Methods that find only a share are kept for so many of what was asked last.
+/// Size of the cache of methods that find only a share.
 const KEPT_METHODS: usize = 8;
-/// A bucket so large is sorted by all threads.
+/// A bucket of this size is sorted by all threads.
 const HEAVY_BUCKET: usize = 1 << 15;
 
-// What the steps of a search take, in nanoseconds, measured on one core; only their ratios matter.
+// Nanoseconds of the steps of a search, measured on one core; only their ratios matter.
 const PROBE_COST: f64 = 12.0;
 const COMPARE_COST: f64 = 0.8;
 const SCAN_COST: f64 = 0.7;
@@ -34,7 +34,7 @@ const SCAN_COST: f64 = 0.7;
 /// How one segment is searched at one radius.
 #[derive(Clone, Debug)]
 pub(crate) struct Method {
-    /// For each table how far its keys are probed; a table that is not needed has none. No tables: a scan.
+    /// For each table how far its keys are probed; None if it is not used. No tables: a scan.
     pub(crate) flips: Option<Vec<Option<u32>>>,
     pub(crate) probes: usize,
     pub(crate) candidates: f64,
@@ -43,7 +43,7 @@ pub(crate) struct Method {
     masks: Vec<Vec<u32>>,
 }
 
-/// How far a search goes, what share of what is there it has to find, and the chance that a bit of that differs.
+/// The radius of a search, the share of matches it has to find, and the probability that a bit of a match differs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Reach {
     pub(crate) radius: u32,
@@ -52,13 +52,13 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Returns all there is within the radius.
+    /// Returns a reach that finds everything within the radius.
     pub(crate) fn all(radius: u32) -> Reach {
         Reach { radius, recall: 1.0, flip: 0.0 }
     }
 }
 
-/// Returns the chance that more than `most` of `bits` bits differ.
+/// Returns the probability that more than `most` of `bits` bits differ.
 fn chance_beyond(bits: u32, flip: f64, most: usize) -> f64 {
     let mut chance = (1.0 - flip).powi(bits as i32);
     let mut within = 0.0;
@@ -79,15 +79,15 @@ pub(crate) struct Segment {
     ids: IdColumn,
     /// Places of the ids, in ascending order of id.
     by_id: Store<u32>,
-    /// The method for each small radius, and a scan for all others; made when first asked for.
+    /// The method for each small radius, and a scan for all others; planned at first use.
     methods: Vec<OnceLock<Arc<Method>>>,
     /// Methods that find only a share, the latest ones.
     sampled: Mutex<Vec<(Reach, Arc<Method>)>>,
-    /// What the columns are mapped from.
+    /// The file that the columns are mapped from.
     file: Option<Arc<Mapped>>,
 }
 
-/// Rows in order of their codes, equal codes in order of rows; beside each row the highest 64 bits of its code.
+/// Returns the rows sorted by code, then by row, each with the highest 64 bits of its code.
 fn sorted_rows(bits: usize, codes: &[u64]) -> Vec<(u64, u32)> {
     let words = bits.div_ceil(64);
     let count = codes.len() / words;
@@ -101,7 +101,7 @@ fn sorted_rows(bits: usize, codes: &[u64]) -> Vec<(u64, u32)> {
         let equal_tops = || if words == 1 { Ordering::Equal } else { rest(left.1).cmp(rest(right.1)) };
         left.0.cmp(&right.0).then_with(equal_tops).then(left.1.cmp(&right.1))
     };
-    // Into short buckets by the highest bits first: most of the way to sorted, in one pass.
+    // First into short buckets by the highest bits: nearly sorted in one pass.
     let shift = 64 - count.max(1).ilog2().saturating_sub(4).clamp(1, 16);
     let mut starts = vec![0usize; (1 << (64 - shift)) + 1];
     for code in codes.chunks_exact(words) {
@@ -143,12 +143,12 @@ pub(crate) struct SegmentColumns {
 }
 
 impl Segment {
-    /// Seals rows of codes and their ids; `ascending` has the rows in order of their ids.
+    /// Builds a segment of codes and their ids; `ascending` has the rows sorted by id.
     pub(crate) fn build(bits: usize, codes: &[u64], ids: &Ids, ascending: &[u32]) -> Segment {
         let words = bits.div_ceil(64);
         let code = |row: u32| &codes[row as usize * words..(row as usize + 1) * words];
         let mut rows = sorted_rows(bits, codes);
-        // The ids of a code in order, so that the first ones need no look at the others.
+        // The ids of a code are sorted, so that the first ones can be read without the others.
         for equal in rows.chunk_by_mut(|left, right| left.0 == right.0 && code(left.1) == code(right.1)) {
             if equal.len() > 1 {
                 equal.sort_unstable_by(|left, right| ids.get(left.1 as usize).cmp(&ids.get(right.1 as usize)));
@@ -237,12 +237,12 @@ impl Segment {
         self.repeats.counts().len()
     }
 
-    /// Returns how many different codes there are.
+    /// Returns the number of distinct codes.
     pub(crate) fn unique(&self) -> usize {
         self.tables[0].directory.unchecked()[self.tables[0].shape.buckets()] as usize
     }
 
-    /// Returns how many codes with an id there are.
+    /// Returns the number of ids.
     pub(crate) fn entries(&self) -> usize {
         self.by_id.len()
     }
@@ -257,12 +257,12 @@ impl Segment {
         self.repeats.entries_of(unique)
     }
 
-    /// Refuses to go on with a file that someone has cut short.
+    /// Refuses a mapped file that was truncated since it was opened.
     pub(crate) fn check_length(&self) -> Result<(), Corrupt> {
         self.file.as_ref().map_or(Ok(()), |file| file.check_length())
     }
 
-    /// Asks for the memory of a code's id, as long as no code has more than one.
+    /// Prefetches the id of a code, if no code has several.
     pub(super) fn fetch_id(&self, unique: usize) {
         if self.repeats() == 0 {
             self.ids.fetch(unique);
@@ -274,7 +274,7 @@ impl Segment {
         table.code(unique, table.key_at(unique))
     }
 
-    /// The code an id stands for.
+    /// Returns the code of an id.
     pub(crate) fn code_of_entry(&self, entry: usize) -> Result<[u64; WORDS], Corrupt> {
         self.code(self.repeats.value_of(entry)?)
     }
@@ -298,7 +298,7 @@ impl Segment {
         Ok((entry, self.ids.get(entry)?))
     }
 
-    /// Hands over all codes in order, with their number.
+    /// Calls `visit` with all codes in order, with their number.
     pub(crate) fn each_code(&self, visit: impl FnMut(usize, &[u64]) -> Result<(), Corrupt>) -> Result<(), Corrupt> {
         with_words!(self.tables[0].shape.words(), each_code::<N>(self, visit))
     }
@@ -309,7 +309,7 @@ impl Segment {
         table.position(table.bucket(table.shape.key(code)), &table.shape.pack::<N>(code))
     }
 
-    /// Returns how a search is done, and what it is expected to cost.
+    /// Returns the method of a search, with its expected cost.
     pub(crate) fn method(&self, reach: Reach) -> Arc<Method> {
         let at = (reach.radius as usize).min(MAX_PLANNED);
         let make = || Arc::new(if at < MAX_PLANNED { self.plan(reach.radius) } else { self.scan_method() });
@@ -317,7 +317,7 @@ impl Segment {
         if reach.recall >= 1.0 {
             return Arc::clone(exact);
         }
-        // Never waits: in a process forked while another thread held the lock, it stays locked for ever.
+        // Never blocks: a process forked while another thread held the lock would wait for ever.
         let mut known = self.sampled.try_lock().ok();
         if let Some((_, method)) = known.iter().flat_map(|known| known.iter()).find(|(of, _)| *of == reach) {
             return Arc::clone(method);
@@ -345,7 +345,8 @@ impl Segment {
         }
     }
 
-    /// Returns the cheapest way to spread `radius + 1` over the tables: one more than the bits a table's keys are probed away.
+    /// Returns the cheapest way to spread `radius + 1` over the tables: one more than the bits a table's keys are
+    /// probed away.
     fn plan(&self, radius: u32) -> Method {
         let whole = self.scan_method();
         let needed = radius as usize + 1;
@@ -383,8 +384,8 @@ impl Segment {
         self.by_tables(&shares, candidates, cost)
     }
 
-    /// Returns the cheapest way to find the share that is asked for, of codes whose bits each differ with the same chance: a
-    /// code is missed if its key is too far away in every table, and their bits are not the same ones.
+    /// Returns the cheapest method that finds the requested share of codes whose bits each differ with the same
+    /// probability: a code is missed if its key is too far away in every table, and tables have disjoint bits.
     fn sample(&self, reach: Reach) -> Option<Method> {
         let loss = 1.0 - reach.recall;
         // (nanoseconds, records looked at, share missed, what each table has) for each choice so far.
@@ -412,7 +413,7 @@ impl Segment {
         Some(self.by_tables(&shares, candidates, cost))
     }
 
-    /// Each table probed to one bit less than its share.
+    /// Returns the method that probes each table to one bit less than its share.
     fn by_tables(&self, shares: &[usize], candidates: f64, cost: f64) -> Method {
         let flips: Vec<Option<u32>> =
             shares.iter().map(|share| share.checked_sub(1).map(|flips| flips as u32)).collect();
@@ -425,7 +426,7 @@ impl Segment {
         Method { probes: masks.iter().map(Vec::len).sum(), flips: Some(flips), candidates, cost, masks }
     }
 
-    /// What such a search would do.
+    /// Returns the plan of such a search.
     pub(crate) fn planned(&self, reach: Reach) -> PlannedPart {
         let method = self.method(reach);
         let key_bits = self.tables.iter().map(|table| table.shape.key_bits);
@@ -472,7 +473,7 @@ impl Segment {
                     let code = table.code(place, key)?;
                     let code = &code[..words];
                     let found = with_words!(table.shape.words(), find::<N>(self, code))?;
-                    // As many as in the first table, none of them twice: so all of them.
+                    // As many as in the first table and none twice, so all of them.
                     if table.shape.key(code) != key
                         || found.is_none_or(|found| std::mem::replace(&mut seen[found], true))
                     {

@@ -1,4 +1,4 @@
-//! What an index holds at one moment: segments, what was removed from them, and the tail.
+//! A snapshot of an index: segments, the ids removed from them, and the tail.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) struct Found {
 #[derive(Clone)]
 pub(super) struct Slot {
     pub(super) segment: Arc<Segment>,
-    /// Removed ids, by place: a bit each, none until the first goes.
+    /// Removed ids, one bit each by place; empty until the first removal.
     pub(super) dead: Arc<Vec<u64>>,
     pub(super) dead_count: usize,
 }
@@ -39,7 +39,7 @@ impl Slot {
         self.segment.entries() - self.dead_count
     }
 
-    /// Returns whether so many ids were removed that it should be written anew.
+    /// Returns whether so many ids were removed that the segment should be rewritten.
     pub(super) fn is_mostly_dead(&self) -> bool {
         self.dead_count > self.live()
     }
@@ -165,11 +165,11 @@ impl State {
         Ok(count)
     }
 
-    /// Codes that hold the `count` ids nearest to each query, and all others as near as the last of those.
+    /// Returns the codes of the `count` ids nearest to each query, and all codes at the distance of the last of those.
     pub(super) fn nearest(&self, queries: &[&[u64]], count: usize, radius: u32) -> Result<Vec<Found>, Corrupt> {
         let mut nearest = Vec::new();
         let mut open: Vec<u32> = (0..queries.len() as u32).collect();
-        // Wider and wider through the tables, as long as that is cheaper than to scan everything once.
+        // Widens the radius through the tables, as long as that is cheaper than one scan.
         let mut reach = 3;
         let by_tables = |reach: u32| {
             !self.slots.is_empty()
@@ -245,7 +245,7 @@ impl State {
     }
 }
 
-/// What was found, in order of the queries.
+/// Returns the matches in order of the queries.
 fn by_query(found: Vec<Found>, queries: usize) -> Vec<Found> {
     let mut next = vec![0u32; queries + 1];
     for found in &found {
@@ -263,14 +263,14 @@ fn by_query(found: Vec<Found>, queries: usize) -> Vec<Found> {
     sorted
 }
 
-/// The nearest codes so far, and how near a code must be to matter.
+/// The nearest codes so far, and the distance from which a code is too far.
 pub(super) struct Best {
     found: Vec<Found>,
     /// How many ids there are at each distance.
     at: Vec<usize>,
     count: usize,
     limit: u32,
-    /// When those that no longer matter are thrown out.
+    /// The size at which codes that are too far are dropped.
     trim_at: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A table: codes filed under one block of their bits, bucket after bucket.
+//! A table of codes, by one block of their bits.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::records::{PADDING, Shape, WORDS, store, with_words};
 use crate::saved::{Corrupt, Store, partition_point};
 
-/// Records whose surroundings the planner looks at.
+/// Records that the planner samples.
 const SAMPLE: usize = 32;
 
 /// Codes filed under the bits of one block.
@@ -104,7 +104,7 @@ pub(super) fn masks(bits: u32, flips: usize) -> Vec<u32> {
     masks
 }
 
-/// Numbers within `flips` bits of one of `bits` bits.
+/// Returns how many numbers of `bits` bits lie within `flips` bits of one.
 pub(super) fn ball(bits: u32, flips: usize) -> u64 {
     let mut shell = 1;
     let mut total = 1;

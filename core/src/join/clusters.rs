@@ -1,4 +1,4 @@
-//! Pairs → clusters, without keeping the pairs.
+//! Clusters within a radius, without storing the pairs.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed};
@@ -10,10 +10,10 @@ use super::{Found, Groups, RadiusJoin, Sink};
 use crate::Error;
 use crate::error::choose;
 
-/// What makes a cluster.
+/// How pairs become clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linkage {
-    /// Whoever can be reached over pairs.
+    /// Connected components: all rows reachable over pairs.
     Connected,
     /// In row order: a row joins the earliest representative within the radius, or becomes one.
     Star,
@@ -27,11 +27,12 @@ impl std::str::FromStr for Linkage {
     }
 }
 
-/// For each row the first row of its cluster; a row without a signal is alone. Nothing useful once `stop` was set.
+/// Returns for each row the first row of its cluster; a row without a signal is alone. The result is useless once
+/// `stop` is set.
 pub fn clusters(mut join: RadiusJoin, linkage: Linkage, stop: &AtomicBool) -> Vec<u32> {
     match linkage {
         Linkage::Connected => connected(&mut join, stop),
-        // Twice the codes and a little: no more memory than the codes themselves.
+        // The pairs take no more memory than the codes themselves.
         Linkage::Star => {
             let most = join.groups.count() * 2 + (1 << 20);
             star(&mut join, most, stop)
@@ -64,7 +65,7 @@ fn label(groups: &Groups, of: impl Fn(u32) -> u32) -> Vec<u32> {
     let mut labels: Vec<u32> = (0..groups.rows() as u32).collect();
     for group in groups.iter() {
         let label = of(group);
-        // Most rows are alone: not to touch their labels, which lie anywhere, saves the way to memory.
+        // Most rows are alone; skipping their labels saves random memory accesses.
         for &row in groups.of(group).iter().filter(|&&row| row != label) {
             labels[row as usize] = label;
         }
@@ -78,7 +79,7 @@ const WAITS: u8 = 1;
 const LEADER: u8 = 2;
 const MEMBER: u8 = 3;
 
-/// Notes who has an earlier neighbour, and the pairs as long as they are few.
+/// Marks rows that have an earlier neighbour, and stores the pairs while they are few.
 struct Earlier<'a> {
     groups: &'a Groups,
     states: &'a [AtomicU8],
@@ -108,7 +109,7 @@ impl Sink for Earlier<'_> {
     }
 }
 
-/// Neighbours of leaders are members, of the earliest leader.
+/// Assigns the neighbours of leaders to the earliest leader.
 struct Followers<'a> {
     groups: &'a Groups,
     states: &'a [AtomicU8],
@@ -179,7 +180,7 @@ fn star(join: &mut RadiusJoin, most: usize, stop: &AtomicBool) -> Vec<u32> {
     })
 }
 
-/// Decides in row order, given all pairs (later, earlier) sorted.
+/// Decides each row in row order, given all pairs (later, earlier) sorted.
 fn go_through(pairs: &[(u32, u32)], states: &[AtomicU8], labels: &[AtomicU32]) {
     for neighbours in pairs.chunk_by(|a, b| a.0 == b.0) {
         let leader = neighbours.iter().find(|(_, earlier)| states[*earlier as usize].load(Relaxed) != MEMBER);

@@ -1,9 +1,8 @@
-//! Every pair of a bucket: count the bits that differ, keep what lies within the radius.
+//! Comparison of all pairs of a bucket: counts the bits that differ, reports pairs within the radius.
 //!
-//! Up to a small radius most pairs are told apart by 32 bits: the words of a code folded into one by
-//! XOR. The fold of two codes differs in no more bits than the codes do, so nothing is lost.
-//! Four codes at a time meet all that follow: the end of a loop, which no processor foresees, costs
-//! more than the few pairs looked at twice.
+//! Up to a small radius, 32 bits tell most pairs apart: the words of a code folded into one by XOR. The folds of two
+//! codes differ in no more bits than the codes do, so no pair is lost. Four codes at a time are compared with all that
+//! follow: the mispredicted end of a loop costs more than the few pairs compared twice.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -11,17 +10,17 @@ use std::ops::Range;
 
 use super::Code;
 
-/// Above this radius too many unlike codes have folds that are alike.
+/// Above this radius too many different codes have similar folds.
 const FOLD_RADIUS: u32 = 8;
-/// Up to this radius bits are taken away one by one, which is faster than to count them.
+/// Up to this radius, clearing bits one by one is faster than counting them.
 #[cfg(target_arch = "x86_64")]
 const FEW_BITS: u32 = 3;
-/// Folds are looked at in steps of this many.
+/// Folds compared in one step.
 const STEP: usize = 8;
-/// Codes that meet the others together.
+/// Codes compared with the others together.
 const ROWS: usize = 4;
 
-/// Called with the places of two codes and their distance.
+/// Takes the positions of two codes and their distance.
 pub(super) type OnPair<'a> = &'a mut dyn FnMut(usize, usize, u32);
 
 /// Compares codes within one radius.
@@ -39,12 +38,12 @@ impl Compare {
         Compare { radius, folds }
     }
 
-    /// Returns whether codes are told apart by their folds, eight at a time.
+    /// Returns whether codes are filtered by their folds.
     pub(super) fn by_folds(&self) -> bool {
         self.folds
     }
 
-    /// What `buckets` and `cross` want besides the codes.
+    /// Computes the folds that `buckets` and `cross` need.
     pub(super) fn fold<const W: usize>(&self, codes: &[Code<W>], folds: &mut Vec<u32>) {
         folds.clear();
         if self.folds {
@@ -52,7 +51,7 @@ impl Compare {
                 let word = code.iter().fold(0, |folded, word| folded ^ word);
                 (word ^ word >> 32) as u32
             }));
-            // The last step may look beyond the last code.
+            // The last step may read beyond the last code.
             folds.resize(codes.len() + STEP, 0);
         }
     }
@@ -77,8 +76,8 @@ impl Compare {
         self.ranges(codes, folds, ranges, hit);
     }
 
-    /// As `buckets`, where a bucket is 2^`bits` classes, one after the other, and only pairs count whose classes
-    /// differ by one of the patterns.
+    /// Compares as `buckets`, where a bucket is 2^`bits` classes one after the other, and only pairs whose classes
+    /// differ by one of the patterns are compared.
     #[allow(clippy::too_many_arguments)] // those of `buckets`, and two
     pub(super) fn classes<const W: usize>(
         &self,
@@ -131,12 +130,12 @@ impl Compare {
         #[cfg(target_arch = "x86_64")]
         if self.folds {
             assert!(folds.len() >= codes.len() + STEP);
-            // SAFETY: `new` found what the function needs.
+            // SAFETY: `new` detected the instructions that the function needs.
             return unsafe { ranges_folds(codes, folds, ranges, self.radius, hit) };
         }
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("popcnt") {
-            // SAFETY: the processor has what the function needs.
+            // SAFETY: the processor has the instruction, as just detected.
             return unsafe { ranges_popcnt(codes, ranges, self.radius, hit) };
         }
         let _ = folds;
@@ -183,7 +182,7 @@ fn ranges_popcnt<const W: usize>(
     ranges_plain(codes, ranges, radius, hit);
 }
 
-/// As `ranges_plain`, by folds.
+/// Compares as `ranges_plain`, filtering by folds.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
 fn ranges_folds<const W: usize>(
@@ -207,7 +206,7 @@ fn ranges_folds<const W: usize>(
     }
 }
 
-/// Compares in full what folds did not tell apart.
+/// Compares the codes whose folds are similar.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt")]
 #[cold]
@@ -238,7 +237,7 @@ fn among<const W: usize>(codes: &[Code<W>], rows: Range<usize>, right: usize, ra
     }
 }
 
-/// Returns the first step from `from`, and before `to`, in which a fold lies within the radius of one of four.
+/// Returns the first step in `from..to` in which a fold lies within the radius of one of four.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]

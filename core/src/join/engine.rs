@@ -1,4 +1,4 @@
-//! Passes over the codes: sort by a key, compare within equal keys, cut heavy buckets further.
+//! Passes over the codes: sort by a key, compare within equal keys, split heavy buckets further.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,21 +11,21 @@ use super::model::{LOCAL_BITS, Model};
 use super::partition::{Sorted, Work, scatter};
 use super::{Code, Found, Sink, masks};
 
-/// Keys of a pass over all codes are not wider.
+/// The widest key of a pass over all codes.
 pub(super) const MOST_KEY_BITS: u32 = 26;
-/// Up to here a pass is one sort in the cache, and passes rather than buckets share the threads.
+/// Up to this many codes a pass is one sort in the cache, and the threads share passes rather than buckets.
 const SMALL: usize = 1 << 14;
-/// A bucket of this size is worth more than one thread.
+/// A bucket of this size is split over threads.
 const SHARED: usize = 1 << 15;
-/// Codes compared at a time, so that they stay in the nearest cache.
+/// Codes compared at a time, so that they stay in the L1 cache.
 const TILE: usize = 1 << 10;
-/// Parities are looked at in no more masks than this, and only where a bucket has so many codes that it pays.
+/// Parities are used for no more masks than this, and only if a bucket has enough codes to pay for it.
 const MOST_MASKS: usize = 3;
 const PARITY_BUCKET: usize = 64;
-/// Pairs are handed over in batches of about this size.
+/// Pairs of a batch, about.
 const BATCH: usize = 1 << 12;
 
-/// Where the pairs looked for may still differ, and in how many bits.
+/// The bits in which pairs may still differ, and how many of them.
 #[derive(Clone, Copy)]
 pub(super) struct Region<const W: usize> {
     pub(super) free: Code<W>,
@@ -35,9 +35,9 @@ pub(super) struct Region<const W: usize> {
 /// One pass: pairs that agree under the key, and differ under each of the masks before it.
 pub(super) struct Pass<const W: usize> {
     pub(super) key: Code<W>,
-    /// What is left to be cut further; `None` compares heavy buckets as they are.
+    /// How to split heavy buckets further; `None` compares them as they are.
     pub(super) region: Option<Region<W>>,
-    /// What the pairs of this pass have in common besides, where that rules most pairs out.
+    /// The parities that pairs of this pass must have, if that rules out most pairs.
     pub(super) parity: Option<Parity<W>>,
 }
 
@@ -51,7 +51,8 @@ pub(super) struct Parity<const W: usize> {
 }
 
 impl<const W: usize> Parity<W> {
-    /// Returns the patterns of pairs that differ in each of `blocks`, anyhow in `rest`, and in no more than `allowed` bits.
+    /// Returns the patterns of pairs that differ in each of `blocks`, anyhow in `rest`, and in no more than `allowed`
+    /// bits.
     fn new(blocks: &[Code<W>], rest: &Code<W>, allowed: u32) -> Option<Self> {
         let mut masks = blocks.to_vec();
         masks.extend(Some(*rest).filter(|rest| masks::count(rest) > 0));
@@ -70,12 +71,12 @@ impl<const W: usize> Parity<W> {
         self.masks.len() as u32
     }
 
-    /// Of so many pairs one is compared.
+    /// Returns how many pairs there are for each pair compared.
     fn factor(&self) -> usize {
         (1 << self.masks.len()) / self.patterns.len()
     }
 
-    /// Returns which masks a code has an odd number of ones in.
+    /// Returns the masks in which a code has an odd number of ones.
     fn of(&self, code: &Code<W>) -> u32 {
         let odd = |mask: &Code<W>| (0..W).fold(0, |odd, word| odd ^ (code[word] & mask[word])).count_ones() & 1;
         (0..).zip(&self.masks).fold(0, |all, (at, mask)| all | odd(mask) << at)
@@ -132,7 +133,7 @@ impl<'a, const W: usize> Engine<'a, W> {
         let bits = masks::count(&pass.key);
         let log = codes.len().ilog2();
         let high = bits.saturating_sub(LOCAL_BITS).max(log.saturating_sub(12)).min(9).min(bits);
-        // Over the bits that are most even, so that no bucket outgrows the cache; within it over the others.
+        // Partitioned by the most balanced bits, so that no bucket outgrows the cache; sorted by the others within it.
         let high = masks::of_positions(self.model.positions(&pass.key).take(high as usize));
         let (high, low) = (BitKey::new(high), BitKey::new(masks::without(&pass.key, &high)));
         let parity = pass.parity.as_ref().filter(|_| codes.len() >> bits >= PARITY_BUCKET);
@@ -157,7 +158,7 @@ impl<'a, const W: usize> Engine<'a, W> {
         });
     }
 
-    /// One sort in the cache, and what follows.
+    /// Sorts in the cache, then compares.
     fn sorted(
         &self,
         codes: &[Code<W>],
@@ -226,7 +227,7 @@ impl<'a, const W: usize> Engine<'a, W> {
         if count < SHARED { heavy.iter().for_each(deeper) } else { heavy.par_iter().for_each(deeper) }
     }
 
-    /// A bucket too heavy to compare as it comes.
+    /// Compares a bucket that is too heavy to compare at once.
     fn solve(&self, codes: &[Code<W>], items: &[u32], earlier: &[Code<W>], region: Option<Region<W>>) {
         if self.stopped() {
             return;
@@ -248,7 +249,7 @@ impl<'a, const W: usize> Engine<'a, W> {
         self.compare.fold(codes, &mut folds);
         let tiles = codes.len().div_ceil(TILE);
         let tile = |at: usize| at * TILE..((at + 1) * TILE).min(codes.len());
-        // Rows of tiles shrink; the longest first leaves the threads busy to the end.
+        // Rows of tiles get shorter; starting with the longest keeps the threads busy to the end.
         let row = |left: usize| {
             let mut hits = Hits { engine: self, earlier, found: Vec::new() };
             let from = tile(left);
@@ -304,7 +305,7 @@ pub(super) fn cut<const W: usize>(model: &Model, log: u32, region: &Region<W>, m
     passes
 }
 
-/// Gathers the pairs of one thread, each once: an earlier pass has those that agree under its mask.
+/// Collects the pairs of one thread, each once: pairs that agree under an earlier mask belong to its pass.
 struct Hits<'a, 'b, const W: usize> {
     engine: &'a Engine<'b, W>,
     earlier: &'a [Code<W>],

@@ -1,9 +1,9 @@
-//! Who is connected with whom: trees that grow together.
+//! Union-find for many threads.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Trees of numbers, which many threads may link at a time. A parent is smaller than its children, so there are no
-/// circles, and the root of a tree is the smallest in it.
+/// cycles, and the root of a tree is its smallest number.
 pub(crate) struct Forest(Vec<AtomicU32>);
 
 impl Forest {

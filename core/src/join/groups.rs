@@ -1,4 +1,4 @@
-//! Equal codes become one: a million copies of a text cost no more than one of them.
+//! Groups of equal codes: a million copies of a text cost no more than one.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -19,17 +19,17 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Rows given, with or without a signal.
+    /// Returns the number of rows, with or without a signal.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Rows that have a code.
+    /// Returns the number of rows that have a code.
     pub(super) fn coded(&self) -> usize {
         self.order.len()
     }
 
-    /// Different codes.
+    /// Returns the number of distinct codes.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -40,7 +40,7 @@ impl Groups {
         &self.order[from..self.next_start(from + 1)]
     }
 
-    /// Asks for the memory of a group.
+    /// Prefetches a group.
     pub(super) fn fetch(&self, group: u32) {
         prefetch(&self.order[group as usize]);
         prefetch(&self.starts[group as usize / 64]);
@@ -61,13 +61,13 @@ impl Groups {
         })
     }
 
-    /// Groups of more than one row, by number: whole words of single rows are passed over.
+    /// Returns the groups of more than one row, by number. Skips whole words of single rows.
     pub(crate) fn repeated(&self) -> impl Iterator<Item = u32> {
         let mut at = 0;
         std::iter::from_fn(move || {
             let repeat = self.next_repeat(at);
             at = if repeat < self.order.len() { self.next_start(repeat) } else { repeat };
-            // What comes right before the first repeat is the start of its group.
+            // The position before the first repeat is the start of its group.
             (repeat < self.order.len()).then(|| repeat as u32 - 1)
         })
     }
@@ -86,7 +86,7 @@ impl Groups {
         })
     }
 
-    /// Pairs among equal rows.
+    /// Returns the number of pairs among equal rows.
     pub(crate) fn equal_pairs(&self) -> u64 {
         self.repeated().map(|group| self.of(group).len() as u64).map(|size| size * (size - 1) / 2).sum()
     }
@@ -105,9 +105,9 @@ impl Groups {
     }
 }
 
-/// So many codes under one hash are compared with each other before they are sorted.
+/// Up to this many codes under one hash are compared with each other before they are sorted.
 const FEW: usize = 8;
-/// A place whose code is a repeat.
+/// Marks the position of a repeated code.
 const REPEAT: u32 = u32::MAX;
 
 /// Returns the rows with a signal, equal ones grouped; the work holds one code for each group.
@@ -115,7 +115,7 @@ pub(super) fn group<const W: usize>(input: &Input) -> (Groups, Work<W>) {
     group_work(copy(input), input.rows())
 }
 
-/// The same, of codes and the number of each among so many rows.
+/// Groups codes, each with its row number among `all` rows.
 pub(crate) fn group_work<const W: usize>(mut work: Work<W>, all: usize) -> (Groups, Work<W>) {
     let rows = work.len();
     let log = usize::BITS - rows.leading_zeros();
@@ -143,7 +143,7 @@ pub(crate) fn group_work<const W: usize>(mut work: Work<W>, all: usize) -> (Grou
             keys.clear();
             keys.extend(local.codes.iter().map(|code| hash(code) << high >> (32 - low) & ((1 << low) - 1)));
             sorted.sort(&local.codes, &local.items, keys, low);
-            // Equal codes, under one hash, shall lie side by side. Two always do.
+            // Equal codes under one hash must be adjacent; two codes always are.
             for ends in sorted.starts.windows(2).filter(|ends| ends[1] - ends[0] > 2) {
                 let (from, to) = (ends[0] as usize, ends[1] as usize);
                 let (codes, rows) = (&mut sorted.work.codes[from..to], &mut sorted.work.items[from..to]);
@@ -162,7 +162,7 @@ pub(crate) fn group_work<const W: usize>(mut work: Work<W>, all: usize) -> (Grou
             let mut word = (base / 64, 0u64);
             for (at, code) in codes.iter().enumerate() {
                 let first = at == 0 || *code != codes[at - 1];
-                // A repeat is overwritten by what comes next: there is no branch to foresee.
+                // A repeat is overwritten by the next code: no branch to mispredict.
                 (local.codes[groups], local.items[groups]) = (*code, (base + at) as u32);
                 groups += usize::from(first);
                 if (base + at) / 64 != word.0 {

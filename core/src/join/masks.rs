@@ -2,7 +2,7 @@
 
 use super::Code;
 
-/// Codes looked at to tell how even their bits are.
+/// Codes sampled to measure the balance of each bit.
 const SAMPLE: usize = 1 << 12;
 
 pub(super) fn count<const W: usize>(mask: &Code<W>) -> u32 {
@@ -39,7 +39,7 @@ pub(super) fn of_positions<const W: usize>(positions: impl IntoIterator<Item = u
     mask
 }
 
-/// Returns all bit positions, those first that are one in about half of the codes.
+/// Returns all bit positions, the most balanced first: those that are one in about half of the codes.
 pub(super) fn by_balance<const W: usize>(codes: &[Code<W>]) -> Vec<u32> {
     let step = codes.len().div_ceil(SAMPLE).max(1);
     let mut ones = vec![0usize; W * 64];

@@ -37,7 +37,7 @@ pub(crate) use sampling::usual_flip;
 
 type Code<const W: usize> = [u64; W];
 
-/// Nanoseconds an exact join may take before sampling is thought of.
+/// Sampling is considered if an exact join would take more nanoseconds than this.
 const WORTH_SAMPLING: f64 = 50e6;
 
 /// Fingerprints to join.
@@ -58,7 +58,7 @@ impl Input<'_> {
     }
 }
 
-/// What to look for.
+/// The question of a join.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinSettings {
     /// Bits in which a pair may differ.
@@ -69,12 +69,12 @@ pub struct JoinSettings {
     pub flip: Option<f64>,
 }
 
-/// How a join goes about it.
+/// The method of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Only equal codes are looked for.
+    /// Finds equal codes only.
     Equal,
-    /// Every code with every other.
+    /// Compares every code with every other.
     AllPairs,
     /// Blocks by the pigeonhole principle: exact.
     Blocks,
@@ -82,10 +82,10 @@ pub enum Method {
     Sampled,
 }
 
-/// What a join will do, and what it expects.
+/// The plan of a join and its estimates.
 #[derive(Clone, Debug)]
 pub struct JoinPlan {
-    /// The way chosen.
+    /// The method chosen.
     pub method: Method,
     /// Fingerprints that have a signal.
     pub rows: usize,
@@ -101,7 +101,7 @@ pub struct JoinPlan {
     pub key_bits: u32,
     /// The share of pairs expected, over the distances of texts of one similarity.
     pub recall: f64,
-    /// The share expected of pairs at exactly the radius, the worst found.
+    /// The share expected of pairs at exactly the radius, the lowest share.
     pub recall_at_radius: f64,
     /// Estimated time on one thread.
     pub seconds: f64,
@@ -120,7 +120,7 @@ pub struct Found {
 
 /// Takes pairs of groups as they are found, from many threads, in no order.
 pub trait Sink: Sync {
-    /// Some more pairs, never reported before.
+    /// Takes pairs that were not reported before.
     fn take(&self, found: &[Found]);
 }
 
@@ -137,7 +137,7 @@ impl RadiusJoin {
         let rows = input.rows();
         if rows >= u32::MAX as usize {
             return Err(Error::new(format!(
-                "{rows} fingerprints are more than a join takes, {}; join parts of them",
+                "{rows} fingerprints; a join takes at most {}: join parts of them",
                 u32::MAX - 1
             )));
         }
@@ -163,12 +163,12 @@ impl RadiusJoin {
         &self.groups
     }
 
-    /// What `run` does.
+    /// Returns the plan of `run`.
     pub fn plan(&self) -> &JoinPlan {
         &self.plan
     }
 
-    /// Finds pairs of groups until done, or told to stop. Running again finds the same.
+    /// Reports pairs of groups until done or stopped. Running again finds the same.
     pub fn run(&mut self, sink: &dyn Sink, stop: &AtomicBool) {
         self.codes.run(sink, stop);
     }
@@ -176,13 +176,13 @@ impl RadiusJoin {
 
 trait Codes: Send + Sync {
     fn run(&mut self, sink: &dyn Sink, stop: &AtomicBool);
-    /// Only groups for which `keep` holds take part in the runs to come.
+    /// Restricts later runs to the groups for which `keep` holds.
     fn keep(&mut self, keep: &dyn Fn(u32) -> bool);
 }
 
 struct Prepared<const W: usize> {
     work: Work<W>,
-    /// So many codes at the front take part.
+    /// The number of codes, at the front, that take part.
     active: usize,
     passes: Vec<Pass<W>>,
     model: Model,
@@ -214,7 +214,7 @@ fn prepare<const W: usize>(input: Input, settings: JoinSettings) -> RadiusJoin {
         passes = engine::cut(&model, log, &Region { free: varying, allowed: radius }, engine::MOST_KEY_BITS);
         plan.method = if passes.is_empty() { Method::AllPairs } else { Method::Blocks };
         let mut cost = model.cost(log, bits, radius);
-        // To find the best tables takes longer than a small join.
+        // Finding the best tables takes longer than a small join.
         if recall < 1.0 && radius < bits && cost * work.len() as f64 > WORTH_SAMPLING {
             let sampled = sampling::sample(&work.codes, &varying, radius, recall, flip);
             if let Some(sampled) = sampled.filter(|sampled| sampled.cost < cost) {
@@ -252,7 +252,7 @@ impl<const W: usize> Codes for Prepared<W> {
     }
 }
 
-/// Returns the bits that are not the same in all codes: a key of others would tell nothing apart.
+/// Returns the bits that differ between codes; the others are useless in a key.
 fn varying<const W: usize>(codes: &[Code<W>]) -> Code<W> {
     let Some(&first) = codes.first() else { return [0; W] };
     let differ = |mask: Code<W>, code: &Code<W>| std::array::from_fn(|word| mask[word] | code[word] ^ first[word]);

@@ -1,9 +1,8 @@
-//! What it costs to compare everything, and to cut into blocks first.
+//! The cost model: comparing all pairs, or splitting into blocks first.
 //!
-//! If two codes differ in at most j bits of a region, they agree in one of j + 1 disjoint blocks of
-//! it. In the pass over block t the blocks before it are known to differ, each in one bit at least,
-//! so what is left of the region has at most j - t differences; taking e of those earlier blocks
-//! back in gives more bits to cut and e more differences.
+//! Two codes that differ in at most j bits of a region agree in one of j + 1 disjoint blocks of it. In the pass over
+//! block t, the earlier blocks are known to differ, each in at least one bit, so the rest of the region has at most j -
+//! t differences. Taking e of those earlier blocks back in gives more bits to split and e more differences.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -11,14 +10,14 @@ use std::sync::Mutex;
 use super::compare::Compare;
 use super::{Code, masks};
 
-/// Keys of a sort within the cache.
+/// The widest key of a sort within the cache.
 pub(super) const LOCAL_BITS: u32 = 16;
-/// More of the earlier blocks than this are not taken back in.
+/// Earlier blocks taken back in at most.
 const MOST_TAKEN_BACK: u32 = 2;
 
 /// Estimated nanoseconds, for codes without skew.
 pub(super) struct Model {
-    /// All bits, those first that tell most codes apart.
+    /// All bits, the most balanced first.
     order: Vec<u32>,
     compare: f64,
     sort: f64,
@@ -37,30 +36,30 @@ impl Model {
         }
     }
 
-    /// Returns the bits of a region, those first that tell most codes apart.
+    /// Returns the bits of a region, the most balanced first.
     pub(super) fn positions<const W: usize>(&self, region: &Code<W>) -> impl Iterator<Item = u32> {
         self.order.iter().copied().filter(|&at| region[at as usize / 64] >> (at % 64) & 1 == 1)
     }
 
-    /// One pass over all codes but for the comparisons, for each code.
+    /// Returns the cost of a pass for each code, without comparisons.
     pub(super) fn table_cost(words: usize, codes: usize) -> f64 {
         let near = 8.0 + 4.0 * words as f64;
         if codes > 1 << 20 { near * 1.5 } else { near }
     }
 
-    /// Bits of the key when 2^`log` codes that differ in `allowed` of `bits` bits are cut; 0 when that cannot pay.
+    /// Returns the bits of a key to split 2^`log` codes that differ in `allowed` of `bits` bits; 0 if that cannot pay.
     pub(super) fn key_bits(&self, log: u32, bits: u32, allowed: u32, most: u32) -> u32 {
         let key = (bits / (allowed + 1)).min(log + 1).min(most);
         if key < 2 || u64::from(allowed) + 1 >= 1 << key { 0 } else { key }
     }
 
-    /// Cost of a code among 2^`log`.
+    /// Returns the cost for each of 2^`log` codes.
     pub(super) fn cost(&self, log: u32, bits: u32, allowed: u32) -> f64 {
         let mut costs = self.costs.lock().unwrap_or_else(|broken| broken.into_inner());
         self.best(&mut costs, log, bits, allowed)
     }
 
-    /// Comparing all pairs, for each code among 2^`log`.
+    /// Returns the cost of comparing all pairs, for each of 2^`log` codes.
     pub(super) fn all_pairs(&self, log: u32) -> f64 {
         (log as f64).exp2() / 2.0 * self.compare
     }
@@ -109,7 +108,7 @@ impl Model {
         self.best_taken(&mut costs, log, bits, allowed, key, pass).0
     }
 
-    /// Buckets above this size are better cut.
+    /// Returns the size above which splitting a bucket pays.
     pub(super) fn limit(&self, bits: u32, allowed: u32) -> usize {
         let mut limits = self.limits.lock().unwrap_or_else(|broken| broken.into_inner());
         *limits.entry((bits, allowed)).or_insert_with(|| {
@@ -119,7 +118,7 @@ impl Model {
     }
 }
 
-/// Comparing two codes.
+/// Returns the cost of comparing two codes.
 pub(super) fn compare_cost(words: usize, radius: u32) -> f64 {
     if Compare::new(radius).by_folds() { 0.2 } else { 0.15 + 0.2 * words as f64 }
 }

@@ -1,4 +1,4 @@
-//! Groups → rows: the pairs a caller asked for.
+//! Pairs of groups → pairs of rows.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -9,7 +9,7 @@ use super::{Found, Groups, RadiusJoin, Sink};
 use crate::Error;
 use crate::error::choose;
 
-/// One table does not hold more pairs.
+/// Pairs that one table holds at most.
 const MOST_PAIRS: u64 = 1 << 31;
 
 /// Two rows, the smaller first, and the bits in which they differ.
@@ -23,12 +23,12 @@ pub struct Pair {
     pub distance: u16,
 }
 
-/// Which pairs rows with equal fingerprints make.
+/// Which pairs of rows with equal fingerprints to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Equal {
     /// All of them.
     All,
-    /// A repeat is paired with the first of its kind only, and with nothing else.
+    /// Each repeat only with the first row of its group.
     First,
 }
 
@@ -41,7 +41,7 @@ impl std::str::FromStr for Equal {
 }
 
 impl Equal {
-    /// Returns the pairs of rows of two groups; ends early when `take` says so.
+    /// Calls `take` with the pairs of rows of two groups, until it returns false.
     pub(super) fn between(self, groups: &Groups, found: &Found, mut take: impl FnMut(Pair) -> bool) {
         let mut pair = |a: u32, b: u32| take(Pair { left: a.min(b), right: a.max(b), distance: found.distance });
         match self {
@@ -58,7 +58,7 @@ impl Equal {
         }
     }
 
-    /// Returns the pairs among the rows of one group; ends early when `take` says so.
+    /// Calls `take` with the pairs among the rows of one group, until it returns false.
     pub(super) fn within(self, rows: &[u32], mut take: impl FnMut(Pair) -> bool) {
         let lefts = if self == Equal::All { rows.len() } else { 1 };
         for (at, &left) in rows[..lefts].iter().enumerate() {
@@ -92,7 +92,7 @@ impl PairCollector<'_> {
 
 impl Sink for PairCollector<'_> {
     fn take(&self, found: &[Found]) {
-        // Groups lie anywhere in memory: all of a batch are asked for before the first is read.
+        // Groups lie anywhere in memory: prefetches all of a batch before reading the first.
         found.iter().flat_map(|found| [found.left, found.right]).for_each(|group| self.groups.fetch(group));
         let size = |found: &Found| match self.equal {
             Equal::First => 1,
@@ -112,13 +112,13 @@ impl Sink for PairCollector<'_> {
     }
 }
 
-/// Returns all pairs by row; nothing useful once `stop` was set.
+/// Returns all pairs by row. The result is useless once `stop` is set.
 pub fn pairs(mut join: RadiusJoin, equal: Equal, stop: &AtomicBool) -> Result<Vec<Pair>, Error> {
     let among = if equal == Equal::All { join.groups.equal_pairs() } else { 0 };
     let many = |count: u64, what: &str| {
         let first = "equal=\"first\" to pair a repeat with the first of its kind only, or ";
         Err(Error::new(format!(
-            "{count}{what} are more than one table takes, {MOST_PAIRS}; pass {}stream=True to read them in batches",
+            "{count}{what} exceed the limit of one table, {MOST_PAIRS}; pass {}stream=True to read them in batches",
             if equal == Equal::All { first } else { "" }
         )))
     };

@@ -1,8 +1,8 @@
-//! Moving codes into buckets, in place.
+//! In-place partitioning of codes into buckets.
 //!
-//! A pass reads and writes main memory once: codes are sorted by the high bits of their key within
-//! chunks that fit a cache, and a bucket is then the concatenation of its pieces from all chunks.
-//! There is no second array, and the order of codes does not matter: each carries its number along.
+//! A pass reads and writes main memory once: codes are sorted by the high bits of their key within chunks that fit the
+//! cache, and a bucket is then the concatenation of its pieces from all chunks. There is no second array, and the order
+//! of codes does not matter, since each carries its number along.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::memory::{LINE, prefetch};
 /// Codes of one chunk, so that a chunk and its copy stay in the cache of one core.
 const CHUNK_BYTES: usize = 200 << 10;
 
-/// Pieces asked for before they are read.
+/// Pieces prefetched ahead.
 const AHEAD: usize = 6;
 
 /// Codes and the number of each.
@@ -82,7 +82,7 @@ pub(super) fn scatter<const W: usize>(
     Pieces { length: codes.len(), chunk, buckets, offsets }
 }
 
-/// Where each bucket starts, and where its next code goes.
+/// Counts keys: fills in where each bucket starts, and where its next code goes.
 fn count(keys: &[u32], buckets: usize, starts: &mut [u32], next: &mut Vec<u32>) {
     next.clear();
     next.resize(buckets, 0);
@@ -204,7 +204,7 @@ pub(super) struct Sorted<const W: usize> {
 }
 
 impl<const W: usize> Sorted<W> {
-    /// Keys are below 2^`bits`.
+    /// Sorts codes by keys below 2^`bits`.
     pub(super) fn sort(&mut self, codes: &[Code<W>], items: &[u32], keys: &[u32], bits: u32) {
         self.starts.resize((1 << bits) + 1, 0);
         count(keys, 1 << bits, &mut self.starts, &mut self.next);

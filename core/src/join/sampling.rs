@@ -1,7 +1,7 @@
-//! Tables that find most pairs: which bits to sort by, how often, and what share that finds.
+//! Sampled tables that find most pairs: which bits to sort by, how many tables, and the share they find.
 //!
-//! Tables come in rounds (see `rounds`), which are independent. But the distance of one pair is the
-//! same in all of them, so the recall is an average over distances, not at their average.
+//! Tables come in rounds (see `rounds`), which are independent. But a pair has the same distance in all of them, so the
+//! recall is an average over distances, not the value at their average.
 
 use super::model::{Model, compare_cost};
 use super::{Code, masks};
@@ -12,13 +12,13 @@ const MOST_KEY_BITS: u32 = 26;
 const LEAST_KEY_BITS: u32 = 4;
 /// More tables than this cost more than they find.
 const MOST_TABLES: usize = 1 << 12;
-/// Codes looked at to see how they fall into buckets.
+/// Codes sampled to measure the sizes of buckets.
 const SAMPLE: usize = 1 << 15;
-/// Orders of the bits tried on them.
+/// Orders of the bits tried on the sample.
 const ORDERS: usize = 8;
-/// Of the order of the bits.
+/// The seed of the order of the bits.
 const SEED: u64 = 1;
-/// Pairs within the radius, of all of the kind it was chosen for: a normal deviate, 99 of 100.
+/// The normal deviate of 99 in 100: the share of pairs of the wanted similarity within the radius.
 const WITHIN: f64 = 2.326;
 
 /// Sampled tables and what they are expected to do.
@@ -62,7 +62,8 @@ pub(super) fn sample<const W: usize>(
     })
 }
 
-/// Comparisons for each code in one table, for each number of key bits: real codes fill buckets unevenly.
+/// Returns the comparisons for each code in one table, for each number of key bits, measured: real codes fill buckets
+/// unevenly.
 fn collisions<const W: usize>(codes: &[Code<W>], order: &[u32]) -> Vec<f64> {
     let mut random = Random(2);
     let mut order = order.to_vec();
@@ -90,7 +91,7 @@ fn collisions<const W: usize>(codes: &[Code<W>], order: &[u32]) -> Vec<f64> {
     pairs.iter().map(|&pairs| pairs as f64 * scale).collect()
 }
 
-/// How far apart the pairs looked for are: each bit of theirs differs with the same chance.
+/// The distribution of distances of the wanted pairs: each bit differs with the same probability.
 struct Distances {
     bits: u32,
     radius: u32,
@@ -130,7 +131,7 @@ impl Distances {
     }
 }
 
-/// Returns the chance that a bit differs in pairs of which 99 in 100 lie within the radius.
+/// Returns the probability of a differing bit for pairs of which 99 in 100 lie within the radius.
 pub(crate) fn usual_flip(bits: u32, radius: u32) -> f64 {
     let (bits, radius) = (f64::from(bits), f64::from(radius));
     let (mut low, mut high) = (0.0, radius / bits);
@@ -141,7 +142,7 @@ pub(crate) fn usual_flip(bits: u32, radius: u32) -> f64 {
     low
 }
 
-/// Logarithms of factorials.
+/// Returns the logarithms of the factorials up to `most`.
 fn factorials(most: u32) -> Vec<f64> {
     let mut logs = vec![0.0];
     for n in 1..=most {

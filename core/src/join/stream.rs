@@ -1,4 +1,4 @@
-//! Pairs in batches, while the join runs.
+//! A stream of pairs in batches, while the join runs.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -12,23 +12,22 @@ use crate::Error;
 
 /// Pairs of one batch.
 const BATCH: usize = 1 << 16;
-/// Batches that may wait to be read; then the join waits.
+/// Capacity of the queue of batches; when it is full, the join waits.
 const WAITING: usize = 4;
 
-/// What comes next from a stream.
+/// The next item of a stream.
 pub enum Next {
-    /// Some pairs, never none.
+    /// A batch of pairs, never empty.
     Batch(Vec<Pair>),
     /// Nothing yet.
     Waiting,
-    /// All pairs were given.
+    /// There are no more pairs.
     End,
-    /// This process was forked off; the threads of the join are in the other one.
+    /// This process was forked; the threads of the join are in the parent.
     Foreign,
 }
 
-/// A join on threads of its own: who reads it may use the shared ones meanwhile, and both go on.
-/// Dropping it stops the join.
+/// A join on threads of its own, so that a reader may use the shared threads meanwhile. Dropping it stops the join.
 pub struct PairStream {
     batches: Option<Receiver<Vec<Pair>>>,
     stop: Arc<AtomicBool>,
@@ -46,7 +45,7 @@ struct Batches<'a> {
 }
 
 impl Batches<'_> {
-    /// Adds a pair; false when no one reads any more. `local` is a batch in the making.
+    /// Adds a pair to the batch `local`; returns false if the reader is gone.
     fn add(&self, pair: Pair, local: &mut Vec<Pair>) -> bool {
         local.push(pair);
         local.len() < BATCH || self.send(std::mem::take(local))
@@ -60,7 +59,7 @@ impl Batches<'_> {
         read && !self.stop.load(Relaxed)
     }
 
-    /// Puts what is left of a batch with that of others.
+    /// Merges the rest of a batch with that of other threads.
     fn put(&self, mut local: Vec<Pair>) {
         let mut pending = self.pending.lock().unwrap_or_else(|broken| broken.into_inner());
         pending.append(&mut local);
@@ -86,7 +85,7 @@ impl Sink for Batches<'_> {
 }
 
 impl PairStream {
-    /// Starts the join, on as many threads, or one for each core.
+    /// Starts the join on this many threads, or one for each core.
     pub fn start(mut join: RadiusJoin, equal: Equal, threads: Option<usize>) -> Result<Self, Error> {
         let (sender, batches) = sync_channel(WAITING);
         let stop = Arc::new(AtomicBool::new(false));
@@ -112,7 +111,7 @@ impl PairStream {
             pool.install(|| codes.run(&sink, &told));
             let rest = sink.pending.into_inner().unwrap_or_else(|broken| broken.into_inner());
             if !rest.is_empty() {
-                // When no one reads, there is nothing left to do.
+                // If the reader is gone, there is nothing left to do.
                 let _ = sink.sender.send(rest);
             }
         };
@@ -121,7 +120,7 @@ impl PairStream {
         Ok(PairStream { batches: Some(batches), stop, worker: Some(worker), process: std::process::id() })
     }
 
-    /// Returns the next batch, waiting for it no longer than told. Panics if the join did.
+    /// Returns the next batch; waits for it at most `wait`. Panics if the join did.
     pub fn next(&mut self, wait: Duration) -> Next {
         let Some(batches) = &self.batches else { return Next::End };
         if self.process != std::process::id() {
@@ -144,7 +143,7 @@ impl PairStream {
 impl Drop for PairStream {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            // The threads stayed behind; what belongs to them must not be touched.
+            // The threads are in the parent process; their resources must not be touched.
             std::mem::forget((self.batches.take(), self.worker.take()));
             return;
         }

@@ -1,14 +1,14 @@
-//! The usual record, read in one pass into buffers that are there already.
+//! A scanner for the usual record, in one pass into existing buffers.
 //!
-//! It takes an object of strings, numbers and names; what it is not sure of, it leaves to a full parser. Nothing that
-//! a full parser refuses may be taken here.
+//! It reads an object of strings, numbers and names, and leaves everything else to a full parser. It must not accept
+//! anything that a full parser refuses.
 
 use memchr::memchr2;
 use serde::de::IgnoredAny;
 
 use super::{FieldNames, Fields};
 
-/// Takes the wanted columns out of a line. None says nothing of the line, and leaves anything in the fields.
+/// Reads the wanted fields of a line. None means undecided, and leaves the fields in any state.
 pub(super) fn record(line: &str, columns: &FieldNames, fields: &mut Fields) -> Option<()> {
     let mut scan = Scan { line, at: 0 };
     scan.expect(b'{')?;
@@ -62,7 +62,7 @@ impl<'a> Scan<'a> {
         &self.line.as_bytes()[self.at..]
     }
 
-    /// Returns the next byte that is no space, not passed.
+    /// Returns the next byte that is not a space, without consuming it.
     #[inline]
     fn next(&mut self) -> Option<u8> {
         let spaces = self.rest().iter().position(|&byte| !is_space(byte))?;
@@ -77,12 +77,12 @@ impl<'a> Scan<'a> {
         found.then_some(())
     }
 
-    /// What comes before the next quote or backslash, which is returned as well and passed.
+    /// Returns the text before the next quote or backslash, and that byte, and moves past it.
     #[inline]
     fn stretch(&mut self) -> Option<(&'a str, u8)> {
         let rest = self.rest();
         let length = memchr2(b'"', b'\\', rest)?;
-        // Control characters have to be escaped. Asked of all at once, this is vector code.
+        // Control characters have to be escaped. This loop is vectorised.
         if rest[..length].iter().fold(false, |found, &byte| found | (byte < b' ')) {
             return None;
         }
@@ -97,7 +97,7 @@ impl<'a> Scan<'a> {
         (end == b'"').then_some(found)
     }
 
-    /// Returns a string; its opening quote is passed.
+    /// Reads a string behind its opening quote.
     fn string(&mut self, text: &mut String) -> Option<()> {
         text.clear();
         loop {
@@ -159,7 +159,7 @@ impl<'a> Scan<'a> {
         Some(found)
     }
 
-    /// Passes any value.
+    /// Skips any value.
     fn skip(&mut self) -> Option<()> {
         match self.next()? {
             b'"' => {
@@ -205,7 +205,7 @@ mod tests {
         there.then_some((text, fields.has_id.then_some(fields.id)))
     }
 
-    /// The same by a full parser: an object with a string as text.
+    /// Reads a line by a full parser: an object with a string as text.
     fn parsed(line: &str) -> Option<(String, Option<String>)> {
         let Value::Object(object) = serde_json::from_str(line).ok()? else { return None };
         let id = match object.get("id") {
@@ -259,8 +259,8 @@ mod tests {
         }
     }
 
-    /// A line made of choices, so that a failure shrinks. Half of the lines are JSON, unless they are mutated; the others
-    /// have faults here and there.
+    /// A line made of choices, so that a failure shrinks. Half of the lines are JSON, unless they are mutated; the
+    /// others have faults here and there.
     struct Maker<'a> {
         choices: std::slice::Iter<'a, u8>,
         line: String,
@@ -345,7 +345,7 @@ mod tests {
             self.line += from[at];
         }
 
-        /// The first, or one of the others.
+        /// Appends the good string, or one of the bad ones.
         fn rather(&mut self, good: &str, bad: &[&str]) {
             if self.has_fault() { self.pick(bad) } else { self.line += good }
         }
@@ -467,7 +467,7 @@ mod tests {
             }
         }
 
-        /// A character lost, doubled, put in or exchanged, or the rest cut off.
+        /// Removes, doubles, inserts or replaces a character, or truncates the line.
         fn mutate(&mut self) {
             let count = self.line.chars().count();
             if count == 0 {
@@ -506,7 +506,7 @@ mod tests {
         (record(line, columns, &mut fields).is_some() && fields.is_complete(columns)).then(|| found(fields))
     }
 
-    /// What the road beside the scanner finds, with the same rules.
+    /// Returns the fields that serde_json finds, with the same rules.
     fn by_reader(line: &str, columns: &FieldNames) -> Option<FoundFields> {
         use serde::de::DeserializeSeed;
         let mut fields = Fields::new(columns);
@@ -516,8 +516,8 @@ mod tests {
         (read.is_ok() && fields.is_complete(columns)).then(|| found(fields))
     }
 
-    /// What serde_json's own tree of values says. `Err` where it has limits that the reader has not: a number that no
-    /// float holds, or nesting beyond 127, in a column that nobody wants.
+    /// Returns the fields of serde_json's own tree of values. `Err` where it has limits that the reader does not have:
+    /// a number that no float holds, or nesting beyond 127, in a field that is not read.
     fn by_tree(line: &str, columns: &FieldNames) -> Result<Option<FoundFields>, serde_json::Error> {
         let Value::Object(object) = serde_json::from_str(line)? else { return Ok(None) };
         let texts: Vec<_> =

@@ -1,11 +1,11 @@
-//! Registers of sketches, side by side: which agree, how many, and which sketches of a bucket agree in enough.
+//! Comparison of registers: which agree, how many, and which sketches of a bucket agree in enough.
 
 use super::sketch::{REGISTERS, Sketch};
 
 /// The registers of a sketch.
 pub type Registers = [u8; REGISTERS];
 
-/// Takes the places of two rows; false ends the search.
+/// Takes the positions of two rows; false ends the search.
 pub(super) type OnAlike<'a> = &'a mut dyn FnMut(usize, usize) -> bool;
 
 /// Registers of a sketch that are compared at once.
@@ -17,7 +17,7 @@ pub(super) fn registers(sketch: &Sketch) -> &Registers {
     sketch.first_chunk().expect("a sketch begins with its registers")
 }
 
-/// In how many registers two sketches agree.
+/// Returns the number of registers in which two sketches agree.
 pub fn same_registers(left: &Sketch, right: &Sketch) -> u32 {
     same_count(registers(left), registers(right))
 }
@@ -50,7 +50,7 @@ pub(super) fn same_count(left: &Registers, right: &Registers) -> u32 {
         let (left, right) = (lanes(left), lanes(right));
         // SAFETY: every x86-64 processor has these instructions.
         unsafe {
-            // A byte that agrees is -1, so that taking it away counts; the sum over bytes is one instruction.
+            // A byte that agrees is -1, so subtracting it counts; the sum over bytes is one instruction.
             let zero = _mm_setzero_si128();
             let counts = (0..REGISTERS / LANE)
                 .fold(zero, |counts, lane| _mm_sub_epi8(counts, _mm_cmpeq_epi8(left[lane], right[lane])));
@@ -62,18 +62,18 @@ pub(super) fn same_count(left: &Registers, right: &Registers) -> u32 {
     same_mask_plain(left, right).count_ones()
 }
 
-/// As `same_mask`, plainly.
+/// Returns `same_mask` without vector instructions.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn same_mask_plain(left: &Registers, right: &Registers) -> u64 {
     (0..left.len()).fold(0, |mask, at| mask | u64::from(left[at] == right[at]) << at)
 }
 
-/// Calls `hit` for every two rows that agree in at least so many registers, the earlier one first. With a `split`, one
-/// of them is before it and the other is not.
+/// Calls `hit` for every two rows that agree in at least `least` registers, the earlier one first. With a `split`, only
+/// for pairs of one row before it and one from it on. O(rows²).
 pub(super) fn each_alike(rows: &[Registers], split: Option<usize>, least: u32, hit: OnAlike<'_>) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-        // SAFETY: the processor has what the function was compiled for.
+        // SAFETY: the processor has the instructions, as just detected.
         return unsafe { each_alike_avx2(rows, split, least, hit) };
     }
     each_alike_portable(rows, split, least, hit);

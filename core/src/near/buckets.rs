@@ -1,10 +1,10 @@
-//! Joins whose tables are data: keys of rows, and the pairs of rows that fell together somewhere.
+//! Joins for engines that shuffle rows by key: the keys of rows, and the pairs of rows that share a bucket.
 //!
-//! For whoever sorts by keys elsewhere, on many machines: a key names its table and the bytes a row has there, so rows
-//! of one key are the bucket of one table. A call takes the rows of many buckets, in any order, and tells each pair in
-//! the first table that holds it, whichever buckets are here: no set of pairs is kept anywhere. What a pair is follows
-//! from its two rows alone, as in `join`. A bucket of c rows costs c² / 2 comparisons; whoever has larger ones cuts
-//! them into blocks and hands in each block, and each two of them by their sides.
+//! A key names its table and the bytes a row has there, so the rows of one key are the bucket of one table. A call
+//! takes the rows of many buckets, in any order, and reports each pair only in the first table that holds it, so no set
+//! of pairs is kept and it does not matter which buckets are here. Whether two rows are a pair follows from the two
+//! alone, as in `join`. A bucket of c rows costs c² / 2 comparisons; a caller splits larger buckets into blocks and
+//! passes each block, and each two blocks as two sides.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -15,32 +15,32 @@ use super::join::{agree, bucket_candidates};
 use super::plan::Plan;
 use crate::hash::GOLDEN;
 
-/// The bits of a key below the number of its table.
+/// Bits of a key below the number of its table.
 const BELOW: u32 = 32;
-/// Blocks of fewer bits than this hold nearly everyone: all are compared with all instead.
+/// Buckets of shorter blocks would hold nearly all rows: all rows are compared with all instead.
 const LEAST_BLOCK: usize = 10;
 
-/// Where a row fell.
+/// A row in a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Table and bytes.
     pub key: u64,
-    /// Which part of a bucket that was cut.
+    /// The part of a bucket that was split.
     pub part: u32,
-    /// 0 and 1: rows of different sides are compared. 2: all are.
+    /// 0 and 1: only rows of different sides are compared. 2: all are.
     pub side: u8,
-    /// The number of the row, by which it comes before others.
+    /// The number of the row, which gives the order.
     pub row: i64,
 }
 
-/// What the buckets held, by the numbers of places.
+/// Pairs found in buckets, by the numbers of places.
 #[derive(Debug, Default)]
 pub struct Fallen {
     /// Candidates or pairs: the later row, then the earlier.
     pub pairs: Vec<(u32, u32)>,
     /// The bits in which they differ, where fingerprints were compared.
     pub distances: Vec<u16>,
-    /// All places of buckets that hold so many candidates that it is better to look at them in another way.
+    /// All places of dense buckets, whose pairs are not listed (see `dense`).
     pub dense: Vec<u32>,
 }
 
@@ -58,8 +58,8 @@ impl Plan {
         self.tables.iter().position(|table| agree(table, left, right))
     }
 
-    /// Returns the candidates among rows that fell together. A bucket of more than a few rows in which nearly all agree is told
-    /// by its places.
+    /// Returns the candidates among the rows of buckets. A bucket of more than a few rows in which nearly all agree is
+    /// reported as dense, by its places.
     pub fn fallen(&self, places: &[Place], registers: &[Registers], stop: &AtomicBool) -> Fallen {
         each_bucket(places, stop, |bucket, split, found| {
             let rows: Vec<Registers> = bucket.iter().map(|&at| registers[at as usize]).collect();
@@ -74,17 +74,18 @@ impl Plan {
     }
 }
 
-/// Blocks of the bits of fingerprints: two that differ in fewer bits than there are blocks agree in one of them (the
-/// pigeonhole principle; Manku, Jain, Das Sarma, 2007). A single block of no bits where blocks would be short.
+/// Blocks of the bits of fingerprints: two fingerprints that differ in fewer bits than there are blocks agree in one
+/// block (the pigeonhole principle; Manku, Jain, Das Sarma, 2007). A single block of no bits where blocks would be too
+/// short.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
     radius: u32,
-    /// Where each begins, and the last ends.
+    /// Where each block begins, and where the last ends.
     bounds: Vec<usize>,
 }
 
 impl Blocks {
-    /// Of fingerprints of so many bits that may differ in so many.
+    /// Makes blocks for fingerprints of `bits` bits that may differ in `radius` bits.
     pub fn new(bits: usize, radius: u32) -> Blocks {
         let number = radius as usize + 1;
         let bounds =
@@ -92,7 +93,7 @@ impl Blocks {
         Blocks { radius, bounds }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of blocks.
     pub fn number(&self) -> usize {
         self.bounds.len() - 1
     }
@@ -104,7 +105,7 @@ impl Blocks {
 
     fn key(&self, code: &[u64], block: usize) -> u64 {
         let (start, end) = (self.bounds[block], self.bounds[block + 1]);
-        // Whole words and what is left of them, 64 bits at a time.
+        // Up to 64 bits at a time, none across words.
         let mut bytes = 0;
         let mut at = start;
         while at < end {
@@ -117,8 +118,8 @@ impl Blocks {
         bytes >> BELOW | (block as u64) << BELOW
     }
 
-    /// Returns the pairs within the radius among fingerprints (`words` words each) that fell together. With `forest` only so
-    /// many of a bucket as it takes to connect what its pairs connect.
+    /// Returns the pairs within the radius among the fingerprints (`words` words each) of buckets. With `forest`, only
+    /// as many pairs of a bucket as connect what its pairs connect.
     pub fn fallen(&self, places: &[Place], codes: &[u64], words: usize, forest: bool, stop: &AtomicBool) -> Fallen {
         let code = |at: u32| &codes[at as usize * words..][..words];
         each_bucket(places, stop, |bucket, split, found| {
@@ -149,7 +150,7 @@ impl Blocks {
     }
 }
 
-/// Returns whether two are joined already; they are afterwards.
+/// Joins two trees; returns whether they were joined already.
 fn joined(roots: &mut [u32], one: u32, two: u32) -> bool {
     let mut root = |mut at: u32| {
         while roots[at as usize] != at {
@@ -163,13 +164,13 @@ fn joined(roots: &mut [u32], one: u32, two: u32) -> bool {
     left == right
 }
 
-/// Returns the later one of two first.
+/// Returns two places, the one with the later row first.
 fn ordered(places: &[Place], one: u32, two: u32) -> (u32, u32) {
     if places[one as usize].row > places[two as usize].row { (one, two) } else { (two, one) }
 }
 
-/// Calls `look` with the places of each bucket, on the threads of the current rayon pool: by side, then in order; and
-/// where the second side begins, if there are two.
+/// Calls `look` with the places of each bucket, on the threads of the current rayon pool: sorted by side, then by row;
+/// and with the start of the second side, if there are two.
 fn each_bucket(
     places: &[Place],
     stop: &AtomicBool,
@@ -208,7 +209,7 @@ mod tests {
     use crate::near::{SKETCH_BYTES, Sketch};
     use proptest::prelude::*;
 
-    /// Every row under each of its keys, buckets of more than `most` rows cut into blocks, all shuffled.
+    /// Places every row under each of its keys; splits buckets of more than `most` rows into blocks; shuffles.
     fn fall(keys: &[Vec<u64>], numbers: &[i64], most: usize, seed: u64) -> (Vec<Place>, Vec<usize>) {
         let mut sizes = std::collections::HashMap::new();
         keys.iter().flatten().for_each(|&key| *sizes.entry(key).or_insert(0usize) += 1);

@@ -1,10 +1,10 @@
-//! Buckets in which nearly all sketches agree: copies of a template, or lines that differ in a word.
+//! Dense buckets, in which nearly all sketches agree: copies of a template, or lines that differ in a word.
 //!
-//! Of c texts there are c² / 2 candidates, so not all of them are judged. Whoever looks for a text's neighbours in such
-//! a bucket asks only those that can be near. Two texts that share no feature rarer than some level are no more alike
-//! than what is common in both: cos(x, y) ≤ √(share of x that is common · share of y). So only those are asked that
-//! share a rare feature, or whose common share is large (prefix filtering; Bayardo, Ma, Srikant, "Scaling up all pairs
-//! similarity search", 2007, with a bound from both sides). The worst case stays c².
+//! c texts have c² / 2 candidates, too many to compare all. A search for the neighbours of a text compares only the
+//! members that can be near. Two texts that share no feature rarer than some level are no more similar than their
+//! common parts: cos(x, y) ≤ √(common share of x · common share of y). So only members are compared that share a rare
+//! feature, or whose common share is large (prefix filtering; Bayardo, Ma, Srikant, "Scaling up all pairs similarity
+//! search", 2007, with a bound from both sides). The worst case stays O(c²).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -34,16 +34,16 @@ impl Hasher for KeyHasher {
 
 type KeyMap<T> = HashMap<u64, T, BuildHasherDefault<KeyHasher>>;
 
-/// Features are common if this share of the members has them: one in 2, in 8, in 32, in 128.
+/// A feature is common at a level if one in so many members has it.
 const LEVELS: [usize; 4] = [2, 8, 32, 128];
-/// Members are held in bins by their common share.
+/// Bins of members by their common share.
 const BINS: usize = 64;
-/// So few members are asked one by one.
+/// Up to this many members are compared one by one.
 const FEW: usize = 32;
-/// Bounds are taken this much wider than they are: sums of floats are not exact.
+/// Bounds are widened by this factor, since sums of floats are not exact.
 const SLACK: f64 = 1e-9;
 
-/// The members of all dense buckets, made ready for the judge.
+/// The members of all dense buckets, with their features.
 pub(super) struct Members {
     texts: Vec<u32>,
     judged: Vec<Judged>,
@@ -85,30 +85,30 @@ impl Members {
     }
 }
 
-/// Some members of a bucket, to be asked who of them is near another. Members go by their places in `Members`.
+/// An index of members of a bucket that finds those near another member. Members go by their places in `Members`.
 pub(super) struct Bucket<'a> {
     members: &'a Members,
     join: &'a NearJoin<'a>,
-    /// Pairs that agree in one of the first so many tables were looked at there.
+    /// Pairs that agree in one of the first `told` tables are reported there.
     told: usize,
     /// All members of the bucket, in order.
     pub(super) places: Vec<u32>,
-    /// How many members have a feature; not known while few are asked.
+    /// How many members have a feature; empty while few members are indexed.
     spread: KeyMap<u32>,
-    /// Those that are asked, in the order in which they were put in.
+    /// The indexed members, in order of insertion.
     asked: Vec<u32>,
-    /// Numbers of those that have a feature.
+    /// The indexed members that have a feature.
     with: KeyMap<Vec<u32>>,
-    /// Numbers by common share, for each level.
+    /// The indexed members by common share, for each level.
     bins: Vec<Vec<Vec<u32>>>,
-    /// The last round in which a number was looked at.
+    /// The last query in which a member was compared.
     looked: Vec<u32>,
     round: u32,
     worth: Vec<u32>,
 }
 
 impl<'a> Bucket<'a> {
-    /// Returns a bucket of these members; none of them is asked yet.
+    /// Makes a bucket of these members; none is indexed yet.
     pub(super) fn new(join: &'a NearJoin<'a>, members: &'a Members, dense: &Dense, told: usize) -> Self {
         Bucket {
             members,
@@ -125,7 +125,7 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// Learns which features are common, and puts those that are asked in their places.
+    /// Counts the features of all members, then indexes the members inserted so far.
     fn learn(&mut self) {
         for &place in &self.places {
             for &(key, _) in &self.members.judged(place).vector.features {
@@ -136,7 +136,7 @@ impl<'a> Bucket<'a> {
         (0..self.asked.len() as u32).for_each(|number| self.enter(number));
     }
 
-    /// The share of a member that is of features common at each level.
+    /// Returns the share of a member's norm in features that are common, for each level.
     fn shares(&self, place: u32) -> [f64; LEVELS.len()] {
         let vector = &self.members.judged(place).vector;
         let mut shares = [0.0; LEVELS.len()];
@@ -151,7 +151,7 @@ impl<'a> Bucket<'a> {
         shares.map(|share| if vector.norm > 0.0 { share / vector.norm } else { 1.0 })
     }
 
-    /// From now on this one is asked as well.
+    /// Adds a member to the index.
     pub(super) fn put(&mut self, place: u32) {
         let number = self.asked.len() as u32;
         self.asked.push(place);
@@ -166,7 +166,7 @@ impl<'a> Bucket<'a> {
         for (level, share) in self.shares(place).into_iter().enumerate() {
             self.bins[level][bin(share)].push(number);
         }
-        // What half of all have is never looked up.
+        // A feature that half of all members have is never looked up.
         for (key, _) in &self.members.judged(place).vector.features {
             if (self.spread[key] as usize) * LEVELS[0] < self.places.len() {
                 self.with.entry(*key).or_default().push(number);
@@ -174,8 +174,8 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// Calls `visit` with those asked that are near, in the order in which they were put in, and the cosine, until it
-    /// says false.
+    /// Calls `visit` with the indexed members that are near and their cosines, in order of insertion, until it returns
+    /// false.
     pub(super) fn near(&mut self, place: u32, mut visit: impl FnMut(u32, f64) -> bool) {
         let worth = self.worth(place);
         let mut look = |number: u32| {
@@ -192,7 +192,7 @@ impl<'a> Bucket<'a> {
         }
     }
 
-    /// Returns the cosine of two members that are near: that agree in enough registers and reach the similarity.
+    /// Returns the cosine of two members if they are near: if they agree in enough registers and reach the similarity.
     pub(super) fn cosine(&self, place: u32, other: u32) -> Option<f64> {
         let (left, right) = (self.members.registers(place), self.members.registers(other));
         if same_count(left, right) < self.join.plan.least || self.join.agree_before(left, right, self.told) {
@@ -202,7 +202,7 @@ impl<'a> Bucket<'a> {
         (cosine >= self.join.plan.similarity).then_some(cosine)
     }
 
-    /// Returns the numbers of those that can be near; None for all.
+    /// Returns the indexed members that can be near; None for all.
     fn worth(&mut self, place: u32) -> Option<Vec<u32>> {
         if self.asked.len() <= FEW {
             return None;
@@ -240,7 +240,7 @@ impl<'a> Bucket<'a> {
     }
 }
 
-/// Returns the bin of a share; what is larger is in the same or a later one.
+/// Returns the bin of a share; larger shares are in the same bin or a later one.
 fn bin(share: f64) -> usize {
     (share * BINS as f64).clamp(0.0, BINS as f64) as usize
 }

@@ -1,4 +1,4 @@
-//! A saved index of sketches: a file of the columns of one part.
+//! The file of an index of sketches: the columns of one part.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ const FORMAT: Format = Format { magic: b"neardupS", version: 2, name: "file of n
 /// Tables a file may have.
 const MOST_TABLES: u64 = 1 << 12;
 
-/// What the header says.
+/// The numbers of the header.
 #[derive(Clone, Copy)]
 struct Header {
     /// Different sketches.
@@ -21,7 +21,7 @@ struct Header {
     repeats: usize,
     /// The least and the greatest key.
     span: (i64, i64),
-    /// Bytes of what is added to the least key: 4, or 8 for whole keys.
+    /// Bytes of a key: 4 for offsets from the least key, 8 for whole keys.
     key_bytes: usize,
     tables: usize,
     /// Registers of a table.
@@ -68,7 +68,7 @@ impl Header {
     }
 }
 
-/// Writes a part beside its final name, and gives it that name when all of it is on the disk.
+/// Writes a part to a temporary file, syncs it and renames it.
 pub(super) fn write(path: &Path, part: &SketchPart, recipe: Option<&str>) -> Result<(), FileError> {
     let (key_bytes, keys): (u64, &[u8]) = match &part.keys {
         Keys::Narrow(_, offsets) => (4, bytemuck::cast_slice(offsets.all()?)),
@@ -139,7 +139,7 @@ pub(super) fn open(path: &Path) -> Result<(SketchPart, Option<String>), FileErro
 mod tests {
     use super::*;
 
-    /// Damage is found by checksums; these are files that someone has made.
+    /// Checksums find damage; these headers have right checksums and wrong contents.
     #[test]
     fn headers_that_cannot_be_are_refused() {
         let read = |numbers: &[u64]| {

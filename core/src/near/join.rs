@@ -1,8 +1,10 @@
 //! The self-join by sketches: every pair that agrees in a table and in enough registers, each once.
 //!
-//! A table sorts all texts by the registers of its key and compares what falls together; O(tables · texts) beside the
-//! comparisons. A pair is told in the first table that holds it, so no set of pairs is kept. A bucket in which nearly
-//! everything agrees with everything (copies of a template) is not told pair by pair: see `dense`.
+//! A table sorts all texts by the registers of its key and compares the texts of each bucket. Sorting costs O(tables ·
+//! texts); a bucket of c texts costs c² / 2 comparisons unless it is dense, so the worst case is O(texts²), for many
+//! texts that share a key and agree in few other registers. A pair is reported in the first table that holds it, so no
+//! set of pairs is kept. A dense bucket, in which nearly all texts agree (copies of a template), is reported as a
+//! whole: see `dense`.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -21,13 +23,13 @@ const AT_ONCE: usize = 4;
 const CHUNK: usize = 1 << 14;
 /// Texts of one part of a table, about.
 const PART: usize = 1 << 12;
-/// A bucket of more texts than this is dense if it holds so many candidates for each.
+/// A bucket of more than `MANY` texts is dense if it holds more than `DENSE` candidates a text.
 const MANY: usize = 64;
 const DENSE: usize = 16;
-/// Sketches asked for before they are read.
+/// Sketches prefetched ahead.
 const AHEAD: usize = 8;
 
-/// Two texts that may be near, by their numbers; the one that comes first in order is `earlier`.
+/// Two texts that may be near, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Candidate {
     /// The later one.
@@ -36,36 +38,36 @@ pub struct Candidate {
     pub earlier: u32,
 }
 
-/// A bucket of which nearly all pairs are candidates.
+/// A bucket in which nearly all pairs are candidates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dense {
-    /// The table it is of; in an earlier one its pairs may be told already.
+    /// The table of the bucket; an earlier table may have reported some of its pairs.
     pub table: usize,
     /// The texts in it, in order.
     pub members: Vec<u32>,
 }
 
-/// What the tables have found.
+/// The result of a join.
 #[derive(Debug, Default)]
 pub struct Candidates {
-    /// Pairs, those that hang together side by side.
+    /// Pairs, connected ones side by side.
     pub pairs: Vec<Candidate>,
-    /// Buckets that have to be looked at in another way.
+    /// Dense buckets, whose pairs are not listed.
     pub dense: Vec<Dense>,
 }
 
-/// Texts to be joined: those that have a signal, one of each kind, in order.
+/// The texts of a join: those with a signal, one of each set of equal ones, in order.
 pub struct NearJoin<'a> {
     pub(super) sketches: &'a [Sketch],
     /// The row of each text.
     pub rows: Cow<'a, [u32]>,
-    /// Texts before this number are only compared with those from it on; 0 if all are compared.
+    /// Texts before this number are compared only with texts from it on; 0 compares all.
     pub first: u32,
-    /// What counts.
+    /// The plan.
     pub plan: &'a Plan,
 }
 
-/// For each row the row that stands for it: of rows with the same features the first by `rank`, or by number.
+/// Returns for each row its representative: the first row with the same features, by `rank` or by number.
 pub fn twins(sketches: &[Sketch], rank: Option<&[u32]>) -> Vec<u32> {
     let mut twins: Vec<u32> = (0..sketches.len() as u32).collect();
     let coded = |row: &u32| digest(&sketches[*row as usize]) != 0;
@@ -88,7 +90,7 @@ pub fn twins(sketches: &[Sketch], rank: Option<&[u32]>) -> Vec<u32> {
     twins
 }
 
-/// How far a search for candidates is, for whoever watches it.
+/// The progress of a join, to be read while it runs.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Tables that are done.
@@ -105,7 +107,7 @@ struct Scratch {
 }
 
 impl<'a> NearJoin<'a> {
-    /// Those of `twins` that stand for themselves and have a signal, in this order of rows.
+    /// Makes a join of the rows that are their own representative in `twins` and have a signal, in the given order.
     pub fn new(
         sketches: &'a [Sketch],
         plan: &'a Plan,
@@ -121,13 +123,13 @@ impl<'a> NearJoin<'a> {
         };
         let first = rows.iter().take_while(|&&row| (row as usize) < first_row).count() as u32;
         if first_row > 0 && first == 0 {
-            // None to compare the others with: they are not to be compared with each other instead.
+            // Nothing to compare the others with; they must not be compared with each other instead.
             rows.clear();
         }
         NearJoin { sketches, rows: Cow::Owned(rows), first, plan }
     }
 
-    /// The same of texts that were chosen before.
+    /// Makes a join of texts chosen before.
     pub fn of(sketches: &'a [Sketch], rows: &'a [u32], first: u32, plan: &'a Plan) -> NearJoin<'a> {
         NearJoin { sketches, rows: Cow::Borrowed(rows), first, plan }
     }
@@ -149,8 +151,8 @@ impl<'a> NearJoin<'a> {
         self.plan.tables[..before].iter().any(|table| agree(table, left, right))
     }
 
-    /// Returns all candidates, on the threads of the current rayon pool; of no use once `stop` was set. How far it is stands in
-    /// `seen`.
+    /// Returns all candidates, on the threads of the current rayon pool. The result is useless once `stop` is set.
+    /// Updates `seen` while it runs.
     pub fn candidates(&self, stop: &AtomicBool, seen: &Progress) -> Candidates {
         let texts = self.rows.len();
         let mut found = Candidates::default();
@@ -189,13 +191,13 @@ impl<'a> NearJoin<'a> {
         found
     }
 
-    /// What was found elsewhere, in parts, put together.
+    /// Returns candidates found elsewhere, arranged as `candidates` does.
     pub fn gathered(&self, mut pairs: Vec<Candidate>, dense: Vec<Dense>) -> Candidates {
         self.arrange(&mut pairs);
         Candidates { pairs, dense }
     }
 
-    /// Sorts by the keys in the high halves of the records and compares what falls together.
+    /// Sorts records by the keys in their high halves and compares the texts of each bucket.
     fn table(&self, table: usize, records: &mut [u64], found: &mut Candidates, stop: &AtomicBool) {
         let bits = (records.len() / PART).max(1).ilog2().min(12);
         let parts = 1usize << bits;
@@ -249,7 +251,7 @@ impl<'a> NearJoin<'a> {
         }
     }
 
-    /// The candidates of one bucket, whose texts are in order.
+    /// Adds the candidates of one bucket, whose texts are in order.
     fn bucket(
         &self,
         table: usize,
@@ -276,7 +278,7 @@ impl<'a> NearJoin<'a> {
         let pair = |one, two| Candidate { later: text(two), earlier: text(one) };
         let dense = bucket_candidates(rows, split, self.plan.least, stop, is_first, pair, &mut found.pairs);
         if dense {
-            // Different keys may share the bits that were sorted by.
+            // Different keys may share the bits sorted by.
             let mut members: Vec<(Vec<u8>, u32)> = (0..records.len())
                 .map(|at| (key.iter().map(|&register| rows[at][usize::from(register)]).collect(), text(at)))
                 .collect();
@@ -287,7 +289,7 @@ impl<'a> NearJoin<'a> {
         }
     }
 
-    /// Puts pairs that hang together side by side: whoever judges them then has their texts at hand.
+    /// Puts connected pairs side by side, so that few texts are needed at a time to compare them.
     fn arrange(&self, pairs: &mut [Candidate]) {
         let forest = Forest::new(self.rows.len() as u32);
         pairs.par_iter().for_each(|pair| forest.link(pair.later, pair.earlier));

@@ -1,4 +1,4 @@
-//! The verdict on pairs of texts: their exact cosine, and the distance of their fingerprints.
+//! Exact comparison of pairs of texts: their cosine, and the distance of their fingerprints.
 
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::pipeline::{Judged, Pipeline};
 
-/// Two texts, judged.
+/// The exact comparison of two texts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// The exact cosine of their features. Where one has none: 1 if they are equal and hold a letter or digit, else 0.
@@ -36,24 +36,24 @@ impl Judged {
     }
 }
 
-/// Texts by their row; from many threads.
+/// Returns the text of a row; called from many threads.
 pub type TextOf<'a, 't> = &'a (dyn Fn(usize) -> Cow<'t, str> + Sync);
 
 impl Pipeline {
-    /// Judges pairs of rows, on the threads of the current rayon pool. Every text is cut into words once, and all of
-    /// them are held meanwhile: hand over some thousand pairs at a time, those that share texts together. What comes
-    /// back is of no use once `stop` was set.
+    /// Compares pairs of rows, on the threads of the current rayon pool. Every text is tokenised once and all of them
+    /// stay in memory: pass some thousand pairs at a time, with pairs that share texts together. The result is useless
+    /// once `stop` is set.
     pub fn judge(&self, pairs: &[(u32, u32)], text: TextOf<'_, '_>, stop: &AtomicBool) -> Vec<Verdict> {
         let mut rows: Vec<u32> = pairs.iter().flat_map(|&(left, right)| [left, right]).collect();
         rows.sort_unstable();
         rows.dedup();
         let judged = self.judged(&rows, text, stop);
-        // Every row is there.
+        // Every row of a pair is in `rows`.
         let of = |row: u32| &judged[rows.partition_point(|&other| other < row)];
         pairs.par_iter().with_min_len(64).map(|&(left, right)| of(left).verdict(of(right))).collect()
     }
 
-    /// Judges one text with each of some others, on this thread.
+    /// Compares one text with each of some others, on this thread.
     pub fn judge_one(&self, text: &str, others: &[&str]) -> Vec<Verdict> {
         let own = self.judged_one(text);
         others.iter().map(|other| own.verdict(&self.judged_one(other))).collect()

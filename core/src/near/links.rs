@@ -1,4 +1,4 @@
-//! Near pairs → who is linked with whom: stars, or all that is connected.
+//! Near pairs → clusters: stars, or connected components.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,7 +10,7 @@ use crate::Linkage;
 use crate::join::Forest;
 use crate::pipeline::Pipeline;
 
-/// Two texts that were found near, by their numbers.
+/// A near pair, by the numbers of its texts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Near {
     /// The later one.
@@ -23,24 +23,25 @@ pub struct Near {
     pub distance: u16,
 }
 
-/// What links texts: near pairs, and buckets whose pairs were not told.
+/// The input of clustering besides near pairs: the texts, and the dense buckets whose pairs are not listed.
 pub struct Links<'a, 't> {
     /// The texts.
     pub join: &'a NearJoin<'a>,
-    /// Buckets of which nothing is known yet.
+    /// Dense buckets.
     pub dense: &'a [Dense],
-    /// By which texts are judged.
+    /// Compares texts.
     pub pipeline: &'a Pipeline,
     /// The texts themselves, by row.
     pub text: TextOf<'a, 't>,
 }
 
 impl Links<'_, '_> {
-    /// For each text that is not the first of its cluster that one, and how near they are where that was judged.
+    /// Returns a link for each text that is not the first of its cluster: to that first text, with their similarity
+    /// where it is known.
     ///
-    /// Connected: whoever is linked by a chain of pairs. Star: in order, each text joins the earliest representative
-    /// that it is near to, or becomes one (the lexicographically first independent set); O(texts + pairs), and a dense
-    /// bucket costs each of its texts a look at the representatives in it.
+    /// Connected: all texts reachable over pairs. Star: in order, each text joins the earliest representative that it
+    /// is near to, or becomes one (the lexicographically first independent set); O(texts + pairs), and a dense bucket
+    /// costs each of its texts a search among the representatives in it.
     pub fn clusters(&self, linkage: Linkage, near: Vec<Near>, stop: &AtomicBool) -> Vec<Near> {
         let members = Members::new(self.join, self.dense, self.pipeline, self.text, stop);
         match linkage {
@@ -59,7 +60,7 @@ impl Links<'_, '_> {
             .flat_map(|(number, dense)| dense.members.iter().map(move |&text| (text, number)))
             .collect();
         inside.sort_unstable();
-        // Those that have joined another; all others are representatives.
+        // Whether a text has joined a representative; the others are representatives.
         let mut joined: Vec<bool> = vec![false; self.join.rows.len()];
         let mut links = Vec::new();
         let (mut pairs, mut inside) = (&near[..], &inside[..]);
@@ -102,7 +103,7 @@ impl Links<'_, '_> {
             known.insert((pair.later, pair.earlier), (pair.similarity, pair.distance));
         }
         for dense in self.dense {
-            // Who is near a leader has to follow it here, wherever else it was told.
+            // Members near a leader must follow it here, even if another table reported the pair.
             self.connect(Bucket::new(self.join, members, dense, 0), members, &forest, stop);
         }
         let texts = 0..self.join.rows.len() as u32;
@@ -114,8 +115,8 @@ impl Links<'_, '_> {
         roots.map(link).collect()
     }
 
-    /// Links what is near in one bucket. Those near a leader follow it, and are connected with it; so others need to be
-    /// compared only with followers of leaders that they are not connected with.
+    /// Links the near pairs of one bucket. Members near a leader follow it and are connected with it, so a member is
+    /// compared only with followers of leaders that it is not connected with.
     fn connect(&self, mut leaders: Bucket<'_>, members: &Members, forest: &Forest, stop: &AtomicBool) {
         let mut followers: Vec<(u32, Vec<u32>)> = Vec::new();
         let mut group_of: HashMap<u32, usize> = HashMap::new();
@@ -153,8 +154,8 @@ impl Links<'_, '_> {
         }
     }
 
-    /// Returns the near pairs of the dense buckets, each once, some at a time; `take` says whether to go on. It is also called
-    /// from time to time when there are none.
+    /// Calls `take` with the near pairs of the dense buckets, each once, in batches, until it returns false. It is also
+    /// called from time to time with an empty batch.
     pub fn each_pair(&self, stop: &AtomicBool, take: &mut dyn FnMut(Vec<Near>) -> bool) {
         let (join, members) = (self.join, Members::new(self.join, self.dense, self.pipeline, self.text, stop));
         for dense in self.dense {
@@ -185,9 +186,9 @@ impl Links<'_, '_> {
     }
 }
 
-/// Pairs handed over at a time, about.
+/// Pairs of a batch, about.
 const BATCH: usize = 1 << 16;
-/// Members after which something is handed over in any case.
+/// Members after which a batch is passed on in any case.
 const BEAT: usize = 1 << 10;
 
 #[cfg(test)]

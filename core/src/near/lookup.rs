@@ -1,11 +1,11 @@
-//! Look-ups: which of many sketches are candidates for a query, while they come and go.
+//! An index of sketches under keys: look-ups while sketches are added and removed.
 //!
-//! New sketches wait in a short tail, which is scanned. A full tail is sealed into a part, and parts of a size are merged
-//! into one of the next. A query reads one bucket of each table of its plan in each part: with `t` tables and buckets of
-//! `b` sketches it compares `t·b` of them, where `b` grows with the sketches that share a key by chance or by kind. A
-//! plan whose tables are not kept is answered by those that are, where so many registers must agree that they find
-//! everything, and else by a scan of all sketches. Either way the answer is what
-//! `Plan::is_candidate` says of each sketch.
+//! New sketches wait in a short tail, which is scanned. A full tail is sealed into a part, and parts of one size are
+//! merged into one of the next. A query reads one bucket of each table of its plan in each part: with `t` tables and
+//! buckets of `b` sketches it compares `t·b` of them, where `b` grows with the number of sketches that share a key. If
+//! the index does not have the tables of a plan, it uses those it has where the plan requires so many equal registers
+//! that they find everything, and otherwise scans all sketches. Either way the answer is what `Plan::is_candidate` says
+//! of each sketch.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -24,23 +24,23 @@ use crate::Error;
 use crate::index::IndexError;
 use crate::saved::{Corrupt, FileError};
 
-/// Sketches that wait unsorted: to scan them takes a few microseconds.
+/// Sketches in the tail at most; scanning them takes a few microseconds.
 const TAIL: usize = 1 << 12;
-/// So many parts of one size become one of the next.
+/// This many parts of one size are merged into one of the next.
 const FAN: usize = 4;
-/// Queries one thread takes at a time.
+/// Queries of one task.
 const BATCH: usize = 64;
 /// Sketches are numbered in 32 bits.
 const MOST: usize = u32::MAX as usize;
 
-/// What was found, by query; for each the most registers first, then by key.
+/// Matches by query, then by the number of equal registers, most first, then by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matched {
     /// The query's number.
     pub queries: Vec<u32>,
     /// The key found.
     pub keys: Vec<i64>,
-    /// How many registers agree; `TWIN` where the digests do.
+    /// How many registers agree; `TWIN` if the digests are equal.
     pub same: Vec<u8>,
 }
 
@@ -69,11 +69,11 @@ struct State {
     recipe: Option<String>,
 }
 
-/// Sketches under keys. A key is given once: what it stands for never changes, it can only go.
+/// Sketches under keys. A key is added once; it can be removed, but not changed.
 pub struct SketchIndex {
     /// The registers of the tables that parts have.
     tables: Vec<Vec<u8>>,
-    /// What there is now. A search takes it as it is and lets go of the lock; a change is made to a copy if need be.
+    /// The current state. A search clones the Arc and releases the lock; a change copies the state if it is shared.
     state: RwLock<Arc<State>>,
     /// Held while writing: one writer at a time.
     writer: Mutex<()>,
@@ -87,7 +87,7 @@ fn on<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T 
 }
 
 impl SketchIndex {
-    /// Returns an empty index that answers the question of this plan, and those with fewer tables of its kind, by tables.
+    /// Returns an empty index with the tables of this plan, which also serve plans with fewer tables of the same kind.
     pub fn new(plan: &Plan, recipe: Option<String>) -> SketchIndex {
         SketchIndex::from_state(plan.tables.clone(), State { recipe, ..State::default() })
     }
@@ -96,7 +96,7 @@ impl SketchIndex {
         SketchIndex { tables, state: RwLock::new(Arc::new(state)), writer: Mutex::new(()) }
     }
 
-    // A panic cannot leave the state half changed: changes are steps that do not fail. So poison is ignored.
+    // A panic cannot leave the state half changed, since no step of a change fails. So poison is ignored.
     fn read(&self) -> Arc<State> {
         Arc::clone(&self.state.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
@@ -116,13 +116,13 @@ impl SketchIndex {
         self.writer.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Keys that were added, and not yet written anew without those that were removed since.
+    /// Returns the number of keys held, including removed ones that no merge has dropped yet.
     pub fn entries(&self) -> usize {
         let state = self.read();
         state.slots.iter().map(|slot| slot.part.entries()).sum::<usize>() + state.keys.len()
     }
 
-    /// Bytes held, those of a mapped file included.
+    /// Returns the bytes held, including those of a mapped file.
     pub fn bytes(&self) -> usize {
         let state = self.read();
         let slots: usize = state.slots.iter().map(|slot| slot.part.bytes() + 16 * slot.gone.len()).sum();
@@ -144,7 +144,7 @@ impl SketchIndex {
         let _writer = self.lock_writer();
         let total = self.entries() + keys.len();
         if total > MOST {
-            return Err(Error::new(format!("{total} sketches; an index holds at most {MOST}")).into());
+            return Err(Error::new(format!("{total} sketches; an index holds at most {MOST}: use several")).into());
         }
         self.change(|state| {
             state.sketches.extend_from_slice(sketches);
@@ -185,7 +185,7 @@ impl SketchIndex {
         }
     }
 
-    /// One part of all that is left in some, and of some sketches more.
+    /// Returns one part with the remaining sketches of some parts, and more sketches.
     fn merged(&self, slots: &[Slot], sketches: &[Sketch], keys: &[i64]) -> Result<Slot, Corrupt> {
         let total = slots.iter().map(|slot| slot.part.entries()).sum::<usize>() + keys.len();
         let (mut all, mut all_keys) = (Vec::with_capacity(total), Vec::with_capacity(total));
@@ -200,7 +200,7 @@ impl SketchIndex {
         Ok(Slot::new(SketchPart::build(&all, &all_keys, &self.tables)))
     }
 
-    /// Takes keys out; those that are not there make no difference.
+    /// Removes keys; ignores unknown ones.
     pub fn remove(&self, keys: &[i64], pool: Option<&ThreadPool>) -> Result<(), Corrupt> {
         if keys.is_empty() {
             return Ok(());
@@ -227,9 +227,8 @@ impl SketchIndex {
         Ok(())
     }
 
-    /// What is a candidate for each query; of equal sketches, and of twins, at most the first `most` keys.
-    ///
-    /// What comes back is of no use once `stop` was set.
+    /// Returns the candidates of each query; of equal sketches, and of sketches with the query's features, at most the
+    /// first `most` keys. The result is useless once `stop` is set.
     pub fn search(&self, queries: &[Sketch], plan: &Plan, most: usize, stop: &AtomicBool) -> Result<Matched, Corrupt> {
         search(&[self], queries, plan, most, stop)
     }
@@ -245,7 +244,7 @@ impl SketchIndex {
         Ok(rows.into_iter().unzip())
     }
 
-    /// Brings the index into one part and writes it to a file, whole or not at all.
+    /// Merges the index into one part and writes it to a file, atomically.
     pub fn save(&self, path: &Path, pool: Option<&ThreadPool>) -> Result<(), FileError> {
         let _writer = self.lock_writer();
         let state = self.sound()?;
@@ -263,20 +262,20 @@ impl SketchIndex {
         file::write(path, &part, recipe.as_deref())
     }
 
-    /// Opens a saved index: its file is mapped, not read. The file must not be written to while it is open.
+    /// Opens a saved index: maps the file without reading it. The file must not be written to while it is open.
     pub fn open(path: &Path) -> Result<SketchIndex, FileError> {
         let (part, recipe) = file::open(path)?;
         let tables = part.tables.iter().map(|table| table.registers.clone()).collect();
         Ok(SketchIndex::from_state(tables, State { slots: vec![Slot::new(part)], recipe, ..State::default() }))
     }
 
-    /// Checks every byte of a mapped file, and that everything in it is where it should be.
+    /// Checks every byte of a mapped file, and the order of everything in it.
     pub fn verify(&self) -> Result<(), Corrupt> {
         self.sound()?.slots.iter().try_for_each(|slot| slot.part.verify())
     }
 }
 
-/// Hands over what is left in a part.
+/// Calls `visit` with the remaining sketches of a part.
 fn each(slot: &Slot, mut visit: impl FnMut(&Sketch, i64)) -> Result<(), Corrupt> {
     for number in 0..slot.part.len() as u32 {
         let sketch = slot.part.sketch(number)?;
@@ -290,7 +289,8 @@ fn each(slot: &Slot, mut visit: impl FnMut(&Sketch, i64)) -> Result<(), Corrupt>
     Ok(())
 }
 
-/// As `SketchIndex::search`, in several indexes at once: of equal sketches the first `most` keys in each, of twins in all.
+/// Searches several indexes at once, as `SketchIndex::search`: of equal sketches the first `most` keys in each, of
+/// sketches with the query's features in all.
 pub fn search(
     indexes: &[&SketchIndex],
     queries: &[Sketch],
@@ -318,10 +318,10 @@ pub fn search(
     Ok(all)
 }
 
-/// Query, what does not agree, key: in the order in which they are told.
+/// Query, registers that differ, key: sorts in the order of the result.
 type MatchRow = (u32, u8, i64);
 
-/// What was found, in order; of twins the first `most`.
+/// Returns the matches in order; of sketches with the query's features the first `most`.
 fn told(mut found: Vec<MatchRow>, most: usize) -> Matched {
     found.sort_unstable();
     let mut all = Matched::default();

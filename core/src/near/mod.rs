@@ -1,4 +1,4 @@
-//! Who is near whom, by cosine: sketches, the plan, the join, and the judge.
+//! Near pairs by cosine: sketches, the plan, the join, look-ups, and exact comparison.
 //!
 //! ```text
 //! features → sketch → join, lookup (tables of the plan) → candidates → judge (exact cosine) → links

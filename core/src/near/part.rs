@@ -1,7 +1,8 @@
-//! A part of an index of sketches: sealed, in memory or mapped from a file.
+//! An immutable part of an index of sketches, in memory or mapped from a file.
 //!
-//! Different sketches are kept once, in order of their digests, so that twins are found without a table; a million
-//! equal texts are one sketch with a million keys. Every table is a directory of buckets and the numbers of sketches.
+//! Equal sketches are stored once, in order of their digests, so that equal features are found without a table; a
+//! million equal texts are one sketch with a million keys. Every table is a directory of buckets and the numbers of
+//! sketches.
 
 use std::sync::Arc;
 
@@ -16,9 +17,9 @@ use crate::saved::{Corrupt, Mapped, Repeats, Store, partition_point};
 
 /// Sketches of one prefix of the digest, about.
 const PREFIX: usize = 16;
-/// Sketches that are compared with all queries before the next.
+/// Sketches that a scan compares with all queries before it goes on.
 const STRETCH: usize = 1 << 10;
-/// What stands for the number of registers that agree where digests do: the same features.
+/// Reported as the number of equal registers if the digests are equal: the same features.
 pub const TWIN: u8 = REGISTERS as u8 + 1;
 
 /// A sketch near a query.
@@ -61,29 +62,29 @@ impl Keys {
     }
 }
 
-/// Sealed sketches with their keys.
+/// Sketches with their keys.
 pub(super) struct SketchPart {
-    /// Of sketches in order, no two alike.
+    /// The digests of the sketches, sorted; no two sketches are equal.
     pub(super) digests: Store<[u8; 16]>,
     pub(super) registers: Store<Registers>,
     /// Where the digests of each prefix start, and where the last ones end.
     pub(super) starts: Store<u32>,
     pub(super) repeats: Repeats,
-    /// Sketch by sketch, in order for each.
+    /// The keys of each sketch, sorted.
     pub(super) keys: Keys,
-    /// The least and the greatest of them.
+    /// The least and the greatest key.
     pub(super) span: (i64, i64),
     pub(super) tables: Vec<SketchTable>,
     pub(super) file: Option<Arc<Mapped>>,
 }
 
-/// Returns how many prefixes are told apart, as a number of bits.
+/// Returns the number of bits of a digest's prefix.
 pub(super) fn prefix_bits(count: usize) -> u32 {
     (count / PREFIX).max(1).ilog2()
 }
 
 impl SketchPart {
-    /// Seals sketches and their keys.
+    /// Builds a part of sketches and their keys.
     pub(super) fn build(sketches: &[Sketch], keys: &[i64], tables: &[Vec<u8>]) -> SketchPart {
         let whole = |row: u32| &sketches[row as usize];
         let mut rows: Vec<(u64, u32)> =
@@ -127,12 +128,12 @@ impl SketchPart {
         }
     }
 
-    /// Different sketches.
+    /// Returns the number of distinct sketches.
     pub(super) fn len(&self) -> usize {
         self.digests.len()
     }
 
-    /// Keys.
+    /// Returns the number of keys.
     pub(super) fn entries(&self) -> usize {
         self.repeats.entries()
     }
@@ -146,7 +147,7 @@ impl SketchPart {
         (16 + REGISTERS) * self.len() + 4 * self.starts.len() + 8 * self.repeats.counts().len() + keys + tables
     }
 
-    /// Refuses to go on with a file that someone has cut short.
+    /// Refuses a mapped file that was truncated since it was opened.
     pub(super) fn check_length(&self) -> Result<(), Corrupt> {
         self.file.as_ref().map_or(Ok(()), |file| file.check_length())
     }
@@ -163,8 +164,9 @@ impl SketchPart {
         Ok(sketch)
     }
 
-    /// Tables such that every candidate of a plan shares a key with the query in one of them: those of the plan, if they
-    /// are kept; or, of tables without a common register, one more than registers may differ (pigeonhole).
+    /// Returns tables such that every candidate of a plan shares a key with the query in one of them: those of the
+    /// plan, if the part has them; or, of tables without a common register, one more than the registers that may differ
+    /// (pigeonhole).
     fn tables_for(&self, plan: &Plan) -> Option<&[SketchTable]> {
         let wanted = &plan.tables;
         let kept = wanted.len() <= self.tables.len()
@@ -182,7 +184,7 @@ impl SketchPart {
         (disjoint.take(needed).count() == needed).then(|| &self.tables[..needed])
     }
 
-    /// Returns the sketches that are candidates for each query: those with its digest, and those the plan finds.
+    /// Adds the candidates of each query: the sketches with its digest, and those the plan finds.
     pub(super) fn search(&self, plan: &Plan, queries: &[Sketch], hits: &mut Vec<SketchHit>) -> Result<(), Corrupt> {
         let scan = Scan::new(plan);
         let Some(tables) = self.tables_for(plan) else { return self.scan(&scan, queries, hits) };
@@ -191,7 +193,7 @@ impl SketchPart {
         let mut numbers: Vec<(u32, u8)> = Vec::new();
         for (query, sketch) in queries.iter().enumerate() {
             let own = registers(sketch);
-            // Memory is asked for step by step, for all tables at once, so that they wait together.
+            // Prefetches step by step for all tables, so that the memory latencies overlap.
             filed.clear();
             filed.extend(tables.iter().map(|table| table.place_of(own)));
             for (table, place) in tables.iter().zip(&filed) {
@@ -222,7 +224,7 @@ impl SketchPart {
                 let mask = same_mask(own, &self.registers.range(number as usize..number as usize + 1)?[0]);
                 let agrees = |table: &SketchTable| mask & table.mask == table.mask;
                 let at = usize::from(at);
-                // In more than one table it is told by the first.
+                // Reported by the first table that holds it.
                 if agrees(&tables[at]) && !tables[..at].iter().any(agrees) && scan.is_candidate(mask) {
                     self.hit(query as u32, sketch, number, mask.count_ones(), hits)?;
                 }
@@ -231,7 +233,7 @@ impl SketchPart {
         Ok(())
     }
 
-    /// Returns a sketch that is a candidate by its registers, unless it has the query's digest: that was told.
+    /// Adds a candidate by registers, unless its digest is the query's: then it was added already.
     fn hit(
         &self,
         query: u32,
@@ -246,7 +248,7 @@ impl SketchPart {
         Ok(())
     }
 
-    /// Returns the sketches with the digest of a query.
+    /// Adds the sketches with the digest of a query.
     fn twins(&self, query: u32, sketch: &Sketch, hits: &mut Vec<SketchHit>) -> Result<(), Corrupt> {
         let own = digest(sketch);
         let at = prefix((own >> 64) as u64, prefix_bits(self.len()));
@@ -266,7 +268,7 @@ impl SketchPart {
         Ok(())
     }
 
-    /// As `search`, without tables.
+    /// Adds the candidates of each query without tables.
     fn scan(&self, scan: &Scan, queries: &[Sketch], hits: &mut Vec<SketchHit>) -> Result<(), Corrupt> {
         for (query, sketch) in queries.iter().enumerate() {
             self.twins(query as u32, sketch, hits)?;
@@ -284,7 +286,7 @@ impl SketchPart {
         Ok(())
     }
 
-    /// Checks every byte against its checksum, and that everything is where it should be.
+    /// Checks every byte against its checksum, and the order of everything.
     pub(super) fn verify(&self) -> Result<(), Corrupt> {
         let (digests, registers) = (self.digests.all()?, self.registers.all()?);
         let starts = self.starts.all()?;
@@ -336,7 +338,7 @@ impl SketchPart {
     }
 }
 
-/// A plan for sketches that are all looked at.
+/// A plan for scanning all sketches.
 pub(super) struct Scan {
     least: u32,
     masks: Vec<u64>,
@@ -347,14 +349,14 @@ impl Scan {
         Scan { least: plan.least, masks: plan.tables.iter().map(|table| super::table::mask(table)).collect() }
     }
 
-    /// Returns how many registers agree, if that makes a candidate.
+    /// Returns how many registers agree, if the two are candidates.
     #[inline(always)]
     pub(super) fn same(&self, left: &Registers, right: &Registers) -> Option<u32> {
         let same = same_count(left, right);
         (same >= self.least && self.is_candidate(same_mask(left, right))).then_some(same)
     }
 
-    /// Returns whether sketches whose registers agree so are candidates.
+    /// Returns whether two sketches with these equal registers are candidates.
     fn is_candidate(&self, mask: u64) -> bool {
         mask.count_ones() >= self.least
             && (self.masks.is_empty() || self.masks.iter().any(|table| mask & table == *table))

@@ -1,15 +1,15 @@
-//! What is asked for → which registers have to agree.
+//! Similarity and recall → which registers have to agree.
 //!
-//! A table is a set of registers; it finds a pair that agrees in all of them (see `rounds`). Everything here follows from the question alone, never from the rows
-//! or the machine: whoever asks the same gets the same pairs.
+//! A table is a set of registers; it finds a pair that agrees in all of them (see `rounds`). The plan follows from
+//! similarity and recall alone, never from the rows or the machine: the same question always gives the same pairs.
 
 use super::sketch::{REGISTERS, Sketch, digest};
 use crate::Error;
 use crate::rounds::{self, Rounds};
 
-/// The chance that a register of two texts of this cosine agrees, somewhat below that of the worst of nine kinds of edits
-/// on eleven kinds of texts (benchmarks/threshold_recall.py --agreement). Between two points it is taken as linear in the root of
-/// 1 - cosine, which is nearly the angle.
+/// The chance that a register of two texts of this cosine agrees, somewhat below that of the worst of nine kinds of
+/// edits on eleven kinds of texts (benchmarks/threshold_recall.py --agreement). Between two points it is taken as
+/// linear in the root of 1 - cosine, which is nearly the angle.
 const AGREEMENT: [(f64, f64); 9] = [
     (0.0, 0.0),
     (0.5, 0.20),
@@ -21,9 +21,9 @@ const AGREEMENT: [(f64, f64); 9] = [
     (0.99, 0.93),
     (1.0, 1.0),
 ];
-/// Of the share of pairs that may be lost, what may be lost by the number of registers that agree.
+/// The part of the allowed loss that may come from the minimum number of equal registers.
 const LOST_BY_COUNT: f64 = 0.1;
-/// Keys are of at most so many registers.
+/// Registers of a key at most.
 const MOST_KEY: usize = 4;
 /// Nanoseconds a row costs in a table, beside comparisons; and comparisons with strangers, for each size of a key.
 /// Fixed, and measured once on three million texts, so that a plan depends on nothing but the question.
@@ -32,23 +32,23 @@ const STRANGERS: [f64; MOST_KEY] = [9000.0, 210.0, 6.0, 1.0];
 /// More tables than this take longer than to compare all with all.
 const MOST_TABLES: usize = 1 << 11;
 
-/// How pairs of a similarity are found.
+/// The tables that find pairs of a similarity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The cosine a pair must reach.
     pub similarity: f64,
-    /// The share of pairs of just that similarity to be found, as it was asked for.
+    /// The requested share of pairs at exactly that similarity to find.
     pub recall: f64,
     /// The registers of each table; none if all pairs are compared.
     pub tables: Vec<Vec<u8>>,
-    /// Registers that have to agree, in all.
+    /// Registers that have to agree in total.
     pub least: u32,
-    /// The chance of being found by the number of registers that agree.
+    /// The probability that a pair is found, by its number of equal registers.
     found: Vec<f64>,
 }
 
 impl Plan {
-    /// Returns a recall of 1 compares all pairs.
+    /// Chooses the cheapest tables that reach the recall. A recall of 1 compares all pairs.
     pub fn new(similarity: f64, recall: f64) -> Result<Plan, Error> {
         for (name, value) in [("similarity", similarity), ("recall", recall)] {
             if !(value > 0.0 && value <= 1.0) {
@@ -77,18 +77,19 @@ impl Plan {
         Ok(Plan { tables: tables(key, number), least: least as u32, found, ..every })
     }
 
-    /// Registers of a key; 0 if all pairs are compared.
+    /// Returns the number of registers of a key; 0 if all pairs are compared.
     pub fn key(&self) -> usize {
         self.tables.first().map_or(0, Vec::len)
     }
 
-    /// Returns the chance that a pair with so many registers that agree is found: what each pair found stands for is its
-    /// inverse.
+    /// Returns the probability that a pair with this many equal registers is found. Its inverse estimates how many such
+    /// pairs one found pair stands for.
     pub fn chance(&self, same: u32) -> f64 {
         self.found[(same as usize).min(REGISTERS)]
     }
 
-    /// Returns whether two texts that have a signal are twins, or worth a look. The definition; the join and look-ups give the same.
+    /// Returns whether two texts with a signal are candidates or have the same features. This is the definition; the
+    /// join and look-ups give the same.
     pub fn is_candidate(&self, left: &Sketch, right: &Sketch) -> bool {
         let agree = |table: &Vec<u8>| table.iter().all(|&at| left[usize::from(at)] == right[usize::from(at)]);
         let same = (0..REGISTERS).filter(|&at| left[at] == right[at]).count();
@@ -98,7 +99,7 @@ impl Plan {
     }
 }
 
-/// Returns the chance that a register agrees at this cosine.
+/// Returns the probability that a register agrees at this cosine.
 fn agreement(cosine: f64) -> f64 {
     let after = AGREEMENT.iter().position(|&(at, _)| at >= cosine).unwrap_or(AGREEMENT.len() - 1).max(1);
     let ((low, from), (high, to)) = (AGREEMENT[after - 1], AGREEMENT[after]);
@@ -106,7 +107,7 @@ fn agreement(cosine: f64) -> f64 {
     from + (to - from) * (angle(low) - angle(cosine)) / (angle(low) - angle(high))
 }
 
-/// Returns the chance of each number of registers that agree.
+/// Returns the probability of each number of equal registers.
 fn counts(agreement: f64) -> Vec<f64> {
     let power = |base: f64, times: usize| (0..times).fold(1.0, |product, _| product * base);
     let chance = |same| choose(REGISTERS, same) * power(agreement, same) * power(1.0 - agreement, REGISTERS - same);
@@ -122,7 +123,7 @@ fn tables_for(key: usize, counts: &[f64], least: usize, recall: f64) -> Option<u
     })
 }
 
-/// Returns the first tables of the one sequence there is for this size of a key.
+/// Returns the first tables of the fixed sequence for this key size.
 fn tables(key: usize, number: usize) -> Vec<Vec<u8>> {
     let registers: Vec<u8> = (0..REGISTERS as u8).collect();
     rounds::tables(&registers, key, number, key as u64)

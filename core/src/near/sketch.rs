@@ -1,11 +1,15 @@
-//! Features → a sketch: registers that agree about as often as two texts are alike, and a digest.
+//! Features → a sketch: registers, which agree about as often as two texts are similar, and a digest.
 //!
 //! A weighted MinHash. Every feature throws darts, the heavier the faster: the times between its darts are exponential
-//! with its race weight for a rate, and each dart hits one of the registers. A register keeps a byte of the feature
+//! with its race weight as the rate, and each dart hits one of the registers. A register keeps a byte of the feature
 //! that hits it first. So a register is a fair draw of one feature by race weight, and two texts draw the same one with
-//! the chance that Moulton and Jiang call the Jaccard index of probability distributions ("Maximally consistent
-//! sampling and the Jaccard index of probability distributions", 2018). Darts that come too late are not thrown:
-//! O(features + registers · log registers).
+//! the probability that Moulton and Jiang call the Jaccard index of probability distributions ("Maximally consistent
+//! sampling and the Jaccard index of probability distributions", 2018).
+//!
+//! Darts that come too late are not thrown: O(features + registers · log registers) darts expected. A short text pays
+//! the second term in full: about 300 darts for the 48 registers, however few its features. If a register is not hit in
+//! time, 1 text in 20, all darts are thrown again up to twice the time; no bound is certain, but each repetition is
+//! exponentially rarer.
 //!
 //! Times are f32, and only added and multiplied: all platforms make the same bytes.
 
@@ -16,15 +20,15 @@ pub const REGISTERS: usize = 48;
 /// Registers, then the digest: a line of cache.
 pub const SKETCH_BYTES: usize = 64;
 
-/// What is remembered of the features of a text. Texts whose digests are equal, and not zero, have the same features;
-/// a text without a signal has the digest of itself, or zeros if it holds neither letter nor digit.
+/// The registers and the digest of a text. Texts whose digests are equal, and not zero, have the same features; a text
+/// without a signal has a digest of its own text, or zeros if it holds neither letter nor digit.
 pub type Sketch = [u8; SKETCH_BYTES];
 
-/// Registers are filled within so many average times between two darts on one register, in 19 of 20 texts.
+/// In 19 of 20 texts all registers are hit within this multiple of the mean time between two darts on one register.
 const REACH: f32 = 6.9;
-/// A text of more features throws their second darts only where the first did not come too late.
+/// A text of more features throws a second dart only for features whose first was not too late.
 const MANY: usize = 3 * REGISTERS;
-/// A feature this much lighter than the heaviest wins no register.
+/// A feature this much lighter than the heaviest cannot win a register.
 const LEAST: f64 = 1e-30;
 
 /// Returns the digest of a sketch.
@@ -35,30 +39,31 @@ pub(crate) fn digest(sketch: &Sketch) -> u128 {
     u128::from_le_bytes(bytes)
 }
 
-/// Returns whether a text holds a letter or digit. Without a signal and without them nothing is like it.
+/// Returns whether a text holds a letter or digit. A text without them and without a signal equals no other.
 pub fn says_something(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 
-/// Returns the sketch of a text that has too few features: alike are only equal texts, and none without a letter or digit.
+/// Returns the sketch of a text with too few features: it equals only the same text, and none without a letter or
+/// digit.
 pub(crate) fn without_signal(text: &str) -> Sketch {
     let mut sketch = [0; SKETCH_BYTES];
     if says_something(text) {
-        // Another seed than that of tokens: no text has the digest of another's features.
+        // Another seed than that of tokens, so that it never equals a digest of features.
         let sum = xxhash_rust::xxh3::xxh3_128_with_seed(text.as_bytes(), GOLDEN);
         sketch[REGISTERS..].copy_from_slice(&sum.to_le_bytes());
     }
     sketch
 }
 
-/// 64 bits that depend on all of the given ones.
+/// Mixes 64 bits.
 #[inline(always)]
 fn mix(value: u64) -> u64 {
     let product = u128::from(value ^ 0xe703_7ed1_a0b4_28db) * 0xa076_1d64_78bd_642f_u128;
     (product >> 64) as u64 ^ product as u64
 }
 
-/// -ln(1 - x) for 32 bits x of a fraction: straight lines between 257 points.
+/// A table of -ln(1 - x) for a fraction x of 32 bits: linear between 257 points.
 struct Exponential {
     start: [f32; 256],
     slope: [f32; 256],
@@ -67,7 +72,7 @@ struct Exponential {
 static EXPONENTIAL: Exponential = Exponential::new();
 
 impl Exponential {
-    /// Computed when compiled, with nothing but sums, products and quotients.
+    /// Computes the table at compile time, with sums, products and quotients only.
     const fn new() -> Self {
         // ln n, from ln (n + 1) - ln n = 2 artanh 1 / (2n + 1).
         let mut logarithms = [0.0f64; 257];
@@ -87,7 +92,7 @@ impl Exponential {
         let mut at = 0;
         while at < 256 {
             let here = logarithms[256] - logarithms[256 - at];
-            // The last line would have no end: it is as long as the tail is on average, twice.
+            // The last segment would be infinite: it is as long as twice the mean of the tail.
             let next = if at == 255 { here + 2.0 } else { logarithms[256] - logarithms[255 - at] };
             made.start[at] = here as f32;
             made.slope[at] = ((next - here) / (1u32 << 24) as f64) as f32;
@@ -115,24 +120,24 @@ struct Runner {
 #[derive(Debug, Default)]
 pub(crate) struct Race {
     runners: Vec<Runner>,
-    /// Who still throws, and when it last did.
+    /// The features that still throw, and the time of their last dart.
     alive: Vec<(u32, f32)>,
     speed: f32,
     digest: [u64; 2],
 }
 
-/// The first darts on all registers: time and a byte of who threw it, so that the least is the first.
+/// The first dart on each register: its time, then a byte of its feature, so that the least is the first.
 type Board = [u32; REGISTERS];
 
 #[inline(always)]
 fn throw(board: &mut Board, time: f32, bits: u32, key: u64) {
     let place = &mut board[bits as usize % REGISTERS];
-    // The last bits of the time give way to the winner's name: those the darts do not use.
+    // The feature's byte replaces the lowest bits of the time.
     let dart = time.to_bits() & !0xFF | (key.wrapping_mul(GOLDEN) >> 56) as u32;
     *place = (*place).min(dart);
 }
 
-/// No dart after this time changes the board.
+/// Returns the time after which no dart changes the board.
 #[inline]
 fn latest(board: &Board) -> f32 {
     let last = board.iter().fold(0, |last, &dart| last.max(dart));
@@ -146,7 +151,7 @@ impl Race {
         self.digest = [0; 2];
     }
 
-    /// A feature: the key of its token, its race weight, and whatever tells its weight apart from others.
+    /// Adds a feature: the key of its token, its race weight, and its weight for the digest.
     #[inline(always)]
     pub(crate) fn add(&mut self, key: u64, race_weight: f32, weight: u64) {
         self.runners.push(Runner { key, pace: 1.0 / race_weight });
@@ -157,7 +162,7 @@ impl Race {
         self.digest[1] = self.digest[1].wrapping_add(value.wrapping_mul(value ^ value >> 32));
     }
 
-    /// A feature of any weight; those that are too light to win say only that they were there.
+    /// Adds a feature of any weight; one that is too light to win changes only the digest.
     pub(crate) fn add_weighted(&mut self, key: u64, weight: f64, heaviest: f64) {
         let relative = weight / heaviest;
         let race_weight = relative * relative.sqrt();
@@ -171,14 +176,14 @@ impl Race {
         }
     }
 
-    /// Returns the sketch of what was added, at least one feature.
+    /// Returns the sketch of the features added, at least one.
     pub(crate) fn finish(&mut self) -> Sketch {
         let mut sketch = [0; SKETCH_BYTES];
         for (byte, dart) in sketch.iter_mut().zip(self.board()) {
             *byte = dart as u8;
         }
         sketch[REGISTERS..REGISTERS + 8].copy_from_slice(&self.digest[0].to_le_bytes());
-        // Zeros mean that there is no digest; 2^-64 of all texts lose a bit of theirs.
+        // Zeros mean that there is no digest; this changes a bit in 2^-64 of all texts.
         sketch[REGISTERS + 8..].copy_from_slice(&self.digest[1].max(1).to_le_bytes());
         sketch
     }
@@ -190,12 +195,12 @@ impl Race {
             if latest(&board) < limit {
                 return board;
             }
-            // Rarely: a register was not hit in time, so a better dart may not have been thrown.
+            // Rare: a register was not hit in time, so an earlier dart may not have been thrown.
             limit *= 2.0;
         }
     }
 
-    /// What the board looks like at this time.
+    /// Throws all darts up to a time; returns the board.
     fn throw_until(&mut self, limit: f32) -> Board {
         let mut board = [u32::MAX; REGISTERS];
         let mut bound = limit;
@@ -261,7 +266,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Every dart of every feature up to a time by which all registers are full.
+    /// Throws every dart of every feature until long after all registers are full.
     fn naive(features: &[(u64, f32)]) -> Vec<u8> {
         let mut firsts = vec![(u32::MAX, 0u8); REGISTERS];
         for &(key, weight) in features {
@@ -338,7 +343,7 @@ mod tests {
         assert!((share - expected).abs() < 0.008, "{share}");
     }
 
-    /// The twin throws its darts by the same table; this is what the table stands for.
+    /// The naive sketch uses the same table, so the table needs a test of its own.
     #[test]
     fn times_are_exponential() {
         let (mut before, mut sum, mut count) = (0.0, 0.0, 0);

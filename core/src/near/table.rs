@@ -1,8 +1,7 @@
-//! A table: sketches filed under some of their registers.
+//! A hash table of sketches, by some of their registers.
 //!
-//! A bucket holds the sketches of a few keys. A number takes whole bytes, and the bits it leaves over hold a tag of the
-//! key: whoever looks for a key passes the sketches of most others by without a look at their registers, each of which
-//! would be a wait for memory.
+//! A bucket holds the sketches of a few keys. A number takes whole bytes, and the spare bits hold a tag of the key: a
+//! look-up skips the sketches of most other keys without reading their registers, each of which would be a cache miss.
 
 use std::ops::Range;
 
@@ -11,49 +10,49 @@ use crate::hash::GOLDEN_32;
 use crate::memory::{LINE, prefetch};
 use crate::saved::{Corrupt, Store};
 
-/// Sketches in a bucket, about. More take longer to compare; fewer take more room for the directory.
+/// Sketches in a bucket, about. More take longer to compare; fewer make the directory larger.
 const BUCKET: usize = 12;
-/// Lines of a bucket asked for beforehand; the processor follows a longer run by itself.
+/// Cache lines of a bucket to prefetch; the hardware prefetcher follows a longer run.
 const AHEAD: usize = 4;
 
 /// Numbers of sketches, bucket by bucket.
 pub(super) struct SketchTable {
     /// The registers that make the key.
     pub(super) registers: Vec<u8>,
-    /// The same, a bit each.
+    /// The registers as a mask.
     pub(super) mask: u64,
     /// Where each bucket starts, and where the last one ends.
     pub(super) directory: Store<u32>,
     /// Numbers and tags in `width` bytes, in order of the numbers in each bucket.
     pub(super) numbers: Store<u8>,
     width: usize,
-    /// Of the number; the tag is above them.
+    /// Bits of a number; the tag is above them.
     bits: u32,
 }
 
-/// Where the sketches of a key are.
+/// The bucket and the tag of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) bucket: u32,
     pub(super) tag: u32,
 }
 
-/// Returns a bit for each register of a table.
+/// Returns the registers of a table as a mask.
 pub(super) fn mask(registers: &[u8]) -> u64 {
     registers.iter().fold(0, |mask, at| mask | 1 << at)
 }
 
-/// Bits that every number below `count` fits into.
+/// Returns the bits that hold every number below `count`.
 fn bits(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-/// Bytes that every number below `count` fits into.
+/// Returns the bytes that hold every number below `count`.
 pub(super) fn width(count: usize) -> usize {
     bits(count).div_ceil(8).max(1) as usize
 }
 
-/// Returns how many buckets a table of so many sketches has.
+/// Returns the number of buckets of a table of `count` sketches.
 pub(super) fn buckets(count: usize) -> usize {
     count.div_ceil(BUCKET).max(1)
 }
@@ -86,7 +85,7 @@ impl SketchTable {
         SketchTable::new(registers.to_vec(), Store::Owned(directory), Store::Owned(numbers), sketches.len())
     }
 
-    /// Returns where a sketch belongs.
+    /// Returns the address of a sketch.
     pub(super) fn place_of(&self, sketch: &Registers) -> Address {
         place(&self.registers, sketch, self.directory.len() - 1, self.width, self.bits)
     }
@@ -131,7 +130,7 @@ impl SketchTable {
 
 fn place(registers: &[u8], sketch: &Registers, buckets: usize, width: usize, bits: u32) -> Address {
     let key = registers.iter().fold(0u32, |key, &at| key << 8 | u32::from(sketch[usize::from(at)]));
-    // Spread over 32 bits, of which the buckets are equal shares; the tag is a share of the bucket.
+    // Hashed to 32 bits, which the buckets divide evenly; the tag divides the bucket.
     let spread = key.wrapping_mul(GOLDEN_32);
     let spread = (spread ^ (spread >> 15)).wrapping_mul(GOLDEN_32);
     let place = u64::from(spread) * buckets as u64;

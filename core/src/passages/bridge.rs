@@ -1,10 +1,10 @@
 //! Runs → passages: over a few units that differ to the next run.
 //!
 //! From the end of a run the texts are followed unit by unit: two equal units are taken together, or one is passed over
-//! on either side, at most `bridge` on each. The way with the fewest passed over that comes to a run of a quarter of the
-//! minimum
-//! leads on; of two such ways the one that passes over as many on both sides, then the one that passes over fewer in the
-//! text walked through. Equal units on the way count. O(bridge²) ways of bounded length for each end of a run.
+//! on either side, at most `bridge` on each. The way with the fewest passed over that comes to a run of a quarter of
+//! the minimum leads on; of two such ways the one that passes over as many on both sides, then the one that passes over
+//! fewer in the text walked through. Equal units on the way count. O(bridge²) ways of bounded length for each end of a
+//! run.
 
 use super::covered::Covered;
 use super::runs::Run;
@@ -25,7 +25,7 @@ enum Direction {
 pub(super) struct Bridges<'a> {
     here: Side<'a>,
     there: Side<'a>,
-    /// What a run weighs at least that is gone on with.
+    /// The least weight of a run to continue with.
     least: u64,
     bridge: usize,
     /// How many are passed over here and there, in the order of preference.
@@ -33,7 +33,7 @@ pub(super) struct Bridges<'a> {
     /// For each of them, by the number of equal units taken: 0 if that cannot be reached, else one more than the
     /// equal units just before it.
     reached: Vec<Vec<u32>>,
-    /// Steps that may still be made. Texts made for it could ask for n².
+    /// Steps left. Adversarial texts would need n² steps without a limit.
     steps: u64,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Bridges<'a> {
         Bridges { here, there, least, bridge, ways, reached: vec![Vec::new(); both().count()], steps }
     }
 
-    /// Returns whether no more steps may be made, so that passages may have been cut short.
+    /// Returns whether the steps are used up, so that passages may be too short.
     pub(super) fn exhausted(&self) -> bool {
         self.steps == 0
     }
@@ -79,7 +79,7 @@ impl<'a> Bridges<'a> {
         Some(found)
     }
 
-    /// What comes after a gap from this place on: equal units on the way, then a run as long as it is.
+    /// Returns the runs after a gap from this position: equal units on the way, then a full run.
     fn gap(&mut self, here: usize, there: usize, direction: Direction) -> Option<Vec<Run>> {
         if self.bridge == 0 {
             return None;

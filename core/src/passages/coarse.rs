@@ -27,7 +27,7 @@ pub(super) fn runs(
     let mut chains = Vec::new();
     let mut end = 0;
     for (step, window) in windows(&right.units, &right.weights, measure.passage()).into_iter().enumerate() {
-        // A little is answered however short the time.
+        // Even without time, the first steps are made.
         if clock.is_over(step) {
             break;
         }

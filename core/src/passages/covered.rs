@@ -1,4 +1,4 @@
-//! Which units of a text are in a passage already. A forest of what comes next: O(α(n)) a step.
+//! The units of a text that are in a passage already, as a union-find forest: O(α(n)) a step.
 
 pub(super) struct Covered {
     /// For each unit the first that is not covered, from it on, or one on the way to it.
@@ -18,7 +18,7 @@ impl Covered {
         self.count
     }
 
-    /// What is left of a stretch without the covered units at both of its ends.
+    /// Returns a stretch without the covered units at its ends.
     pub(super) fn rest(&mut self, start: usize, end: usize) -> Option<(usize, usize)> {
         let first = find(&mut self.next, start);
         (first < end).then(|| (first, find(&mut self.before, end)))

@@ -4,13 +4,13 @@
 //! 2. `runs`: the longest stretches of equal units, for both texts, wherever they stand: moved ones too.
 //! 3. `bridge`: runs with a few differing units between them become one passage.
 //!
-//! The run of half a minimum or more that covers most of what no passage covers yet comes first; it is bridged with its
-//! neighbours, and becomes a passage if its equal units are enough. So every unit of either text that is in a run of the minimum length is in a
-//! passage, and what repeats is covered as often as it is there.
+//! Runs of at least half the minimum are taken in order of the uncovered units they cover; each is bridged with its
+//! neighbours, and becomes a passage if it has enough equal units. So every unit of either text in a run of the minimum
+//! length is in a passage, and repeated passages are covered as often as they occur.
 //!
-//! Time O(n log n) and memory O(n) in the units of both texts, whatever they are: the automaton is linear, there are at
-//! most as many runs as units, and bridging ends after a number of steps proportional to them. With a deadline the
-//! answer is `coarse` where the time, the steps or the memory did not do.
+//! Time O(n log n) and memory O(n) in the units of both texts, on any input: the automaton is linear, there are at most
+//! as many runs as units, and bridging has a budget of steps proportional to them. The answer is `coarse` if the
+//! deadline, the steps or the memory did not suffice.
 
 mod bridge;
 mod coarse;
@@ -37,11 +37,11 @@ pub use winnow::{every_run, winnowed};
 /// What counts as a passage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passages {
-    /// So many equal words are one.
+    /// Equal words that make a passage.
     pub min_words: usize,
-    /// So many equal characters are one, where a script has no spaces.
+    /// Equal characters that make a passage, in scripts without spaces.
     pub min_chars: usize,
-    /// So many differing units, on either side, do not end one.
+    /// Differing units, on either side, that do not end a passage.
     pub bridge: usize,
     /// Seconds after which the answer may be coarse.
     pub seconds: Option<f64>,
@@ -67,8 +67,8 @@ pub struct Cover {
     pub units: usize,
     /// Those that are equal in a passage.
     pub covered: usize,
-    /// The share of its different n-grams that the other text has as well. An n-gram weighs half a passage: three words,
-    /// or seven characters, at the usual minimum. A shorter text is one n-gram.
+    /// The share of its different n-grams that the other text has as well. An n-gram weighs half a passage: three
+    /// words, or seven characters, at the usual minimum. A shorter text is one n-gram.
     pub containment: f64,
 }
 
@@ -81,16 +81,16 @@ pub struct Shared {
     pub left: Cover,
     /// How much of the second text.
     pub right: Cover,
-    /// Whether a passage may be missing or cut short, for want of time.
+    /// Whether a passage may be missing or too short because time was up.
     pub coarse: bool,
 }
 
-/// So many steps of bridging for each unit, and so many more in any case.
+/// Steps of bridging for each unit, and as many in any case.
 const STEPS: u64 = 100;
 const MORE_STEPS: u64 = 1 << 20;
-/// Beyond so many units of both texts in shared windows the automata would take gigabytes.
+/// Above this number of units in shared windows the automata would take gigabytes.
 const MOST_UNITS: usize = 6_000_000;
-/// From so many on a second thread is worth its while.
+/// From this number of units a second thread pays.
 const TWO_THREADS: usize = 1 << 16;
 
 /// When to stop.
@@ -101,7 +101,7 @@ pub(crate) struct Clock<'a> {
 
 impl<'a> Clock<'a> {
     fn after(start: Instant, seconds: Option<f64>, stop: Option<&'a AtomicBool>) -> Clock<'a> {
-        // More than a Duration holds is no limit.
+        // More seconds than a Duration holds mean no limit.
         let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds.max(0.0)).ok());
         Clock { end: time.and_then(|time| start.checked_add(time)), stop }
     }
@@ -111,7 +111,7 @@ impl<'a> Clock<'a> {
         Clock { end: None, stop: None }
     }
 
-    /// Returns whether time is up; looked at now and then.
+    /// Returns whether time is up; reads the clock only at some steps.
     fn is_over(&self, step: usize) -> bool {
         step & 0x3FFF == 0x3FFF && self.is_over_now()
     }
@@ -137,7 +137,7 @@ impl Cut {
         self.units.iter().map(|unit| unit.key).collect()
     }
 
-    /// Its n-grams: windows of half a passage, or all of a shorter text.
+    /// Returns the n-grams: windows of half a passage, or all of a shorter text.
     fn grams(&self, measure: Measure) -> Vec<Window> {
         let all = self.weights.last().copied().unwrap_or(0);
         windows(&self.units, &self.weights, measure.seed().min(all).max(1))
@@ -145,12 +145,12 @@ impl Cut {
 }
 
 impl Passages {
-    /// What two texts share. Whichever comes first, the passages are the same. `stop` ends it early.
+    /// Returns the passages two texts share; the order of the texts does not matter. `stop` ends it early.
     pub fn shared(&self, left: &str, right: &str, stop: Option<&AtomicBool>) -> Shared {
         let start = Instant::now();
         let measure = Measure::new(self.min_words.max(1), self.min_chars.max(1));
         let (left, right) = (Cut::new(left, measure), Cut::new(right, measure));
-        // The order of the two does not matter if they are always taken in the same one.
+        // Always processed in the same order, so that the order of arguments does not matter.
         let order = left.units.len().cmp(&right.units.len()).then_with(|| left.keys().cmp(&right.keys()));
         if order.is_gt() {
             let Shared { passages, left, right, coarse } = self.shared_of(&right, &left, measure, start, stop);
@@ -199,7 +199,7 @@ impl Passages {
         }
     }
 
-    /// Chains of runs, of the left text and the right; None if time or memory does not do.
+    /// Returns chains of runs of the left and the right text; None if time or memory does not suffice.
     fn fine(
         &self,
         [left, right]: [&Cut; 2],
@@ -255,9 +255,9 @@ impl Passages {
     }
 }
 
-/// Makes passages of runs, those first that cover most of what is not covered; returns whether time was up.
+/// Makes passages of runs, starting with those that cover most uncovered units; returns whether time was up.
 ///
-/// What a run covers only gets less, so that one that still covers what it did when it was weighed comes next.
+/// The coverage of a run only shrinks, so a run whose coverage has not changed since it was weighed comes next.
 #[allow(clippy::too_many_arguments)] // two texts, and what is known of each
 fn tile(
     bridges: &mut Bridges<'_>,

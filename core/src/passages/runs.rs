@@ -2,8 +2,8 @@
 //!
 //! For a text that is walked through and one it is looked up in: every stretch of the first that occurs in the second
 //! and is not part of a longer one that does, where it occurs first. There are at most as many as units, however often
-//! the texts repeat themselves. A suffix automaton (Blumer et al., 1985) of the second text finds them in O(n + m) steps
-//! and memory.
+//! the texts repeat themselves. A suffix automaton (Blumer et al., 1985) of the second text finds them in O(n + m)
+//! steps and memory.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -47,7 +47,7 @@ impl Hasher for Spread {
 pub(super) type Map<V> = HashMap<u64, V, BuildHasherDefault<Spread>>;
 pub(super) type Hashes = HashSet<u64, BuildHasherDefault<Spread>>;
 
-/// Keys of two texts as small numbers; what only one of them has is equal to nothing.
+/// Returns the keys of two texts as small numbers; a unit that only one text has equals none.
 pub(super) fn numbered(left: &[u64], right: &[u64]) -> (Vec<u32>, Vec<u32>) {
     let mut numbers: Map<u32> = Map::default();
     for &key in left {
@@ -86,12 +86,13 @@ pub(super) fn within(symbols: &[u32], own: u32, windows: &[Window], others: &Has
     masked
 }
 
-/// Returns whether the other text has it.
+/// Returns whether the other text has the symbol.
 pub(super) fn is_shared(symbol: u32) -> bool {
     symbol < NONE - 1
 }
 
-/// Returns all stretches of `here` that occur in `there` and are not part of a longer one, in order; None when time is up.
+/// Returns all stretches of `here` that occur in `there` and are not part of a longer one, in order; None when time is
+/// up.
 pub(super) fn longest_runs(here: &[u32], there: &[u32], clock: &Clock, mut take: impl FnMut(Run)) -> Option<()> {
     let automaton = Automaton::of(there, clock)?;
     let (mut state, mut length) = (ROOT, 0);
@@ -211,8 +212,8 @@ impl Automaton {
         self.last = new;
     }
 
-    /// Returns the state of the longest string of `state` with the symbol behind it. `next`, to which the symbol leads, may have
-    /// longer ones that end elsewhere; then a copy of it is made for the shorter.
+    /// Returns the state of the longest string of `state` with the symbol behind it. `next`, to which the symbol leads,
+    /// may have longer ones that end elsewhere; then a copy of it is made for the shorter.
     fn exactly(&mut self, state: u32, symbol: u32, next: u32) -> u32 {
         let length = self.states[state as usize].length + 1;
         if self.states[next as usize].length == length {
@@ -252,7 +253,7 @@ impl Edges {
         Edges { slots: vec![EMPTY; 64], count: 0 }
     }
 
-    /// Returns the slot it is in, or the one for it.
+    /// Returns the slot of a key, or the free one for it.
     #[inline]
     fn slot(&self, state: u32, symbol: u32) -> usize {
         let mask = self.slots.len() - 1;

@@ -1,7 +1,7 @@
 //! Text → units: what passages are made of.
 //!
-//! A unit is a word, or a grapheme where a script has no spaces. Two units are equal when their words are after NFKC and
-//! case folding, whichever apostrophe they are written with; punctuation and space are no unit.
+//! A unit is a word, or a grapheme where a script has no spaces. Two units are equal when their words are after NFKC
+//! and case folding, whichever apostrophe they are written with; punctuation and space are no unit.
 
 use crate::chars::{Break, Group, class};
 use crate::hash::token_key;
@@ -69,8 +69,8 @@ fn characters(text: &str, run: std::ops::Range<usize>, units: &mut Vec<Unit>, bu
     }
 }
 
-/// Returns where what belongs to the character before `at` ends: marks, the vowels of Thai and Lao that are written as one, and
-/// what a mark of Burmese or Khmer stacks below it.
+/// Returns where what belongs to the character before `at` ends: marks, the vowels of Thai and Lao that are written as
+/// one, and what a mark of Burmese or Khmer stacks below it.
 fn after_marks(text: &str, at: usize) -> usize {
     let mut end = at;
     let mut stacks = false;

@@ -6,7 +6,7 @@
 use super::units::Unit;
 use crate::hash::GOLDEN;
 
-/// What counts as long enough.
+/// The weights of units, and the least weights of runs and passages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measure {
     word: u64,
@@ -18,22 +18,22 @@ impl Measure {
         Measure { word: min_chars as u64, character: min_words as u64 }
     }
 
-    /// What a passage weighs at least.
+    /// Returns the least weight of a passage.
     pub(super) fn passage(self) -> u64 {
         self.word * self.character
     }
 
-    /// What the longest run of a passage weighs at least: half of that.
+    /// Returns the least weight of the longest run of a passage: half of a passage.
     pub(super) fn seed(self) -> u64 {
         self.passage().div_ceil(2)
     }
 
-    /// What a run weighs at least that a passage goes on with behind a gap: a quarter.
+    /// Returns the least weight of a run that continues a passage behind a gap: a quarter.
     pub(super) fn step(self) -> u64 {
         self.passage().div_ceil(4)
     }
 
-    /// What the runs weigh by which candidates are found: three quarters.
+    /// Returns the weight of the runs that find candidates: three quarters.
     pub(super) fn anchor(self) -> u64 {
         (3 * self.passage()).div_ceil(4)
     }

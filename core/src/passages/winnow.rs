@@ -1,8 +1,8 @@
 //! Text → hashes of some of its runs, such that two texts with a passage in common have one in common.
 //!
-//! Of all runs of three quarters of the minimum inside every stretch of the minimum length the one with the smallest hash
-//! is taken (Schleimer, Wilkerson and Aiken, "Winnowing", SIGMOD 2003). What is taken depends on the stretch alone, so
-//! that a text with the same stretch has the same hash. O(n).
+//! Of all runs of three quarters of the minimum inside every stretch of the minimum length the one with the smallest
+//! hash is taken (Schleimer, Wilkerson and Aiken, "Winnowing", SIGMOD 2003). What is taken depends on the stretch
+//! alone, so that a text with the same stretch has the same hash. O(n).
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,8 @@ pub fn winnowed(text: &str, min_words: usize, min_chars: usize) -> Vec<u64> {
     taken
 }
 
-/// Returns the hashes of all runs that could have been taken, in ascending order: what is known of a text whose runs do not count.
+/// Returns the hashes of all runs that winnowing could take, in ascending order: for texts whose runs are to be
+/// ignored.
 pub fn every_run(text: &str, min_words: usize, min_chars: usize) -> Vec<u64> {
     let measure = Measure::new(min_words.max(1), min_chars.max(1));
     let units = units(text);

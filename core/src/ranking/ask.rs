@@ -1,12 +1,13 @@
 //! A query answered: the documents with the highest cosines, without a look at all that have one.
 //!
 //! Rare terms are added up for all documents that have them. What frequent terms can add to that is bounded for each
-//! document, and for blocks of documents, by the lengths of these parts of query and document (Cauchy and Schwarz: it is
-//! tighter than the sum of the terms' own bounds by which MaxScore of Turtle and Flood, 1995, prunes, and with blocks it
-//! is what Ding and Suel, 2011, do). Only where the bound reaches the n-th best score so far are the frequent terms
-//! looked at, so the answer is that of a look at everything. Where that leaves too many candidates, frequent terms are
-//! added up as well; and where frequent terms have few postings, all are from the start (`sweep`). With `r` postings of the query's rare terms, `b` blocks and `c` candidates it takes
-//! O(r + b + 64 · touched blocks + c · frequent terms of a document), and at worst O(postings of the query's terms).
+//! document, and for blocks of documents, by the lengths of these parts of query and document (Cauchy and Schwarz: it
+//! is tighter than the sum of the terms' own bounds by which MaxScore of Turtle and Flood, 1995, prunes, and with
+//! blocks it is what Ding and Suel, 2011, do). Only where the bound reaches the n-th best score so far are the frequent
+//! terms looked at, so the answer is that of a look at everything. Where that leaves too many candidates, frequent
+//! terms are added up as well; and where frequent terms have few postings, all are from the start (`sweep`). With `r`
+//! postings of the query's rare terms, `b` blocks and `c` candidates it takes O(r + b + 64 · touched blocks + c ·
+//! frequent terms of a document), and at worst O(postings of the query's terms).
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -18,18 +19,18 @@ use super::{COUNT_BITS, LARGE};
 
 /// Scores above this are 1, but for rounding.
 const ONE: f64 = 1.0 - 1e-12;
-/// Bounds are in single precision: what they may miss by.
+/// The rounding error of bounds, which are in single precision.
 const SLACK: f64 = 1.0 - 2e-6;
-/// A look at a candidate takes as long as adding up so many postings.
+/// Scoring a candidate takes as long as adding up this many postings.
 const LOOK: usize = 60;
-/// Bounds are worth a look only where frequent terms of the query have so many times more postings than there are documents.
+/// Bounds pay only if frequent terms of the query have this many times more postings than there are documents.
 const WORTH: usize = 2;
-/// So many times more documents are looked at first than are to be found.
+/// Documents scored first, as a multiple of those to find.
 const SEEDS: usize = 4;
-/// Where the query has fewer postings than one for so many documents, blocks that it has none in are passed by.
+/// If the query has fewer postings than one for this many documents, blocks without any are skipped.
 const SPARSE: usize = 2;
 
-/// What was found, by query; for each the highest score first, then by key.
+/// Matches by query, then by score, highest first, then by key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranked {
     /// The query's number.
@@ -68,12 +69,12 @@ struct Best {
     hits: BinaryHeap<ScoredDocument>,
     /// Known to be reached by `n` documents.
     seeded: f64,
-    /// What a score must reach.
+    /// The least score.
     least: f64,
 }
 
 impl Best {
-    /// What a bound must reach to be of interest.
+    /// Returns the value that a bound must reach.
     fn cut(&self) -> f32 {
         let worst = if self.hits.len() < self.n { 0.0 } else { self.hits.peek().map_or(0.0, |hit| hit.score) };
         (worst.max(self.seeded).max(self.least) * SLACK) as f32
@@ -97,17 +98,17 @@ impl Best {
 /// Buffers of one thread.
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// What a frequent term is multiplied with; zeros between queries.
+    /// The factors of frequent terms; zeros between queries.
     factors: Vec<f64>,
     sums: Sums,
 }
 
-/// What is known of the documents of a part.
+/// Partial scores of the documents of a part.
 #[derive(Default)]
 struct Sums {
-    /// What the terms of the query that were added up make of each document; zeros between queries.
+    /// The sum of the terms added up so far, for each document; zeros between queries.
     sums: Vec<f64>,
-    /// Whether that may be more than nothing for a block.
+    /// Whether a block may have a sum above 0.
     touched: Vec<bool>,
     /// Of blocks: about the largest score without frequent terms, and what a score can be at most.
     lower: Vec<f32>,
@@ -116,7 +117,7 @@ struct Sums {
     rows: Vec<u32>,
 }
 
-/// A query made ready: its terms by kind, with factors to be multiplied with counts.
+/// A prepared query: its terms by kind, with factors for counts.
 struct Query {
     /// By their numbers in each part.
     rare: Vec<Vec<(usize, f64)>>,
@@ -127,7 +128,7 @@ struct Query {
 }
 
 impl Query {
-    /// None if no document has one of its terms, or only terms that count for nothing.
+    /// Prepares a query; None if no document has one of its terms with a weight above 0.
     fn new(weighted: &Weighted, terms: &mut [(u64, u32)]) -> Option<Query> {
         terms.sort_unstable();
         let parts = weighted.state.slots.iter().map(|slot| slot.part.seen());
@@ -172,8 +173,8 @@ impl Query {
 
 /// Returns the best `n` documents for a query's terms, in order, whose scores are at least `least`.
 ///
-/// The terms of a document are always added up in one order: rare, frequent, very frequent ones, each by their hashes. So
-/// equal documents have equal scores, whichever way they were found.
+/// The terms of a document are always added up in one order: rare, frequent, very frequent ones, each by their hashes.
+/// So equal documents have equal scores, whichever way they were found.
 pub(super) fn best(
     weighted: &Weighted,
     terms: &mut [(u64, u32)],
@@ -193,7 +194,7 @@ pub(super) fn best(
     best.hits.into_sorted_vec()
 }
 
-/// A query asked of a part.
+/// A query on one part.
 struct Search<'a> {
     weighted: &'a Weighted,
     part: usize,
@@ -202,8 +203,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Adds up the rare terms, then frequent ones as long as that takes less time than a look at the candidates that are
-    /// left; and looks at these.
+    /// Adds up the rare terms, then frequent ones as long as that takes less time than scoring the remaining
+    /// candidates; then scores these.
     fn run(&mut self, sums: &mut Sums, factors: &mut [f64]) {
         let (columns, part) = (self.weighted.state.slots[self.part].part.seen(), &self.weighted.parts[self.part]);
         let padded = part.inverse.len();
@@ -266,7 +267,7 @@ impl Search<'_> {
         });
     }
 
-    /// Finds the rows whose bounds reach the n-th best score; false, and none of use, if there are more than `most`.
+    /// Finds the rows whose bounds reach the n-th best score; returns false if there are more than `most`.
     fn candidates(&mut self, sums: &mut Sums, factors: &[f64], lengths: [f32; 2], most: usize) -> bool {
         let (columns, part) = (self.weighted.state.slots[self.part].part.seen(), &self.weighted.parts[self.part]);
         let Sums { sums, touched, lower, upper, rows } = sums;
@@ -285,7 +286,7 @@ impl Search<'_> {
         }
         let cut = self.best.cut();
         let mut open: Vec<u32> = (0..upper.len() as u32).filter(|&block| above(upper[block as usize], cut)).collect();
-        // Documents of the blocks that promise most tell what the n-th best reaches at least.
+        // Documents of the most promising blocks give a lower bound of the n-th best score.
         if open.len() > self.best.n {
             let candidate = Candidate { columns: &columns, part, factors };
             let low = |row: usize| sums[row] * part.inverse[row];
@@ -315,7 +316,7 @@ impl Search<'_> {
         true
     }
 
-    /// Looks at the candidates.
+    /// Scores the candidates.
     fn take(&mut self, sums: &Sums, factors: &[f64], lengths: [f32; 2]) {
         let (columns, part) = (self.weighted.state.slots[self.part].part.seen(), &self.weighted.parts[self.part]);
         let candidate = Candidate { columns: &columns, part, factors };
@@ -338,7 +339,7 @@ fn frequent_postings(columns: &PostingColumns<'_>, part: &WeightedPart, terms: &
     known.map(|term| columns.span(term as usize).len()).sum()
 }
 
-/// What has no bound above 0 has no score.
+/// Returns whether a bound is above 0 and reaches the cut.
 #[inline(always)]
 fn above(bound: f32, cut: f32) -> bool {
     bound > 0.0 && bound >= cut
@@ -383,7 +384,7 @@ fn block_bounds(sums: &[f64], bounds: &Bounds, start: usize, lengths: [f32; 2]) 
     (lower.into_iter().fold(0.0, f32::max), upper.into_iter().fold(0.0, f32::max))
 }
 
-/// Documents of a part, to be looked at one by one.
+/// Scores documents of a part one by one.
 struct Candidate<'a> {
     columns: &'a PostingColumns<'a>,
     part: &'a WeightedPart,

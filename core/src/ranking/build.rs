@@ -10,7 +10,7 @@ use crate::pipeline::Pipeline;
 /// Terms are divided by their first bits, so that several threads can sort them.
 const SHARD_BITS: u32 = 6;
 const SHARDS: usize = 1 << SHARD_BITS;
-/// Texts are handed to threads in tasks of about this many bytes.
+/// A task has texts of about this many bytes.
 const TASK_BYTES: usize = 256 << 10;
 /// Occurrences in memory before postings are made of them.
 const MOST_OCCURRENCES: usize = 1 << 26;
@@ -25,7 +25,7 @@ struct Occurrence {
 
 type Shards = Vec<Vec<Occurrence>>;
 
-/// Documents cut into terms, of which postings can be made. Sixteen bytes an occurrence.
+/// Documents as terms with counts, before postings are built. Sixteen bytes an occurrence.
 #[derive(Default)]
 pub struct Counted {
     keys: Vec<i64>,
@@ -33,17 +33,17 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Documents counted so far.
+    /// Returns the number of documents so far.
     pub fn rows(&self) -> usize {
         self.keys.len()
     }
 
-    /// Returns whether no more should be added before postings are made of these.
+    /// Returns whether postings should be built before more documents are added.
     pub fn is_full(&self) -> bool {
         self.keys.len() >= MOST_ROWS / 2 || self.tasks.iter().flatten().map(Vec::len).sum::<usize>() >= MOST_OCCURRENCES
     }
 
-    /// Cuts texts into terms, on the threads of the current rayon pool. Keys ascend; a missing text is no document.
+    /// Tokenises texts, on the threads of the current rayon pool. Keys ascend; a missing text is skipped.
     pub fn add(&mut self, pipeline: &Pipeline, texts: &[Option<&str>], keys: &[i64]) {
         let mut tasks: Vec<Vec<(u32, &str)>> = Vec::new();
         let mut bytes = TASK_BYTES;
@@ -70,12 +70,13 @@ impl Counted {
         }));
     }
 
-    /// Documents whose terms are known, each once: `bounds` say where those of each begin, and the last ones end.
+    /// Adds documents by their distinct terms: `bounds` has the start of each document's terms, and the end of the
+    /// last.
     pub fn add_terms(&mut self, bounds: &[u64], terms: &[u64], keys: &[i64]) -> Result<(), Error> {
         let sorted = bounds.first() == Some(&0) && bounds.is_sorted() && bounds.last() == Some(&(terms.len() as u64));
         if bounds.len() != keys.len() + 1 || !sorted {
             return Err(Error::new(format!(
-                "the bounds of {} terms of {} documents are wrong",
+                "bounds must ascend from 0 to the {} terms, one more than the {} documents",
                 terms.len(),
                 keys.len()
             )));
@@ -114,7 +115,7 @@ pub(super) struct Sorted {
 }
 
 impl Sorted {
-    /// Numbers the terms as they come, then puts each occurrence in its place.
+    /// Numbers the terms in order of appearance, then sorts the occurrences by term.
     fn new<'a>(tasks: impl Iterator<Item = &'a [Occurrence]> + Clone) -> Sorted {
         let total: usize = tasks.clone().map(<[Occurrence]>::len).sum();
         let mut numbers = Numbers::new(total / 8);
@@ -145,7 +146,7 @@ impl Sorted {
     }
 }
 
-/// One part of postings whose terms follow each other.
+/// Concatenates postings of ascending terms into one part.
 pub(super) fn joined(keys: Vec<i64>, sorted: Vec<Sorted>) -> PostingPart {
     let (terms, total) =
         sorted.iter().fold((0, 0), |(terms, total), some| (terms + some.terms.len(), total + some.postings.len()));
@@ -178,7 +179,7 @@ impl Numbers {
         Numbers { slots: vec![0; size], terms: Vec::new(), counts: Vec::new() }
     }
 
-    /// Returns the number of a term, which occurs once more.
+    /// Counts an occurrence of a term; returns its number.
     #[inline]
     fn of(&mut self, term: u64) -> u32 {
         let mask = self.slots.len() - 1;

@@ -10,7 +10,7 @@ use crate::saved::{self, Corrupt, FileError, Format, Head};
 
 const FORMAT: Format = Format { magic: b"neardupT", version: 1, name: "file of neardup postings", numbers: 7 };
 
-/// What the header says.
+/// The numbers of the header.
 #[derive(Clone, Copy)]
 struct Header {
     documents: usize,
@@ -53,7 +53,7 @@ impl Header {
     }
 }
 
-/// Writes a part beside its final name, and gives it that name when all of it is on the disk.
+/// Writes a part to a temporary file, syncs it and renames it.
 pub(super) fn write(path: &Path, part: &PostingPart, covered: &Covered) -> Result<(), FileError> {
     let columns = part.columns()?;
     let counts = [columns.keys.len(), columns.terms.len(), columns.postings.len(), columns.large.len()];
@@ -106,7 +106,7 @@ pub(super) fn open(path: &Path) -> Result<(PostingPart, Covered), FileError> {
 mod tests {
     use super::*;
 
-    /// Damage is found by checksums; these are files that someone has made.
+    /// Checksums find damage; these headers have right checksums and wrong contents.
     #[test]
     fn headers_that_cannot_be_are_refused() {
         let read = |numbers: &[u64]| {

@@ -1,4 +1,4 @@
-//! Postings that come and go.
+//! An index of documents by their terms, with additions and removals.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -19,9 +19,9 @@ use crate::saved::{Corrupt, FileError};
 
 /// A part in memory is merged with one before it that is at most so many times larger.
 const NOT_MUCH_LARGER: usize = 2;
-/// Larger parts are left as they are: to merge them would take long, and to search one more takes no time.
+/// Larger parts are never merged: it would take long, and one more part to search costs nothing.
 const LARGEST_MERGED: usize = 1 << 27;
-/// Weights for so many kinds of idf are kept.
+/// Size of the cache of weights, one entry for each kind of idf.
 const KEPT: usize = 2;
 
 /// A part, and the documents that were removed from it.
@@ -31,7 +31,7 @@ pub(super) struct Slot {
     /// A bit for each row, if any is gone.
     gone: Option<Arc<Vec<u64>>>,
     gone_count: usize,
-    /// Whether a mapped file was looked at as a whole.
+    /// Whether a mapped file was checked as a whole.
     checked: Arc<AtomicBool>,
 }
 
@@ -54,7 +54,7 @@ impl Slot {
         self.part.rows() - self.gone_count
     }
 
-    /// Looks at all of a mapped file, once.
+    /// Checks all of a mapped file, once.
     pub(super) fn check(&self) -> Result<(), Corrupt> {
         self.part.check_length()?;
         if !self.checked.load(Relaxed) {
@@ -95,25 +95,25 @@ pub(super) struct State {
     pub(super) slots: Vec<Slot>,
 }
 
-/// What a file of postings says of itself.
+/// The description of a file of postings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covered {
-    /// All documents with keys from here…
+    /// The first key covered.
     pub first: i64,
-    /// …to here, that were there when it was written, are in it.
+    /// The last key covered: the file has all documents of this range that existed when it was written.
     pub last: i64,
-    /// So many.
+    /// The number of documents.
     pub documents: usize,
     /// A number of the caller's.
     pub stamp: u64,
-    /// What the postings are of, in the caller's words.
+    /// The texts and the recipe of the postings, as the caller names them.
     pub identity: String,
 }
 
 /// Documents under ascending keys, ranked by the TF-IDF cosine of their terms with those of a query: exactly, for the
-/// corpus as it is. Postings only know counts, so that documents can come and go; what depends on all of them is made when
-/// a query comes after a change (`Weighted`: O(postings)). Adding `m` documents to `n` takes O(m log n), as parts are
-/// merged when they are of a size (Bentley and Saxe, 1980). Queries: see `ask`.
+/// corpus as it is. Postings only know counts, so that documents can come and go; what depends on all of them is made
+/// when a query comes after a change (`Weighted`: O(postings)). Adding `m` documents to `n` takes O(m log n), as parts
+/// are merged when they are of a size (Bentley and Saxe, 1980). Queries: see `ask`.
 pub struct TermIndex {
     identity: String,
     least_frequent: u64,
@@ -130,7 +130,7 @@ impl TermIndex {
         TermIndex::with_frequent(identity, LEAST_FREQUENT)
     }
 
-    /// As `new`; terms of fewer documents are never taken for frequent ones.
+    /// Makes an index in which terms of fewer documents are never frequent.
     pub(super) fn with_frequent(identity: String, least_frequent: u64) -> TermIndex {
         TermIndex {
             identity,
@@ -142,14 +142,14 @@ impl TermIndex {
         }
     }
 
-    // A panic cannot leave the state half changed: changes are steps that do not fail. So poison is ignored.
+    // A panic cannot leave the state half changed, since no step of a change fails. So poison is ignored.
     fn read(&self) -> Arc<State> {
         Arc::clone(&self.state.read().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
     fn set(&self, state: State) {
         *self.state.write().unwrap_or_else(|poisoned| poisoned.into_inner()) = Arc::new(state);
-        // Those of the state before are of no more use, and large.
+        // The weights of the previous state are large and of no more use.
         if let Ok(mut weighted) = self.weighted.try_lock() {
             weighted.clear();
         }
@@ -159,17 +159,17 @@ impl TermIndex {
         self.writer.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Documents that were not removed.
+    /// Returns the number of documents, without removed ones.
     pub fn documents(&self) -> usize {
         self.read().slots.iter().map(Slot::live).sum()
     }
 
-    /// Bytes of the postings, those of mapped files included.
+    /// Returns the bytes of the postings, including those of mapped files.
     pub fn bytes(&self) -> usize {
         self.read().slots.iter().map(|slot| slot.part.bytes()).sum()
     }
 
-    /// Keys that were not removed, ascending.
+    /// Returns the keys of the documents, ascending.
     pub fn keys(&self) -> Result<Vec<i64>, Corrupt> {
         let mut keys = Vec::new();
         for slot in &self.read().slots {
@@ -180,7 +180,7 @@ impl TermIndex {
         Ok(keys)
     }
 
-    /// Adds documents whose keys follow all that are there, on the threads of the current rayon pool.
+    /// Adds documents whose keys are above all existing ones, on the threads of the current rayon pool.
     pub fn add(&self, counted: Counted) -> Result<(), IndexError> {
         if counted.rows() == 0 {
             return Ok(());
@@ -210,15 +210,16 @@ impl TermIndex {
         let last = state.slots.iter().rev().find_map(|slot| slot.span().transpose()).transpose()?;
         let ascend = keys.is_sorted_by(|a, b| a < b);
         match last.zip(keys.first()) {
-            Some(((_, last), &first)) if first <= last => {
-                Err(Error::new(format!("the key {first} comes after {last}; keys must ascend")).into())
-            }
-            _ if !ascend => Err(Error::new("keys must ascend".to_owned()).into()),
+            Some(((_, last), &first)) if first <= last => Err(Error::new(format!(
+                "the key {first} is not above {last}; keys must ascend: add documents in order of their keys"
+            ))
+            .into()),
+            _ if !ascend => Err(Error::new("keys must ascend: add documents in order of their keys").into()),
             _ => Ok(()),
         }
     }
 
-    /// Takes keys out; those that are not there make no difference.
+    /// Removes keys; ignores unknown ones.
     pub fn remove(&self, keys: &[i64]) -> Result<(), Corrupt> {
         if keys.is_empty() {
             return Ok(());
@@ -234,10 +235,9 @@ impl TermIndex {
         Ok(())
     }
 
-    /// Returns the best `n` documents for each query, on the threads of the current rayon pool: those with the highest cosine, if
-    /// it is at least `least`, of equal ones those with the lowest keys. Documents that share nothing with a query are not found.
-    ///
-    /// What comes back is of no use once `stop` was set.
+    /// Returns the best `n` documents for each query, on the threads of the current rayon pool: those with the highest
+    /// cosine, if it is at least `least`; among equals those with the lowest keys. Documents that share no term with a
+    /// query are not found. The result is useless once `stop` is set.
     pub fn search(
         &self,
         pipeline: &Pipeline,
@@ -266,7 +266,7 @@ impl TermIndex {
         Ok(ranked)
     }
 
-    /// Returns the documents that have one of some terms at least, by ascending keys. O(terms + their postings).
+    /// Returns the documents with at least one of some terms, by ascending keys. O(terms + their postings).
     pub fn sharing(&self, terms: &[u64]) -> Result<Vec<i64>, Corrupt> {
         let mut keys = Vec::new();
         for slot in &self.read().slots {
@@ -292,7 +292,7 @@ impl TermIndex {
         n: usize,
         least: f64,
     ) -> Vec<ScoredDocument> {
-        // Never waits: in a process forked while another thread held the lock, it stays locked for ever.
+        // Never blocks: a process forked while another thread held the lock would wait for ever.
         let spare = self.scratch.try_lock().ok().and_then(|mut spare| spare.pop());
         let mut scratch = spare.unwrap_or_default();
         let hits = best(weighted, terms, n, least, &mut scratch);
@@ -328,8 +328,8 @@ impl TermIndex {
         Ok(made)
     }
 
-    /// Writes all documents with keys from `first` to `last` to a file, whole or not at all; from then on it is mapped in
-    /// place of what was in memory. The caller promises that no other document will ever have such a key.
+    /// Writes all documents with keys from `first` to `last` to a file, atomically; then maps it in place of their
+    /// postings in memory. The caller promises that no other document will ever have such a key.
     pub fn save(&self, path: &Path, first: i64, last: i64, stamp: u64) -> Result<(), FileError> {
         let _writer = self.lock_writer();
         let state = self.read();
@@ -342,7 +342,7 @@ impl TermIndex {
                 (.., true) => 1,
                 _ => {
                     return Err(FileError::Refused(Error::new(format!(
-                        "the keys from {first} to {last} are not whole parts: one has {low} to {high}"
+                        "the keys {first} to {last} split a part with the keys {low} to {high}; save whole parts"
                     ))));
                 }
             };
@@ -362,12 +362,12 @@ impl TermIndex {
         Ok(())
     }
 
-    /// Maps a file of postings behind what is there. It must not be written to while it is open.
+    /// Adds a file of postings by mapping it. It must not be written to while it is open.
     pub fn attach(&self, path: &Path) -> Result<Covered, FileError> {
         let (part, covered) = file::open(path)?;
         if covered.identity != self.identity {
             return Err(FileError::Refused(Error::new(format!(
-                "{}: postings of {}, where those of {} are expected; delete the file",
+                "{}: the file has postings of {}, not of {}; delete it",
                 path.display(),
                 covered.identity,
                 self.identity
@@ -384,7 +384,7 @@ impl TermIndex {
         Ok(covered)
     }
 
-    /// What a file says of itself.
+    /// Returns the description of a file.
     pub fn covered(path: &Path) -> Result<Covered, FileError> {
         file::open(path).map(|(_, covered)| covered)
     }

@@ -1,4 +1,4 @@
-//! Several parts → one, without what was removed.
+//! Merging parts into one, without removed documents.
 
 use super::build::{Sorted, joined};
 use super::index::Slot;
@@ -51,7 +51,7 @@ pub(super) fn merged(slots: &[Slot]) -> Result<PostingPart, Corrupt> {
 
 fn copy(columns: &PostingColumns<'_>, term: usize, numbers: &[u32], sorted: &mut Sorted) {
     columns.each(term, |row, count| {
-        // Of a file that someone has made; `verify` refuses it.
+        // A row that does not exist: `verify` refuses such a file.
         let Some(&number) = numbers.get(row).filter(|&&number| number != GONE) else { return };
         if count >= LARGE {
             sorted.large.push(sorted.postings.len() as u64);

@@ -1,8 +1,8 @@
 //! Ranking: the documents most similar to a query by TF-IDF cosine, exactly.
 //!
-//! `Counted`: documents cut into terms, with counts. `PostingPart`: postings of some documents, which never change. `TermIndex`:
-//! parts, and what was removed of them. `Weighted`: what follows from the corpus as it is: idf, norms, bounds. `ask`: a
-//! query answered by them.
+//! `Counted`: documents as terms with counts. `PostingPart`: immutable postings of some documents. `TermIndex`: parts,
+//! and the documents removed from them. `Weighted`: idf, norms and bounds of the current corpus. `ask`: answers a
+//! query.
 
 mod ask;
 mod build;
@@ -18,9 +18,9 @@ pub use build::Counted;
 pub use index::{Covered, TermIndex};
 pub use weighted::IdfKind;
 
-/// What a term stands in: a document's number and how often, in 32 bits. A count that does not fit stands elsewhere.
+/// Bits of the count in a posting of 32 bits; the others are the document's number. Larger counts are stored apart.
 const COUNT_BITS: u32 = 8;
-/// In place of a count of so much or more.
+/// Marks a larger count.
 const LARGE: u32 = (1 << COUNT_BITS) - 1;
 /// Documents of a part.
 const MOST_ROWS: usize = 1 << (32 - COUNT_BITS);

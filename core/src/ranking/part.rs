@@ -7,10 +7,9 @@ use super::{COUNT_BITS, LARGE, MOST_ROWS};
 use crate::memory::prefetch;
 use crate::saved::{Corrupt, Mapped, Store};
 
-/// The postings of some documents, in memory or mapped from a file. They never change; documents that are removed are
-/// known elsewhere.
+/// The postings of some documents, in memory or mapped from a file. They never change; removals are recorded elsewhere.
 ///
-/// Terms are in order of their hashes, and found by a table of their first bits: O(1) for hashes, which are uniform.
+/// Terms are sorted by their hashes, and found by a table of their first bits: O(1) for hashes, which are uniform.
 /// Eight bytes a document, twenty a term, four a posting.
 pub(super) struct PostingPart {
     /// The keys of documents, ascending; the place of a key is the document's row.
@@ -41,7 +40,7 @@ pub(super) struct PostingColumns<'a> {
     pub(super) large_counts: &'a [u32],
 }
 
-/// First bits of a hash for so many terms: about four terms share them.
+/// Returns the length of the prefix of hashes for this many terms; about four terms share a prefix.
 pub(super) fn prefix_bits(terms: usize) -> u32 {
     (terms / 4).max(1).ilog2().min(24)
 }
@@ -67,7 +66,7 @@ pub(super) fn posting(row: u32, count: u32) -> u32 {
 }
 
 impl PostingPart {
-    /// Of columns in memory.
+    /// Makes a part of columns in memory.
     pub(super) fn new(
         keys: Vec<i64>,
         terms: Vec<u64>,
@@ -128,8 +127,8 @@ impl PostingPart {
         }
     }
 
-    /// Returns whether everything is where it should be. Files with right checksums that someone has made are refused here, so
-    /// that nothing later reaches beyond a column.
+    /// Checks the order of everything. Files with right checksums and wrong contents are refused here, so that no later
+    /// access is out of bounds.
     pub(super) fn verify(&self) -> Result<(), Corrupt> {
         let columns = self.columns()?;
         let PostingColumns { keys, terms, starts, postings, large, .. } = columns;
@@ -163,7 +162,7 @@ impl PostingColumns<'_> {
         self.terms[start..end].binary_search(&term).ok().map(|place| start + place)
     }
 
-    /// Returns the numbers of terms. What each needs is asked for before it is needed: it is mostly far away.
+    /// Returns the numbers of terms. Prefetches the memory of each, which is mostly not in the cache.
     pub(super) fn find_all(&self, terms: &[(u64, u32)]) -> Vec<Option<usize>> {
         let bits = prefix_bits(self.terms.len());
         let table = |term: u64| &self.prefixes[prefix(term, bits)];

@@ -1,6 +1,6 @@
-//! All terms of a query added up for all documents, by chunks of documents whose sums stay in the nearest cache.
+//! Scores of all documents for all terms of a query, by chunks of documents whose sums stay in the L1 cache.
 //!
-//! O(postings + documents), with no bounds to be kept: where frequent terms have few postings, that is the quickest way.
+//! O(postings + documents), without bounds: the fastest way if frequent terms have few postings.
 
 use super::part::PostingColumns;
 use super::weighted::{BLOCK, Bounds};
@@ -49,8 +49,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Adds up terms in this order, and hands over row and sum of each document whose score may reach the cut; `take` returns
-/// the cut from then on.
+/// Adds up terms in this order, and calls `take` with row and sum of each document whose score may reach the cut;
+/// `take` returns the new cut.
 pub(super) fn sweep(
     columns: &PostingColumns<'_>,
     bounds: &Bounds,
@@ -65,7 +65,7 @@ pub(super) fn sweep(
         let inverse = bounds.inverse[start..].as_chunks::<BLOCK>().0;
         for (block, (own, inverse)) in sums.as_chunks::<BLOCK>().0.iter().zip(inverse).enumerate() {
             let high: [f32; BLOCK] = std::array::from_fn(|at| own[at] as f32 * inverse[at]);
-            // Mostly none reaches it, and that is quickly seen.
+            // Mostly none reaches it, and this test is fast.
             if !high.iter().fold(false, |any, &high| any | (high >= cut)) {
                 continue;
             }

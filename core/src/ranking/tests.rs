@@ -33,7 +33,7 @@ fn counts(text: &str) -> Bag<'_> {
     counts
 }
 
-/// By the definition: every document, every word.
+/// Ranks by the definition: every document, every word.
 fn naive(documents: &Documents, query: &str, kind: IdfKind) -> Vec<(i64, f64)> {
     let bags: BTreeMap<i64, Bag<'_>> = documents.iter().map(|(&key, text)| (key, counts(text))).collect();
     let n = bags.len() as f64;
@@ -224,8 +224,8 @@ fn keys_must_ascend() {
         }
     };
     assert_eq!(refused(&[5, 6]), "");
-    assert_eq!(refused(&[6]), "the key 6 comes after 6; keys must ascend");
-    assert_eq!(refused(&[9, 8]), "keys must ascend");
+    assert_eq!(refused(&[6]), "the key 6 is not above 6; keys must ascend: add documents in order of their keys");
+    assert_eq!(refused(&[9, 8]), "keys must ascend: add documents in order of their keys");
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn files_of_others_are_refused() {
     let path = std::env::temp_dir().join(format!("neardup-terms-of-others-{}", std::process::id()));
     let index = TermIndex::new("one".to_owned());
     add(&index, &[(1, Some("a b")), (2, Some("b c"))]);
-    assert!(index.save(&path, 2, 5, 0).is_err_and(|error| format!("{error:?}").contains("not whole parts")));
+    assert!(index.save(&path, 2, 5, 0).is_err_and(|error| format!("{error:?}").contains("save whole parts")));
     index.save(&path, 1, 5, 0).unwrap();
     let other = TermIndex::new("two".to_owned());
     assert!(other.attach(&path).is_err_and(|error| format!("{error:?}").contains("postings of one")));

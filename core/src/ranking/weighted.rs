@@ -1,4 +1,4 @@
-//! What follows from the corpus as it is: idf, norms, and bounds of scores.
+//! Weights of the current corpus: idf, norms, and bounds of scores.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use super::{COUNT_BITS, LARGE};
 use crate::error::{Error, choose};
 use crate::saved::Corrupt;
 
-/// Documents whose bounds are looked at together.
+/// Documents of a block, which share bounds.
 pub(super) const BLOCK: usize = 64;
 /// A term that one of so many documents has is a frequent one; one of so many a very frequent one.
 const FREQUENT: u64 = 16;
 const VERY_FREQUENT: u64 = 4;
 /// Terms of fewer documents than this are never frequent: to add them up takes no time.
 pub(super) const LEAST_FREQUENT: u64 = 512;
-/// What rounds a bound in single precision up.
+/// The factor that rounds a bound in single precision up.
 const UP: f64 = 1.0 + 2e-7;
 /// Threads that share the work on one part.
 const SHARES: usize = 8;
@@ -50,7 +50,7 @@ impl IdfKind {
     }
 }
 
-/// What follows from all documents for those of one part.
+/// The weights of the documents of one part.
 pub(super) struct WeightedPart {
     /// For each term the documents that have it, in all parts.
     pub(super) found: Vec<u32>,
@@ -78,8 +78,7 @@ pub(super) struct Bounds {
     pub(super) block_very: Vec<f32>,
 }
 
-/// Weights of all that there was at one moment. They take a look at every posting: O(postings), when first asked for
-/// after a change.
+/// The weights of a snapshot. Computing them reads every posting: O(postings), at the first query after a change.
 pub(super) struct Weighted {
     pub(super) state: Arc<State>,
     pub(super) kind: IdfKind,
@@ -90,8 +89,8 @@ pub(super) struct Weighted {
 }
 
 impl Weighted {
-    /// On the threads of the current rayon pool. Sums are formed in an order that does not depend on their number, nor on
-    /// how documents are divided into parts: equal documents have equal scores.
+    /// Computes the weights on the threads of the current rayon pool. The order of sums depends neither on the number
+    /// of threads nor on how documents are divided into parts: equal documents have equal scores.
     pub(super) fn new(state: Arc<State>, kind: IdfKind, least_frequent: u64) -> Result<Weighted, Corrupt> {
         state.slots.iter().try_for_each(|slot| slot.check())?;
         let documents: u64 = state.slots.iter().map(|slot| slot.live() as u64).sum();
@@ -133,7 +132,7 @@ impl Weighted {
     }
 }
 
-/// For each part and term the documents of all parts that have it and were not removed.
+/// Returns for each part and term the number of documents, in all parts, that have it.
 fn found(state: &State) -> Vec<Vec<u32>> {
     let own: Vec<Vec<u32>> = state
         .slots
@@ -175,8 +174,8 @@ fn found(state: &State) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// Returns the sums of squares of the weights of each document. Each thread has some of the rows, so that a sum is always formed
-/// in the order of terms.
+/// Returns the sums of squares of the weights of each document. Each thread has some of the rows, so that a sum is
+/// always formed in the order of terms.
 fn squares(columns: &PostingColumns<'_>, idf: &(dyn Fn(usize) -> f64 + Sync)) -> Vec<f64> {
     let rows = columns.keys.len();
     let mut sums = vec![0.0; rows.next_multiple_of(BLOCK)];

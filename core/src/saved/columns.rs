@@ -1,4 +1,4 @@
-//! Columns: owned, or mapped from a file and checked when first touched.
+//! Columns in memory, or mapped from a file and checked on first access.
 
 use std::fmt;
 use std::fs::File;
@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Bytes of a mapped file under one checksum.
 pub(crate) const CHUNK: usize = 1 << 16;
 
-/// A saved index that is not what was saved: damaged, cut short, or not an index at all.
+/// A damaged file: a wrong checksum, a truncated file, or not an index at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corrupt {
     message: String,
@@ -32,11 +32,11 @@ impl fmt::Display for Corrupt {
 
 impl std::error::Error for Corrupt {}
 
-/// A mapped file whose body is checked chunk by chunk, each when it is first read: opening reads none of it, and
-/// nothing that does not match its checksum is ever used.
+/// A mapped file whose chunks are checked on first access: opening reads none of the body, and no value is used that
+/// does not match its checksum.
 pub(crate) struct Mapped {
     map: Mmap,
-    /// To see whether all of it is still there: to touch what is gone ends the process.
+    /// Kept to check the length: reading beyond the end of a truncated file kills the process.
     file: File,
     name: String,
     body: usize,
@@ -50,7 +50,7 @@ impl Mapped {
         Mapped { map, file, name, body, sums, checked }
     }
 
-    /// Refuses a file that someone has cut short since it was opened. To be asked before each use.
+    /// Refuses a file that was truncated since it was opened. Call it before each use.
     pub(crate) fn check_length(&self) -> Result<(), Corrupt> {
         let length = self.map.len() as u64;
         match self.file.metadata().map(|found| found.len()) {
@@ -69,7 +69,7 @@ impl Mapped {
         Corrupt::new(format!("{}: {what}; restore the file from a copy or build the index again", self.name))
     }
 
-    /// Makes sure that the chunks holding these bytes of the body are as they were written.
+    /// Checks the chunks that hold these bytes of the body, once.
     #[inline]
     fn check(&self, bytes: &Range<usize>) -> Result<(), Corrupt> {
         let last = bytes.end.max(bytes.start + 1) - 1;
@@ -104,7 +104,7 @@ pub(crate) enum Store<T> {
 }
 
 impl<T: bytemuck::Pod> Store<T> {
-    /// Returns a column of the mapped body, refused if it does not lie within it or is not aligned.
+    /// Maps a column of the body; refuses one outside of it or misaligned.
     pub(crate) fn mapped(file: &Arc<Mapped>, start: usize, count: usize) -> Result<Store<T>, Corrupt> {
         let end = count.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(start));
         let bytes = end.and_then(|end| file.body().get(start..end));
@@ -114,7 +114,7 @@ impl<T: bytemuck::Pod> Store<T> {
         Ok(Store::Mapped(Arc::clone(file), start..start + count * size_of::<T>()))
     }
 
-    /// Returns all values, not checked. Only for sizes, for prefetching, and after `check`.
+    /// Returns all values, unchecked. For sizes, prefetching, and after `check`.
     #[inline]
     pub(crate) fn unchecked(&self) -> &[T] {
         match self {
@@ -131,7 +131,7 @@ impl<T: bytemuck::Pod> Store<T> {
         }
     }
 
-    /// Values in a range, checked. Panics outside of the column.
+    /// Returns the values of a range, checked. Panics outside of the column.
     #[inline]
     pub(crate) fn range(&self, range: Range<usize>) -> Result<&[T], Corrupt> {
         if let Store::Mapped(file, bytes) = self
@@ -151,7 +151,7 @@ impl<T: bytemuck::Pod> Store<T> {
         self.range(0..self.len())
     }
 
-    /// Returns the error for a value that cannot be, though its checksum is right.
+    /// Returns the error for an impossible value under a right checksum.
     pub(crate) fn corrupt(&self, what: &str) -> Corrupt {
         match self {
             Store::Owned(_) => Corrupt::new(format!("the index in memory: {what}")),

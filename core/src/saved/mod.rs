@@ -1,9 +1,9 @@
-//! Files of columns: written whole or not at all, checksummed throughout, mapped when opened.
+//! Files of columns: written atomically, checksummed throughout, mapped when opened.
 //!
 //! All numbers are little-endian. A file begins with a header: magic bytes, version, the header's length and its
-//! checksum; then numbers that say what is in the file, the length of the file, the checksum of the checksums, and a
-//! text. Checksums of the body follow, one for each `CHUNK` of it, and then the body: columns, each starting at a
-//! multiple of 64 bytes. Where a column lies follows from the numbers in the header.
+//! checksum; then the numbers of the format, the length of the file, the checksum of the checksums, and a text.
+//! Checksums of the body follow, one for each `CHUNK` of it, and then the body: columns, each starting at a multiple of
+//! 64 bytes. The numbers in the header determine where a column lies.
 
 mod columns;
 mod repeats;
@@ -35,11 +35,11 @@ const LONGEST_TEXT: usize = 1 << 16;
 /// Why a file could not be saved or opened.
 #[derive(Debug)]
 pub enum FileError {
-    /// The system refused.
+    /// An operating system error.
     Io(io::Error),
-    /// The file is damaged or something else.
+    /// The file is damaged, or is not such a file.
     Corrupt(Corrupt),
-    /// The file is sound but not for this version.
+    /// The file is intact but has another format version.
     Refused(Error),
 }
 
@@ -63,20 +63,20 @@ fn corrupt(what: impl fmt::Display) -> FileError {
 pub(crate) struct Format {
     pub(crate) magic: &'static [u8; 8],
     pub(crate) version: u32,
-    /// What such a file is called.
+    /// The name of such a file in messages.
     pub(crate) name: &'static str,
-    /// Numbers of its own in the header.
+    /// How many numbers of its own the header has.
     pub(crate) numbers: usize,
 }
 
-/// What the header of a file says.
+/// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) numbers: Vec<u64>,
     pub(crate) text: Option<String>,
 }
 
-/// What else is in a header: bytes of the whole file, and the checksum of the checksums.
+/// The rest of a header: bytes of the whole file, and the checksum of the checksums.
 #[derive(Clone, Copy)]
 struct Frame {
     length: u64,
@@ -103,7 +103,7 @@ impl Head {
         header
     }
 
-    /// Reads the header at the start of a file, and how long it is; says what is wrong with it.
+    /// Parses the header at the start of a file; returns its length too.
     fn from_bytes(format: &Format, file: &[u8]) -> Result<(Head, Frame, usize), FileError> {
         let number =
             |at: usize| file.get(at..at + 8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()));
@@ -140,12 +140,12 @@ impl Head {
     }
 }
 
-/// Returns the checksum of a header: of all of it but the magic bytes and itself. It is so in every version.
+/// Returns the checksum of a header, without the magic bytes and itself. All versions compute it like this.
 fn header_sum(header: &[u8]) -> u64 {
     xxh3_64(&[&header[8..16], &header[START..]].concat())
 }
 
-/// Returns where columns of these sizes start. None if they do not fit in memory's numbers.
+/// Returns where columns of these sizes start; None on overflow.
 fn layout(sizes: &[usize]) -> Option<Vec<(usize, usize)>> {
     let mut start: usize = 0;
     let mut layout = Vec::with_capacity(sizes.len());
@@ -156,14 +156,14 @@ fn layout(sizes: &[usize]) -> Option<Vec<(usize, usize)>> {
     Some(layout)
 }
 
-/// Bytes of the body, and where its checksums and it start in the file.
+/// Returns the bytes of the body, and where its checksums and the body start in the file.
 fn places(header: usize, layout: &[(usize, usize)]) -> (usize, usize, usize) {
     let body = layout.last().map_or(0, |(start, size)| start + size);
     let sums = header.next_multiple_of(ALIGN);
     (body, sums, (sums + 8 * body.div_ceil(CHUNK)).next_multiple_of(ALIGN))
 }
 
-/// Writes through a buffer of one chunk, and keeps the checksum of each.
+/// A writer with a buffer of one chunk, which records the checksum of each.
 struct BodyWriter<'a> {
     file: &'a mut File,
     chunk: Vec<u8>,
@@ -195,10 +195,10 @@ impl BodyWriter<'_> {
     }
 }
 
-/// Writes columns beside their final name, and gives them that name when all of it is on the disk.
+/// Writes columns to a temporary file, syncs it and renames it.
 pub(crate) fn write(path: &Path, format: &Format, head: &Head, columns: &[&[u8]]) -> Result<(), FileError> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    // A name of its own for each call: others may save under the same name at the same time.
+    // A unique name for each call: others may save to the same path at the same time.
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let (mut file, temporary) = loop {
         let call = CALLS.fetch_add(1, Ordering::Relaxed);
@@ -213,12 +213,12 @@ pub(crate) fn write(path: &Path, format: &Format, head: &Head, columns: &[&[u8]]
     let written =
         write_to(&mut file, format, head, columns).and_then(|()| fs::rename(&temporary, path).map_err(FileError::Io));
     if written.is_err() {
-        // The first error is the one to tell.
+        // The first error is the one to report.
         let _ = fs::remove_file(&temporary);
         return written;
     }
-    // The new name itself is on the disk only when the directory is. Not all file systems can do that, and the file is
-    // there in any case.
+    // The rename is durable only when the directory is synced. Not all file systems can do that, and the file exists in
+    // any case.
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let _ = File::open(directory).and_then(|directory| directory.sync_all());
     Ok(())
@@ -248,7 +248,7 @@ fn write_to(file: &mut File, format: &Format, head: &Head, columns: &[&[u8]]) ->
     Ok(())
 }
 
-/// A file that was opened: its header, its bytes, and where each column lies in them.
+/// An opened file: its header, its bytes, and the layout of its columns.
 pub(crate) struct Opened {
     pub(crate) head: Head,
     pub(crate) mapped: Arc<Mapped>,
@@ -263,7 +263,7 @@ impl Opened {
     }
 }
 
-/// Opens a file. `sizes` says how many bytes each column has by what is in the header, or what is wrong with that.
+/// Opens a file. `sizes` returns the bytes of each column by the header, or an error message.
 pub(crate) fn open(
     path: &Path,
     format: &Format,
@@ -284,8 +284,8 @@ pub(crate) fn open(
     if file.metadata()?.is_dir() {
         return Err(FileError::Io(io::Error::from_raw_os_error(IS_A_DIRECTORY)));
     }
-    // SAFETY: the map is only read, and every value in it is used by its checksum and within bounds. Who writes into
-    // the file while it is open breaks the promise of whoever opens it; saving never does, it replaces the file.
+    // SAFETY: the map is only read, and its values are used only after their checksum, within bounds. The caller
+    // promises that nobody writes to the file while it is open; saving replaces the file instead.
     let map = unsafe { Mmap::map(&file)? };
     let outside = || named(corrupt("the counts in the header do not fit the file"));
     let (head, frame, header_length) = Head::from_bytes(format, &map).map_err(named)?;

@@ -1,12 +1,12 @@
-//! Which values of a column without repeats stand for more than one entry.
+//! The number of entries of each value of a column without repeats.
 
 use std::ops::Range;
 
 use super::columns::{Corrupt, Store};
 
-/// Values are numbered, and each has one entry or more; the entries of a value lie together, in the order of values.
+/// Numbered values with one entry or more each; the entries of a value are adjacent, in the order of values.
 pub(crate) struct Repeats {
-    /// Values with more than one: the value's number, and how many entries beyond one each the values have up to it.
+    /// For values with several entries: the value's number, and the running total of entries beyond the first.
     counts: Store<[u32; 2]>,
     values: usize,
     entries: usize,
@@ -17,7 +17,7 @@ impl Repeats {
         Repeats { counts, values, entries }
     }
 
-    /// The column for values that have so many entries each.
+    /// Returns the column for values with these numbers of entries.
     pub(crate) fn counted(lengths: impl Iterator<Item = usize>) -> Vec<[u32; 2]> {
         let (mut counts, mut extra) = (Vec::new(), 0);
         for (value, length) in lengths.enumerate().filter(|(_, length)| *length > 1) {
@@ -36,7 +36,7 @@ impl Repeats {
         self.entries
     }
 
-    /// Returns the places of a value's entries.
+    /// Returns the positions of a value's entries.
     pub(crate) fn entries_of(&self, value: usize) -> Result<Range<usize>, Corrupt> {
         let counts = &self.counts;
         let at = partition_point(counts.len(), |at| Ok((counts.at(at)?[0] as usize) < value))?;
@@ -70,7 +70,7 @@ impl Repeats {
     }
 }
 
-/// Returns the first of `count` places that is not before what is looked for.
+/// Returns the first of `count` positions for which `before` is false.
 pub(crate) fn partition_point(
     count: usize,
     mut before: impl FnMut(usize) -> Result<bool, Corrupt>,
