@@ -1,6 +1,7 @@
 """The former place of `neardup.files.reading`, for programs that import `Reading` from here."""
 
 import neardup.http.captures  # noqa: F401  registers the formats of captures
-from neardup.files.reading import Batch, Document, Reading, Unreadable, read_batches
+from neardup.files.reading.batch import Batch, Document, Reading, Unreadable
+from neardup.files.reading.inputs import read_batches
 
 __all__ = ["Batch", "Document", "Reading", "Unreadable", "read_batches"]

@@ -23,7 +23,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.files.reading import Reading, document
+from neardup.files.reading import batch
+from neardup.files.reading.batch import Reading
 from neardup.jobs.filter import PENDING, CutError, Filter, Pending, lines_of
 
 Run = Callable[..., Any]
@@ -145,7 +146,7 @@ def test_lines_are_those_of_the_whole(parts: list[bytes], size: int) -> None:
 
 
 def test_a_line_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(document, "MAX_BYTES", 10)
+    monkeypatch.setattr(batch, "MAX_BYTES", 10)
     for size in (1, 7, 100):
         data = b"a" * 10 + b"\n" + b"b" * 11 + b"\n" + b"c\n" + b"d" * 30
         pieces = iter([data[at : at + size] for at in range(0, len(data), size)])

@@ -238,7 +238,7 @@ def test_documents_are_added_in_parts_of_just_so_many(
     tmp_path: Path, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from neardup.cli import inputs
-    from neardup.files.reading import Reading, Unreadable
+    from neardup.files.reading.batch import Reading, Unreadable
 
     problems: list[Unreadable] = []
     monkeypatch.setattr(inputs, "BATCH", 4)

@@ -13,7 +13,8 @@ import pytest
 
 from helpers.batches import pack, unpack
 from neardup import jobs
-from neardup.files.reading import Reading, blocks
+from neardup.files.reading import text as blocks
+from neardup.files.reading.batch import Reading
 
 FOX, DOG, HEN = "the quick brown fox jumps", "a lazy dog sleeps all day", "seven hens lay eggs"
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.files import reading
-from neardup.files.reading import Batch, Reading, Unreadable
+from neardup.files.reading.batch import Batch, Reading, Unreadable
+from neardup.files.reading.inputs import read_batches
 
 
 def pack(data: bytes, how: str) -> bytes:
@@ -24,7 +24,7 @@ def pack(data: bytes, how: str) -> bytes:
 
 def read(path: Path | str, **options: Any) -> tuple[list[Batch], list[str]]:
     problems: list[Unreadable] = []
-    batches = list(reading.read_batches(str(path), Reading(**options), problems.append))
+    batches = list(read_batches(str(path), Reading(**options), problems.append))
     for batch in batches:
         assert batch.ids.type == batch.texts.type == pa.large_string()
         assert batch.texts.null_count == batch.ids.null_count == 0

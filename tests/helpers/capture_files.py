@@ -11,7 +11,8 @@ from xml.sax.saxutils import escape
 
 import pyarrow as pa
 
-from neardup.files.reading import Batch, Reading, Unreadable, read_batches
+from neardup.files.reading.batch import Batch, Reading, Unreadable
+from neardup.files.reading.inputs import read_batches
 from neardup.text.views import MASKS, VIEWS, Viewing
 
 VIEWING = Viewing(VIEWS, MASKS)

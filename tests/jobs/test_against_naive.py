@@ -18,7 +18,7 @@ from helpers import corpora
 from helpers.batches import pack, unpack
 from helpers.corpora import Record
 from neardup import jobs
-from neardup.files.reading import Reading
+from neardup.files.reading.batch import Reading
 from reference.dedup import is_near, labels, near_pairs, nearest, order_of, twins
 
 RECIPE = nd.Recipe()

@@ -18,7 +18,7 @@ import pytest
 from helpers import corpora, httpx_captures
 from helpers.job_inputs import GOOD, JOBS, Stopper, interrupt, line, names, write
 from neardup import jobs
-from neardup.files.reading import Reading
+from neardup.files.reading.batch import Reading
 from neardup.jobs import read
 
 

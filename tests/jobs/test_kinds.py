@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from helpers import httpx_captures
 from helpers.processes import run_alone
 from neardup import jobs
-from neardup.files.reading import Reading
+from neardup.files.reading.batch import Reading
 from neardup.http.columns import ResponseColumns
 from neardup.http.kinds import KIND_COLUMNS, _count_hosts
 from neardup.text.recipe import Recipe

@@ -18,7 +18,7 @@ import pytest
 from helpers import httpx_captures
 from helpers.html_page import check_harmless
 from neardup import jobs
-from neardup.files.reading import Reading
+from neardup.files.reading.batch import Reading
 from neardup.http.columns import ResponseColumns
 from neardup.http.kinds import Kinds, kinds_of_clusters
 from neardup.http.labels import Labels

@@ -14,7 +14,7 @@ import pytest
 
 from helpers.job_inputs import GOOD, JOBS, TEXT, names, write
 from neardup import cli, jobs
-from neardup.files.reading import Reading
+from neardup.files.reading.batch import Reading
 
 
 def jsonl(folder: Path) -> Path:

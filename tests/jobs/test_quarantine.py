@@ -27,7 +27,8 @@ from helpers.job_inputs import (
     write,
 )
 from neardup import cli, jobs
-from neardup.files.reading import Reading, document, streams
+from neardup.files.reading import batch, streams
+from neardup.files.reading.batch import Reading
 
 BAD_LINES = [
     (b"[1, 2]\n", "not an object but a list"),
@@ -164,7 +165,7 @@ def test_a_parquet_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_line_beyond_the_limit_is_left_out(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(document, "MAX_BYTES", 4096)
+    monkeypatch.setattr(batch, "MAX_BYTES", 4096)
     long = "much " * 2000
     out, reading = tmp_path / "out.jsonl", Reading()
     inputs = [tmp_path / f"in.{kind}"]

@@ -13,7 +13,8 @@ import pytest
 import neardup as nd
 from helpers import httpx_captures
 from neardup import jobs
-from neardup.files.reading import Reading, Unreadable, read_batches
+from neardup.files.reading.batch import Reading, Unreadable
+from neardup.files.reading.inputs import read_batches
 from neardup.text.recipe import Recipe
 
 HTTP = Recipe.preset("http")

@@ -14,7 +14,7 @@ import neardup as nd
 from helpers import corpora
 from neardup import jobs
 from neardup.engines.spark import read_inputs
-from neardup.files.reading import Reading
+from neardup.files.reading.batch import Reading
 
 pytest.importorskip("pysail", reason="the package pysail is missing: pip install 'neardup[spark]'")
 

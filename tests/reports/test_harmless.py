@@ -16,7 +16,7 @@ from helpers.job_inputs import JOBS
 from helpers.kinds_report import facets_of, made_up
 from neardup import Recipe, jobs
 from neardup.copying.findings import Copying, Ignored
-from neardup.files.reading import Reading
+from neardup.files.reading.batch import Reading
 from neardup.reports.comparison import ComparisonReport, render_comparison
 from neardup.reports.copying import CopyingReport, render_file, render_folder
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job

@@ -13,7 +13,7 @@ from neardup.cli import console, options
 from neardup.cli.collections import SUFFIX, opened
 
 if TYPE_CHECKING:
-    from neardup.files.reading import Reading
+    from neardup.files.reading.batch import Reading
     from neardup.text.recipe import Recipe
 
 HTTP = "http"
@@ -106,7 +106,7 @@ def are_captures(
 
     tell  called with a note if names decide it
     """
-    from neardup.files.reading import captures_of
+    from neardup.files.reading.inputs import captures_of
 
     if as_what is not None:
         check_as(as_what)

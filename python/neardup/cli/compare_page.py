@@ -66,7 +66,7 @@ def write_page(
 ) -> bool:
     """Both texts side by side; whether that went to standard output."""
     from neardup.files import writing
-    from neardup.files.reading import name_of
+    from neardup.files.reading.formats import name_of
     from neardup.reports.comparison import ComparisonReport, render_comparison
     from neardup.reports.page import language_of_locale
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import ProgressColumn, TaskID
 
-    from neardup.files.reading.batch import Reading
-    from neardup.files.reading.document import Unreadable
+    from neardup.files.reading.batch import Reading, Unreadable
 
 
 SHOWN_PROBLEMS = 20

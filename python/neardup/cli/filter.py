@@ -19,7 +19,7 @@ from neardup.cli.captures import recipe_of
 from neardup.cli.collections import DATABASE, SUFFIX
 
 if TYPE_CHECKING:
-    from neardup.files.reading import Reading, Unreadable
+    from neardup.files.reading.batch import Reading, Unreadable
     from neardup.jobs.filter import Dropped, Filter, Read
 
 DONE, UNREADABLE = 0, 3

@@ -17,7 +17,8 @@ from neardup.cli import console, options
 from neardup.cli.console import ProgressBar
 
 if TYPE_CHECKING:
-    from neardup.files.reading import Batch, DuplicateIds, Note, Reading, Report
+    from neardup.files.reading.batch import Batch, Note, Reading, Report
+    from neardup.files.reading.records import DuplicateIds
     from neardup.files.writing import Write
     from neardup.text.recipe import Recipe
 
@@ -73,7 +74,7 @@ def command(
     """
     from neardup.cli.captures import choose
     from neardup.cli.inputs import InputNotes, files_of, reading_of
-    from neardup.files.reading import DuplicateIds
+    from neardup.files.reading.records import DuplicateIds
 
     if jsonl and (lines or format not in (None, "jsonl")):
         other = "--lines" if lines else "--format"
@@ -148,7 +149,7 @@ def command(
 
 
 def _batches(files: Sequence[str], reading: Reading, report: Report, note: Note) -> Iterator[Batch]:
-    from neardup.files.reading import read_batches
+    from neardup.files.reading.inputs import read_batches
 
     for path in files:
         first = path == "-" and reading.format is None and reading.viewing is None

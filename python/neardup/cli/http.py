@@ -16,7 +16,7 @@ import typer
 from neardup.cli import captures, console, options
 
 if TYPE_CHECKING:
-    from neardup.files.reading import Note, Reading, Report
+    from neardup.files.reading.batch import Note, Reading, Report
     from neardup.http.messages import Response
     from neardup.http.views import Preview
 
@@ -158,8 +158,8 @@ def list_labels(labels: LabelsOption = None, as_json: options.JsonOption = False
 def _responses(
     files: Sequence[str], reading: Reading, report: Report, note: Note
 ) -> Iterator[tuple[str, int, Response]]:
-    from neardup.files.reading import name_of
     from neardup.files.reading.batch import Task
+    from neardup.files.reading.formats import name_of
     from neardup.http.captures.reader import read_responses
 
     for path in files:

@@ -14,18 +14,9 @@ import typer
 
 import neardup.http.captures  # noqa: F401  registers the formats of captures
 from neardup.cli import console
-from neardup.files.reading import (
-    Batch,
-    Note,
-    Reading,
-    Report,
-    Unreadable,
-    check_options,
-    expand,
-    name_of,
-    read_batches,
-)
-from neardup.files.reading.expand import ignore
+from neardup.files.reading.batch import Batch, Note, Reading, Report, Unreadable
+from neardup.files.reading.formats import name_of
+from neardup.files.reading.inputs import check_options, expand, ignore, read_batches
 
 SHOWN_NOTES = 20
 # Characters that are hard to write in a shell.

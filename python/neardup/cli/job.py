@@ -15,7 +15,7 @@ from neardup.cli.captures import choose
 from neardup.cli.console import ProgressBar
 
 if TYPE_CHECKING:
-    from neardup.files.reading import Reading
+    from neardup.files.reading.batch import Reading
     from neardup.jobs import Summary
 
 DONE, UNREADABLE = 0, 3

@@ -295,10 +295,10 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def read(path: str) -> str:
     """The text of a file; whoever passed the text itself is told how."""
-    from neardup.files.reading import text_of
+    from neardup.files.reading.inputs import read_text
 
     try:
-        return text_of(path)
+        return read_text(path)
     except OSError as error:
         # What has an ending and no space was meant as a file.
         named = " " not in path and PurePath(path).suffix

@@ -18,7 +18,7 @@ from neardup.cli import console, options
 
 if TYPE_CHECKING:
     from neardup.cli.inputs import InputNotes
-    from neardup.files.reading import Reading
+    from neardup.files.reading.batch import Reading
     from neardup.near.ranking import RankingRequest
     from neardup.text.recipe import Recipe
 

@@ -30,7 +30,7 @@ from neardup.collection.schema import StoredRow, unpacked
 from neardup.collection.session import OpenCollection
 from neardup.collection.store import DATABASE, Store
 from neardup.files import writing
-from neardup.files.reading.formats import ENDINGS, ending
+from neardup.files.reading.formats import all_endings, ending
 from neardup.near.lookup import Match
 from neardup.near.question import Question, check_question
 from neardup.near.ranking import DEFAULT_COUNT, By, Idf, Searchable, check_queries, check_ranking
@@ -634,7 +634,7 @@ def export(documents: Iterable[Stored], path: Path, bits: int, *, texts: bool) -
     writing.check(path)
     path = writing.in_full(path, ".jsonl")
     # Where there are no objects, metadata is JSON in a string.
-    as_object = ENDINGS[ending(path.name)] == "jsonl"
+    as_object = all_endings()[ending(path.name)] == "jsonl"
     columns = {"id": str, "text": str, "metadata": dict if as_object else str, "fingerprint": str}
     if not texts:
         del columns["text"]

@@ -1,3 +1,1 @@
 """Files in and out."""
-
-from neardup.files import reading as reading

@@ -23,9 +23,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from neardup.files.reading import Note, Reading, Report, Unreadable
-from neardup.files.reading.batch import Task
-from neardup.files.reading.expand import ignore
+from neardup.files.reading.batch import Note, Reading, Report, Task, Unreadable
+from neardup.files.reading.inputs import ignore
 from neardup.http import captures as captures  # registers the formats
 from neardup.http.messages import Response
 from neardup.http.views import features

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup._util.numbers import as_float, is_real
-from neardup.files import reading as sources
 from neardup.files import writing
 from neardup.files.reading.batch import Reading
-from neardup.files.reading.document import STDIN
+from neardup.files.reading.formats import STDIN, name_of
+from neardup.files.reading.inputs import check_options, expand, read_batches, read_text
 from neardup.files.reading.records import DEFAULT_ID, columns_of
 from neardup.jobs import reference
 from neardup.jobs.captures import reading_with_views
@@ -34,7 +34,7 @@ from neardup.text.views import view_prose
 
 if TYPE_CHECKING:
     from neardup.copying.findings import Copying
-    from neardup.files.reading import Unreadable
+    from neardup.files.reading.batch import Unreadable
 
 # The recipe for captures: only text that people read is compared.
 CAPTURE_RECIPE = "http-text"
@@ -86,11 +86,11 @@ class _Check:
             keeps=False,
         )
         self._authors = _Authors(options.author_column, self._reading)
-        self._inputs = sources.expand(list(inputs), reading, self._note)
+        self._inputs = expand(list(inputs), reading, self._note)
         self._collections: set[str] = set()
         self._against = list(dict.fromkeys(self._expand(options.against)))
         files = [name for name in self._against if name not in self._collections]
-        sources.check_options([*self._inputs, *files], reading)
+        check_options([*self._inputs, *files], reading)
         if [*self._inputs, *files].count(STDIN) > 1:
             raise ValueError("standard input (-) can be read only once")
         self._check_outputs()
@@ -103,7 +103,7 @@ class _Check:
                 self._collections.add(path)
                 yield path
             else:
-                yield from sources.expand([name], self._reading, self._note)
+                yield from expand([name], self._reading, self._note)
 
     def run(self) -> Checked:
         options = self._options
@@ -140,7 +140,7 @@ class _Check:
         options = self._options
         rules = dict(options.rules)
         if options.template:
-            rules["template"] = [sources.text_of(path) for path in options.template]
+            rules["template"] = [read_text(path) for path in options.template]
         if options.exclude:
             rules["exclude"] = tuple(options.exclude)
         with refuse_bad_options():
@@ -181,7 +181,7 @@ class _Check:
         # One file may be named in several ways.
         file = name if name == STDIN or "://" in name else os.path.realpath(name)
         exclude = set(self._options.exclude)
-        for batch in sources.read_batches(name, self._reading, self._problem, note=self._note):
+        for batch in read_batches(name, self._reading, self._problem, note=self._note):
             ids, texts = batch.ids.to_pylist(), batch.texts.to_pylist()
             if self._reading.viewing is not None:
                 texts = [view_prose(text) for text in texts]
@@ -254,7 +254,7 @@ class _Check:
         from neardup.reports.page import Wording
 
         words = Wording(self._language)
-        files = map(sources.name_of, [*self._inputs, *self._against])
+        files = map(name_of, [*self._inputs, *self._against])
         # Reversed, so that a name that occurs twice gets its first number.
         numbers = {name: n for n, name in reversed(list(enumerate(files, 1)))}
         self._problems = [
@@ -332,7 +332,7 @@ class _Check:
             settings={}
             if self._options.anonymise
             else {
-                name: _listed(list(map(sources.name_of, files)), MAX_LISTED)
+                name: _listed(list(map(name_of, files)), MAX_LISTED)
                 for name, files in names.items()
                 if files
             },
@@ -384,7 +384,7 @@ class _Authors:
 
     def lacking(self) -> str | None:
         """Return a note on the inputs without authors."""
-        names = [sources.name_of(name) for name, has in self._seen.items() if not has]
+        names = [name_of(name) for name, has in self._seen.items() if not has]
         if not names:
             return None
         inputs = "1 input" if len(names) == 1 else f"{len(names):,} inputs"
@@ -400,7 +400,7 @@ class _Authors:
             # It cannot be read again.
             return None
         reading = replace(self._reading, others=True, key_column=None)
-        for batch in sources.read_batches(name, reading, lambda _: None):
+        for batch in read_batches(name, reading, lambda _: None):
             if batch.others is None:
                 return None
             taken = (reading.id_column or DEFAULT_ID, *reading.text_columns)

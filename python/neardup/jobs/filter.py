@@ -16,12 +16,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from neardup.files.reading import Reading, Report, Unreadable, document, encodings, formats
-from neardup.files.reading.bad_bytes import UNKNOWN, has_nul, not_utf8, nul_hint
-from neardup.files.reading.document import BOM, STDIN, Note, name_of
-from neardup.files.reading.expand import ignore
+from neardup.files.reading import batch, encodings, formats
+from neardup.files.reading.batch import BOM, Note, Reading, Report, Unreadable
+from neardup.files.reading.formats import STDIN, name_of
+from neardup.files.reading.inputs import ignore
 from neardup.files.reading.records import BadRecordError, fields_of, parse_record
-from neardup.files.reading.streams import DamagedError
+from neardup.files.reading.streams import UNKNOWN, DamagedError, has_nul, not_utf8, nul_hint
 from neardup.jobs.options import UnreadableError
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def lines_of(read: Read, most: int | None = None) -> Iterator[list[InputLine]]:
           nothing at the end
     most  bytes of a line [document.MAX_BYTES]
     """
-    most = document.MAX_BYTES if most is None else most
+    most = batch.MAX_BYTES if most is None else most
     number, held, size, is_long = 0, list[bytes](), 0, False
     while data := read(AT_ONCE):
         *whole, rest = data.split(b"\n")
@@ -131,10 +131,10 @@ def plain_lines(
     lines: Sequence[InputLine], name: str, reading: Reading, report: Report
 ) -> Iterator[tuple[InputLine, bytes]]:
     """Lines with their bytes, without the line end; see `records_of`."""
-    most = reading.max_document or document.MAX_BYTES
+    most = reading.max_document or batch.MAX_BYTES
     for line in lines:
         if line.data is None:
-            report(Unreadable(name_of(name), line.number, document.line_too_long(most)))
+            report(Unreadable(name_of(name), line.number, batch.line_too_long(most)))
             continue
         data = line.data.removesuffix(b"\n").removesuffix(b"\r")
         if line.number == 1:
@@ -156,7 +156,7 @@ def records_of(
     Raises EncodedError if it begins with the byte order mark of another encoding than UTF-8.
     """
     for line, data in plain_lines(lines, name, reading, report):
-        text = document.decode(data)
+        text = batch.decode(data)
         if not isinstance(text, str):
             report(not_utf8(name, line.number, text, None))
         elif not reading.lines:

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 from neardup._util.arrow import array_values
 from neardup._util.numbers import check_int
 from neardup.engines import engine
-from neardup.files import reading as sources
 from neardup.files import writing
 from neardup.files.reading.formats import ending
+from neardup.files.reading.inputs import check_options, expand
+from neardup.files.reading.streams import copied, spooled_stdin
 from neardup.jobs import reference
 from neardup.jobs.captures import Groups, labels_of, recipe_of, viewing_of, with_views
 from neardup.jobs.options import Options, Summary, peak_memory, refuse_bad_options
@@ -100,11 +101,11 @@ class Job:
         self.viewing = viewing_of(options, self.recipe)
         self.labels = labels_of(name, options)
         self.groups = Groups(self.viewing)
-        self.inputs = sources.expand(list(inputs), options.reading, self.note)
+        self.inputs = expand(list(inputs), options.reading, self.note)
         self.against, self.collections = reference.expand(
             options.against, options.reading, self.recipe, self.note
         )
-        sources.check_options([*self.inputs, *self.against, *self.collections], options.reading)
+        check_options([*self.inputs, *self.against, *self.collections], options.reading)
         self.groups.check_against(
             [path for path in (*self.collections, *self.against) if reference.is_collection(path)]
         )
@@ -168,12 +169,12 @@ class Job:
                 stack.enter_context(opened_by_spark(self.engine.session))
             if self.name == "dedup":
                 # Kept records are copied from this download; a second one might differ.
-                stack.enter_context(sources.copied(self.inputs, self.work_parent))
+                stack.enter_context(copied(self.inputs, self.work_parent))
                 with refuse_bad_options():
                     others = [*self.against, *self.collections]
                     writing.check_kept(self.out, self.inputs, self.options.reading, others=others)
             elif "-" in self.inputs:
-                stack.enter_context(sources.spooled_stdin())
+                stack.enter_context(spooled_stdin())
             folder = stack.enter_context(open_work_folder(self.options.work_dir, self.work_parent))
             corpus = read_corpus(self, folder)
             asked = sum(map(reference.size, self.collections))

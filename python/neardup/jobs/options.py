@@ -16,7 +16,7 @@ from neardup.text.fingerprint import RecipeLike
 
 if TYPE_CHECKING:
     from neardup.copying.findings import Copying, Finding
-    from neardup.files.reading import Unreadable
+    from neardup.files.reading.batch import Unreadable
 
 # A share above this would be rounded to 100 %; messages say "over 99.9 %".
 NEARLY_ALL = 0.9995

@@ -13,9 +13,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from neardup.files import reading as sources
 from neardup.files.reading.batch import Precompute, Precomputed
-from neardup.files.reading.document import name_of
+from neardup.files.reading.formats import name_of
+from neardup.files.reading.inputs import read_batches
+from neardup.files.reading.records import DuplicateIds
 from neardup.jobs import reference
 from neardup.jobs.options import NothingReadError, UnreadableError
 from neardup.jobs.spool import (
@@ -33,7 +34,8 @@ from neardup.near.corpus import precompute
 
 if TYPE_CHECKING:
     from neardup.engines.spark.read_inputs import Spread
-    from neardup.files.reading import Batch, DuplicateIds, Unreadable
+    from neardup.files.reading.batch import Batch, Unreadable
+    from neardup.files.reading.records import DuplicateIds
     from neardup.jobs.job import Job
 
 T = TypeVar("T")
@@ -72,7 +74,7 @@ def spool_files(job: Job, folder: Path, files: Sequence[str], stamps: Mapping[st
     sizes = [stamps[path][0] for path in files]
     total = None if None in sizes else sum(size or 0 for size in sizes)
     job.options.progress.stage("reading", total, "bytes")
-    duplicates = sources.DuplicateIds()
+    duplicates = DuplicateIds()
     # Only clusters are described by the facts of their responses.
     with spooling(folder, job.recipe, facts=job.name == "cluster") as spool:
 
@@ -94,7 +96,7 @@ def spool_files(job: Job, folder: Path, files: Sequence[str], stamps: Mapping[st
                 coming = nullcontext(reference.batches(path))
             else:
                 coming = prefetched(
-                    sources.read_batches(
+                    read_batches(
                         path,
                         job.reading,
                         report,

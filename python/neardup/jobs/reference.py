@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup.files import reading as sources
-from neardup.files.reading.batch import make
+from neardup.files.reading import inputs
+from neardup.files.reading.batch import Document, Note, group_documents, make
 from neardup.near.matches import Clusters
 from neardup.text.views import view_prose
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup.collection import Collection, Stored
-    from neardup.files.reading import Batch, Reading
+    from neardup.files.reading.batch import Batch, Reading
     from neardup.jobs.options import Progress
     from neardup.jobs.spool import SpooledCorpus
     from neardup.near.matches import Matches
@@ -39,7 +39,7 @@ def is_collection(path: str) -> bool:
 
 
 def expand(
-    names: Sequence[str], reading: Reading, recipe: Recipe, note: sources.Note
+    names: Sequence[str], reading: Reading, recipe: Recipe, note: Note
 ) -> tuple[list[str], list[str]]:
     """Return what is read (files, collections of another recipe), and collections to ask."""
     against: dict[str, None] = {}
@@ -47,7 +47,7 @@ def expand(
     for name in names:
         path = name.rstrip("/")
         if not is_collection(name):
-            against |= dict.fromkeys(sources.expand([name], reading, note))
+            against |= dict.fromkeys(inputs.expand([name], reading, note))
         elif _can_be_asked(path, recipe):
             collections[path] = None
         else:
@@ -260,10 +260,8 @@ def batches(path: str) -> Iterator[Batch]:
     import numpy as np
 
     with open_collection(path) as collection:
-        documents = (
-            sources.Document(found.id, found.text or "") for found in collection.documents()
-        )
-        for some in sources.batches(documents):
+        documents = (Document(found.id, found.text or "") for found in collection.documents())
+        for some in group_documents(documents):
             # They have no position in a file.
             nowhere = np.zeros((len(some), 2), dtype=np.int64)
             yield make([x.id for x in some], [x.text for x in some], nowhere, nowhere[:, 0], None)

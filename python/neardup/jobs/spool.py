@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.files.reading import Batch, Unreadable
-    from neardup.files.reading.batch import Precomputed
+    from neardup.files.reading.batch import Batch, Precomputed, Unreadable
     from neardup.http.columns import ResponseColumns
     from neardup.jobs.reference import CollectionDocument
     from neardup.text.recipe import Recipe
@@ -124,7 +123,7 @@ class SpooledCorpus:
         """Return the file of each row, or the collection of a document from outside."""
         import numpy as np
 
-        from neardup.files.reading import name_of
+        from neardup.files.reading.formats import name_of
 
         starts = np.array([start for _, start, _ in self.files], dtype=np.int64)
         # A file without documents starts where the next one does: the last of them has the row.
@@ -173,7 +172,7 @@ class SpooledCorpus:
 
         Records are copied by their position, so a changed file would give wrong records.
         """
-        from neardup.files.reading import name_of
+        from neardup.files.reading.formats import name_of
 
         for path, before in self.stamps.items():
             if before != (None,) and file_stamp(path) != before:
@@ -187,7 +186,7 @@ class SpooledCorpus:
 
     def unread(self, most: int) -> list[Unreadable]:
         """Return the first unreadable records."""
-        from neardup.files.reading import Unreadable
+        from neardup.files.reading.batch import Unreadable
 
         with open(self.folder / PROBLEMS, encoding="utf-8") as file:
             rows = [json.loads(line) for _, line in zip(range(most), file, strict=False)]

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from helpers import document_files
 from helpers.document_files import word_paragraphs as paragraphs
-from neardup.files.documents import docx
-from neardup.files.documents.prose import UnreadableDocumentError
+from neardup.files.documents import office
+from neardup.files.reading.formats import UnreadableDocumentError
 
 MOST = 1 << 24
 
 
 def seen(body: str, **parts: str) -> str:
-    return docx.text_of(document_files.docx(body, **parts), MOST)
+    return office.docx_text(document_files.docx(body, **parts), MOST)
 
 
 def cells(*texts: str) -> str:
@@ -112,14 +112,14 @@ def test_the_body_may_have_another_name() -> None:
         "_rels/.rels": relations,
         "word/document2.xml": document_files.word_part(paragraphs("here")),
     }
-    assert docx.text_of(document_files.zipped(parts), MOST) == "here"
+    assert office.docx_text(document_files.zipped(parts), MOST) == "here"
 
 
 def test_the_strict_form() -> None:
     strict = document_files.word_part(paragraphs("a", "b")).replace(
         document_files.WORD, "http://purl.oclc.org/ooxml/wordprocessingml/main"
     )
-    assert docx.text_of(document_files.zipped({"word/document.xml": strict}), MOST) == "a\n\nb"
+    assert office.docx_text(document_files.zipped({"word/document.xml": strict}), MOST) == "a\n\nb"
 
 
 def test_a_table_nested_as_deeply_as_one_likes() -> None:
@@ -142,7 +142,7 @@ def test_damage_anywhere_is_named_or_harmless(at: int, junk: bytes) -> None:
     data = document_files.docx(paragraphs("one two three", "four"))
     at %= len(data)
     with suppress(UnreadableDocumentError):
-        docx.text_of(data[:at] + junk + data[at + len(junk) :], MOST).encode()
+        office.docx_text(data[:at] + junk + data[at + len(junk) :], MOST).encode()
 
 
 @pytest.mark.parametrize("kind", ["footnote", "endnote"])
@@ -150,7 +150,7 @@ def test_a_note_is_told_once(kind: str) -> None:
     inner = f'<w:{kind} w:id="1">{document_files.word_paragraphs("a note")}</w:{kind}>'
     notes = {f"{kind}s": document_files.word_part(inner, root=f"{kind}s", inner="")}
     refers = f'<w:p><w:r><w:t>x</w:t><w:{kind}Reference w:id="1"/></w:r></w:p>' * 3
-    assert docx.text_of(document_files.docx(refers, **notes), 1 << 20).count("a note") == 1
+    assert office.docx_text(document_files.docx(refers, **notes), 1 << 20).count("a note") == 1
 
 
 def test_a_document_that_declares_attributes_is_refused() -> None:
@@ -162,7 +162,7 @@ def test_a_document_that_declares_attributes_is_refused() -> None:
     with pytest.raises(
         UnreadableDocumentError, match=r"declares attributes of the element 'x', which are no"
     ):
-        docx.text_of(data, 1 << 20)
+        office.docx_text(data, 1 << 20)
 
 
 @pytest.mark.parametrize("over", [0, 1])
@@ -170,9 +170,9 @@ def test_a_long_namespace_is_refused(over: int) -> None:
     address = "u" * (1024 + over)
     data = document_files.docx(f'<x:t xmlns:x="{address}"/>' + document_files.word_paragraphs("a"))
     if not over:
-        assert docx.text_of(data, 1 << 20) == "a"
+        assert office.docx_text(data, 1 << 20) == "a"
         return
     with pytest.raises(
         UnreadableDocumentError, match=r"has a namespace of 1,025 characters; the limit is 1,"
     ):
-        docx.text_of(data, 1 << 20)
+        office.docx_text(data, 1 << 20)

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from helpers import document_files
-from neardup.files.documents import epub
-from neardup.files.documents.prose import UnreadableDocumentError
+from neardup.files.documents import office
+from neardup.files.reading.formats import UnreadableDocumentError
 
 MOST = 1 << 24
 
 
 def seen(chapters: dict[str, str], **parts: str) -> str:
-    return epub.text_of(document_files.epub(chapters, **parts), MOST)
+    return office.epub_text(document_files.epub(chapters, **parts), MOST)
 
 
 def test_chapters_in_order() -> None:
@@ -28,14 +28,14 @@ def test_chapters_in_order() -> None:
 
 def test_names_are_unquoted_and_looked_up_from_the_list() -> None:
     book = document_files.epub({"a b.xhtml": "<p>here</p>"})
-    assert epub.text_of(book, MOST) == "here"
+    assert office.epub_text(book, MOST) == "here"
     parts: dict[str, str | bytes] = {
         "META-INF/container.xml": document_files.CONTAINER,
         "OEBPS/book.opf": '<package><manifest><item id="a" href="../t/a%20b.xhtml"/></manifest>'
         '<spine><itemref idref="a"/><itemref idref="a"/><itemref idref="none"/></spine></package>',
         "t/a b.xhtml": document_files.html("<p>there</p>"),
     }
-    assert epub.text_of(document_files.zipped(parts), MOST) == "there"
+    assert office.epub_text(document_files.zipped(parts), MOST) == "there"
 
 
 def test_contents_and_pictures_are_no_text() -> None:
@@ -51,7 +51,7 @@ def test_contents_and_pictures_are_no_text() -> None:
         "OEBPS/nav.xhtml": document_files.html("contents"),
         "OEBPS/c.xhtml": document_files.html("chapter"),
     }
-    assert epub.text_of(document_files.zipped(parts), MOST) == "chapter"
+    assert office.epub_text(document_files.zipped(parts), MOST) == "chapter"
 
 
 def cipher(path: str) -> str:
@@ -79,7 +79,7 @@ def test_names_never_leave_the_book(href: str) -> None:
     )
     parts = {"META-INF/container.xml": document_files.CONTAINER, "OEBPS/book.opf": package}
     with pytest.raises(UnreadableDocumentError, match=r"is damaged \(it has no part"):
-        epub.text_of(document_files.zipped(parts), MOST)
+        office.epub_text(document_files.zipped(parts), MOST)
 
 
 def test_parts_with_odd_names_are_only_names() -> None:
@@ -93,13 +93,13 @@ def test_parts_with_odd_names_are_only_names() -> None:
         "book.opf": package,
         trick: document_files.html("<p>inside</p>"),
     }
-    assert epub.text_of(document_files.zipped(parts), MOST) == "inside"
+    assert office.epub_text(document_files.zipped(parts), MOST) == "inside"
     assert not Path("/tmp/neardup-was-here.xhtml").exists()  # noqa: S108
 
 
 def test_a_book_without_a_list() -> None:
     with pytest.raises(UnreadableDocumentError, match=r"it has no part META-INF/container\.xml"):
-        epub.text_of(document_files.zipped({"mimetype": document_files.EPUB}), MOST)
+        office.epub_text(document_files.zipped({"mimetype": document_files.EPUB}), MOST)
     empty = {"META-INF/container.xml": "<container/>"}
     with pytest.raises(UnreadableDocumentError, match="names no package"):
-        epub.text_of(document_files.zipped(empty), MOST)
+        office.epub_text(document_files.zipped(empty), MOST)

@@ -15,14 +15,16 @@ from helpers import document_files
 from helpers.batches import pairs, read, texts
 from neardup.files.documents import html
 from neardup.files.documents import html as html_nesting
-from neardup.files.documents.prose import UnreadableDocumentError
-from neardup.files.reading import Reading, Unreadable, encodings, read_batches
+from neardup.files.reading import encodings
+from neardup.files.reading.batch import Reading, Unreadable
+from neardup.files.reading.formats import UnreadableDocumentError
+from neardup.files.reading.inputs import read_batches
 
 MOST = 1 << 28
 
 
 def seen(body: str) -> str:
-    return html.text_of(document_files.html(body).decode(), MOST)
+    return html.html_text(document_files.html(body).decode(), MOST)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def test_deep_nesting(opened: str, is_closed: bool) -> None:
     ends = "".join(f"</{name}>" for name in reversed(re.findall(r"\w+", opened)))
     markup = f"<p>first</p>{opened * depth}deep{ends * depth if is_closed else ''}"
     begun = time.monotonic()
-    text = html.text_of(markup, MOST)
+    text = html.html_text(markup, MOST)
     assert text.split() == ["first", "deep"]
     # Quadratic, it took a minute.
     assert time.monotonic() - begun < 20
@@ -93,7 +95,7 @@ def test_deep_nesting(opened: str, is_closed: bool) -> None:
 )
 def test_markup_that_never_ends(part: str) -> None:
     begun = time.monotonic()
-    text = html.text_of("<p>first</p>" + part * 100_000, MOST)
+    text = html.html_text("<p>first</p>" + part * 100_000, MOST)
     assert text.startswith("first")
     assert time.monotonic() - begun < 20
 
@@ -122,7 +124,7 @@ def test_depth_is_not_hidden_by_tags_that_end_nothing(part: str) -> None:
     markup = f"<p>first</p>{part * 4_000}<p>last"
     flat = LexborHTMLParser(html_nesting.flattened(markup))
     assert depth_of(flat) < limit < depth_of(LexborHTMLParser(markup))
-    assert "first" in html.text_of(markup, MOST)
+    assert "first" in html.html_text(markup, MOST)
 
 
 def depth_of(parser: LexborHTMLParser) -> int:
@@ -145,12 +147,12 @@ def test_open_formatting_is_not_made_anew_without_end(end: str) -> None:
     flat = LexborHTMLParser(html_nesting.flattened(markup))
     assert len(flat.css("b")) <= 2 * html_nesting.FORMATS * 600
     assert len(LexborHTMLParser(markup).css("b")) > 80_000
-    assert html.text_of(markup, MOST).split() == ["word"] * 300
+    assert html.html_text(markup, MOST).split() == ["word"] * 300
 
 
 def test_formatting_that_is_left_out_joins_what_it_was_in() -> None:
     markup = "<p>" + "<b>" * 40 + "wo<i>r</i>d" + "</b>" * 40 + " and <i>mo</i>re</p><p>last"
-    assert html.text_of(markup, MOST) == "word and more\n\nlast"
+    assert html.html_text(markup, MOST) == "word and more\n\nlast"
 
 
 def test_pages_of_ordinary_depth_stay_as_they_are() -> None:
@@ -168,14 +170,14 @@ def test_what_the_parser_refuses_is_reported(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(
         UnreadableDocumentError, match=r"^cannot be read as HTML \(Failed to parse HTML\)$"
     ):
-        html.text_of("<p>a", MOST)
+        html.html_text("<p>a", MOST)
 
 
 def test_what_is_nested_too_deeply_keeps_its_text() -> None:
     depth = html_nesting.DEPTH + 100
     inner = "<!-- <div> --><script>'<div>'</script><p>one</p><p>two</p>"
     markup = "<div>" * depth + inner + "</div>" * depth + "<h1>last</h1>"
-    text = html.text_of(markup, MOST)
+    text = html.html_text(markup, MOST)
     assert text == "one\n\ntwo\n\nlast"
     flat = html_nesting.flattened(markup)
     assert flat.count("<div>") - 2 == flat.count("</div>") == html_nesting.DEPTH
@@ -253,7 +255,7 @@ def test_bytes_that_are_no_text_are_reported(tmp_path: Path) -> None:
 @given(st.binary(max_size=300))
 @settings(max_examples=200)
 def test_junk_is_read_or_refused(data: bytes) -> None:
-    text = html.text_of(encodings.decoded(data), MOST)
+    text = html.html_text(encodings.decoded(data), MOST)
     text.encode()
 
 

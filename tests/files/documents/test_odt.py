@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import document_files
-from neardup.files.documents import odt
-from neardup.files.documents.prose import UnreadableDocumentError
+from neardup.files.documents import office
+from neardup.files.reading.formats import UnreadableDocumentError
 
 MOST = 1 << 24
 
 
 def seen(body: str) -> str:
-    return odt.text_of(document_files.odt(body), MOST)
+    return office.odt_text(document_files.odt(body), MOST)
 
 
 def p(*texts: str) -> str:
@@ -73,7 +73,7 @@ def test_an_encrypted_one_is_refused() -> None:
         '<manifest><file-entry full-path="content.xml"><encryption-data/></file-entry></manifest>'
     )
     with pytest.raises(UnreadableDocumentError, match="is encrypted; save it without a password"):
-        odt.text_of(document_files.odt(p("x"), manifest), MOST)
+        office.odt_text(document_files.odt(p("x"), manifest), MOST)
 
 
 @given(st.integers(0, 2000), st.binary(min_size=1, max_size=8))
@@ -82,4 +82,4 @@ def test_damage_anywhere_is_named_or_harmless(at: int, junk: bytes) -> None:
     data = document_files.odt(p("one two three", "four"))
     at %= len(data)
     with suppress(UnreadableDocumentError):
-        odt.text_of(data[:at] + junk + data[at + len(junk) :], MOST).encode()
+        office.odt_text(data[:at] + junk + data[at + len(junk) :], MOST).encode()

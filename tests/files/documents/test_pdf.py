@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from helpers import document_files
 from neardup.files.documents import pdf
-from neardup.files.documents.prose import UnreadableDocumentError
+from neardup.files.reading.formats import UnreadableDocumentError
 
 MOST = 1 << 24
 HYPHEN = pdf.HYPHEN
 
 
 def seen(*pages: bytes, most: int = MOST) -> str:
-    return pdf.text_of(document_files.pdf(pages), most)
+    return pdf.pdf_text(document_files.pdf(pages), most)
 
 
 def test_lines_become_paragraphs() -> None:
@@ -112,7 +112,7 @@ def test_an_encrypted_file() -> None:
     lock = "/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{}> /U <{}> >> /ID [<00><00>]"
     data = document_files.pdf([b""], trailer=lock.format("00" * 32, "11" * 32))
     with pytest.raises(UnreadableDocumentError, match="is encrypted; save it without a password"):
-        pdf.text_of(data, MOST)
+        pdf.pdf_text(data, MOST)
 
 
 ONE = document_files.pdf([document_files.paragraphs_at([["hello world"]])])
@@ -132,12 +132,12 @@ ONE = document_files.pdf([document_files.paragraphs_at([["hello world"]])])
 )
 def test_a_damaged_file(data: bytes) -> None:
     with pytest.raises(UnreadableDocumentError, match="is damaged"):
-        pdf.text_of(data, MOST)
+        pdf.pdf_text(data, MOST)
 
 
 def test_a_file_that_claims_to_have_more_pages_than_it_has() -> None:
     claimed = ONE.replace(b"/Count 1", b"/Count 999999999")
-    assert pdf.text_of(claimed, MOST) == "hello world"
+    assert pdf.pdf_text(claimed, MOST) == "hello world"
 
 
 def test_a_page_of_more_text_than_allowed_is_not_fetched() -> None:
@@ -159,13 +159,13 @@ def test_text_far_off_the_page_and_blanks_without_end() -> None:
 @settings(max_examples=150)
 def test_damage_anywhere_is_named_or_harmless(at: int, junk: bytes) -> None:
     with suppress(UnreadableDocumentError):
-        pdf.text_of(ONE[:at] + junk + ONE[at + len(junk) :], MOST).encode()
+        pdf.pdf_text(ONE[:at] + junk + ONE[at + len(junk) :], MOST).encode()
 
 
 def test_many_threads_take_turns() -> None:
     found: list[str] = []
     threads = [
-        threading.Thread(target=lambda: found.append(pdf.text_of(ONE, MOST))) for _ in range(8)
+        threading.Thread(target=lambda: found.append(pdf.pdf_text(ONE, MOST))) for _ in range(8)
     ]
     for thread in threads:
         thread.start()
@@ -175,8 +175,8 @@ def test_many_threads_take_turns() -> None:
 
 
 def test_a_forked_process_reads_too(tmp_path: Path) -> None:
-    assert pdf.text_of(ONE, MOST)
+    assert pdf.pdf_text(ONE, MOST)
     child = os.fork()
     if not child:
-        os._exit(0 if pdf.text_of(ONE, MOST) == "hello world" else 1)
+        os._exit(0 if pdf.pdf_text(ONE, MOST) == "hello world" else 1)
     assert os.waitpid(child, 0)[1] == 0

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.documents.prose import MOST_TABLES, Prose, UnreadableDocumentError, squeezed
+from neardup.files.documents.prose import MOST_TABLES, Prose, squeezed
+from neardup.files.reading.formats import UnreadableDocumentError
 
 MOST = 1 << 20
 

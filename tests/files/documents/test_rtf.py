@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from helpers import document_files
 from neardup.files.documents import rtf
-from neardup.files.documents.prose import UnreadableDocumentError
+from neardup.files.reading.formats import UnreadableDocumentError
 
 MOST = 1 << 24
 
 
 def seen(body: str) -> str:
-    return rtf.text_of(document_files.rtf(body), MOST)
+    return rtf.rtf_text(document_files.rtf(body), MOST)
 
 
 def escaped(text: str, encoding: str) -> str:
@@ -87,25 +87,25 @@ def test_hidden_text_ends() -> None:
     ],
 )
 def test_encodings(head: str, encoding: str, text: str) -> None:
-    assert rtf.text_of(document_files.rtf(escaped(text, encoding), head), MOST) == text
+    assert rtf.rtf_text(document_files.rtf(escaped(text, encoding), head), MOST) == text
     # The second byte of a character may be written as the letter it is in ASCII.
     data = document_files.rtf("", head)[:-1] + text.encode(encoding) + b"}"
     if b"\\" not in text.encode(encoding):
-        assert rtf.text_of(data, MOST) == text
+        assert rtf.rtf_text(data, MOST) == text
 
 
 def test_fonts_change_the_encoding_within_a_group() -> None:
     head = r"\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset134 S;}}\f0"
     body = rf"\'e9{{\f1 {escaped('中', 'gbk')}}}\'e9\f1 {escaped('文', 'gbk')}"
-    assert rtf.text_of(document_files.rtf(body, head), MOST) == "é中é文"
+    assert rtf.rtf_text(document_files.rtf(body, head), MOST) == "é中é文"
 
 
 def test_what_is_no_rtf() -> None:
     with pytest.raises(UnreadableDocumentError, match=r"is no RTF: it does not begin with {\\rtf"):
-        rtf.text_of(b"plain", MOST)
+        rtf.rtf_text(b"plain", MOST)
     with pytest.raises(UnreadableDocumentError, match="is cut short: groups are open at its end"):
-        rtf.text_of(document_files.rtf("a{b")[:-1], MOST)
-    assert rtf.text_of(document_files.rtf("a") + b"\0\0 junk {", MOST) == "a"
+        rtf.rtf_text(document_files.rtf("a{b")[:-1], MOST)
+    assert rtf.rtf_text(document_files.rtf("a") + b"\0\0 junk {", MOST) == "a"
 
 
 def test_groups_in_one_another_have_a_limit() -> None:

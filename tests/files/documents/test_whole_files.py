@@ -15,12 +15,12 @@ import pytest
 
 from helpers import document_files
 from helpers.batches import pack, pairs, read, texts
-from neardup.files import reading
 from neardup.files.documents import zipped_xml
-from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.documents.whole_files import KINDS
-from neardup.files.reading import document
-from neardup.files.reading.formats import FORMATS
+from neardup.files.reading import batch as document
+from neardup.files.reading.batch import Reading
+from neardup.files.reading.formats import UnreadableDocumentError, all_formats
+from neardup.files.reading.inputs import check_options, expand, read_text
 
 HELLO = "<p>hello world</p>"
 MADE: dict[str, bytes] = {
@@ -57,13 +57,13 @@ def test_a_file_is_a_document(tmp_path: Path, kind: str, packing: str) -> None:
     (batch,), problems = read(path)
     assert (pairs([batch]), problems) == ([(str(path), "hello world")], [])
     assert batch.spans.tolist() == [[0, 0]]
-    assert reading.text_of(str(path)) == "hello world"
+    assert read_text(str(path)) == "hello world"
 
 
 @EVERY
 def test_a_folder_takes_them(tmp_path: Path, kind: str) -> None:
     path = put(tmp_path, f"a.{kind}", MADE[kind])
-    assert reading.expand([str(tmp_path)]) == [str(path)]
+    assert expand([str(tmp_path)]) == [str(path)]
 
 
 @EVERY
@@ -73,7 +73,7 @@ def test_a_name_that_says_nothing_or_another_kind(tmp_path: Path, kind: str) -> 
     for name in ("thesis", "thesis.bin", "thesis.html", "thesis.docx", "thesis.pdf"):
         path = put(tmp_path, name, MADE[kind])
         assert texts(read(path)[0]) == ["hello world"], name
-        assert reading.text_of(str(path)) == "hello world"
+        assert read_text(str(path)) == "hello world"
 
 
 @EVERY
@@ -126,7 +126,7 @@ def test_without_the_package_one_sentence_says_what_to_install(
     path = put(tmp_path, f"a.{kind}", MADE[kind])
     assert read(path) == ([], [f" {told}; pip install 'neardup[documents]'"])
     with pytest.raises(ValueError, match=rf"a\.{kind}: {told}; pip install 'neardup\[documents\]'"):
-        reading.text_of(str(path))
+        read_text(str(path))
 
 
 @pytest.mark.parametrize("kind", sorted(set(MADE) - set(NEEDS)))
@@ -140,10 +140,10 @@ def test_word_opendocument_and_rtf_need_no_package(
 def test_nothing_is_loaded_before_such_a_file_comes(tmp_path: Path) -> None:
     path = put(tmp_path, "a.txt", b"hello world")
     code = (
-        "import sys\nfrom neardup.files.reading import text_of\n"
-        f"text_of({str(path)!r})\n"
+        "import sys\nfrom neardup.files.reading.inputs import read_text\n"
+        f"read_text({str(path)!r})\n"
         "documents = 'neardup.files.documents.'\n"
-        "late = ('selectolax', 'pypdfium2', 'zipfile', 'xml', 'ctypes', documents + 'docx',\n"
+        "late = ('selectolax', 'pypdfium2', 'zipfile', 'xml', 'ctypes', documents + 'office',\n"
         "        documents + 'pdf', documents + 'html', documents + 'rtf')\n"
         "print([name for name in late if name in sys.modules])"
     )
@@ -309,13 +309,13 @@ def test_files_of_just_the_limit(tmp_path: Path, kind: str, over: int) -> None:
 @EVERY
 def test_an_option_for_other_formats_is_refused(kind: str) -> None:
     with pytest.raises(ValueError, match="--delimiter is for CSV, TSV, and none of the inputs is"):
-        reading.check_options([f"a.{kind}"], reading.Reading(delimiter=";"))
-    encoded = reading.Reading(encoding="gbk")
+        check_options([f"a.{kind}"], Reading(delimiter=";"))
+    encoded = Reading(encoding="gbk")
     if kind == "html":
-        reading.check_options([f"a.{kind}"], encoded)
+        check_options([f"a.{kind}"], encoded)
     else:
         with pytest.raises(ValueError, match=r"--encoding is for .*HTML.*, and none of"):
-            reading.check_options([f"a.{kind}"], encoded)
+            check_options([f"a.{kind}"], encoded)
 
 
 @pytest.mark.parametrize("kind", ["docx", "odt", "epub", "rtf", "pdf"])
@@ -326,7 +326,7 @@ def test_an_encoding_for_others_does_not_touch_them(tmp_path: Path, kind: str) -
 
 
 def test_all_are_kept_as_texts() -> None:
-    assert {FORMATS[kind].keeps for kind in KINDS} == {"texts"}
+    assert {all_formats()[kind].keeps for kind in KINDS} == {"texts"}
 
 
 @EVERY

@@ -14,8 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers.batches import keys, pack, pairs, pieces, read, texts
-from neardup.files import reading
-from neardup.files.reading import Reading, Unreadable, blocks, document, streams
+from neardup.files.reading import batch as document
+from neardup.files.reading import streams
+from neardup.files.reading import text as blocks
+from neardup.files.reading.batch import Reading, Unreadable
+from neardup.files.reading.inputs import read_batches
 
 PACKINGS = pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
 ENDS = pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -215,7 +218,7 @@ def test_progress_is_of_stored_bytes(
         path.write_bytes(pack(b'{"text": "x"}\n' * 1000, path.suffix))
     told: list[int] = []
     problems: list[Unreadable] = []
-    list(reading.read_batches(str(path), Reading(), problems.append, progress=told.append))
+    list(read_batches(str(path), Reading(), problems.append, progress=told.append))
     if name == "a.parquet":  # all but the footer
         groups = [pq.read_metadata(path).row_group(n) for n in range(10)]
         assert sum(told) == sum(group.column(0).total_compressed_size for group in groups)

@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers.batches import keys, pack, pairs, pieces, read, texts
-from neardup.files import reading
-from neardup.files.reading import Reading, Unreadable, blocks, document
+from neardup.files.reading import batch as document
+from neardup.files.reading import text as blocks
+from neardup.files.reading.batch import Reading, Unreadable
+from neardup.files.reading.inputs import read_batches
 
 PACKINGS = pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
 ENDS = pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -173,9 +175,7 @@ def test_tables_of_any_cells(
 def noted(path: Path, **options: Any) -> tuple[list[tuple[str, str]], list[str]]:
     notes: list[str] = []
     problems: list[Unreadable] = []
-    found = list(
-        reading.read_batches(str(path), Reading(**options), problems.append, note=notes.append)
-    )
+    found = list(read_batches(str(path), Reading(**options), problems.append, note=notes.append))
     assert problems == []
     return pairs(found), notes
 

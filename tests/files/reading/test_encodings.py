@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.batches import pack, pairs, pieces, read, texts
-from neardup.files import reading as sources
-from neardup.files.reading import Reading, Unreadable, blocks, encodings
+from neardup.files.reading import encodings
+from neardup.files.reading import text as blocks
+from neardup.files.reading.batch import Reading, Unreadable
+from neardup.files.reading.inputs import read_batches
 from neardup.files.reading.streams import ByteStream
 
 CHINESE = "今天天气很好，我们去公园散步。中文文本的编码检测需要一些字符才能可靠地工作。"
@@ -62,9 +64,7 @@ def test_named_and_detected(
     assert texts(batches) == []
     assert problems[-1].endswith(f"looks like {found}: use --encoding {found}")
     notes: list[str] = []
-    again = list(
-        sources.read_batches(str(path), Reading(encoding="auto"), print, note=notes.append)
-    )
+    again = list(read_batches(str(path), Reading(encoding="auto"), print, note=notes.append))
     assert texts(again) == expected
     assert notes == [
         f"{path}: read as {found} (told by detection); kept records are written as UTF-8"
@@ -82,7 +82,7 @@ def test_a_mark_is_obeyed(tmp_path: Path, mark: bytes, encoding: str, asked: str
     notes: list[str] = []
     problems: list[Unreadable] = []
     reading = Reading(encoding=asked)
-    found = list(sources.read_batches(str(path), reading, problems.append, note=notes.append))
+    found = list(read_batches(str(path), reading, problems.append, note=notes.append))
     assert (pairs(found), problems) == ([("1", "三")], [])
     assert notes == [
         f"{path}: read as {encoding} (told by its byte order mark); kept records are written "
@@ -126,9 +126,7 @@ def test_auto_leaves_utf8_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "三"}\n' * 20_000, "utf-8")  # the sample ends within a character
     notes: list[str] = []
-    found = list(
-        sources.read_batches(str(path), Reading(encoding="auto"), print, note=notes.append)
-    )
+    found = list(read_batches(str(path), Reading(encoding="auto"), print, note=notes.append))
     assert (len(texts(found)), notes) == (20_000, [])
     assert found[0].in_place
 

@@ -1,12 +1,13 @@
 """Folders and patterns become files."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
 import neardup.http.captures  # noqa: F401  registers .warc and .har
-from neardup.files import reading
+from neardup.files.reading import inputs
+from neardup.files.reading.batch import Reading
+from neardup.files.reading.inputs import captures_of, expand
 
 
 def test_expand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,23 +19,23 @@ def test_expand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Path(name).parent.mkdir(exist_ok=True, parents=True)
         Path(name).write_text("")
     known = ["in/a.CSV.gz", "in/b.jsonl", "in/deep/c.parquet", "in/deep/d.md.zst"]
-    assert reading.expand(["in"]) == known
-    assert reading.expand(["in/b.jsonl", "in"]) == ["in/b.jsonl", known[0], *known[2:]]
-    assert reading.expand(["in/*.png", "in/**/*.md.zst"]) == ["in/e.png", known[3]]
-    assert reading.expand(["in/*"]) == [*known, "in/e.png", "in/g.parquet.gz"]
-    assert reading.expand(["-", "s3://bucket/*", "odd[1].log"]) == [
+    assert expand(["in"]) == known
+    assert expand(["in/b.jsonl", "in"]) == ["in/b.jsonl", known[0], *known[2:]]
+    assert expand(["in/*.png", "in/**/*.md.zst"]) == ["in/e.png", known[3]]
+    assert expand(["in/*"]) == [*known, "in/e.png", "in/g.parquet.gz"]
+    assert expand(["-", "s3://bucket/*", "odd[1].log"]) == [
         "-",
         "s3://bucket/*",
         "odd[1].log",
     ]
     with pytest.raises(FileNotFoundError, match=r"none\.jsonl: no such file"):
-        reading.expand(["none.jsonl"])
+        expand(["none.jsonl"])
     with pytest.raises(
         ValueError, match=r"empty: no file to read in this folder \(1 \.png\); .* \.jsonl, "
     ):
-        reading.expand(["empty"])
+        expand(["empty"])
     with pytest.raises(ValueError, match=r"\*\.csv: no file matches this pattern"):
-        reading.expand(["*.csv"])
+        expand(["*.csv"])
 
 
 def test_what_is_skipped_in_a_folder_is_told(
@@ -48,17 +49,17 @@ def test_what_is_skipped_in_a_folder_is_told(
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text("")
     told: list[str] = []
-    assert reading.expand(["notes"], None, told.append) == ["notes/a.txt", "notes/b.jsonl"]
+    assert expand(["notes"], None, told.append) == ["notes/a.txt", "notes/b.jsonl"]
     assert told == [
         "notes/: skipped 13 files: 7 .htm5, 3 .tex, 1 .log, 1 .parquet.gz, 1 without ending; "
         "--format text reads them"
     ]
     told.clear()
-    every = reading.expand(["notes"], reading.Reading(format="text"), told.append)
+    every = expand(["notes"], Reading(format="text"), told.append)
     assert (len(every), told) == (15, [])
     for n in range(9):
         Path("notes", f"x.e{n}").write_text("")
-    reading.expand(["notes/", "no*"], None, told.append)
+    expand(["notes/", "no*"], None, told.append)
     assert told[0] == told[1]
     assert "1 .e0, 1 .e1, 1 .e2, 1 .e3, 8 other endings; --format" in told[0]
 
@@ -71,21 +72,21 @@ def test_captures_among_texts_of_a_folder_are_skipped(
         Path(name).parent.mkdir(exist_ok=True, parents=True)
         Path(name).write_text("")
     told: list[str] = []
-    assert reading.expand(["mixed"], None, told.append) == ["mixed/a.txt"]
+    assert expand(["mixed"], None, told.append) == ["mixed/a.txt"]
     assert told == ["mixed/: skipped 2 files: 1 .har, 1 .warc.gz; --as http reads captures"]
     Path("mixed/f.png").write_text("")
-    reading.expand(["mixed"], None, told.append)
+    expand(["mixed"], None, told.append)
     assert told[1].endswith("; --format text reads them, --as http reads captures")
     told.clear()
     # All that there is is not left out, nor what is named.
-    assert reading.expand(["only", "mixed/c.warc.gz"], None, told.append) == [
+    assert expand(["only", "mixed/c.warc.gz"], None, told.append) == [
         *("only/d.har", "only/e.warc", "mixed/c.warc.gz")
     ]
     assert told == []
     with pytest.raises(
         ValueError, match=r"only: no file to read in this folder \(1 \.har, 1 \.war"
     ):
-        reading.expand(["only"], reading.Reading(format="jsonl"))
+        expand(["only"], Reading(format="jsonl"))
 
 
 def test_captures_are_known_by_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,19 +94,18 @@ def test_captures_are_known_by_their_names(tmp_path: Path, monkeypatch: pytest.M
     Path("mixed").mkdir()
     for name in ("mixed/a.txt", "mixed/b.har", "c.HAR.gz", "x.har.txt", "d[1].warc"):
         Path(name).write_text("")
-    plain = reading.Reading()
-    assert reading.captures_of(["mixed", "x.har.txt", "-"], plain) == (
+    plain = Reading()
+    assert captures_of(["mixed", "x.har.txt", "-"], plain) == (
         [],
         ["mixed/a.txt", "x.har.txt", "-"],
     )
-    assert reading.captures_of(["c.HAR.gz", "d[1].warc"], plain) == (["c.HAR.gz", "d[1].warc"], [])
-    assert reading.captures_of(["mixed/*"], plain) == (["mixed/b.har"], ["mixed/a.txt"])
-    assert reading.captures_of(["c.HAR.gz"], reading.Reading(format="text"))[0] == []
-    assert reading.captures_of(["x.log"], reading.Reading(format="warc")) == (["x.log"], [])
+    assert captures_of(["c.HAR.gz", "d[1].warc"], plain) == (["c.HAR.gz", "d[1].warc"], [])
+    assert captures_of(["mixed/*"], plain) == (["mixed/b.har"], ["mixed/a.txt"])
+    assert captures_of(["c.HAR.gz"], Reading(format="text"))[0] == []
+    assert captures_of(["x.log"], Reading(format="warc")) == (["x.log"], [])
 
 
 def test_plain_names_are_not_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The function hides the module of its name.
-    monkeypatch.setattr(sys.modules["neardup.files.reading.expand"], "expand", pytest.fail)
+    monkeypatch.setattr(inputs, "expand", pytest.fail)
     names = [f"{n}.txt" for n in range(100)]
-    assert reading.captures_of(names, reading.Reading()) == ([], names)
+    assert captures_of(names, Reading()) == ([], names)

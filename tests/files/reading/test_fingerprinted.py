@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup._util.arrow import as_column, string_buffers
-from neardup.files.reading import Reading, Unreadable, read_batches
-from neardup.files.reading.batch import Precompute
+from neardup.files.reading.batch import Precompute, Reading, Unreadable
+from neardup.files.reading.inputs import read_batches
 
 RECORDS = st.lists(
     st.one_of(

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.reading import ids as repeats_module
-from neardup.files.reading.ids import DuplicateIds
+from neardup.files.reading import records as repeats_module
+from neardup.files.reading.records import DuplicateIds
 
 
 def ids(names: list[str]) -> pa.LargeStringArray:

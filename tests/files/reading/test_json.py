@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from helpers.batches import keys, pack, pairs, pieces, read, texts
 from neardup import jobs
-from neardup.files import reading
-from neardup.files.reading import Reading, format_of
 from neardup.files.reading import json as json_records
+from neardup.files.reading.batch import Reading
+from neardup.files.reading.inputs import format_of, read_batches
 from neardup.files.reading.json import sniff
 from neardup.files.reading.streams import ByteStream
 
@@ -113,7 +113,7 @@ def test_records_without_an_id_are_told_by_their_number(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('[{"id": 1, "text": "a"}, {"text": "b"}]')
     notes: list[str] = []
-    list(reading.read_batches(str(path), Reading(), print, note=notes.append))
+    list(read_batches(str(path), Reading(), print, note=notes.append))
     assert notes == [
         f"{path}: 1 of 2 records have no id in column 'id', first at record 2; they go by "
         "file:record"

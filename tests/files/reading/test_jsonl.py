@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from helpers.batches import keys, pairs, pieces
-from helpers.batches import read as read_batches
-from neardup.files import reading
-from neardup.files.reading import Reading, Unreadable
+from helpers.batches import read as read_file
+from neardup.files.reading.batch import Reading, Unreadable
+from neardup.files.reading.inputs import read_batches
 
 
 def read(
     path: Path, text_column: str = "text", id_column: str | None = None
 ) -> tuple[list[tuple[str, str]], list[str]]:
-    batches, problems = read_batches(path, text_columns=(text_column,), id_column=id_column)
+    batches, problems = read_file(path, text_columns=(text_column,), id_column=id_column)
     return pairs(batches), problems
 
 
@@ -37,11 +37,11 @@ def test_columns_and_ids(path: Path) -> None:
 def test_spans_are_the_lines(
     path: Path, key: str | None, end: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("neardup.files.reading.blocks.BLOCK_BYTES", 50)
+    monkeypatch.setattr("neardup.files.reading.text.BLOCK_BYTES", 50)
     lines = [b'{"text": "%d", "n": 1}\n' % n for n in range(9)]
     data = b"".join(lines).removesuffix(b"\n") + end
     path.write_bytes(data)
-    batches, _ = read_batches(path, key_column=key)
+    batches, _ = read_file(path, key_column=key)
     assert len(batches) > 1
     assert [place for batch in batches for place in batch.spans[:, 1]][-1] == len(data)
     assert pieces(batches, data) == data.splitlines(keepends=True)
@@ -98,7 +98,7 @@ def test_a_bad_line_is_reported_and_the_others_go_on(path: Path, line: bytes, re
 def test_places_inside_a_line_do_not_make_another_kind(path: Path) -> None:
     path.write_bytes(b'{"text": "a\n{"text" :"ab\n\xce\n {\xd2\n')
     problems: list[Unreadable] = []
-    assert list(reading.read_batches(str(path), Reading(), problems.append)) == []
+    assert list(read_batches(str(path), Reading(), problems.append)) == []
     kinds = [problem.kind for problem in problems]
     assert kinds == ["not JSON (Unterminated string starting)"] * 2 + ["not UTF-8"] * 2
 
@@ -140,7 +140,7 @@ def test_any_scalar_is_an_id(path: Path, value: str, id_: str | None) -> None:
 def test_what_is_no_id_is_said_once(path: Path) -> None:
     path.write_text('{"id": 1, "text": "a"}\n{"id": [2], "text": "b"}\n{"id": {}, "text": "c"}\n')
     notes: list[str] = []
-    found = list(reading.read_batches(str(path), Reading(), print, note=notes.append))
+    found = list(read_batches(str(path), Reading(), print, note=notes.append))
     assert [id_ for batch in found for id_ in batch.ids.to_pylist()] == [
         "1",
         f"{path}:2",
@@ -156,12 +156,12 @@ def test_what_is_no_id_is_said_once(path: Path) -> None:
 def test_missing_ids_are_said_once_where_others_have_one(path: Path, text: str) -> None:
     path.write_text(f'{{"id": 1, "text": "a"}}\n{text}\n')
     notes: list[str] = []
-    list(reading.read_batches(str(path), Reading(), print, note=notes.append))
+    list(read_batches(str(path), Reading(), print, note=notes.append))
     assert notes == [
         f"{path}: 1 of 2 records have no id in column 'id', first at line 2; they go by file:line"
     ]
     path.write_text(f"{text}\n{text}\n")
-    list(reading.read_batches(str(path), Reading(), print, note=notes.append))
+    list(read_batches(str(path), Reading(), print, note=notes.append))
     assert len(notes) == 1
 
 
@@ -191,5 +191,5 @@ def test_dotted_columns_that_are_not_there(path: Path) -> None:
 
 def test_dotted_ids_and_keys(path: Path) -> None:
     path.write_text('{"meta": {"key": "k", "date": 3}, "text": "t"}')
-    batches, problems = read_batches(path, id_column="meta.key", key_column="meta.date")
+    batches, problems = read_file(path, id_column="meta.key", key_column="meta.date")
     assert (pairs(batches), keys(batches), problems) == ([("k", "t")], [3], [])

@@ -10,10 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from helpers.batches import read as read_file
-from neardup.files.reading import Reading, Unreadable, csv, document, read_batches, text_of
 from neardup.files.reading import batch as batch_module
-from neardup.files.reading import blocks as blocks_module
+from neardup.files.reading import batch as document
+from neardup.files.reading import csv
 from neardup.files.reading import parquet as parquet_module
+from neardup.files.reading import text as blocks_module
+from neardup.files.reading.batch import Reading, Unreadable
+from neardup.files.reading.inputs import read_batches, read_text
 
 MOST = 64
 
@@ -42,11 +45,11 @@ def test_a_file_of_just_the_limit_is_read_and_one_byte_more_is_not(
         assert batches == []
         assert ["longer than" in problem for problem in problems] == [True]
         with pytest.raises(ValueError, match="longer than"):
-            text_of(str(path))
+            read_text(str(path))
         return
     assert problems == []
     assert batches[0].texts.to_pylist() == ["x" * (MOST + over)]
-    assert text_of(str(path)) == "x" * (MOST + over)
+    assert read_text(str(path)) == "x" * (MOST + over)
 
 
 @pytest.mark.parametrize("over", [-1, 0, 1])
@@ -136,9 +139,9 @@ def test_batches_of_just_so_many_characters(
 @pytest.mark.parametrize("count", [3, 4, 5, 8, 9])
 def test_documents_in_lists_of_just_so_many(count: int) -> None:
     documents = [document.Document(str(n), "ab") for n in range(count)]
-    lists = list(document.batches(documents, most=4))
+    lists = list(document.group_documents(documents, most=4))
     assert [len(some) for some in lists] == [4] * (count // 4) + [count % 4] * (count % 4 > 0)
-    by_size = list(document.batches(documents, characters=8))
+    by_size = list(document.group_documents(documents, characters=8))
     assert [len(some) for some in by_size] == [len(some) for some in lists]
     assert [each for some in lists for each in some] == documents
 

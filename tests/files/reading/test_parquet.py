@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from helpers.batches import keys, pairs, read
-from neardup.files import reading
-from neardup.files.reading import Reading, streams
+from neardup.files.reading import streams
+from neardup.files.reading.batch import Reading
+from neardup.files.reading.inputs import read_batches
 
 TEXTS = ["one two", "三 four\nfive", "", 'six, "seven"\t8', "last"]
 
@@ -130,7 +131,7 @@ def test_lists_are_no_ids_and_it_is_said(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"id": [None, [1], [2]], "text": ["a", "b", "c"]}), path)
     notes: list[str] = []
-    found = list(reading.read_batches(str(path), Reading(), print, note=notes.append))
+    found = list(read_batches(str(path), Reading(), print, note=notes.append))
     assert found[0].ids.to_pylist() == [f"{path}:{row}" for row in (1, 2, 3)]
     assert notes == [
         f"{path}: column 'id' holds list<element: int64> in 2 records, first at line 2, which is "

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from helpers.batches import pack, pairs, pieces, read
-from neardup.files import reading
 from neardup.files.reading import streams
+from neardup.files.reading.formats import name_of
+from neardup.files.reading.streams import spooled_stdin
 
 
 def lines_of(count: int) -> list[bytes]:
@@ -74,7 +75,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     give(gzip.compress(b"a"))
     assert read("-") == ([], ["stdin: is gzip; pipe it through zcat"])
     give(b"a\nb")
-    with reading.spooled_stdin():
+    with spooled_stdin():
         for _ in range(2):
             assert pairs(read("-")[0]) == [("stdin", "a\nb")]
 
@@ -84,8 +85,8 @@ def test_a_copy_is_there_until_the_last_of_its_users_is_done(
 ) -> None:
     for text in ("a", "b"):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-        with reading.spooled_stdin():
-            with reading.spooled_stdin():
+        with spooled_stdin():
+            with spooled_stdin():
                 assert pairs(read("-")[0]) == [("stdin", text)]
             assert pairs(read("-")[0]) == [("stdin", text)]
 
@@ -124,8 +125,8 @@ def test_a_missing_driver_is_named(url: str, package: str, monkeypatch: pytest.M
 
 
 def test_secrets_of_a_url_are_not_shown() -> None:
-    assert reading.name_of("s3://key:secret@bucket/a") == "s3://bucket/a"
-    assert reading.name_of("s3://bucket/a@b") == "s3://bucket/a@b"
+    assert name_of("s3://key:secret@bucket/a") == "s3://bucket/a"
+    assert name_of("s3://bucket/a@b") == "s3://bucket/a@b"
 
 
 def test_what_cannot_be_opened_is_reported(tmp_path: Path) -> None:

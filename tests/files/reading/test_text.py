@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from helpers.batches import pairs, read
-from neardup.files import reading
-from neardup.files.reading import document
+from neardup.files.reading import batch as document
+from neardup.files.reading.batch import Document, group_documents
+from neardup.files.reading.formats import name_of
+from neardup.files.reading.inputs import read_text
 
 UNKNOWN = "name its encoding with --encoding, such as gb18030 or latin-1"
 LONGER = "今天天气很好，我们去公园散步。中文文本的编码检测需要一些字符。"
@@ -67,35 +69,35 @@ def test_too_long_is_reported_not_read(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_name_that_is_not_utf8_is_escaped() -> None:
-    assert reading.name_of("caf\udce9.txt") == r"caf\udce9.txt"
+    assert name_of("caf\udce9.txt") == r"caf\udce9.txt"
 
 
 def test_text_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = Path("a b.txt")
     path.write_bytes(b"hello")
-    assert reading.text_of(str(path)) == "hello"
+    assert read_text(str(path)) == "hello"
     path.write_bytes(b"\xff")
     with pytest.raises(
         ValueError, match=r"; make it UTF-8 with iconv -f ENCODING -t UTF-8 'a b\.txt'$"
     ):
-        reading.text_of(str(path))
+        read_text(str(path))
     path.write_bytes(LONGER.encode("gbk"))
     with pytest.raises(
         ValueError,
         match=r"a b\.txt:1: not UTF-8 .*; looks like gb18030: "
         r"iconv -f gb18030 -t UTF-8 'a b\.txt'$",
     ):
-        reading.text_of(str(path))
+        read_text(str(path))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xce\xd2\xff")))
     with pytest.raises(ValueError, match=r"stdin:1: not UTF-8"):
-        reading.text_of("-")
+        read_text("-")
 
 
 def test_batches_close_by_count_and_by_size() -> None:
-    documents = [reading.Document(str(n), "x" * n) for n in range(6)]
-    by_count = reading.batches(documents, most=4)
+    documents = [Document(str(n), "x" * n) for n in range(6)]
+    by_count = group_documents(documents, most=4)
     assert [len(batch) for batch in by_count] == [4, 2]
-    by_size = reading.batches(documents, characters=5)
+    by_size = group_documents(documents, characters=5)
     assert [[len(each.text) for each in batch] for batch in by_size] == [[0, 1, 2, 3], [4, 5]]
-    assert list(reading.batches([])) == []
+    assert list(group_documents([])) == []

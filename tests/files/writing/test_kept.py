@@ -15,9 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers.batches import pack, unpack
-from neardup.files import reading as sources
 from neardup.files import writing
-from neardup.files.reading import Reading, Unreadable
+from neardup.files.reading.batch import Reading, Unreadable
+from neardup.files.reading.inputs import read_batches
+from neardup.files.reading.streams import spooled_stdin
 
 
 def keep(
@@ -29,7 +30,7 @@ def keep(
     problems: list[Unreadable] = []
     with writing.open_kept(out, names, reading) as kept:
         for name, numbers in zip(names, chosen, strict=True):
-            batches = list(sources.read_batches(name, reading, problems.append))
+            batches = list(read_batches(name, reading, problems.append))
             spans = np.concatenate([np.empty((0, 2), np.int64), *(each.spans for each in batches)])
             kept.copy(name, spans, np.isin(np.arange(len(spans)), numbers))
 
@@ -99,13 +100,13 @@ def test_lines_are_byte_for_byte_the_chosen_ones(
     path, out = tmp_path / f"a.txt{packing}", tmp_path / f"o.txt{random.choice(['', '.gz'])}"
     path.write_bytes(pack(b"".join(records), path.suffix))
     found: list[int] = []
-    for batch in sources.read_batches(str(path), Reading(lines=True), lambda problem: None):
+    for batch in read_batches(str(path), Reading(lines=True), lambda problem: None):
         found += (batch.lines - 1).tolist()
     chosen = [at for at in range(len(found)) if random.random() < 0.6]
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LONG_RUN", "WINDOW", "MOST_VIEWS"):
             patch.setattr(f"neardup.files.writing.new_file.{name}", random.choice([1, 8, 512]))
-        patch.setattr("neardup.files.writing.kept_records.PIECE", random.choice([1, 5, 1 << 20]))
+        patch.setattr("neardup.files.writing.record_writer.PIECE", random.choice([1, 5, 1 << 20]))
         keep(out, [path], [chosen], lines=True)
     assert unpack(out) == b"".join(records[found[at]] for at in chosen)
 
@@ -170,7 +171,7 @@ def test_whole_texts(tmp_path: Path, target: str) -> None:
     keep(out, paths, [[0], [0], []])
     reading = Reading(quoting="all")  # that is how tables are written, TSV as well
     found = []
-    for batch in sources.read_batches(str(out), reading, lambda problem: None):
+    for batch in read_batches(str(out), reading, lambda problem: None):
         found += list(zip(batch.ids.to_pylist(), batch.texts.to_pylist(), strict=True))
     assert found == [(str(paths[0]), "text\n0"), (str(paths[1]), "text\n1")]
 
@@ -181,7 +182,7 @@ def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     out = tmp_path / "o.jsonl"
     with pytest.raises(ValueError, match="stdin: cannot be read twice; save it to a file first"):
         keep(out, ["-"], [[1]], format="jsonl")
-    with sources.spooled_stdin():
+    with spooled_stdin():
         keep(out, ["-"], [[1]], format="jsonl")
     assert out.read_bytes() == b'{"text": "b"}'
 

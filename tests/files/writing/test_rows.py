@@ -54,7 +54,7 @@ def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.parquet"
     write(path)
     assert pq.read_table(path).to_pylist() == ROWS
-    monkeypatch.setattr("neardup.files.writing.rows.PARQUET_ROWS", 1)
+    monkeypatch.setattr("neardup.files.writing.tables.PARQUET_ROWS", 1)
     write(path)
     assert pq.read_table(path).to_pylist() == ROWS
     with writing.open_rows(path, COLUMNS):
@@ -67,7 +67,7 @@ def test_a_schema_is_declared_and_not_guessed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     # As many rows without a value as a row group has, and then one with it.
-    monkeypatch.setattr("neardup.files.writing.rows.PARQUET_ROWS", 3)
+    monkeypatch.setattr("neardup.files.writing.tables.PARQUET_ROWS", 3)
     columns = {"id": str, "n": int, "x": float, "ok": bool}
     path = tmp_path / "a.parquet"
     rows: list[dict[str, Any]] = [dict.fromkeys(columns)] * first
@@ -84,7 +84,7 @@ def test_a_schema_is_declared_and_not_guessed(
 def test_a_row_group_is_of_so_many_characters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("neardup.files.writing.rows.PARQUET_CHARACTERS", 10)
+    monkeypatch.setattr("neardup.files.writing.tables.PARQUET_CHARACTERS", 10)
     path = tmp_path / "a.parquet"
     with writing.open_rows(path, {"id": str, "n": int}) as put:
         for text in ("123456789", "0", "1234567890", "1"):

@@ -15,8 +15,8 @@ import pytest
 import neardup as nd
 from helpers.capture_files import VIEWING, answer, answers, httpx_line, read, told, write_httpx
 from neardup import http, jobs
-from neardup.files.reading import Reading
-from neardup.files.writing.kept_records import open_kept
+from neardup.files.reading.batch import Reading
+from neardup.files.writing.record_writer import open_kept
 from neardup.http.captures import raw
 from neardup.http.captures.raw import STATUS_LINE
 from neardup.http.messages import Response

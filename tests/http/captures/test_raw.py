@@ -7,8 +7,8 @@ import pytest
 
 from helpers.capture_files import Answer, answer, answers, read, told, write_raw
 from neardup import http
-from neardup.files.reading import expand
 from neardup.files.reading.batch import Reading
+from neardup.files.reading.inputs import expand
 from neardup.http.bodies import TRUNCATED
 from neardup.http.captures import raw
 from neardup.http.captures.raw import WRONG_LENGTH

@@ -7,7 +7,8 @@ import pytest
 
 from helpers.capture_files import VIEWING, WRITERS, Answer, answers, read
 from neardup import http
-from neardup.files.reading import Reading, read_batches
+from neardup.files.reading.batch import Reading
+from neardup.files.reading.inputs import read_batches
 from neardup.http.columns import RESPONSE_COLUMNS
 
 

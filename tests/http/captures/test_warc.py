@@ -22,8 +22,8 @@ from helpers.capture_files import (
     zstd,
 )
 from neardup import http
-from neardup.files.reading import Reading
-from neardup.files.writing.kept_records import open_kept
+from neardup.files.reading.batch import Reading
+from neardup.files.writing.record_writer import open_kept
 from neardup.http.captures.warc import _Stream
 
 

@@ -175,7 +175,7 @@ def test_a_file_that_takes_long_is_given_up() -> None:
 
 
 def test_a_process_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "BEGIN", "import time; time.sleep(600)")
+    monkeypatch.setattr(sandbox, "SANDBOX_COMMAND", "import time; time.sleep(600)")
     monkeypatch.setattr(sandbox, "LAST_SECONDS", 0.3)
     with pytest.raises(UnreadableFile) as told:
         text_from("a.docx", docx("words"))

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from neardup import _core
 from neardup.engines.spark.errors import WorkerError
-from neardup.files.reading import Unreadable, document, jsonl, name_of, read_batches, streams
-from neardup.files.reading.batch import Batch, Precompute, Precomputed, Reading, Task
-from neardup.files.reading.blocks import blocks
-from neardup.files.reading.formats import FORMATS, Format
+from neardup.files.reading import batch as document
+from neardup.files.reading import jsonl, streams
+from neardup.files.reading.batch import Batch, Precompute, Precomputed, Reading, Task, Unreadable
+from neardup.files.reading.formats import Format, all_formats, name_of
+from neardup.files.reading.inputs import read_batches
+from neardup.files.reading.text import blocks
 from neardup.near.corpus import precompute
 from neardup.near.question import Question
 from neardup.text.recipe import Recipe
@@ -53,7 +55,7 @@ class Work:
     version: str = _core.__version__
     driver: tuple[str, int] = field(default_factory=lambda: _process())
     folder: str = field(default_factory=os.getcwd)
-    formats: tuple[Format, ...] = field(default_factory=lambda: tuple(FORMATS.values()))
+    formats: tuple[Format, ...] = field(default_factory=lambda: tuple(all_formats().values()))
 
     @property
     def making(self) -> Precompute | None:

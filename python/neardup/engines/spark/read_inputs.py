@@ -29,15 +29,15 @@ from neardup.engines.spark.input_units import (
     read_units,
     unpack,
 )
-from neardup.files.reading import Unreadable, format_of, streams
-from neardup.files.reading.batch import Task
-from neardup.files.reading.document import STDIN, name_of
-from neardup.files.reading.formats import format_by_name, is_known, is_url, packing
-from neardup.files.reading.ids import MissingIds
+from neardup.files.reading import streams
+from neardup.files.reading.batch import Task, Unreadable
+from neardup.files.reading.formats import STDIN, format_by_name, is_known, is_url, name_of, packing
+from neardup.files.reading.inputs import format_of
+from neardup.files.reading.records import MissingIds
 
 if TYPE_CHECKING:
     from neardup.engines.spark.session import SparkConnection
-    from neardup.files.reading import Batch, Note, Report
+    from neardup.files.reading.batch import Batch, Note, Report
 
 # Bytes of one unit of a file that can be cut.
 PART = 8 << 20

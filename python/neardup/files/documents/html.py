@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from typing import Any
 
-from neardup.files.documents.prose import Prose, UnreadableDocumentError
-from neardup.files.reading.extra import package
+from neardup.files.documents.prose import Prose
+from neardup.files.reading.formats import UnreadableDocumentError, import_package
 
 # Nothing of these is seen, or it is a stand-in for what cannot be shown.
 UNSEEN = {
@@ -25,10 +25,10 @@ CELLS = {"td", "th"}
 HIDING = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b")
 
 
-def text_of(markup: str, most: int) -> str:
+def html_text(markup: str, most: int) -> str:
     """What a reader sees of a page, without its title. Styles in other places than the element
     itself are not looked at."""
-    lexbor = package("selectolax.lexbor", "HTML")
+    lexbor = import_package("selectolax.lexbor", "HTML")
     prose = Prose(most)
     # The parser is kept: nodes are of its memory.
     try:

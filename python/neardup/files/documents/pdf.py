@@ -11,9 +11,9 @@ from itertools import pairwise
 from statistics import quantiles
 from typing import Any, NamedTuple
 
-from neardup.files.documents.prose import Prose, UnreadableDocumentError
-from neardup.files.reading import document
-from neardup.files.reading.extra import package
+from neardup.files.documents.prose import Prose
+from neardup.files.reading import batch
+from neardup.files.reading.formats import UnreadableDocumentError, import_package
 
 # PDFium may be used by one thread at a time. A fork waits, or the child would find it taken.
 _ONE = threading.Lock()
@@ -49,9 +49,9 @@ class PdfLine(NamedTuple):
     size: float
 
 
-def text_of(data: bytes, most: int) -> str:
+def pdf_text(data: bytes, most: int) -> str:
     """The text of all pages."""
-    pdfium = package("pypdfium2", "PDF")
+    pdfium = import_package("pypdfium2", "PDF")
     with _ONE:
         document_ = _opened(pdfium, data)
         try:
@@ -109,7 +109,7 @@ def _lines(pdfium: Any, page: Any, left: int, most: int) -> list[PdfLine]:
     try:
         # Asked before it is fetched: a page may repeat a text without end.
         if textpage.count_chars() > left:
-            raise UnreadableDocumentError(document.text_too_long(most))
+            raise UnreadableDocumentError(batch.text_too_long(most))
         text = textpage.get_text_range()
         return list(_placed(pdfium.raw, textpage, text))
     finally:

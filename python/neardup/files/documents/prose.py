@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from neardup.files.reading import document
+from neardup.files.reading import batch
+from neardup.files.reading.formats import UnreadableDocumentError
 
 # A line end between two of these is no space: scripts without spaces wrap anywhere.
 WIDE = r"\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff"
@@ -14,15 +15,6 @@ INVISIBLE = str.maketrans("", "", "\u00ad\0")
 # Tables in tables beyond this are read line by line: each level moves what is in it once more.
 MOST_TABLES = 16
 LINE, PARAGRAPH = "\n", "\n\n"
-
-
-class UnreadableDocumentError(Exception):
-    """Why a file gives no document. `kind` is the same without what differs from file to file."""
-
-    def __init__(self, reason: str, *, kind: str = "", hint: str = "") -> None:
-        super().__init__(reason)
-        self.kind = kind
-        self.hint = hint
 
 
 def squeezed(text: str) -> str:
@@ -51,7 +43,7 @@ class Prose:
         """More of the same line."""
         self._size += len(text)
         if self._size > self._most:
-            raise UnreadableDocumentError(document.text_too_long(self._most))
+            raise UnreadableDocumentError(batch.text_too_long(self._most))
         self._run.append(text)
 
     def line(self) -> None:
@@ -128,7 +120,7 @@ class Prose:
         self._close(PARAGRAPH)
         text = _paired("".join(gap + text for gap, text in self._blocks).strip("\n"))
         if len(text.encode()) > self._most:
-            raise UnreadableDocumentError(document.text_too_long(self._most))
+            raise UnreadableDocumentError(batch.text_too_long(self._most))
         return text
 
     def _close(self, gap: str) -> None:

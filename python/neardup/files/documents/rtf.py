@@ -6,7 +6,8 @@ import codecs
 import re
 from typing import NamedTuple
 
-from neardup.files.documents.prose import Prose, UnreadableDocumentError
+from neardup.files.documents.prose import Prose
+from neardup.files.reading.formats import UnreadableDocumentError
 
 TOKEN = re.compile(
     r"\\(?P<word>[a-zA-Z]{1,32})(?P<number>-?\d{1,10})?\ ?"
@@ -78,7 +79,7 @@ class _State(NamedTuple):
     fonts: bool = False
 
 
-def text_of(data: bytes, most: int) -> str:
+def rtf_text(data: bytes, most: int) -> str:
     """The text. A footnote follows the paragraph that refers to it; headers and footers, comments,
     hidden and deleted text are no part of it."""
     source = data.decode("latin-1").removeprefix("ï»¿").lstrip()

@@ -11,14 +11,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from neardup.files.documents.prose import UnreadableDocumentError
-from neardup.files.reading import document, encodings, streams, text
-from neardup.files.reading.bad_bytes import has_nul, not_utf8, packed
-from neardup.files.reading.batch import Batch, Reading, Task, make
-from neardup.files.reading.document import BOM, Unreadable, name_of
-from neardup.files.reading.formats import Family, Format, register, register_family
-from neardup.files.reading.recognition import format_of
-from neardup.files.reading.streams import DamagedError, open_told
+from neardup.files.reading import batch, encodings, streams
+from neardup.files.reading.batch import BOM, Batch, Task, Unreadable, make
+from neardup.files.reading.formats import (
+    Family,
+    Format,
+    UnreadableDocumentError,
+    name_of,
+    register,
+    register_family,
+)
+from neardup.files.reading.streams import DamagedError, has_nul, not_utf8, open_told, packed
 
 HTML = "html"
 
@@ -48,7 +51,7 @@ def whole_text(kind: str, task: Task) -> str | None:
         task.report(Unreadable(source, None, str(damage)))
         return None
     if len(data) > file.most:
-        task.report(Unreadable(source, None, document.file_too_long(file.most)))
+        task.report(Unreadable(source, None, batch.file_too_long(file.most)))
         return None
     if problem := packed(file, data):
         task.report(problem)
@@ -73,42 +76,30 @@ def _page(task: Task, data: bytes, encoding: str | None, most: int) -> str | Non
         encoding = found
         task.note(f"{name_of(task.path)}: read as {encoding}, which the page declares")
         data = encodings.encode(encodings.decoder(encoding).decode(data, final=True))
-    markup = document.decode(data)
+    markup = batch.decode(data)
     if not isinstance(markup, str):
         line = data[: markup.start].count(b"\n") + 1
         task.report(not_utf8(task.path, line, markup, encoding))
     elif (nul := data.find(b"\0")) >= 0:
         task.report(has_nul(task.path, data[:nul].count(b"\n") + 1, data))
     else:
-        return html.text_of(markup, most)
+        return html.html_text(markup, most)
     return None
 
 
 def _text_of(kind: str, data: bytes, most: int) -> str:
-    if kind == "docx":
-        from neardup.files.documents.docx import text_of
-    elif kind == "odt":
-        from neardup.files.documents.odt import text_of
-    elif kind == "epub":
-        from neardup.files.documents.epub import text_of
-    elif kind == "rtf":
-        from neardup.files.documents.rtf import text_of
-    else:
-        from neardup.files.documents.pdf_worker import text_of
-    return text_of(data, most)
+    if kind == "rtf":
+        from neardup.files.documents.rtf import rtf_text
 
+        return rtf_text(data, most)
+    if kind == "pdf":
+        from neardup.files.documents.sandbox import pdf_text_in_worker
 
-def text_of(path: str) -> str:
-    """The text of one file, a text or a document, or an error that says why there is none."""
-    reading = Reading()
-    kind = format_of(path, reading)
-    if kind not in KINDS:
-        return text.text_of(path)
-    problems: list[Unreadable] = []
-    found = whole_text(kind, Task(path, reading, problems.append, lambda _: None))
-    if found is None:
-        raise ValueError(str(problems[0]))
-    return found
+        return pdf_text_in_worker(data, most)
+    from neardup.files.documents import office
+
+    read = {"docx": office.docx_text, "odt": office.odt_text, "epub": office.epub_text}[kind]
+    return read(data, most)
 
 
 KINDS = {

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from xml.parsers import expat  # its uses are below: entities are refused, nothing is fetched
 
-from neardup.files.documents.prose import UnreadableDocumentError
-from neardup.files.reading.document import size_of
+from neardup.files.reading.batch import size_of
+from neardup.files.reading.formats import UnreadableDocumentError
 
 if TYPE_CHECKING:
     import zipfile

@@ -8,22 +8,23 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from neardup.files.reading import document
-from neardup.files.reading.bad_bytes import has_nul, not_utf8
+from neardup.files.reading import batch as document
 from neardup.files.reading.batch import (
     BATCH_BYTES,
     BATCH_ROWS,
+    BOM,
     DEFAULT_TEXT,
     Batch,
     Reading,
+    Report,
     Task,
+    Unreadable,
     make,
 )
-from neardup.files.reading.blocks import blocks
-from neardup.files.reading.document import BOM, STDIN, Report, Unreadable, name_of
-from neardup.files.reading.formats import DELIMITERS, Format, register
+from neardup.files.reading.formats import DELIMITERS, STDIN, Format, name_of, register
 from neardup.files.reading.records import DEFAULT_ID, columns_of
-from neardup.files.reading.streams import ByteStream, open_stored, open_told
+from neardup.files.reading.streams import ByteStream, has_nul, not_utf8, open_stored, open_told
+from neardup.files.reading.text import blocks
 
 
 class RowTooLongError(Exception):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
-from neardup.files.reading.document import STDIN
+from neardup._util.lazy import FORK_LOCK
 
 if TYPE_CHECKING:
     from neardup.files.reading.batch import Batch, Task
 
+STDIN = "-"
 PACKED = {".gz": "gzip", ".zst": "zstd"}
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 
@@ -83,50 +86,105 @@ class Family:
     record_hint: Callable[[Mapping[str, Any]], str] = _no_hint
 
 
+# Modules that register formats, imported when the registry is first used.
+PROVIDERS = (
+    "neardup.files.reading.jsonl",
+    "neardup.files.reading.json",
+    "neardup.files.reading.csv",
+    "neardup.files.reading.parquet",
+    "neardup.files.reading.text",
+    "neardup.files.documents.whole_files",
+)
 # By name and by ending, both in the order of `Format.rank`.
-FORMATS: dict[str, Format] = {}
-ENDINGS: dict[str, str] = {}
-CAPTURE_ENDINGS: dict[str, str] = {}
-FAMILIES: dict[FamilyName, Family] = {}
+_formats: dict[str, Format] = {}
+_endings: dict[str, str] = {}
+_capture_endings: dict[str, str] = {}
+_families: dict[FamilyName, Family] = {}
+_is_loaded = False
 
 
 def register(format_: Format) -> None:
     """Make a format known. Called once by the module of each."""
-    ranked = sorted([*FORMATS.values(), format_], key=lambda each: each.rank)
-    FORMATS.clear()
-    FORMATS.update((each.name, each) for each in ranked)
-    ENDINGS.clear()
-    ENDINGS.update((ending, each.name) for each in ranked for ending in each.endings)
+    ranked = sorted([*_formats.values(), format_], key=lambda each: each.rank)
+    _formats.clear()
+    _formats.update((each.name, each) for each in ranked)
+    _endings.clear()
+    _endings.update((ending, each.name) for each in ranked for ending in each.endings)
     if format_.family == "capture":
-        CAPTURE_ENDINGS.update(dict.fromkeys(format_.endings, format_.name))
+        _capture_endings.update(dict.fromkeys(format_.endings, format_.name))
 
 
 def register_family(name: FamilyName, family: Family) -> None:
     """Make known how the formats of a family are told apart."""
-    FAMILIES[name] = family
+    _families[name] = family
+
+
+def _load() -> None:
+    global _is_loaded
+    if not _is_loaded:
+        for module in PROVIDERS:
+            importlib.import_module(module)
+        _is_loaded = True
+
+
+def all_formats() -> Mapping[str, Format]:
+    """Return all formats by name, in the order of `Format.rank`."""
+    _load()
+    return _formats
+
+
+def all_endings() -> Mapping[str, str]:
+    """Return the format names of all endings, in the order of `Format.rank`."""
+    _load()
+    return _endings
+
+
+def all_families() -> Mapping[FamilyName, Family]:
+    """Return all families of formats by name."""
+    _load()
+    return _families
 
 
 def formats_of(family: FamilyName) -> list[Format]:
     """Return the formats of a family but for its fallback, in the order of `Format.rank`."""
-    fallback = FAMILIES[family].fallback
-    return [x for x in FORMATS.values() if x.family == family and x.name != fallback]
+    fallback = all_families()[family].fallback
+    return [x for x in _formats.values() if x.family == family and x.name != fallback]
 
 
 def is_capture_format(name: str | None) -> bool:
     """Return whether files of this format hold HTTP responses."""
-    return name is not None and FORMATS[name].family == "capture"
+    return name is not None and all_formats()[name].family == "capture"
 
 
 def is_capture(path: str) -> bool:
     """Return whether the name of a file says that it holds HTTP responses."""
-    # Parsing twenty thousand names takes long, so most are passed by a quick test.
+    _load()
+    # Parsing twenty thousand names takes long, so a quick test comes first.
     lower = path.lower()
-    return any(each in lower for each in CAPTURE_ENDINGS) and capture_by_name(path) is not None
+    return any(each in lower for each in _capture_endings) and capture_by_name(path) is not None
 
 
 def capture_by_name(path: str) -> str | None:
     """Return the name of the capture format that the ending of a file tells, or None."""
-    return None if path == STDIN else CAPTURE_ENDINGS.get(ending(path))
+    _load()
+    return None if path == STDIN else _capture_endings.get(ending(path))
+
+
+def is_document_format(name: str | None) -> bool:
+    """Return whether a file of this format is one document: HTML, Word, PDF …"""
+    return name is not None and name in all_formats() and _formats[name].family == "document"
+
+
+def name_of(path: str) -> str:
+    """How a file is called in ids and messages. A name that is not UTF-8 is escaped.
+
+    A URL loses the user name and password in it: ids and messages go to others.
+    """
+    if path == STDIN:
+        return "stdin"
+    if "://" in path:
+        path = re.sub(r"^([^:/?#]+://)[^/@]*@", r"\1", path)
+    return path.encode("utf-8", "backslashreplace").decode()
 
 
 def is_url(path: str) -> bool:
@@ -151,11 +209,42 @@ def whole_ending(path: str) -> str:
 
 def format_by_name(path: str) -> Format | None:
     """Return the format that the ending of a file tells, or None."""
-    name = None if path == STDIN else ENDINGS.get(ending(path))
-    return None if name is None else FORMATS[name]
+    name = None if path == STDIN else all_endings().get(ending(path))
+    return None if name is None else _formats[name]
 
 
 def is_known(path: str) -> bool:
     """Whether a file found in a folder is one to read."""
     format_ = format_by_name(path)
     return format_ is not None and (format_.packable or not packing(path))
+
+
+INSTALL = "pip install 'neardup[{}]'"
+
+
+class UnreadableDocumentError(Exception):
+    """Why a file gives no document. `kind` is the same without what differs from file to file."""
+
+    def __init__(self, reason: str, *, kind: str = "", hint: str = "") -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.hint = hint
+
+
+def import_package(module: str, called: str, extra: str = "documents") -> Any:
+    """A module of a package that may be missing.
+
+    called  as messages call the files it is needed for
+    extra   of ours that has it
+    """
+    name = module.partition(".")[0]
+    try:
+        with FORK_LOCK:
+            return importlib.import_module(module)
+    except ImportError as error:
+        raise UnreadableDocumentError(
+            f"reading {called} needs the package {name}, which is not installed"
+            if isinstance(error, ModuleNotFoundError)
+            else f"reading {called} needs the package {name}, which cannot be loaded ({error})",
+            hint=INSTALL.format(extra),
+        ) from None

@@ -7,11 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from neardup.files.reading import document, encodings
-from neardup.files.reading.bad_bytes import not_utf8, nul_hint, packed
-from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, Batch, Task, make
-from neardup.files.reading.document import BOM, Unreadable, name_of
-from neardup.files.reading.formats import Format, register
+from neardup.files.reading import batch as document
+from neardup.files.reading import encodings
+from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, BOM, Batch, Task, Unreadable, make
+from neardup.files.reading.formats import Format, name_of, register
 from neardup.files.reading.records import (
     BadRecordError,
     as_record,
@@ -19,7 +18,14 @@ from neardup.files.reading.records import (
     not_json,
     too_many_digits,
 )
-from neardup.files.reading.streams import ByteStream, DamagedError, open_told
+from neardup.files.reading.streams import (
+    ByteStream,
+    DamagedError,
+    not_utf8,
+    nul_hint,
+    open_told,
+    packed,
+)
 
 PIECE = 1 << 18
 SPACE = " \t\r\n"

@@ -8,14 +8,21 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from neardup import _core
-from neardup.files.reading import document
-from neardup.files.reading.bad_bytes import not_utf8, nul_hint
-from neardup.files.reading.batch import Batch, OddIds, Precompute, Precomputed, Task, make
-from neardup.files.reading.blocks import blocks
-from neardup.files.reading.document import Report, Unreadable, name_of
-from neardup.files.reading.formats import Format, register
+from neardup.files.reading import batch as document
+from neardup.files.reading.batch import (
+    Batch,
+    OddIds,
+    Precompute,
+    Precomputed,
+    Report,
+    Task,
+    Unreadable,
+    make,
+)
+from neardup.files.reading.formats import Format, name_of, register
 from neardup.files.reading.records import DEFAULT_ID, BadRecordError, fields_of, parse_record
-from neardup.files.reading.streams import ByteStream, open_told
+from neardup.files.reading.streams import ByteStream, not_utf8, nul_hint, open_told
+from neardup.files.reading.text import blocks
 
 if TYPE_CHECKING:
     import numpy as np

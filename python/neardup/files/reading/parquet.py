@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from neardup._util.arrow import plain_array
-from neardup.files.reading import document, streams
-from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading, Task
-from neardup.files.reading.document import STDIN, Unreadable, name_of
-from neardup.files.reading.formats import Format, packing, register
+from neardup.files.reading import batch, streams
+from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading, Task, Unreadable
+from neardup.files.reading.formats import STDIN, Format, name_of, packing, register
 from neardup.files.reading.records import DEFAULT_ID, columns_of, scalar_id
 from neardup.files.reading.streams import open_raw
 
@@ -100,7 +99,7 @@ def rows_at_once(
     if reading is not None and unpacked > (most := streams.most_unpacked(packed, reading)):
         raise ParquetError(
             f"{packed:,} bytes say to hold {unpacked:,}, and the limit is "
-            f"{document.size_of(most)}; if the file is meant to be so large, allow more with "
+            f"{batch.size_of(most)}; if the file is meant to be so large, allow more with "
             "--max-bytes"
         )
     each: int = max(unpacked // max(file.metadata.num_rows, 1), 1)
@@ -134,7 +133,7 @@ class _Reader:
         self._source = name_of(task.path)
         self._schema = file.schema_arrow
         self._wanted = reading.text_columns
-        self._most = reading.max_document or document.MAX_BYTES
+        self._most = reading.max_document or batch.MAX_BYTES
         found = {name: self._path(name) for name in reading.text_columns}
         self._texts = {name: path for name, path in found.items() if path}
         if not self._texts:
@@ -223,7 +222,7 @@ class _Reader:
             long += np.asarray(pc.binary_length(column))
         over = long > self._most
         for at in np.flatnonzero(over).tolist():
-            reason = document.record_too_long(self._most)
+            reason = batch.record_too_long(self._most)
             self._task.report(Unreadable(self._source, row + at + 1, reason))
         return ~over
 

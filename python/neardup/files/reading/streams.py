@@ -12,16 +12,19 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from neardup.files.reading import document, encodings, formats
+from neardup.files.reading import batch, encodings, formats
+from neardup.files.reading.batch import GZIP, ZSTD, Unreadable
 from neardup.files.reading.compression import Break, Frames, Members
-from neardup.files.reading.document import GZIP, STDIN, ZSTD, name_of
+from neardup.files.reading.formats import STDIN, all_families, all_formats, name_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.files.reading.batch import Reading, Task
+
 
 Progress = Callable[[int], object]
 
@@ -90,7 +93,7 @@ class ByteStream:
     @property
     def most(self) -> int:
         asked = None if self._reading is None else self._reading.max_document
-        return document.MAX_BYTES if asked is None else asked
+        return batch.MAX_BYTES if asked is None else asked
 
     @property
     def stored(self) -> int:
@@ -220,7 +223,7 @@ class ByteStream:
         if self._unpacked > most:
             raise DamagedError(
                 f"stopped after {self._unpacked:,} bytes unpacked from {self._raw.count:,}: the "
-                f"limit is {document.size_of(most)}; if the file is meant to be so large, allow "
+                f"limit is {batch.size_of(most)}; if the file is meant to be so large, allow "
                 "more with --max-bytes"
             )
 
@@ -558,3 +561,68 @@ def _open_fsspec(url: str, error: Exception) -> Any:
         ) from error
     except ValueError:
         raise ValueError(f"{shown}: unknown kind of URL {scheme}://") from error
+
+
+# Bytes that are no text: what is wrong with them, and the option that helps.
+
+PACKED = ((GZIP, "gzip", ".gz", "zcat"), (ZSTD, "zstd", ".zst", "zstdcat"))
+BINARY = "looks like a binary file"
+UNKNOWN = "name its encoding with --encoding, such as gb18030 or latin-1"
+
+
+def not_utf8(path: str, line: int, error: UnicodeDecodeError, encoding: str | None) -> Unreadable:
+    """Why bytes are no text.
+
+    encoding  the file was decoded from; None for UTF-8
+    """
+    if encoding is not None:
+        hint = "if the file is in another encoding, name it with --encoding"
+        return Unreadable(name_of(path), line, f"not {encoding}", hint=hint)
+    kind = "not UTF-8"
+    reason = f"{kind} (byte 0x{error.object[error.start]:02x} at offset {error.start})"
+    return Unreadable(name_of(path), line, reason, kind, _hint(path, error.object))
+
+
+def has_nul(path: str, line: int, data: bytes) -> Unreadable:
+    """That a text has a NUL in it, which no writing has."""
+    return Unreadable(name_of(path), line, "holds a NUL byte", hint=_hint(path, data))
+
+
+def nul_hint(path: str, data: bytes) -> str:
+    """What helps if there is a NUL because the encoding is another one; nothing if not."""
+    hint = _hint(path, data) if b"\0" in data else ""
+    return "" if hint == BINARY else hint
+
+
+def packed(file: ByteStream, data: bytes) -> Unreadable | None:
+    """That a file begins like a packed one, and what to do."""
+    for magic, name, ending, program in PACKED:
+        if data.startswith(magic):
+            is_stdin = file.path == STDIN
+            way = f"pipe it through {program}" if is_stdin else f"let its name end in {ending}"
+            return Unreadable(name_of(file.path), None, f"is {name}", hint=way)
+    return None
+
+
+def _hint(path: str, data: bytes) -> str:
+    if (kind := all_families()["document"].detect(data)) is not None:
+        source = all_formats()[kind]
+        ending = source.endings[0]
+        return f"looks like {source.called}: use --format {kind}, or a name that ends in {ending}"
+    stamp = None
+    with suppress(OSError):
+        found = os.stat(path)
+        stamp = found.st_size, found.st_mtime_ns
+    # A file tells more than one line of it, unless what is wrong comes late in it.
+    guess = _guessed(path, stamp)
+    if guess in (None, encodings.UTF8):
+        guess = encodings.detect(data)
+    if guess not in (None, encodings.UTF8):
+        return f"looks like {guess}: use --encoding {guess}"
+    return BINARY if b"\0" in data else UNKNOWN
+
+
+@lru_cache(maxsize=16)
+def _guessed(path: str, stamp: object) -> str | None:
+    """The likely encoding of a file, looked for once."""
+    return encodings.detect(beginning(path))

@@ -1,4 +1,4 @@
-"""Plain text: a document a file, or a document a line."""
+"""Large pieces of a file, each of whole lines."""
 
 from __future__ import annotations
 
@@ -6,13 +6,70 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from neardup.files.reading import document
-from neardup.files.reading.bad_bytes import UNKNOWN, has_nul, not_utf8, packed
-from neardup.files.reading.batch import Batch, Reading, Task, make
-from neardup.files.reading.blocks import blocks
-from neardup.files.reading.document import BOM, STDIN, Unreadable, name_of
-from neardup.files.reading.formats import Family, Format, register, register_family
-from neardup.files.reading.streams import DamagedError, open_told
+from neardup import _core
+from neardup.files.reading import batch
+from neardup.files.reading import batch as document
+from neardup.files.reading.batch import BOM, Batch, Reading, Report, Task, Unreadable, make
+from neardup.files.reading.formats import STDIN, Family, Format, name_of, register, register_family
+from neardup.files.reading.streams import (
+    UNKNOWN,
+    ByteStream,
+    DamagedError,
+    has_nul,
+    not_utf8,
+    open_told,
+    packed,
+)
+
+# Little enough to stay in a cache between reading and parsing.
+BLOCK_BYTES = 2 << 20
+
+
+def blocks(file: ByteStream, report: Report) -> Iterator[tuple[int, int, bytes]]:
+    """Pieces of about BLOCK_BYTES: number of the first line, offset of the first byte, bytes.
+
+    Each ends at a line end, but for a last line without one. A leading byte order mark is left
+    out. A line longer than `file.most` is reported and left out; so is a line cut off by damage.
+    """
+    source = name_of(file.path)
+    # Of the line that has not ended yet: number, offset, bytes (unless too long), their count.
+    line, start, held, size = 1, 0, list[bytes](), 0
+    while True:
+        try:
+            data = file.read(min(BLOCK_BYTES, file.most))
+        except DamagedError as damage:
+            report(Unreadable(source, line, str(damage)))
+            return
+        if not data:
+            break
+        if file.position == len(data):
+            if problem := packed(file, data):
+                report(problem)
+                return
+            if data.startswith(BOM):
+                data, start = data[len(BOM) :], len(BOM)
+        first = data.find(b"\n") + 1
+        head = first or len(data)
+        if size + head - bool(first) > file.most:
+            # No other line of the piece can be too long: the piece itself is not.
+            if size <= file.most:
+                report(Unreadable(source, line, batch.line_too_long(file.most)))
+            held, size, data = [], size + head, data[head:]
+            if first:
+                line, start, size = line + 1, start + size, 0
+        if cut := data.rfind(b"\n") + 1:
+            block = b"".join((*held, data[:cut]))
+            yield line, start, block
+            line, start = line + _core.count_lines(block), start + len(block)
+            held, size, data = [], 0, data[cut:]
+        if data:
+            held.append(data)
+            size += len(data)
+    if held:
+        yield line, start, b"".join(held)
+
+
+# Plain text: a document a file, or a document a line.
 
 # How a file of Burp's saved items begins.
 BURP = re.compile(r"\s*(?:<\?xml[^>]{0,256}\?>)?\s*(?:<!DOCTYPE items\b|<items burpVersion=)")
@@ -90,7 +147,7 @@ def _lines(block: bytes, first: int, start: int, task: Task, encoding: str | Non
     return make(ids, texts, spans, numbers, None)
 
 
-def text_of(path: str) -> str:
+def read_plain_text(path: str) -> str:
     """The text of one file, or an error that says why there is none."""
     problems: list[Unreadable] = []
     # Without Arrow, which takes longer to load than all else.

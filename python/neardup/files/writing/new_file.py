@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
-from neardup.files.reading.document import STDIN
-from neardup.files.reading.formats import PACKED, ending, is_url, packing
+from neardup.files.reading.formats import PACKED, STDIN, ending, is_url, packing
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

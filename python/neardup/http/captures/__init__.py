@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from neardup.files.reading.document import BOM
+from neardup.files.reading.batch import BOM
 from neardup.files.reading.formats import Family, Format, formats_of, register, register_family
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from xml.parsers import expat  # entities are refused below, nothing is fetched
 
-from neardup.files.reading.bad_bytes import packed
-from neardup.files.reading.document import BOM, record_too_long
+from neardup.files.reading.batch import BOM, record_too_long
+from neardup.files.reading.streams import packed
 from neardup.http.captures.reader import Capture, CapturedResponse
 from neardup.http.messages import MessageError, Response
 

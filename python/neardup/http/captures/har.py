@@ -10,7 +10,7 @@ import binascii
 from collections.abc import Iterator
 from typing import Any
 
-from neardup.files.reading.document import record_too_long
+from neardup.files.reading.batch import record_too_long
 from neardup.files.reading.json import Value, Values
 from neardup.files.reading.records import BadRecordError, kind_of
 from neardup.http.captures.reader import Capture, CapturedResponse, json_string

@@ -10,12 +10,12 @@ import stat
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from neardup.files.reading import document
-from neardup.files.reading.bad_bytes import not_utf8
-from neardup.files.reading.blocks import blocks
-from neardup.files.reading.document import STDIN, record_too_long
-from neardup.files.reading.formats import is_url
+from neardup.files.reading import batch as document
+from neardup.files.reading.batch import record_too_long
+from neardup.files.reading.formats import STDIN, is_url
 from neardup.files.reading.records import BadRecordError, parse_record
+from neardup.files.reading.streams import not_utf8
+from neardup.files.reading.text import blocks
 from neardup.http.captures import NO_BODIES, SAVE_BODIES, detect_scanner
 from neardup.http.captures.raw import last_response
 from neardup.http.captures.reader import Capture, CapturedResponse, json_string

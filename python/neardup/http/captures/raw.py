@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from neardup.files.reading.bad_bytes import packed
-from neardup.files.reading.streams import ByteStream
+from neardup.files.reading.streams import ByteStream, packed
 from neardup.http.bodies import body_too_long, content_length, is_chunked, parse_chunks
 from neardup.http.captures.reader import Capture, CapturedResponse
 from neardup.http.messages import (

@@ -13,10 +13,18 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from neardup._util.arrow import string_array
-from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, Batch, Task, key_array
-from neardup.files.reading.document import MAX_BYTES, Unreadable, name_of, size_of
+from neardup.files.reading.batch import (
+    BATCH_BYTES,
+    BATCH_ROWS,
+    MAX_BYTES,
+    Batch,
+    Task,
+    Unreadable,
+    key_array,
+    size_of,
+)
 from neardup.files.reading.encodings import SAMPLE
-from neardup.files.reading.formats import capture_by_name
+from neardup.files.reading.formats import capture_by_name, name_of
 from neardup.files.reading.jsonl import in_order
 from neardup.files.reading.streams import ByteStream, DamagedError, most_unpacked, open_told
 from neardup.http.bodies import TOO_LONG, Body, decode_body

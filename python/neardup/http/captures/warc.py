@@ -12,10 +12,9 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
-from neardup.files.documents.prose import UnreadableDocumentError
+from neardup.files.reading.batch import record_too_long
 from neardup.files.reading.compression import Break
-from neardup.files.reading.document import record_too_long
-from neardup.files.reading.extra import package
+from neardup.files.reading.formats import UnreadableDocumentError, import_package
 from neardup.files.reading.streams import ByteStream
 from neardup.http.captures.reader import Capture, CapturedResponse
 from neardup.http.encoding import charset_of
@@ -147,7 +146,7 @@ def _fastwarc() -> Any:
     with warnings.catch_warnings():
         # FastWARC 1.1 warns about its own names when imported.
         warnings.simplefilter("ignore", DeprecationWarning)
-        return package("fastwarc.warc", "WARC", "http")
+        return import_package("fastwarc.warc", "WARC", "http")
 
 
 def read_warc(capture: Capture) -> Iterator[CapturedResponse]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from neardup.files.documents import sandbox
-from neardup.files.documents.prose import UnreadableDocumentError
 from neardup.files.documents.sandbox import DocumentTooLongError
 from neardup.files.documents.whole_files import KINDS, content_of
 from neardup.files.reading import encodings
-from neardup.files.reading.document import GZIP, ZSTD
-from neardup.files.reading.formats import ENDINGS
+from neardup.files.reading.batch import GZIP, ZSTD
+from neardup.files.reading.formats import UnreadableDocumentError, all_endings
 
 # Longer texts are for the command line.
 MOST_CHARACTERS = 2_000_000
@@ -34,7 +33,7 @@ def text_from(name: str, data: bytes, most: int = MOST_CHARACTERS) -> tuple[str,
     name  as the browser has it: its ending tells the kind, and nothing else is done with it
     most  characters that the text may have
     """
-    kind = ENDINGS.get(PurePosixPath(name.replace("\\", "/")).suffix.lower(), "")
+    kind = all_endings().get(PurePosixPath(name.replace("\\", "/")).suffix.lower(), "")
     kind = content_of(data[:4096]) or kind
     if kind in KINDS:
         return _document(kind, data, most), ""
@@ -66,7 +65,7 @@ def _plain(data: bytes) -> tuple[str, str]:
 
 def _document(kind: str, data: bytes, most: int) -> str:
     try:
-        return sandbox.text_of(kind, data, most)
+        return sandbox.sandboxed_text(kind, data, most)
     except UnreadableDocumentError as why:
         raise UnreadableFile(
             "file.unreadable", f"{why}{f'; {why.hint}' if why.hint else ''}"

@@ -14,9 +14,9 @@ import pytest
 
 from helpers import document_files
 from helpers.batches import read
-from neardup.files.documents import pdf_worker
-from neardup.files.documents.prose import UnreadableDocumentError
-from neardup.files.documents.whole_files import text_of
+from neardup.files.documents import sandbox
+from neardup.files.reading.formats import UnreadableDocumentError
+from neardup.files.reading.inputs import read_text
 
 MOST = 1 << 24
 ONE = document_files.pdf([document_files.paragraphs_at([["hello world"]])])
@@ -39,13 +39,13 @@ def forms(levels: int, width: int = 10) -> bytes:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     # Every test starts with a process of its own, and none may take the machine down.
-    pdf_worker._end()
-    monkeypatch.setattr(pdf_worker, "SECONDS", 4.0)
-    monkeypatch.setattr(pdf_worker, "MEMORY", 1 << 30)
+    sandbox._end()
+    monkeypatch.setattr(sandbox, "PDF_SECONDS", 4.0)
+    monkeypatch.setattr(sandbox, "PDF_MEMORY_BYTES", 1 << 30)
 
 
 def process() -> int:
-    worker = pdf_worker._Worker.current
+    worker = sandbox._Worker.current
     assert worker is not None
     return worker._process.pid
 
@@ -59,15 +59,15 @@ def is_running(pid: int) -> bool:
 
 
 def test_forms_are_read_if_they_are_few(short: None) -> None:
-    assert pdf_worker.text_of(forms(2, 2), MOST).count("lol") >= 1
+    assert sandbox.pdf_text_in_worker(forms(2, 2), MOST).count("lol") >= 1
 
 
 def test_one_process_reads_many_files(short: None) -> None:
-    assert pdf_worker.text_of(ONE, MOST) == "hello world"
+    assert sandbox.pdf_text_in_worker(ONE, MOST) == "hello world"
     pid = process()
-    assert [pdf_worker.text_of(ONE, MOST) for _ in range(20)] == ["hello world"] * 20
+    assert [sandbox.pdf_text_in_worker(ONE, MOST) for _ in range(20)] == ["hello world"] * 20
     with pytest.raises(UnreadableDocumentError, match=r"^is damaged, or no PDF") as raised:
-        pdf_worker.text_of(b"no PDF", MOST)
+        sandbox.pdf_text_in_worker(b"no PDF", MOST)
     assert raised.value.kind == "is damaged"
     assert process() == pid
 
@@ -83,18 +83,18 @@ def test_a_file_that_takes_too_long_is_reported_and_the_next_is_read(
         "needs too much memory (more than 1.0 GiB)" in problem
     )
     assert time.monotonic() - begun < 20
-    monkeypatch.setattr(pdf_worker, "SECONDS", 60.0)
-    assert pdf_worker.text_of(ONE, MOST) == "hello world"
+    monkeypatch.setattr(sandbox, "PDF_SECONDS", 60.0)
+    assert sandbox.pdf_text_in_worker(ONE, MOST) == "hello world"
 
 
 def test_the_clock_counts_even_if_the_processor_rests(short: None) -> None:
-    pdf_worker.text_of(ONE, MOST)
+    sandbox.pdf_text_in_worker(ONE, MOST)
     pid = process()
     os.kill(pid, signal.SIGSTOP)
     with pytest.raises(
         UnreadableDocumentError, match=r"^takes too long: PDFium was stopped after 4 seconds"
     ):
-        pdf_worker.text_of(ONE, MOST)
+        sandbox.pdf_text_in_worker(ONE, MOST)
     assert not is_running(pid)
 
 
@@ -102,41 +102,41 @@ def test_the_clock_counts_even_if_the_processor_rests(short: None) -> None:
 def test_a_file_that_needs_too_much_memory_is_reported(
     short: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pdf_worker, "MEMORY", 64 << 20)
-    monkeypatch.setattr(pdf_worker, "SECONDS", 30.0)
+    monkeypatch.setattr(sandbox, "PDF_MEMORY_BYTES", 64 << 20)
+    monkeypatch.setattr(sandbox, "PDF_SECONDS", 30.0)
     with pytest.raises(
         UnreadableDocumentError, match=r"^needs too much memory \(more than 0\.\d GiB\), or"
     ):
-        pdf_worker.text_of(document_files.pdf([b" " * 200_000_000]), MOST)
-    monkeypatch.setattr(pdf_worker, "MEMORY", 1 << 30)
-    assert pdf_worker.text_of(ONE, MOST) == "hello world"
+        sandbox.pdf_text_in_worker(document_files.pdf([b" " * 200_000_000]), MOST)
+    monkeypatch.setattr(sandbox, "PDF_MEMORY_BYTES", 1 << 30)
+    assert sandbox.pdf_text_in_worker(ONE, MOST) == "hello world"
 
 
 def test_a_process_that_was_killed_is_replaced(short: None) -> None:
-    pdf_worker.text_of(ONE, MOST)
+    sandbox.pdf_text_in_worker(ONE, MOST)
     pid = process()
     os.kill(pid, signal.SIGKILL)
     time.sleep(0.5)
-    assert pdf_worker.text_of(ONE, MOST) == "hello world"
+    assert sandbox.pdf_text_in_worker(ONE, MOST) == "hello world"
     assert process() != pid
 
 
 def test_a_process_that_fails_is_told_with_its_signal(short: None) -> None:
-    pdf_worker.text_of(ONE, MOST)
+    sandbox.pdf_text_in_worker(ONE, MOST)
     pid = process()
     os.kill(pid, signal.SIGSTOP)
     killer = threading.Timer(1, os.kill, (pid, signal.SIGKILL))
     killer.start()
     with pytest.raises(UnreadableDocumentError, match=r"or makes PDFium fail \(SIGKILL\)"):
-        pdf_worker.text_of(ONE, MOST)
+        sandbox.pdf_text_in_worker(ONE, MOST)
     killer.join()
-    assert pdf_worker.text_of(ONE, MOST) == "hello world"
+    assert sandbox.pdf_text_in_worker(ONE, MOST) == "hello world"
 
 
 def test_threads_and_forks(short: None) -> None:
     found: list[str] = []
     threads = [
-        threading.Thread(target=lambda: found.append(pdf_worker.text_of(ONE, MOST)))
+        threading.Thread(target=lambda: found.append(sandbox.pdf_text_in_worker(ONE, MOST)))
         for _ in range(4)
     ]
     for thread in threads:
@@ -146,12 +146,12 @@ def test_threads_and_forks(short: None) -> None:
     pid = process()
     child = os.fork()
     if not child:
-        found.append(pdf_worker.text_of(ONE, MOST))
+        found.append(sandbox.pdf_text_in_worker(ONE, MOST))
         is_own = process() != pid
-        pdf_worker._end()
+        sandbox._end()
         os._exit(0 if found == ["hello world"] * 5 and is_own else 1)
     assert os.waitpid(child, 0)[1] == 0
-    assert pdf_worker.text_of(ONE, MOST) == "hello world"
+    assert sandbox.pdf_text_in_worker(ONE, MOST) == "hello world"
     assert process() == pid
 
 
@@ -162,12 +162,12 @@ def test_whatever_stops_the_program_leaves_no_process(tmp_path: Path, stop: sign
     code = (
         "import sys, threading, time\n"
         "from neardup.cli import signals\n"
-        "from neardup.files.documents import pdf_worker\n"
+        "from neardup.files.documents import sandbox\n"
         "signals.listen()\n"
-        "pdf_worker.SECONDS, pdf_worker.MEMORY = 30.0, 1 << 30\n"
-        "worker = pdf_worker._Worker()\n"
+        "sandbox.PDF_SECONDS, sandbox.PDF_MEMORY_BYTES = 30.0, 1 << 30\n"
+        "worker = sandbox._Worker()\n"
         "print(worker._process.pid, flush=True)\n"
-        "pdf_worker.text_of(open(sys.argv[1], 'rb').read(), 1 << 24)\n"
+        "sandbox.pdf_text_in_worker(open(sys.argv[1], 'rb').read(), 1 << 24)\n"
     )
     begun = [sys.executable, "-c", code, str(path)]
     with subprocess.Popen(
@@ -192,10 +192,10 @@ def test_a_program_that_ends_leaves_no_process(tmp_path: Path) -> None:
     path.write_bytes(ONE)
     code = (
         "import sys\n"
-        "from neardup.files.documents import pdf_worker\n"
-        "from neardup.files.reading import text_of\n"
-        "text_of(sys.argv[1])\n"
-        "print(pdf_worker._Worker.current._process.pid)\n"
+        "from neardup.files.documents import sandbox\n"
+        "from neardup.files.reading.inputs import read_text\n"
+        "read_text(sys.argv[1])\n"
+        "print(sandbox._Worker.current._process.pid)\n"
     )
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", code, str(path)],
@@ -206,4 +206,4 @@ def test_a_program_that_ends_leaves_no_process(tmp_path: Path) -> None:
     )
     assert ran.stderr == ""
     assert not is_running(int(ran.stdout))
-    assert text_of(str(path)) == "hello world"
+    assert read_text(str(path)) == "hello world"

@@ -9,11 +9,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from neardup.files.reading import Reading, format_of, read_batches
+from neardup.files.reading.batch import BOM, Reading, Unreadable
 from neardup.files.reading.csv import header_of
-from neardup.files.reading.document import BOM, STDIN, Unreadable, name_of
 from neardup.files.reading.encodings import SAMPLE
-from neardup.files.reading.formats import ENDINGS, FAMILIES, FORMATS, ending, format_by_name
+from neardup.files.reading.formats import (
+    STDIN,
+    all_endings,
+    all_families,
+    all_formats,
+    ending,
+    format_by_name,
+    name_of,
+)
+from neardup.files.reading.inputs import format_of, read_batches
 from neardup.files.reading.parquet import ParquetError, open_parquet, rows_at_once
 from neardup.files.reading.records import columns_of
 from neardup.files.reading.streams import DamagedError, beginning, can_reread, open_stored
@@ -110,7 +118,7 @@ def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[K
 
 def _how(kind: str, reading: Reading) -> str:
     """How records of a format are kept; see `Source.keeps`."""
-    return "lines" if kind == "text" and reading.lines else FORMATS[kind].keeps
+    return "lines" if kind == "text" and reading.lines else all_formats()[kind].keeps
 
 
 def _format_of(inputs: Sequence[str], reading: Reading) -> str:
@@ -119,7 +127,10 @@ def _format_of(inputs: Sequence[str], reading: Reading) -> str:
     # A file without records has no format of its own; where none has any, the first tells.
     telling = [name for name in inputs if not _is_blank(name, reading)] or inputs[:1]
     found = {name: format_of(name, reading) for name in telling}
-    if all(ENDINGS.get(ending(name)) == "json" for name in telling) and "json" in found.values():
+    if (
+        all(all_endings().get(ending(name)) == "json" for name in telling)
+        and "json" in found.values()
+    ):
         # Some may be JSON lines, which is JSON as well.
         return "json"
     if all(_how(each, reading) == "texts" for each in found.values()):
@@ -148,31 +159,31 @@ def _is_blank(path: str, reading: Reading) -> bool:
 def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
     if how == "texts":
         return TABLES
-    known = [name for name, format_ in ENDINGS.items() if format_ == kind]
-    known += FORMATS[kind].written
+    known = [name for name, format_ in all_endings().items() if format_ == kind]
+    known += all_formats()[kind].written
     if how == "json":
-        return [*known, *FORMATS["jsonl"].endings]
+        return [*known, *all_formats()["jsonl"].endings]
     if how == "lines":
         # Lines may come from a file of any name, and go to one of the same.
         own = {ending(name) for name in inputs if name != STDIN}
-        foreign = {".json"} if kind == "jsonl" else own - set(ENDINGS)
+        foreign = {".json"} if kind == "jsonl" else own - set(all_endings())
         known += sorted(name for name in own & foreign if name)
     return known
 
 
 def _called(kind: str, how: str = "") -> str:
     if how == "texts":
-        return FAMILIES[FORMATS[kind].family].records
+        return all_families()[all_formats()[kind].family].records
     if kind == "text" and how:
         return "lines of text"
-    return FORMATS[kind].called
+    return all_formats()[kind].called
 
 
 @contextmanager
 def _open_bytes(
     path: Path, inputs: Sequence[str], kind: str, reading: Reading
 ) -> Iterator[KeptRecords]:
-    header = _common_header(inputs, kind, reading) if FORMATS[kind].keeps == "table" else b""
+    header = _common_header(inputs, kind, reading) if all_formats()[kind].keeps == "table" else b""
     with open_packed(path) as stream:
         yield _Bytes(stream, header, reading)
 
@@ -319,7 +330,7 @@ class Forward:
 @contextmanager
 def _open_json(path: Path, reading: Reading) -> Iterator[KeptRecords]:
     with open_packed(path) as stream:
-        kept = _Json(stream, reading, is_array=ENDINGS[ending(path.name)] == "json")
+        kept = _Json(stream, reading, is_array=all_endings()[ending(path.name)] == "json")
         yield kept
         kept.finish()
 
