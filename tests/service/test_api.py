@@ -109,7 +109,7 @@ def test_documents_can_be_compared_by_their_ids(client: httpx.Client) -> None:
         client.post("/v1/compare", json=texts).json()
     )
     missing = client.post("/v1/compare", json={"a": "", "b": {"id": "nobody"}})
-    problem(missing, 404, "no document of this id")
+    problem(missing, 404, "no document has this id")
 
 
 def test_pages_show_every_document_once_in_both_directions(
@@ -193,7 +193,7 @@ def test_documents_are_added_updated_and_removed(serve: Callable[..., str], tmp_
             problem(client.get(path), 404)
             assert [*collection] == ["c"]
             over = [{"id": str(n), "text": "x"} for n in range(6)]
-            problem(client.post("/documents", json=over), 413, "send 5 at most")
+            problem(client.post("/documents", json=over), 413, "send at most 5")
             twice = [{"id": "d", "text": "x"}] * 2
             problem(client.post("/documents", json=twice), 422, "given twice")
             assert [*collection] == ["c"]
@@ -265,7 +265,7 @@ def test_a_body_that_cannot_be_read_is_refused(
 )
 def test_the_byte_that_is_not_utf8_is_told(client: httpx.Client, body: bytes, at: int) -> None:
     answer = client.post("/v1/check", content=body, headers={"Content-Type": "application/json"})
-    assert answer.json()["errors"] == [f"byte {at} is not UTF-8"]
+    assert answer.json()["errors"] == [f"invalid UTF-8 at byte {at}"]
 
 
 @pytest.mark.parametrize(("depth", "status"), [(50, 200), (200, 422), (100_000, 400)])
@@ -314,7 +314,7 @@ def test_methods_paths_and_types(client: httpx.Client) -> None:
     problem(client.get("/v1/stats/"), 404)
     problem(client.post("/v1/check", content=b"text=x"), 415)
     problem(client.post("/v1/check", json={"text": "x"}, headers={"Accept": "text/html"}), 406)
-    problem(client.get("/v1/stats?n=1"), 422, "no options")
+    problem(client.get("/v1/stats?n=1"), 422, "takes no query parameters")
     assert client.head("/v1/stats").status_code == 200
     assert client.head("/v1/stats").content == b""
 
@@ -347,20 +347,22 @@ def test_a_collection_without_texts_says_what_it_cannot(
             httpx.post(f"{url}/compare", json={"a": "", "b": {"id": "a"}}),
         ):
             assert str(tmp_path) not in answer.text
-            problem(answer, 409, "keeps no texts")
+            problem(answer, 409, "no texts")
 
 
 def test_a_long_text_is_not_explained(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = "word " * (answers.MOST_EXPLAINED // 5)
+    text = "word " * (answers.MAX_EXPLAINED_CHARACTERS // 5)
     assert client.post("/v1/explain", json={"text": text}).status_code == 200
     long = client.post("/v1/explain", json={"text": f"{text}x"})
-    problem(long, 413, "100001 characters; at most 100000")
+    problem(long, 413, "100001 characters; explain takes at most 100000")
     # A character that stands for eighteen: what counts is what the text becomes.
-    monkeypatch.setattr(answers, "MOST_FEATURES", 50)
+    monkeypatch.setattr(answers, "MAX_EXPLAINED_FEATURES", 50)
     words = " ".join(f"word{n}" for n in range(51))
-    problem(client.post("/v1/explain", json={"text": words}), 413, "features; at most 50")
+    problem(
+        client.post("/v1/explain", json={"text": words}), 413, "features; explain takes at most 50"
+    )
 
 
 @pytest.mark.parametrize(

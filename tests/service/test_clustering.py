@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from neardup.service import answers as clustering
-from neardup.service.state import LONG_WAITING, Service
+from neardup.service.state import SLOW_QUEUE, Service
 
 
 class Gate(threading.Event):
@@ -25,14 +25,14 @@ class Gate(threading.Event):
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     found = Gate()
-    made = clustering._made
+    made = clustering._cluster_collection
 
     def waiting(service: Service, similarity: float) -> clustering.Clustering:
         found.reached.set()
         found.wait(60)
         return made(service, similarity)
 
-    monkeypatch.setattr(clustering, "_made", waiting)
+    monkeypatch.setattr(clustering, "_cluster_collection", waiting)
     return found
 
 
@@ -42,7 +42,7 @@ def asked(url: str, similarity: float) -> httpx.Response:
 
 def test_checks_go_on_while_many_wait_for_clusters(serve: Callable[..., str], gate: Gate) -> None:
     url = serve(workers=2)
-    many = 1 + LONG_WAITING + 4
+    many = 1 + SLOW_QUEUE + 4
     with ThreadPoolExecutor(many) as pool:
         found = [pool.submit(asked, url, 0.5 + n / 100) for n in range(many)]
         # As many as do not fit are refused at once, the others wait.

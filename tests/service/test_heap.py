@@ -20,7 +20,7 @@ def own():
     return int(line.split()[1]) / 1024
 
 if sys.argv[1] == "small":
-    server.keep_small()
+    server.tune_malloc()
 malloc, free = ctypes.CDLL(None).malloc, ctypes.CDLL(None).free
 malloc.restype, free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
 free(malloc(24 << 20))

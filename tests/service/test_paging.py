@@ -90,7 +90,9 @@ def listed(service: Service, change: Any, **options: Any) -> list[dict[str, Any]
         await asyncio.Event().wait()
         raise AssertionError
 
-    asyncio.run(ndjson.listed(service, models.ListOptions(texts=True, **options), receive, send))
+    asyncio.run(
+        ndjson.stream_documents(service, models.ListQuery(texts=True, **options), receive, send)
+    )
     return [json.loads(line) for line in b"".join(sent).splitlines()]
 
 

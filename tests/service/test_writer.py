@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import neardup as nd
-from neardup.service.worker_pool import Busy
+from neardup.service.worker_pool import BusyError
 from neardup.service.writer import Writer
 
 TEXT = "wash the lentils and fry the onions then let both simmer for half an hour"
@@ -40,7 +40,7 @@ def test_many_requests_become_few_batches(collection: nd.Collection) -> None:
     assert len(collection) == 500
     # The first may be on its way before the others come.
     assert writer.batches <= 10
-    assert writer.waiting == 0
+    assert writer.queued == 0
 
 
 def test_wishes_are_fulfilled_in_their_order(collection: nd.Collection) -> None:
@@ -120,7 +120,7 @@ def test_no_more_documents_wait_than_allowed(collection: nd.Collection) -> None:
 
     found = asyncio.run(main())
     writer.close()
-    refused = [one for one in found if isinstance(one, Busy)]
+    refused = [one for one in found if isinstance(one, BusyError)]
     assert 0 < len(refused) < 10
     assert len(collection) == 40 * (10 - len(refused))
 
@@ -137,11 +137,11 @@ def test_no_more_bytes_wait_than_allowed(collection: nd.Collection) -> None:
     # Larger than all that may wait, but nothing else does.
     alone = asyncio.run(writer.add([row("alone", "x " * 100_000)]))
     writer.close()
-    refused = [one for one in found if isinstance(one, Busy)]
+    refused = [one for one in found if isinstance(one, BusyError)]
     assert 0 < len(refused) < 10
     assert alone[0].status == "added"
     assert len(collection) == 11 - len(refused)
-    assert writer.waiting_bytes == 0
+    assert writer.queued_bytes == 0
 
 
 def test_what_was_wished_is_stored_even_if_nobody_waits(collection: nd.Collection) -> None:
@@ -157,7 +157,7 @@ def test_what_was_wished_is_stored_even_if_nobody_waits(collection: nd.Collectio
     assert "a" in collection
 
     async def late() -> None:
-        with pytest.raises(Busy):
+        with pytest.raises(BusyError):
             await writer.add([row("b")])
 
     asyncio.run(late())
@@ -167,7 +167,7 @@ def test_requests_that_come_one_after_the_other_gather(
     collection: nd.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A few at a time, as from clients that wait for their answers: as many again may join."""
-    monkeypatch.setattr("neardup.service.writer.APART", 0.5)
+    monkeypatch.setattr("neardup.service.writer.BATCH_INTERVAL_SECONDS", 0.5)
     writer = Writer(collection, 10_000)
 
     async def client(name: str, count: int, pause: float = 0.0) -> None:

@@ -103,7 +103,7 @@ def command(
     from neardup.service.settings import ServiceSettings
 
     # Before there are threads, which would have heaps of their own by then.
-    server.keep_small()
+    server.tune_malloc()
 
     settings = ServiceSettings(
         host=host,

@@ -1,4 +1,8 @@
-"""Clusters of a whole collection, made once and kept until a document changes."""
+"""Results of the API's operations, as values of `models`.
+
+Pages use those of documents, statistics and clusters too, and `compare_texts` for two texts. All
+functions block and run in a thread (`Service.run`), except `clusters`, which is a coroutine.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,31 @@ from neardup._core import __version__
 from neardup.collection import CollectionError, Stored
 from neardup.near.dedup import dedup
 from neardup.service import models
-from neardup.service.errors import Refusal, TooMany, UnknownDocument
+from neardup.service.errors import DocumentNotFoundError, HTTPProblem, TooManyDocumentsError
 from neardup.service.state import Service
-from neardup.text.comparison import DEFAULT_SIMILARITY
-from neardup.text.comparison import compare as compared
-from neardup.text.explain import explain as explained
+from neardup.text.comparison import DEFAULT_SIMILARITY, Comparison
+from neardup.text.comparison import compare as compare_by_recipe
+from neardup.text.explain import explain as explain_by_recipe
 from neardup.text.fingerprint import fingerprint
+from neardup.text.recipe import Recipe
+
+# The response of `explain` is many times as long as the text.
+MAX_EXPLAINED_CHARACTERS = 100_000
+MAX_EXPLAINED_FEATURES = 20_000
+# Similarities for which the clusters are cached.
+CACHED_SIMILARITIES = 8
+
+
+class TextComparison(NamedTuple):
+    """The comparison of two texts, with their fingerprints; None for a text without signal."""
+
+    comparison: Comparison
+    fingerprints: tuple[int | None, int | None]
+
+    @property
+    def hex_fingerprints(self) -> tuple[str | None, str | None]:
+        left, right = (hex_fingerprint(x, self.comparison.recipe) for x in self.fingerprints)
+        return left, right
 
 
 class Clustering(NamedTuple):
@@ -22,62 +45,6 @@ class Clustering(NamedTuple):
 
     documents: int
     groups: list[list[str]]
-
-
-def kept(service: Service, similarity: float) -> Clustering | None:
-    """The clusters as of now, if they were made already."""
-    return service.clusterings.get((service.collection.moment, similarity))
-
-
-def clustered(service: Service, similarity: float) -> Clustering:
-    """The clusters as of now. To be called by the one thread of `service.clustering`."""
-    key = (service.collection.moment, similarity)
-    found = service.clusterings.get(key)
-    if found is None:
-        found = _made(service, similarity)
-        # Of one moment only: what is older is never asked for again.
-        for old in [other for other in service.clusterings if other[0] != key[0]]:
-            del service.clusterings[old]
-        while len(service.clusterings) >= KEPT:
-            del service.clusterings[next(iter(service.clusterings))]
-        service.clusterings[key] = found
-    return found
-
-
-# Answers for so many similarities are kept.
-KEPT = 8
-
-
-def _made(service: Service, similarity: float) -> Clustering:
-    collection, most = service.collection, service.settings.max_clustered
-    if not collection.stores_text:
-        raise CollectionError(
-            f"{collection.path}: keeps no texts, so that clusters cannot be verified"
-        )
-    count = len(collection)
-    if count > most:
-        raise TooMany(
-            f"the collection has {count} documents, and clusters are made of {most} at most; "
-            "export it and use `neardup cluster`"
-        )
-    ids: list[str] = []
-    texts: list[str] = []
-    for one in collection.documents():
-        ids.append(one.id)
-        texts.append(one.text or "")
-    labels = dedup(texts, similarity, recipe=collection.recipe, threads=1).clusters.tolist()
-    groups: dict[int, list[str]] = {}
-    for at, label in enumerate(labels):
-        groups.setdefault(label, []).append(ids[at])
-    return Clustering(len(ids), sorted((g for g in groups.values() if len(g) > 1), key=len)[::-1])
-
-
-# Answers of the service, for the API and the pages alike: plain functions that may block, but for
-# `clusters`.
-
-# A vote is to be looked at. The answer is many times as long as the text.
-MOST_EXPLAINED = 100_000
-MOST_FEATURES = 20_000
 
 
 def check(
@@ -88,11 +55,14 @@ def check(
     radius: int | None = None,
     recall: float | None = None,
     n: int | None = 100,
-) -> models.Checked:
-    """The documents near a text, the best first."""
-    found = service.collection.check(text, similarity, radius=radius, recall=recall, n=n)
-    return models.Checked(
-        matches=[models.Match(id=x.id, distance=x.distance, similarity=x.similarity) for x in found]
+) -> models.CheckedModel:
+    """Return the documents near a text, the most similar first."""
+    matches = service.collection.check(text, similarity, radius=radius, recall=recall, n=n)
+    return models.CheckedModel(
+        matches=[
+            models.MatchModel(id=x.id, distance=x.distance, similarity=x.similarity)
+            for x in matches
+        ]
     )
 
 
@@ -104,80 +74,91 @@ def check_many(
     radius: int | None = None,
     recall: float | None = None,
     n: int | None = 100,
-) -> list[models.Checked]:
-    """The same for many texts, in their order."""
+) -> list[models.CheckedModel]:
+    """Return the documents near each of many texts, in their order."""
     table = service.collection.check(texts, similarity, radius=radius, recall=recall, n=n)
-    found: list[list[models.Match]] = [[] for _ in texts]
-    # By way of NumPy: Arrow makes Python values one by one, which takes a seventh of the time.
+    matches: list[list[models.MatchModel]] = [[] for _ in texts]
+    # By way of NumPy: Arrow's `to_pylist` would take a seventh of the whole time.
     queries, ids = (table[name].to_numpy().tolist() for name in ("query", "id"))
     distances, cosines = _numbers(table["distance"], int), _numbers(table["similarity"], float)
     for query, id_, distance, cosine in zip(queries, ids, distances, cosines, strict=True):
-        found[query].append(models.Match(id=id_, distance=distance, similarity=cosine))
-    return [models.Checked(matches=matches) for matches in found]
+        matches[query].append(models.MatchModel(id=id_, distance=distance, similarity=cosine))
+    return [models.CheckedModel(matches=each) for each in matches]
 
 
 def compare(
     service: Service, a: str, b: str, *, similarity: float = DEFAULT_SIMILARITY
-) -> models.Compared:
-    """How alike two texts are, by the recipe of the collection."""
-    recipe = service.collection.recipe
-    found = compared(a, b, recipe, similarity=similarity)
-    return models.Compared(
+) -> models.ComparedModel:
+    """Compare two texts by the recipe of the collection."""
+    result = compare_texts(service, a, b, similarity=similarity)
+    found, (fingerprint_a, fingerprint_b) = result.comparison, result.hex_fingerprints
+    return models.ComparedModel(
         distance=found.distance,
         similarity=found.similarity,
         verdict=found.verdict,
         threshold=found.threshold,
-        fingerprint_a=_hex(fingerprint(a, recipe), recipe.bits),
-        fingerprint_b=_hex(fingerprint(b, recipe), recipe.bits),
+        fingerprint_a=fingerprint_a,
+        fingerprint_b=fingerprint_b,
         coverage_a=found.coverage_left,
         coverage_b=found.coverage_right,
         containment_a=found.containment_left,
         containment_b=found.containment_right,
         longest=found.longest,
         coarse=found.coarse,
-        passages=[models.Passage(**vars(passage)) for passage in found.passages],
+        passages=[models.PassageModel(**vars(passage)) for passage in found.passages],
     )
 
 
-def explain(service: Service, text: str, *, bits: int | None = None) -> models.Explained:
-    """The vote behind the fingerprint of a text."""
-    if len(text) > MOST_EXPLAINED:
-        raise Refusal(
-            413, f"the text has {len(text)} characters; at most {MOST_EXPLAINED} are explained"
+def compare_texts(
+    service: Service, a: str, b: str, *, similarity: float, deadline: float | None = None
+) -> TextComparison:
+    """Compare two texts by the recipe of the collection; `deadline` is in seconds."""
+    recipe = service.collection.recipe
+    comparison = compare_by_recipe(a, b, recipe, similarity=similarity, deadline=deadline)
+    return TextComparison(comparison, (fingerprint(a, recipe), fingerprint(b, recipe)))
+
+
+def explain(service: Service, text: str, *, bits: int | None = None) -> models.ExplainedModel:
+    """Return the features, weights and votes behind the fingerprint of a text."""
+    if len(text) > MAX_EXPLAINED_CHARACTERS:
+        raise HTTPProblem(
+            413,
+            f"the text has {len(text)} characters; "
+            f"explain takes at most {MAX_EXPLAINED_CHARACTERS}",
         )
     recipe = service.collection.recipe
     if bits is not None and bits != recipe.bits:
         recipe = recipe.replace(bits=bits)
-    found = explained(text, recipe)
-    if len(found.features) > MOST_FEATURES:
-        # A character may become many, and each of them a feature.
-        raise Refusal(
+    found = explain_by_recipe(text, recipe)
+    if len(found.features) > MAX_EXPLAINED_FEATURES:
+        # One character may normalize to many, each of them a feature.
+        raise HTTPProblem(
             413,
-            f"the text has {len(found.features)} features; at most {MOST_FEATURES} are explained; "
-            "send a shorter one",
+            f"the text has {len(found.features)} features; "
+            f"explain takes at most {MAX_EXPLAINED_FEATURES}; send a shorter text",
         )
     values = found.to_dict()
-    values["features"] = [models.Feature(**feature) for feature in values["features"]]
-    return models.Explained(**values)
+    values["features"] = [models.FeatureModel(**feature) for feature in values["features"]]
+    return models.ExplainedModel(**values)
 
 
 def search(
     service: Service, text: str, *, n: int = 6, by: Literal["cosine", "simhash"] = "cosine"
-) -> models.Found:
-    """The documents that resemble a text most."""
+) -> models.FoundModel:
+    """Return the documents most similar to a text."""
     table = service.collection.search(text, n, by)
-    return models.Found(
+    return models.FoundModel(
         results=[
-            models.Hit(id=row["id"], score=row["score"], distance=row["distance"])
+            models.HitModel(id=row["id"], score=row["score"], distance=row["distance"])
             for row in table.to_pylist()
         ]
     )
 
 
-def stats(service: Service) -> models.Stats:
-    """Numbers of the collection."""
+def stats(service: Service) -> models.StatsModel:
+    """Return the statistics of the collection."""
     found = service.collection.stats()
-    return models.Stats(
+    return models.StatsModel(
         name=service.collection.path.name,
         documents=found.documents,
         without_signal=found.without_signal,
@@ -193,12 +174,12 @@ def stats(service: Service) -> models.Stats:
     )
 
 
-def document(service: Service, id_: str) -> models.Document:
-    """One document with its text; raises `UnknownDocument`."""
+def document(service: Service, id_: str) -> models.DocumentModel:
+    """Return a document with its text; raise `DocumentNotFoundError`."""
     found = service.collection.get(id_)
     if found is None:
-        raise UnknownDocument(id_)
-    return as_document(service, found, text=True)
+        raise DocumentNotFoundError(id_)
+    return document_model(service, found, text=True)
 
 
 def documents(
@@ -208,33 +189,33 @@ def documents(
     after: str | None = None,
     newest: bool = False,
     texts: bool = False,
-) -> models.Page:
-    """A page of documents, in the order in which they were added.
+) -> models.PageModel:
+    """Return a page of documents, in the order in which they were added.
 
-    `next` names the last place there was before the first page: what is changed meanwhile has a
-    place behind it, and would come again.
+    A cursor is `place` or `place-end`. `next` keeps the end that the collection had at the first
+    page: an updated document moves behind it, and would come again otherwise.
     """
     collection = service.collection
-    place, until = (None, collection.last_place) if after is None else _places(after)
+    place, until = (None, collection.last_place) if after is None else _parse_cursor(after)
     found, following = collection.page(limit, after=place, newest=newest, until=until)
-    return models.Page(
-        documents=[as_document(service, one, text=texts) for one in found],
-        next=None if following is None else _written(following, until),
+    return models.PageModel(
+        documents=[document_model(service, one, text=texts) for one in found],
+        next=None if following is None else _format_cursor(following, until),
     )
 
 
-def _places(after: str) -> tuple[int, int | None]:
-    """Where a page begins, and where the last one ends, if it does."""
+def _parse_cursor(after: str) -> tuple[int, int | None]:
+    """Return the place after which a page begins, and the end of the list, if it has one."""
     place, _, until = after.partition("-")
     return int(place), int(until) if until else None
 
 
-def _written(place: int, until: int | None) -> str:
+def _format_cursor(place: int, until: int | None) -> str:
     return str(place) if until is None else f"{place}-{until}"
 
 
-def open_ended(after: str) -> str:
-    """The same beginning of a page, without an end."""
+def open_cursor(after: str) -> str:
+    """Return a cursor without its end."""
     return after.partition("-")[0]
 
 
@@ -244,45 +225,89 @@ async def clusters(
     similarity: float = DEFAULT_SIMILARITY,
     limit: int = 20,
     members: int = 20,
-) -> models.Clusters:
-    """The largest clusters of the collection. They are kept until a document changes.
+) -> models.ClustersModel:
+    """Return the largest clusters of the collection, cached until a document changes.
 
-    They are made one at a time, by a thread of their own: who waits for them holds up nobody.
+    One thread computes them, so that they do not delay other requests.
     """
-    found = await service.run(kept, service, similarity)
-    if found is None:
-        found = await service.clustering.run(clustered, service, similarity)
-    return await service.run(_largest, found, similarity, limit, members)
+    clustering = await service.run(cached_clustering, service, similarity)
+    if clustering is None:
+        clustering = await service.clustering_pool.run(compute_clustering, service, similarity)
+    return await service.run(_largest, clustering, similarity, limit, members)
 
 
-def _largest(found: Clustering, similarity: float, limit: int, members: int) -> models.Clusters:
-    return models.Clusters(
+def cached_clustering(service: Service, similarity: float) -> Clustering | None:
+    """Return the clusters of the current documents, if they are cached."""
+    return service.clustering_cache.get((service.collection.moment, similarity))
+
+
+def compute_clustering(service: Service, similarity: float) -> Clustering:
+    """Return the clusters of the current documents; runs in the thread of `clustering_pool`."""
+    cache, key = service.clustering_cache, (service.collection.moment, similarity)
+    clustering = cache.get(key)
+    if clustering is None:
+        clustering = _cluster_collection(service, similarity)
+        # Clusters of an older state of the collection are never requested again.
+        for old in [other for other in cache if other[0] != key[0]]:
+            del cache[old]
+        while len(cache) >= CACHED_SIMILARITIES:
+            del cache[next(iter(cache))]
+        cache[key] = clustering
+    return clustering
+
+
+def _cluster_collection(service: Service, similarity: float) -> Clustering:
+    collection, limit = service.collection, service.settings.max_clustered
+    if not collection.stores_text:
+        raise CollectionError(f"{collection.path}: stores no texts, so clusters cannot be verified")
+    count = len(collection)
+    if count > limit:
+        raise TooManyDocumentsError(
+            f"the collection has {count} documents; clusters are computed for at most {limit}; "
+            "export it and run `neardup cluster`"
+        )
+    ids: list[str] = []
+    texts: list[str] = []
+    for one in collection.documents():
+        ids.append(one.id)
+        texts.append(one.text or "")
+    labels = dedup(texts, similarity, recipe=collection.recipe, threads=1).clusters.tolist()
+    groups: dict[int, list[str]] = {}
+    for at, label in enumerate(labels):
+        groups.setdefault(label, []).append(ids[at])
+    return Clustering(len(ids), sorted((g for g in groups.values() if len(g) > 1), key=len)[::-1])
+
+
+def _largest(
+    found: Clustering, similarity: float, limit: int, members: int
+) -> models.ClustersModel:
+    return models.ClustersModel(
         similarity=similarity,
         documents=found.documents,
         total=len(found.groups),
         clusters=[
-            models.Cluster(representative=group[0], size=len(group), members=group[:members])
+            models.ClusterModel(representative=group[0], size=len(group), members=group[:members])
             for group in found.groups[:limit]
         ],
     )
 
 
-def as_document(service: Service, found: Stored, *, text: bool) -> models.Document:
-    return models.Document(
+def document_model(service: Service, found: Stored, *, text: bool) -> models.DocumentModel:
+    return models.DocumentModel(
         id=found.id,
         metadata=found.metadata,
-        fingerprint=_hex(found.fingerprint, service.collection.recipe.bits),
+        fingerprint=hex_fingerprint(found.fingerprint, service.collection.recipe),
         text=found.text if text else None,
     )
 
 
 def _numbers(column: Any, kind: type[Any]) -> list[Any]:
-    """The values of a column of numbers; where there are nulls, NumPy has only floats."""
+    """Return a column of numbers as a list; with nulls, NumPy gives floats with NaN."""
     values: list[Any] = column.to_numpy().tolist()
     if not column.null_count:
         return values
     return [None if value is None or value != value else kind(value) for value in values]
 
 
-def _hex(code: Any, bits: int) -> str | None:
-    return None if code is None else f"{code:0{bits // 4}x}"
+def hex_fingerprint(code: Any, recipe: Recipe) -> str | None:
+    return None if code is None else f"{code:0{recipe.bits // 4}x}"

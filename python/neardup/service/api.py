@@ -1,4 +1,8 @@
-"""The API: operations, each with what it takes, what it gives and what can go wrong."""
+"""The operations of the API under /v1: paths, types of requests and responses, handlers.
+
+`OPERATIONS` is the one table of them: the routes (app.py) and the OpenAPI document (openapi.py) are
+made from it.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,8 @@ import msgspec
 from starlette.types import Receive, Send
 
 from neardup.service import answers, models
-from neardup.service.errors import Refusal, UnknownDocument
-from neardup.service.ndjson import Reply, listed
+from neardup.service.errors import DocumentNotFoundError, HTTPProblem
+from neardup.service.ndjson import LineHandler, stream_documents
 from neardup.service.state import Service
 
 SOUP = "Wash the lentils, fry the onions, and let both simmer with the stock for half an hour."
@@ -19,26 +23,26 @@ NEAR = {"id": "soup", "distance": 0, "similarity": 1.0}
 ADDED = {"id": "soup", "status": "added", "dup_of": None, "distance": None, "similarity": None}
 STORED = {"id": "soup", "metadata": {"from": "a kitchen"}, "fingerprint": "0f" * 16, "text": SOUP}
 
-# Documents of a page.
+# Documents of a page, unless the query says otherwise.
 DEFAULT_LIMIT = 100
 
 Handler = Callable[[Service, Any, Any, dict[str, str]], Awaitable[Any]]
-Listed = Callable[[Service, Any, Receive, Send], Awaitable[None]]
+StreamHandler = Callable[[Service, Any, Receive, Send], Awaitable[None]]
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What can be asked.
+    """A method and path of the API.
 
-    options  the type of the query, None: it takes none
-    body     the type of the body, None: it takes none
-    answer   the type of the answer, None: an answer without a body
-    reply    answers many lines of a body at once; `line` is the type of one, `line_answer` of the
-             answer to it
-    handler  gives the answer, or the JSON of it
-    listed   answers by lines, if the client asks for them
-    writes   whether documents change
-    errors   what it can be refused by, beside what every request can
+    handler       returns the response, as a value or as encoded JSON
+    response      type of the response; None: 204 without a body
+    query         type of the query parameters; None: there are none
+    body          type of the request body; None: there is none
+    line_handler  handles a batch of NDJSON lines; `line` is the type of one, `line_response` that
+                  of its response
+    stream        sends NDJSON, if the client accepts it
+    writes        whether documents change, which needs a write token
+    errors        statuses of errors, besides those of every operation
     """
 
     method: Literal["GET", "POST", "DELETE"]
@@ -46,123 +50,122 @@ class Operation:
     name: str
     summary: str
     handler: Handler
-    answer: Any = None
-    options: type[Any] | None = None
+    response: Any = None
+    query: type[Any] | None = None
     body: Any = None
-    reply: Reply | None = None
+    line_handler: LineHandler | None = None
     line: Any = None
-    line_answer: Any = None
-    listed: Listed | None = None
+    line_response: Any = None
+    stream: StreamHandler | None = None
     writes: bool = False
     example: Any = None
-    answer_example: Any = None
+    response_example: Any = None
     errors: Sequence[int] = ()
 
 
-async def add_lines(service: Service, options: Any, given: list[Any]) -> list[Any]:
-    made: list[Any] = []
-    # An id that comes again is an update of what came before: it goes into another batch.
-    while given:
+async def add_lines(service: Service, query: Any, lines: list[Any]) -> list[Any]:
+    results: list[Any] = []
+    # A repeated id updates the earlier document, so it starts another batch.
+    while lines:
         seen: set[str] = set()
-        for one in given:
+        for one in lines:
             if one.id in seen:
                 break
             seen.add(one.id)
-        batch = given[: len(seen)]
-        made += await add(service, options, batch, {})
-        given = given[len(batch) :]
-    return made
+        batch = lines[: len(seen)]
+        results += await add(service, query, batch, {})
+        lines = lines[len(batch) :]
+    return results
 
 
-async def check_lines(service: Service, options: Any, given: list[Any]) -> list[Any]:
-    asked = msgspec.structs.asdict(options)
-    texts = [one.text for one in given]
-    found = await service.run(answers.check_many, service, texts, **asked)
+async def check_lines(service: Service, query: Any, lines: list[Any]) -> list[Any]:
+    options = msgspec.structs.asdict(query)
+    texts = [one.text for one in lines]
+    results = await service.run(answers.check_many, service, texts, **options)
     return [
-        models.CheckedLine(id=one.id, matches=checked.matches)
-        for one, checked in zip(given, found, strict=True)
+        models.CheckedLineModel(id=one.id, matches=checked.matches)
+        for one, checked in zip(lines, results, strict=True)
     ]
 
 
-async def add(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    near = {"similarity": options.similarity, "radius": options.radius, "recall": options.recall}
-    many = body if isinstance(body, list) else [body]
-    _check_batch(service, many)
-    found = await service.add(
-        [(one.id, one.text, one.metadata) for one in many],
-        unless_duplicate=options.unless_duplicate,
-        **near,
+async def add(service: Service, query: Any, body: Any, path: dict[str, str]) -> Any:
+    documents = body if isinstance(body, list) else [body]
+    _check_batch_size(service, documents)
+    outcomes = await service.add(
+        [(one.id, one.text, one.metadata) for one in documents], **msgspec.structs.asdict(query)
     )
-    made = [models.Added(**outcome._asdict()) for outcome in found]
-    return made if isinstance(body, list) else made[0]
+    results = [models.AddedModel(**outcome._asdict()) for outcome in outcomes]
+    return results if isinstance(body, list) else results[0]
 
 
-async def check(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    asked = msgspec.structs.asdict(options)
+async def check(service: Service, query: Any, body: Any, path: dict[str, str]) -> Any:
+    options = msgspec.structs.asdict(query)
     if isinstance(body, list):
-        _check_batch(service, body)
+        _check_batch_size(service, body)
         texts = [one if isinstance(one, str) else one.text for one in body]
-        return await service.run(_encoded, answers.check_many, service, texts, **asked)
-    return await service.run(answers.check, service, body.text, **asked)
+        return await service.run(_encode_result, answers.check_many, service, texts, **options)
+    return await service.run(answers.check, service, body.text, **options)
 
 
-async def compare(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    return await service.run(_encoded, _compare, service, body, options.similarity)
+async def compare(service: Service, query: Any, body: Any, path: dict[str, str]) -> Any:
+    return await service.run(_encode_result, _compare, service, body, query.similarity)
 
 
-def _compare(service: Service, pair: models.Pair, similarity: float) -> models.Compared:
-    a, b = (_text_of(service, one) for one in (pair.a, pair.b))
+def _compare(service: Service, pair: models.PairModel, similarity: float) -> models.ComparedModel:
+    a, b = (_resolve_text(service, one) for one in (pair.a, pair.b))
     return answers.compare(service, a, b, similarity=similarity)
 
 
-def _text_of(service: Service, one: str | models.Reference) -> str:
+def _resolve_text(service: Service, one: str | models.ReferenceModel) -> str:
     if isinstance(one, str):
         return one
-    found = answers.document(service, one.id)
-    if found.text is None:
-        raise Refusal(409, "the collection keeps no texts; send the text itself")
-    return found.text
+    document = answers.document(service, one.id)
+    if document.text is None:
+        raise HTTPProblem(409, "the collection stores no texts; send the text instead of the id")
+    return document.text
 
 
-async def explain(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    return await service.run(_encoded, answers.explain, service, body.text, bits=options.bits)
+async def explain(service: Service, query: Any, body: Any, path: dict[str, str]) -> Any:
+    return await service.run(_encode_result, answers.explain, service, body.text, bits=query.bits)
 
 
-async def search(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    return await service.run(answers.search, service, body.text, n=options.n, by=options.by)
+async def search(service: Service, query: Any, body: Any, path: dict[str, str]) -> Any:
+    return await service.run(answers.search, service, body.text, n=query.n, by=query.by)
 
 
-async def documents(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    asked = msgspec.structs.asdict(options) | {"limit": options.limit or DEFAULT_LIMIT}
-    return await service.run(_encoded, answers.documents, service, **asked)
+async def documents(service: Service, query: Any, body: Any, path: dict[str, str]) -> Any:
+    options = msgspec.structs.asdict(query) | {"limit": query.limit or DEFAULT_LIMIT}
+    return await service.run(_encode_result, answers.documents, service, **options)
 
 
-async def document(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    return await service.run(_encoded, answers.document, service, path["id"])
+async def document(service: Service, query: Any, body: Any, path: dict[str, str]) -> Any:
+    return await service.run(_encode_result, answers.document, service, path["id"])
 
 
-async def remove(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+async def remove(service: Service, query: Any, body: Any, path: dict[str, str]) -> Any:
     if not await service.remove(path["id"]):
-        raise UnknownDocument(path["id"])
+        raise DocumentNotFoundError(path["id"])
 
 
-async def stats(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
+async def stats(service: Service, query: Any, body: Any, path: dict[str, str]) -> Any:
     return await service.run(answers.stats, service)
 
 
-async def clusters(service: Service, options: Any, body: Any, path: dict[str, str]) -> Any:
-    return await answers.clusters(service, **msgspec.structs.asdict(options))
+async def clusters(service: Service, query: Any, body: Any, path: dict[str, str]) -> Any:
+    return await answers.clusters(service, **msgspec.structs.asdict(query))
 
 
-def _encoded(answer: Callable[..., Any], *args: Any, **options: Any) -> bytes:
-    """An answer that may be long, encoded by the thread that made it: the loop is for all."""
-    return models.encoder.encode(answer(*args, **options))
+def _encode_result(function: Callable[..., Any], *args: Any, **options: Any) -> bytes:
+    """Call a function and encode its result, which may be long, in the worker thread."""
+    return models.encoder.encode(function(*args, **options))
 
 
-def _check_batch(service: Service, many: Sequence[Any]) -> None:
-    most = service.settings.max_batch
-    if len(many) > most:
-        raise Refusal(413, f"{len(many)} at once; send {most} at most, or lines")
+def _check_batch_size(service: Service, items: Sequence[Any]) -> None:
+    limit = service.settings.max_batch
+    if len(items) > limit:
+        raise HTTPProblem(
+            413, f"{len(items)} items in one request; send at most {limit}, or NDJSON"
+        )
 
 
 OPERATIONS = (
@@ -170,16 +173,19 @@ OPERATIONS = (
         "POST",
         "/v1/check",
         "check",
-        "The documents near a text, or near each of many",
+        "Find the documents near a text, or near each of many",
         check,
-        options=models.CheckOptions,
-        body=models.Text | list[models.Text | str],
-        answer=models.Checked | list[models.Checked],
-        reply=check_lines,
-        line=models.TextLine,
-        line_answer=models.CheckedLine,
+        query=models.CheckQuery,
+        body=models.TextModel | list[models.TextModel | str],
+        response=models.CheckedModel | list[models.CheckedModel],
+        line_handler=check_lines,
+        line=models.TextLineModel,
+        line_response=models.CheckedLineModel,
         example={"one": {"text": SOUP}, "many": [SOUP, {"text": "another text"}]},
-        answer_example={"one": {"matches": [NEAR]}, "many": [{"matches": [NEAR]}, {"matches": []}]},
+        response_example={
+            "one": {"matches": [NEAR]},
+            "many": [{"matches": [NEAR]}, {"matches": []}],
+        },
         errors=(409,),
     ),
     Operation(
@@ -188,47 +194,47 @@ OPERATIONS = (
         "add",
         "Store a document, or many at once",
         add,
-        options=models.AddOptions,
-        body=models.NewDocument | list[models.NewDocument],
-        answer=models.Added | list[models.Added],
-        reply=add_lines,
-        line=models.NewDocument,
-        line_answer=models.Added,
+        query=models.AddQuery,
+        body=models.NewDocumentModel | list[models.NewDocumentModel],
+        response=models.AddedModel | list[models.AddedModel],
+        line_handler=add_lines,
+        line=models.NewDocumentModel,
+        line_response=models.AddedModel,
         writes=True,
         example={
             "one": {"id": "soup", "text": SOUP, "metadata": {"from": "a kitchen"}},
             "many": [{"id": "soup", "text": SOUP}, {"id": "other", "text": "another text"}],
         },
-        answer_example={"one": ADDED, "many": [ADDED, ADDED | {"id": "other"}]},
+        response_example={"one": ADDED, "many": [ADDED, ADDED | {"id": "other"}]},
         errors=(409,),
     ),
     Operation(
         "GET",
         "/v1/documents",
         "documents",
-        "Documents by page, in the order in which they were added",
+        "List documents by page, in the order in which they were added",
         documents,
-        options=models.ListOptions,
-        answer=models.Page,
-        listed=listed,
-        line_answer=models.Document,
-        answer_example={"page": {"documents": [STORED | {"text": None}], "next": "41-300"}},
+        query=models.ListQuery,
+        response=models.PageModel,
+        stream=stream_documents,
+        line_response=models.DocumentModel,
+        response_example={"page": {"documents": [STORED | {"text": None}], "next": "41-300"}},
     ),
     Operation(
         "GET",
         "/v1/documents/{id:any}",
         "document",
-        "One document, with its text",
+        "Get a document with its text",
         document,
-        answer=models.Document,
-        answer_example={"document": STORED},
+        response=models.DocumentModel,
+        response_example={"document": STORED},
         errors=(404,),
     ),
     Operation(
         "DELETE",
         "/v1/documents/{id:any}",
         "remove",
-        "Take a document out",
+        "Remove a document",
         remove,
         writes=True,
         errors=(404,),
@@ -237,11 +243,11 @@ OPERATIONS = (
         "POST",
         "/v1/compare",
         "compare",
-        "How alike two texts are, and what they share",
+        "Compare two texts: similarity and shared passages",
         compare,
-        options=models.CompareOptions,
-        body=models.Pair,
-        answer=models.Compared,
+        query=models.CompareQuery,
+        body=models.PairModel,
+        response=models.ComparedModel,
         example={"texts": {"a": SOUP, "b": f"{SOUP}!"}, "stored": {"a": SOUP, "b": {"id": "soup"}}},
         errors=(404, 409),
     ),
@@ -249,35 +255,42 @@ OPERATIONS = (
         "POST",
         "/v1/explain",
         "explain",
-        "The vote behind a fingerprint",
+        "Explain a fingerprint: features, weights, votes",
         explain,
-        options=models.ExplainOptions,
-        body=models.Text,
-        answer=models.Explained,
+        query=models.ExplainQuery,
+        body=models.TextModel,
+        response=models.ExplainedModel,
         example={"text": {"text": SOUP}},
     ),
     Operation(
         "POST",
         "/v1/search",
         "search",
-        "The documents that resemble a text most",
+        "Search for the documents most similar to a text",
         search,
-        options=models.SearchOptions,
-        body=models.Text,
-        answer=models.Found,
+        query=models.SearchQuery,
+        body=models.TextModel,
+        response=models.FoundModel,
         example={"text": {"text": SOUP}},
-        answer_example={"found": {"results": [{"id": "soup", "score": 0.93, "distance": 11}]}},
+        response_example={"found": {"results": [{"id": "soup", "score": 0.93, "distance": 11}]}},
         errors=(409,),
     ),
-    Operation("GET", "/v1/stats", "stats", "Numbers of the collection", stats, answer=models.Stats),
+    Operation(
+        "GET",
+        "/v1/stats",
+        "stats",
+        "Get statistics of the collection",
+        stats,
+        response=models.StatsModel,
+    ),
     Operation(
         "GET",
         "/v1/clusters",
         "clusters",
-        "The largest clusters",
+        "Get the largest clusters",
         clusters,
-        options=models.ClusterOptions,
-        answer=models.Clusters,
+        query=models.ClusterQuery,
+        response=models.ClustersModel,
         errors=(409,),
     ),
 )

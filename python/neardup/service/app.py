@@ -1,4 +1,4 @@
-"""The application: the API, the pages and the files of the pages behind one guard."""
+"""The ASGI application: API, monitoring and pages behind the middleware."""
 
 from __future__ import annotations
 
@@ -22,49 +22,57 @@ from starlette.types import Receive, Scope, Send
 
 from neardup.collection import CollectionError
 from neardup.service.api import OPERATIONS, Operation
-from neardup.service.auth import Rights, check_write
-from neardup.service.errors import Refusal, TooMany, UnknownDocument, problem, refusal_of
-from neardup.service.middleware import Guard
+from neardup.service.auth import Authenticator, check_write
+from neardup.service.errors import (
+    DocumentNotFoundError,
+    HTTPProblem,
+    TooManyDocumentsError,
+    problem_response,
+    to_problem,
+)
+from neardup.service.middleware import ServiceMiddleware
 from neardup.service.models import encoder
 from neardup.service.monitoring import Metrics, monitoring_routes
-from neardup.service.ndjson import Replies, wants_lines
+from neardup.service.ndjson import LineResponder
 from neardup.service.pages import missing, routes
 from neardup.service.requests import (
     JSON,
-    LINES,
     NDJSON,
-    SHARE,
-    Gone,
-    Unread,
+    NDJSON_TYPES,
+    RESERVATION_KEY,
+    ClientDisconnectedError,
+    ClientNotReadingError,
     accepts,
-    decoded,
+    accepts_ndjson,
+    decode_json,
     media_type,
-    options,
-    read,
+    parse_query,
+    read_body,
 )
 from neardup.service.state import Service
-from neardup.service.static_files import Files
-from neardup.service.worker_pool import Busy
+from neardup.service.static_files import StaticFiles
+from neardup.service.worker_pool import BusyError
 
-# What a page may raise, and is told as by the API.
-ASKING = (Busy, CollectionError, OSError, TooMany, UnknownDocument)
+# Errors of pages that become the same problems as in the API.
+PAGE_ERRORS = (BusyError, CollectionError, OSError, TooManyDocumentsError, DocumentNotFoundError)
 STATIC = Path(__file__).parent / "static"
 
 
-class AnyText(StringConvertor):
-    """An id in a path: whatever it holds, slashes and line breaks too."""
+class AnyTextConvertor(StringConvertor):
+    """Matches a document id in a path: any characters, including slashes and line breaks."""
 
     regex = "(?s:.+)"
 
 
-register_url_convertor("any", AnyText())
+register_url_convertor("any", AnyTextConvertor())
 
 
 def make_app(service: Service) -> Starlette:
-    """Everything the service answers. Closing the service is left to the caller."""
-    # Before anything is served: Starlette makes its middlewares when the first request comes.
-    rights = Rights(service.settings)
-    metrics = Metrics(service, rights)
+    """Return the application. The caller closes the service."""
+    # Created here and not by Starlette, which creates middleware at the first request: a token file
+    # that cannot be read must fail at the start.
+    authenticator = Authenticator(service.settings)
+    metrics = Metrics(service, authenticator)
     by_path = attrgetter("path")
     api: list[BaseRoute] = [
         Route(path, Endpoint(service, [*operations]))
@@ -74,42 +82,45 @@ def make_app(service: Service) -> Starlette:
         routes=[
             *api,
             *monitoring_routes(service, metrics),
-            Mount("/static", Files(STATIC)),
+            Mount("/static", StaticFiles(STATIC)),
             *routes(service),
         ],
-        middleware=[Middleware(Guard, settings=service.settings, rights=rights, metrics=metrics)],
+        middleware=[
+            Middleware(
+                ServiceMiddleware,
+                settings=service.settings,
+                authenticator=authenticator,
+                metrics=metrics,
+            )
+        ],
         exception_handlers={
-            HTTPException: partial(_refused, service),
-            **dict.fromkeys((Refusal, *ASKING), _told),
+            HTTPException: partial(_http_error, service),
+            **dict.fromkeys((HTTPProblem, *PAGE_ERRORS), _problem_handler),
         },
     )
-    # A path with a slash too many is another path, and is told so.
+    # A path with an extra slash is another path: 404, not a redirect.
     app.router.redirect_slashes = False
     return app
 
 
-async def _refused(service: Service, request: Request, error: Exception) -> Response:
+async def _http_error(service: Service, request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == 404 and "text/html" in request.headers.get("accept", ""):
         return missing(request, service)
-    detail = {404: "there is nothing under this path", 405: "another method is needed here"}
-    headers = error.headers
-    return problem(error.status_code, detail.get(error.status_code, error.detail), headers=headers)
+    detail = {404: "no such path", 405: "method not allowed"}.get(error.status_code, error.detail)
+    return problem_response(error.status_code, detail, headers=error.headers)
 
 
-async def _told(request: Request, error: Exception) -> Response:
-    return refusal_of(error).response()
-
-
-# From a request to the answer of an operation.
+async def _problem_handler(request: Request, error: Exception) -> Response:
+    return to_problem(error).response()
 
 
 class Endpoint:
-    """All operations of one path."""
+    """The operations of one path, as an ASGI application."""
 
     def __init__(self, service: Service, operations: Sequence[Operation]) -> None:
         self.service = service
-        # What it is called in logs and metrics.
+        # The label in logs and metrics.
         self.route = operations[0].path.replace(":any", "")
         self.operations: dict[str, Operation] = {one.method: one for one in operations}
         if "GET" in self.operations:
@@ -118,67 +129,68 @@ class Endpoint:
         self.decoders: dict[str, msgspec.json.Decoder[Any]] = {
             one.name: msgspec.json.Decoder(one.body) for one in operations if one.body is not None
         }
-        self.replies = {
-            one.name: Replies(service, one.line, one.reply)
+        self.line_responders = {
+            one.name: LineResponder(service, one.line, one.line_handler)
             for one in operations
-            if one.reply is not None
+            if one.line_handler is not None
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             operation = self._operation(scope)
-            if operation.options is None and scope["query_string"]:
-                raise Refusal(422, "there are no options here; leave the query out")
-            asked = None if operation.options is None else options(scope, operation.options)
-            if operation.listed is not None and wants_lines(scope):
-                await operation.listed(self.service, asked, receive, send)
+            if operation.query is None and scope["query_string"]:
+                raise HTTPProblem(422, "this operation takes no query parameters")
+            query = None if operation.query is None else parse_query(scope, operation.query)
+            if operation.stream is not None and accepts_ndjson(scope):
+                await operation.stream(self.service, query, receive, send)
                 return
-            if operation.reply is not None and media_type(scope) in LINES:
+            if operation.line_handler is not None and media_type(scope) in NDJSON_TYPES:
                 if not accepts(scope, NDJSON):
-                    raise _unaccepted(NDJSON)
-                await self.replies[operation.name](asked, scope.get(SHARE), receive, send)
+                    raise _not_acceptable(NDJSON)
+                respond = self.line_responders[operation.name]
+                await respond(query, scope.get(RESERVATION_KEY), receive, send)
                 return
-            response = await self._answer(operation, asked, scope, receive)
-        except Unread:
+            response = await self._respond(operation, query, scope, receive)
+        except ClientNotReadingError:
             raise
-        except Gone:
-            # Most likely nobody is there any more; but the body may as well have been malformed.
-            response = problem(400, "the body broke off", headers={"Connection": "close"})
+        except ClientDisconnectedError:
+            # Sent in case the connection is still open: a malformed body ends in the same way.
+            response = problem_response(
+                400, "the body is incomplete", headers={"Connection": "close"}
+            )
         except Exception as error:
-            response = refusal_of(error).response()
+            response = to_problem(error).response()
         await response(scope, receive, send)
 
     def _operation(self, scope: Scope) -> Operation:
         operation = self.operations.get(scope["method"])
         if operation is None:
-            raise Refusal(405, f"this takes {self.allowed} only", headers={"Allow": self.allowed})
+            raise HTTPProblem(
+                405, f"method not allowed; use {self.allowed}", headers={"Allow": self.allowed}
+            )
         if operation.writes:
             check_write(scope, self.service.settings)
         return operation
 
-    async def _answer(
-        self, operation: Operation, asked: Any, scope: Scope, receive: Receive
+    async def _respond(
+        self, operation: Operation, query: Any, scope: Scope, receive: Receive
     ) -> Response:
-        if operation.answer is not None and not accepts(scope, JSON):
-            raise _unaccepted(JSON)
+        if operation.response is not None and not accepts(scope, JSON):
+            raise _not_acceptable(JSON)
         service = self.service
         body = None
         if operation.body is not None:
-            if (given := media_type(scope)) != JSON:
-                raise Refusal(
-                    415,
-                    f"the body is of {'another' if given else 'no'} type; it must be {JSON}",
-                    headers={"Accept": JSON},
-                )
-            data = await read(scope, receive, service.settings)
-            body = decoded(data, self.decoders[operation.name])
+            if media_type(scope) != JSON:
+                raise HTTPProblem(415, f"the Content-Type must be {JSON}", headers={"Accept": JSON})
+            data = await read_body(scope, receive, service.settings)
+            body = decode_json(data, self.decoders[operation.name])
         async with asyncio.timeout(service.settings.answer_seconds):
-            found = await operation.handler(service, asked, body, scope["path_params"])
-        if operation.answer is None:
+            result = await operation.handler(service, query, body, scope["path_params"])
+        if operation.response is None:
             return Response(status_code=204)
-        data = found if isinstance(found, bytes) else encoder.encode(found)
+        data = result if isinstance(result, bytes) else encoder.encode(result)
         return Response(data, media_type=JSON)
 
 
-def _unaccepted(kind: str) -> Refusal:
-    return Refusal(406, f"the answer is {kind}, which the Accept of the request leaves out")
+def _not_acceptable(kind: str) -> HTTPProblem:
+    return HTTPProblem(406, f"the response is {kind}, which the Accept header excludes")

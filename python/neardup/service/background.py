@@ -1,4 +1,4 @@
-"""A service within a program: it runs in a thread while the program does something else."""
+"""A service in a background thread of a Python program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from neardup.collection import Collection
-from neardup.service.server import Running, address
+from neardup.service.server import EmbeddedServer, resolve_address
 from neardup.service.settings import ServiceSettings
 from neardup.service.state import Service
 
@@ -19,17 +19,17 @@ from neardup.service.state import Service
 def serving(
     collection: Collection, *, port: int = 0, demo: bool = False, **settings: Any
 ) -> Iterator[str]:
-    """Serves a collection until the end of the `with` statement; gives the URL.
+    """Serve a collection until the end of the `with` statement; yields the URL.
 
-    port      0: one that is free
-    settings  as `neardup.service.settings.Settings` has them
+    port      0: a free one
+    settings  fields of `neardup.service.settings.ServiceSettings`
     """
     service = Service(collection, ServiceSettings(port=port, **settings), demo=demo)
-    started: queue.Queue[Running | BaseException] = queue.Queue()
+    started: queue.Queue[EmbeddedServer | BaseException] = queue.Queue()
     loop = asyncio.new_event_loop()
 
     async def run() -> None:
-        running = Running(service, *address(service.settings))
+        running = EmbeddedServer(service, *resolve_address(service.settings))
         await running.serve(lambda _: started.put(running))
 
     def main() -> None:
@@ -48,7 +48,7 @@ def serving(
             raise running
         yield running.url
     finally:
-        if isinstance(running, Running):
+        if isinstance(running, EmbeddedServer):
             loop.call_soon_threadsafe(running.stop)
         thread.join()
         service.close()

@@ -1,4 +1,4 @@
-"""What a question can fail by, beside what the library itself raises."""
+"""Errors as HTTP responses: problem details of RFC 9457."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ from http import HTTPStatus
 from starlette.responses import Response
 
 from neardup.collection import CollectionError, CorruptCollectionError, LockedCollectionError
-from neardup.service.models import NOT_TAKEN, Problem, encoder
-from neardup.service.worker_pool import Busy
+from neardup.service.models import NOT_TAKEN, ProblemModel, encoder
+from neardup.service.worker_pool import BusyError
+
+log = logging.getLogger("neardup.service")
+
+PROBLEM_JSON = "application/problem+json"
 
 
-class UnknownDocument(LookupError):
-    """There is no document of this id."""
+class DocumentNotFoundError(LookupError):
+    """The collection has no document with this id."""
 
     def __init__(self, id_: str) -> None:
         super().__init__(id_)
         self.id = id_
 
 
-class TooMany(ValueError):
-    """More than can be answered at once."""
+class TooManyDocumentsError(ValueError):
+    """The collection is too large for this request."""
 
 
-# Errors as answers: problem details of RFC 9457.
-
-MEDIA_TYPE = "application/problem+json"
-
-
-class Refusal(Exception):
-    """A request that cannot be answered, and what to tell about it."""
+class HTTPProblem(Exception):
+    """An error with the status, detail and headers of its response."""
 
     def __init__(
         self,
@@ -41,83 +40,84 @@ class Refusal(Exception):
         *,
         errors: list[str] | None = None,
         headers: Mapping[str, str] | None = None,
-        kind: str = "about:blank",
+        type_uri: str = "about:blank",
     ) -> None:
         super().__init__(detail)
-        self.kind = kind
+        self.type_uri = type_uri
         self.status = status
         self.detail = detail
         self.errors = errors or []
         self.headers = dict(headers or {})
 
     def response(self) -> Response:
-        return problem(
-            self.status, self.detail, errors=self.errors, headers=self.headers, kind=self.kind
+        body = ProblemModel(
+            title=reason_phrase(self.status),
+            status=self.status,
+            type=self.type_uri,
+            detail=self.detail,
+            errors=self.errors,
+        )
+        return Response(
+            encoder.encode(body), self.status, headers=self.headers, media_type=PROBLEM_JSON
         )
 
 
-def problem(
-    status: int,
-    detail: str,
-    *,
-    errors: list[str] | None = None,
-    headers: Mapping[str, str] | None = None,
-    kind: str = "about:blank",
+def problem_response(
+    status: int, detail: str, *, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """The answer that says what is wrong; `kind` is its type."""
-    body = Problem(
-        title=title_of(status), status=status, type=kind, detail=detail, errors=errors or []
-    )
-    return Response(
-        encoder.encode(body), status, headers=dict(headers or {}), media_type=MEDIA_TYPE
-    )
+    return HTTPProblem(status, detail, headers=headers).response()
 
 
-def title_of(status: int) -> str:
+def reason_phrase(status: int) -> str:
     return HTTPStatus(status).phrase
 
 
-# What is raised, as what is told.
+def to_problem(error: Exception) -> HTTPProblem:
+    """Return the problem that reports an error to the client.
 
-log = logging.getLogger("neardup.service")
-
-
-def refusal_of(error: Exception) -> Refusal:
-    """The refusal an error becomes. What nobody has thought of is logged without its message,
-    and told by no word of it: it might hold a text."""
-    if isinstance(error, Refusal):
+    The message of an unexpected error is neither sent nor logged: it might hold a text.
+    """
+    if isinstance(error, HTTPProblem):
         return error
-    if isinstance(error, Busy):
-        return Refusal(
+    if isinstance(error, BusyError):
+        return HTTPProblem(
             503,
-            "too much is waiting; try again later",
-            headers={"Retry-After": str(error.after)},
-            kind=NOT_TAKEN,
+            f"the service is overloaded; retry in {error.retry_after} s",
+            headers={"Retry-After": str(error.retry_after)},
+            type_uri=NOT_TAKEN,
         )
     if isinstance(error, TimeoutError):
-        return Refusal(
+        return HTTPProblem(
             503,
-            "no answer in time; try again later (what was to be stored may have been)",
+            "timed out; retry in 5 s (documents may have been stored)",
             headers={"Retry-After": "5"},
         )
-    if isinstance(error, UnknownDocument):
-        return Refusal(404, "there is no document of this id")
-    if isinstance(error, TooMany):
-        return Refusal(409, str(error))
+    if isinstance(error, DocumentNotFoundError):
+        return HTTPProblem(404, "no document has this id")
+    if isinstance(error, TooManyDocumentsError):
+        return HTTPProblem(409, str(error))
     if isinstance(error, LockedCollectionError):
-        return Refusal(
+        return HTTPProblem(
             503,
-            "another process writes to the collection",
+            "another process is writing to the collection; retry in 5 s",
             headers={"Retry-After": "5"},
-            kind=NOT_TAKEN,
+            type_uri=NOT_TAKEN,
         )
     if isinstance(error, CollectionError) and not isinstance(error, CorruptCollectionError):
-        # It names the folder, which is nobody's business.
-        return Refusal(409, str(error).partition(": ")[2] or "the collection cannot do this")
+        # Without the path of the folder, which the message begins with.
+        detail = str(error).partition(": ")[2] or "the collection does not support this"
+        return HTTPProblem(409, detail)
     if isinstance(error, ValueError | TypeError) and not isinstance(error, CollectionError):
-        return Refusal(422, str(error))
+        return HTTPProblem(422, str(error))
+    return unexpected_problem(error)
+
+
+def unexpected_problem(error: Exception) -> HTTPProblem:
+    """Log the type and the traceback of an error; return a problem that discloses neither."""
     frames = "".join(traceback.format_tb(error.__traceback__))
-    log.error("%s while answering\n%s", type(error).__name__, frames)
+    log.error("%s while handling a request\n%s", type(error).__name__, frames)
     if isinstance(error, OSError):
-        return Refusal(503, "the disk refused; see the log", headers={"Retry-After": "30"})
-    return Refusal(500, "something went wrong here; see the log of the service")
+        return HTTPProblem(
+            503, "disk error; see the log of the service", headers={"Retry-After": "30"}
+        )
+    return HTTPProblem(500, "internal error; see the log of the service")

@@ -1,4 +1,4 @@
-"""How often one client may ask."""
+"""Limits per client and per service: request rate, memory of bodies, slowness of uploads."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from neardup.service.worker_pool import Busy
+from neardup.service.worker_pool import BusyError
 
-# Clients that are remembered; the one not seen for longest is forgotten.
-MOST_CLIENTS = 10_000
+T = TypeVar("T")
+
+# Clients whose buckets are kept; the least recently seen is dropped.
+MAX_CLIENTS = 10_000
 
 
-class Rate:
-    """A bucket for each client: it holds `burst`, is filled by `rate` a second, and a request takes
-    one out. The clock can be replaced in tests."""
+class RateLimiter:
+    """A token bucket per client: it holds `burst` requests and refills `rate` per second."""
 
     def __init__(
         self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic
@@ -27,81 +28,81 @@ class Rate:
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def left(self, client: str) -> int:
-        """As `wait`, and nothing is taken out."""
-        level, _ = self._level(client)
-        return 0 if level >= 1.0 else math.ceil((1.0 - level) / self.rate)
+    def acquire(self, client: str) -> int:
+        """Take one request from the bucket; return 0, or the seconds to wait if it is empty."""
+        level, now = self._level(client)
+        self._buckets.pop(client, None)
+        seconds = self._seconds_until_one(level)
+        self._buckets[client] = (level if seconds else level - 1.0, now)
+        if len(self._buckets) > MAX_CLIENTS:
+            self._buckets.popitem(last=False)
+        return seconds
+
+    def retry_after(self, client: str) -> int:
+        """Return what `acquire` would, without taking anything."""
+        return self._seconds_until_one(self._level(client)[0])
 
     def _level(self, client: str) -> tuple[float, float]:
         now = self._clock()
         level, before = self._buckets.get(client, (self.burst, now))
         return min(self.burst, level + (now - before) * self.rate), now
 
-    def wait(self, client: str, cost: float = 1.0) -> int:
-        """0 if the client may ask now; else the seconds after which it may."""
-        level, now = self._level(client)
-        self._buckets.pop(client, None)
-        allowed = level >= cost
-        self._buckets[client] = (level - cost if allowed else level, now)
-        if len(self._buckets) > MOST_CLIENTS:
-            self._buckets.popitem(last=False)
-        return 0 if allowed else math.ceil((cost - level) / self.rate)
-
-
-# How much all requests together may hold, in bytes.
+    def _seconds_until_one(self, level: float) -> int:
+        return 0 if level >= 1.0 else math.ceil((1.0 - level) / self.rate)
 
 
 class ByteBudget:
-    """Bytes of bodies that are being read or answered. Counted in the thread of the loop only."""
+    """Bytes of request bodies in memory, of all requests. Used in the event loop only."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
         self.used = 0
 
 
-class Share:
-    """What one request holds of a budget, from the bytes it has sent to the end of its answer."""
+class ByteReservation:
+    """The bytes of a budget that one request holds until its response is sent."""
 
     def __init__(self, budget: ByteBudget) -> None:
         self._budget = budget
         self.size = 0
 
-    def take(self, size: int) -> None:
-        """Raises `Busy` if all is used up. Whoever is alone has limits of his own, and goes on."""
+    def reserve(self, size: int) -> None:
+        """Add bytes; raise `BusyError` if the budget is used up.
+
+        A request that holds the whole budget alone goes on: `max_body` limits it.
+        """
         budget = self._budget
-        if budget.used > self.size and budget.used + size > budget.most:
-            raise Busy
+        if budget.used > self.size and budget.used + size > budget.limit:
+            raise BusyError
         self.size += size
         budget.used += size
 
-    def keep(self, size: int) -> None:
-        """Gives back all but so many bytes."""
+    def shrink(self, size: int) -> None:
+        """Release all but this many bytes."""
         self._budget.used -= self.size - size
         self.size = size
 
 
-# How slow a client may be.
+class SlowClientTimeout:
+    """A time allowance for an upload of unknown length.
 
-T = TypeVar("T")
-
-
-class Pace:
-    """So many seconds of waiting. What comes gives time back, as much as it may take at the lowest
-    rate, in bytes a second; so neither silence nor a trickle goes on for ever."""
+    Waiting uses it up; each byte received adds 1/`rate` seconds, up to `seconds`. So both silence
+    and a trickle below `rate` bytes per second end with `TimeoutError`.
+    """
 
     def __init__(self, seconds: float, rate: float) -> None:
-        self.most = self.left = seconds
+        self.limit = self.remaining = seconds
         self.rate = rate
 
-    async def wait(self, what: Awaitable[T]) -> T:
-        """What is waited for; `TimeoutError` if no time is left."""
+    async def wait(self, awaitable: Awaitable[T]) -> T:
+        """Await within the remaining time."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            async with asyncio.timeout(max(0.0, self.left)):
-                return await what
+            async with asyncio.timeout(max(0.0, self.remaining)):
+                return await awaitable
         finally:
-            self.left -= loop.time() - began
+            self.remaining -= loop.time() - began
 
-    def moved(self, size: int) -> None:
-        self.left = min(self.most, self.left + size / self.rate)
+    def received(self, size: int) -> None:
+        self.remaining = min(self.limit, self.remaining + size / self.rate)

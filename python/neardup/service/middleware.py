@@ -1,4 +1,8 @@
-"""The first and the last that sees a request: who may ask, and what every answer says."""
+"""The middleware around all routes: checks of the request's head, response headers, metrics.
+
+A request passes these checks in this order: no duplicate headers, Host, token, rate limit, Origin,
+body without compression. Each failed check is a problem response.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import asyncio
 import ipaddress
 import logging
 import time
-import traceback
 from collections.abc import MutableMapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -14,60 +17,65 @@ from urllib.parse import urlencode, urlsplit
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from neardup.service.auth import KEY, Rights, client_of
-from neardup.service.errors import Refusal
-from neardup.service.limits import ByteBudget, Rate, Share
+from neardup.service.auth import TOKEN_KEY, Authenticator, client_key
+from neardup.service.errors import HTTPProblem, unexpected_problem
+from neardup.service.limits import ByteBudget, ByteReservation, RateLimiter
 from neardup.service.monitoring import Metrics
-from neardup.service.requests import SHARE, Unread, bounded, header
+from neardup.service.requests import RESERVATION_KEY, ClientNotReadingError, header, limit_body
 from neardup.service.settings import LOCAL_NAMES, ServiceSettings
 
 log = logging.getLogger("neardup.service")
 
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-# Fields that decide something: of two, it would depend on the reader which counts.
-SINGLE = frozenset(
+# Of two different values, each reader might use another one.
+UNIQUE_HEADERS = frozenset(
     (b"authorization", b"content-encoding", b"content-length", b"content-type", b"host", b"origin")
 )
-API = "/v1/"
+API_PREFIX = "/v1/"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-FOREIGN = ("cross-site", "same-site")
-HEADERS = (
-    (b"content-security-policy", POLICY.encode()),
+FOREIGN_SITES = ("cross-site", "same-site")
+RESPONSE_HEADERS = (
+    (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
-    # Nothing to other sites. Our own forms need it: without, their Origin would be "null", and
-    # where there is no TLS a browser says in no other way whose they are.
+    # Not "no-referrer": then forms of our own pages would have "Origin: null", and without TLS
+    # a browser sends no Sec-Fetch-Site either.
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"x-frame-options", b"DENY"),
-    # Instead of what the server would say of itself.
+    # Replaces Granian's own.
     (b"server", b"neardup"),
 )
-# Unless an answer says otherwise: documents change, and are nobody else's.
-UNCACHED = (b"cache-control", b"no-store")
-# Bytes of an answer that are sent at once, where it is sent by and by.
-PIECE = 64 << 10
+# For responses without a Cache-Control of their own: documents are private and change.
+NO_STORE = (b"cache-control", b"no-store")
+# Streamed responses are sent in chunks, each within `send_seconds`.
+CHUNK_BYTES = 64 << 10
 
 
-class Guard:
-    """Refuses what comes from a wrong name, without a token, too often, from a foreign page, or
-    packed; lets the app answer; notes what became of it."""
+class ServiceMiddleware:
+    """Checks requests, adds response headers, turns errors into problems, records metrics."""
 
     def __init__(
-        self, app: ASGIApp, settings: ServiceSettings, rights: Rights, metrics: Metrics
+        self,
+        app: ASGIApp,
+        settings: ServiceSettings,
+        authenticator: Authenticator,
+        metrics: Metrics,
     ) -> None:
         self.app = app
         self.settings = settings
-        self.names = {
+        self.hosts = {
             name.lower() for name in (*LOCAL_NAMES, *settings.names, settings.host) if name
         }
-        self.rights = rights
-        self.rate = Rate(settings.rate, settings.burst) if settings.rate > 0 else None
+        self.authenticator = authenticator
+        self.rate_limiter = (
+            RateLimiter(settings.rate, settings.burst) if settings.rate > 0 else None
+        )
         self.metrics = metrics
-        self.bodies = ByteBudget(settings.max_bodies)
+        self.body_budget = ByteBudget(settings.max_bodies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -77,9 +85,9 @@ class Guard:
         began = time.perf_counter()
         peer = (scope.get("client") or ("unknown",))[0]
         status = 0
-        share = scope[SHARE] = Share(self.bodies)
+        reservation = scope[RESERVATION_KEY] = ByteReservation(self.body_budget)
 
-        async def sending(message: Message) -> None:
+        async def send_response(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -92,84 +100,88 @@ class Guard:
         try:
             try:
                 await self.check(scope, peer)
-                if scope["method"] not in SAFE_METHODS and not scope["path"].startswith(API):
-                    # The API reads bodies by itself, some of them without an end.
-                    receive = bounded(scope, receive, self.settings)
-                await self.app(scope, receive, sending)
-            except Refusal as refusal:
-                answer = signing_in(scope) if refusal.status == 401 else None
-                await (answer or refusal.response())(scope, receive, sending)
-            except Unread:
-                log.info("an answer was not read in time, and is broken off")
+                if scope["method"] not in SAFE_METHODS and not scope["path"].startswith(API_PREFIX):
+                    # The API limits its bodies itself; NDJSON has no limit in all.
+                    receive = limit_body(scope, receive, self.settings)
+                await self.app(scope, receive, send_response)
+            except HTTPProblem as problem:
+                redirect = sign_in_redirect(scope) if problem.status == 401 else None
+                await (redirect or problem.response())(scope, receive, send_response)
+            except ClientNotReadingError:
+                log.info("response aborted: the client reads nothing")
                 raise
             except Exception as error:
-                # Without its message, which may hold a text.
-                frames = "".join(traceback.format_tb(error.__traceback__))
-                log.error("%s while answering\n%s", type(error).__name__, frames)
+                failure = unexpected_problem(error)
                 if not status:
-                    failure = Refusal(500, "something went wrong here; see the log of the service")
-                    await failure.response()(scope, receive, sending)
+                    await failure.response()(scope, receive, send_response)
         finally:
-            share.keep(0)
-            token = scope.get(KEY)
+            reservation.shrink(0)
+            token = scope.get(TOKEN_KEY)
             name = None if token is None else token.name
-            self.metrics.answered(scope, status, time.perf_counter() - began, peer, name)
+            self.metrics.record(scope, status, time.perf_counter() - began, peer, name)
 
     async def _stream(self, body: bytes, send: Send) -> None:
-        """Sends a part of an answer in pieces, each of which has to be taken in time."""
-        for start in range(0, len(body), PIECE):
-            piece = body[start : start + PIECE]
+        """Send a part of a response in chunks, each within `send_seconds`."""
+        for start in range(0, len(body), CHUNK_BYTES):
+            chunk = body[start : start + CHUNK_BYTES]
             try:
                 async with asyncio.timeout(self.settings.send_seconds):
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
             except TimeoutError:
-                raise Unread from None
+                raise ClientNotReadingError from None
 
     async def check(self, scope: Scope, peer: str) -> None:
-        """Raises what is wrong with the head of a request."""
-        seen = [key for key, _ in scope["headers"] if key in SINGLE]
-        if len(seen) != len({*seen}):
-            raise Refusal(400, "a field of the head is there twice, which may be there once only")
+        """Raise `HTTPProblem` if the head of the request is not acceptable."""
+        seen: set[bytes] = set()
+        for key, _ in scope["headers"]:
+            if key in seen and key in UNIQUE_HEADERS:
+                raise HTTPProblem(400, f"duplicate header: {key.decode()}")
+            seen.add(key)
         host = header(scope, b"host") or ""
-        if not self._is_ours(host):
-            raise Refusal(
+        if not self._is_allowed_host(host):
+            raise HTTPProblem(
                 403,
-                "the Host of the request is not a name of this service; "
-                "start it with --name to allow another one",
+                "the Host header is not a name of this service; "
+                "allow another name with `neardup serve --name`",
             )
-        token = await self.rights.check(scope, peer)
-        if self.rate is not None:
-            seconds = self.rate.wait(client_of(peer) if token is None else token.name)
+        token = await self.authenticator.authenticate(scope, peer)
+        if self.rate_limiter is not None:
+            seconds = self.rate_limiter.acquire(client_key(peer) if token is None else token.name)
             if seconds:
-                raise Refusal(
+                raise HTTPProblem(
                     429,
-                    f"more than {self.rate.rate:g} requests a second; wait",
+                    f"rate limit exceeded ({self.rate_limiter.rate:g} requests per second); "
+                    f"retry in {seconds} s",
                     headers={"Retry-After": str(seconds)},
                 )
         if scope["method"] not in SAFE_METHODS:
             origin = header(scope, b"origin")
             site = header(scope, b"sec-fetch-site")
-            # A browser that tells no page where it came from; but it says whose page it is.
+            # Some privacy settings hide the origin, but Sec-Fetch-Site tells that the page is ours.
             ours = origin == "null" and site == "same-origin"
-            if site in FOREIGN or (origin is not None and not ours and not _same(origin, host)):
-                raise Refusal(403, "a page of another site may not ask for this")
+            if site in FOREIGN_SITES or (
+                origin is not None and not ours and not _is_same_origin(origin, host)
+            ):
+                raise HTTPProblem(403, "cross-site requests are not allowed")
         transfer = header(scope, b"transfer-encoding")
         if transfer and header(scope, b"content-length"):
-            raise Refusal(400, "the length of the body is given in two ways")
-        packed = (header(scope, b"content-encoding") or "").strip().lower()
-        if packed not in ("", "identity") or (transfer or "chunked").strip().lower() != "chunked":
-            raise Refusal(
-                415, "the body is packed; send it as it is", headers={"Accept-Encoding": "identity"}
+            raise HTTPProblem(400, "both Content-Length and Transfer-Encoding are set")
+        encoding = (header(scope, b"content-encoding") or "").strip().lower()
+        if encoding not in ("", "identity") or (transfer or "chunked").strip().lower() != "chunked":
+            raise HTTPProblem(
+                415,
+                "the body is compressed; send it without Content-Encoding",
+                headers={"Accept-Encoding": "identity"},
             )
 
-    def _is_ours(self, host: str) -> bool:
+    def _is_allowed_host(self, host: str) -> bool:
         name = _without_port(host)
-        # Whoever lets a name of his own point here has that name in the field, never a number.
-        return name in self.names or _is_address(name)
+        # DNS rebinding sends the attacker's name as Host, never an address.
+        return name in self.hosts or _is_address(name)
 
 
-def signing_in(scope: Scope) -> Response | None:
-    """Leads whoever looks at a page to where a token can be given."""
+def sign_in_redirect(scope: Scope) -> Response | None:
+    """Return a redirect to the sign-in page for a browser; None for other clients."""
     if scope["method"] != "GET" or "text/html" not in (header(scope, b"accept") or ""):
         return None
     query = scope["query_string"].decode("latin-1")
@@ -185,7 +197,7 @@ def _without_port(host: str) -> str:
 
 
 def _is_address(name: str) -> bool:
-    """Whether a name is a number: of four parts, or in brackets, and of no zone."""
+    """Return whether a host is an IPv4 address, or an IPv6 address in brackets without zone."""
     try:
         if name.startswith("[") and name.endswith("]"):
             return ipaddress.IPv6Address(name[1:-1]).scope_id is None
@@ -195,8 +207,8 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _same(origin: str, host: str) -> bool:
-    """Whether a page is of this service: the same name and port as the request was sent to."""
+def _is_same_origin(origin: str, host: str) -> bool:
+    """Return whether the Origin has the host and port that the request was sent to."""
     try:
         parts = urlsplit(origin)
     except ValueError:
@@ -207,5 +219,5 @@ def _same(origin: str, host: str) -> bool:
 def _add_headers(message: MutableMapping[str, Any]) -> None:
     headers = [*message.get("headers", ())]
     if not any(key.lower() == b"cache-control" for key, _ in headers):
-        headers.append(UNCACHED)
-    message["headers"] = [*headers, *HEADERS]
+        headers.append(NO_STORE)
+    message["headers"] = [*headers, *RESPONSE_HEADERS]

@@ -1,6 +1,7 @@
-"""What the service takes and gives: it is parsed by these types, and documented from them.
+"""Types of the API, which decode requests, encode responses and generate the OpenAPI document.
 
-An object in gives an object out, an array an array, lines give lines.
+A `…Model` is a JSON body; its component in the OpenAPI document has the same name without `Model`.
+A `…Query` has the query parameters of an operation.
 """
 
 from __future__ import annotations
@@ -12,158 +13,163 @@ from msgspec import Meta, Struct
 
 MAX_ID = 1024
 
-Share = Annotated[float, Meta(gt=0, le=1)]
+Fraction = Annotated[float, Meta(gt=0, le=1)]
 Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID)]
 Similarity = Annotated[
-    Share | None, Meta(description="The cosine from which a document is near [default: 0.85].")
+    Fraction | None,
+    Meta(description="Minimum cosine similarity of a near document [default: 0.85]."),
 ]
 Radius = Annotated[
     Annotated[int, Meta(ge=0, le=512)] | None,
-    Meta(description="Instead of a similarity: the bits in which fingerprints may differ."),
+    Meta(description="Instead of a similarity: maximum Hamming distance of the fingerprints."),
 ]
 Recall = Annotated[
-    Share | None, Meta(description="The share of documents of just that similarity to be found.")
+    Fraction | None,
+    Meta(description="Share of documents at the threshold to find [default: 0.99]."),
 ]
 Count = Annotated[int, Meta(ge=1, le=1000)]
 
 
-class Model(Struct, frozen=True):
-    """What goes out."""
+class ResponseModel(Struct, frozen=True):
+    """Base of response bodies."""
 
 
-class Given(Struct, frozen=True, forbid_unknown_fields=True):
-    """What comes in: a field that is not known is a mistake."""
+class RequestModel(Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of request bodies and queries; unknown fields are errors."""
 
 
-# ------------------------------------------------------------------------------------ what comes in
+# Request bodies
 
 
-class NewDocument(Given, frozen=True):
-    """A document to be stored. If its id is there already, it gets the new text."""
+class NewDocumentModel(RequestModel, frozen=True):
+    """A document to store. It replaces a document with the same id."""
 
     id: Id
     text: str
     metadata: dict[str, Any] = {}
 
 
-class Text(Given, frozen=True):
-    """A text that is asked about."""
+class TextModel(RequestModel, frozen=True):
+    """A text to check, explain or search for."""
 
     text: str
 
 
-class TextLine(Given, frozen=True):
-    """A line with a text that is asked about; the answer has the same id."""
+class TextLineModel(RequestModel, frozen=True):
+    """A text to check, in a line of NDJSON; the response has the same id."""
 
     text: str
     id: str | None = None
 
 
-class Reference(Given, frozen=True):
-    """A document of the collection."""
+class ReferenceModel(RequestModel, frozen=True):
+    """A document of the collection, by its id."""
 
     id: str
 
 
-class Pair(Given, frozen=True):
-    """Two texts to be compared; each is a text, or the id of a document."""
+class PairModel(RequestModel, frozen=True):
+    """Two texts to compare; each is a text or the id of a document."""
 
-    a: str | Reference
-    b: str | Reference
+    a: str | ReferenceModel
+    b: str | ReferenceModel
 
 
-class Near(Given, frozen=True):
-    """What counts as near."""
+# Queries
+
+
+class NearQuery(RequestModel, frozen=True):
+    """The threshold of a near document."""
 
     similarity: Similarity = None
     radius: Radius = None
     recall: Recall = None
 
 
-class CheckOptions(Near, frozen=True):
-    n: Annotated[Count, Meta(description="At most so many matches for a text.")] = 100
+class CheckQuery(NearQuery, frozen=True):
+    n: Annotated[Count, Meta(description="Maximum number of matches per text.")] = 100
 
 
-class AddOptions(Near, frozen=True):
+class AddQuery(NearQuery, frozen=True):
     unless_duplicate: Annotated[
-        bool, Meta(description="Leave out what is near a document that is there.")
+        bool, Meta(description="Do not store a document near a stored one.")
     ] = False
 
 
-class CompareOptions(Given, frozen=True):
+class CompareQuery(RequestModel, frozen=True):
     similarity: Annotated[
         Annotated[float, Meta(ge=0, le=1)],
-        Meta(description="The cosine from which two texts are near-duplicates."),
+        Meta(description="Minimum cosine similarity of near-duplicates."),
     ] = 0.85
 
 
-class ExplainOptions(Given, frozen=True):
+class ExplainQuery(RequestModel, frozen=True):
     bits: Annotated[
         Annotated[int, Meta(ge=8, le=512, multiple_of=8)] | None,
-        Meta(description="Width of the fingerprint [default: that of the collection]."),
+        Meta(description="Width of the fingerprint in bits [default: that of the collection]."),
     ] = None
 
 
-class SearchOptions(Given, frozen=True):
-    n: Annotated[int, Meta(ge=1, le=100, description="So many documents.")] = 6
-    by: Annotated[Literal["cosine", "simhash"], Meta(description="What ranks them.")] = "cosine"
+class SearchQuery(RequestModel, frozen=True):
+    n: Annotated[int, Meta(ge=1, le=100, description="Maximum number of results.")] = 6
+    by: Annotated[Literal["cosine", "simhash"], Meta(description="Ranking.")] = "cosine"
 
 
-class ListOptions(Given, frozen=True):
+class ListQuery(RequestModel, frozen=True):
     limit: Annotated[
         Annotated[int, Meta(ge=1, le=1000)] | None,
-        Meta(description="At most so many documents [default: 100; of lines: all]."),
+        Meta(description="Maximum number of documents [default: 100; NDJSON: all]."),
     ] = None
     after: Annotated[
         Annotated[str, Meta(pattern="^[0-9]{1,18}(-[0-9]{1,18})?$")] | None,
         Meta(
-            description="`next` of the page before. No id comes twice in pages that follow each "
-            "other, and no document is missed that stays as it is. One that is changed meanwhile "
-            "comes as it was, or not at all; one that is added meanwhile does not come."
+            description="Cursor: `next` of the previous page. Consecutive pages repeat no id and "
+            "miss no unchanged document. A document changed meanwhile comes with its old content "
+            "or not at all; a document added meanwhile does not come."
         ),
     ] = None
-    newest: Annotated[bool, Meta(description="The newest first.")] = False
-    texts: Annotated[bool, Meta(description="With their texts.")] = False
+    newest: Annotated[bool, Meta(description="Newest documents first.")] = False
+    texts: Annotated[bool, Meta(description="Include the texts.")] = False
 
 
-class ClusterOptions(Given, frozen=True):
+class ClusterQuery(RequestModel, frozen=True):
     similarity: Annotated[
         Annotated[float, Meta(ge=0.3, le=1)],
-        Meta(description="The cosine from which two documents are linked."),
+        Meta(description="Minimum cosine similarity of linked documents."),
     ] = 0.85
-    limit: Annotated[int, Meta(ge=1, le=1000, description="At most so many clusters.")] = 20
+    limit: Annotated[int, Meta(ge=1, le=1000, description="Maximum number of clusters.")] = 20
     members: Annotated[
-        int, Meta(ge=1, le=1000, description="At most so many members of each are named.")
+        int, Meta(ge=1, le=1000, description="Maximum number of ids listed per cluster.")
     ] = 20
 
 
-# ----------------------------------------------------------------------------------- what comes out
+# Response bodies
 
 
-class Match(Model, frozen=True):
-    """A document that is near; `distance` is null for equal texts without a signal, `similarity`
-    where a radius decided."""
+class MatchModel(ResponseModel, frozen=True):
+    """A near document. `distance` is null for equal texts without signal, `similarity` for a query
+    by radius."""
 
     id: str
     distance: int | None
     similarity: float | None
 
 
-class Checked(Model, frozen=True):
-    """The documents near a text, the best first."""
+class CheckedModel(ResponseModel, frozen=True):
+    """The documents near a text, the most similar first."""
 
-    matches: list[Match]
+    matches: list[MatchModel]
 
 
-class CheckedLine(Model, frozen=True):
-    """The same in answer to a line, with the id that was given there."""
+class CheckedLineModel(ResponseModel, frozen=True):
+    """The documents near the text of a line, with the id of that line."""
 
     id: str | None
-    matches: list[Match]
+    matches: list[MatchModel]
 
 
-class Added(Model, frozen=True):
-    """What became of a document: "duplicate" was not stored, for `dup_of` is near it."""
+class AddedModel(ResponseModel, frozen=True):
+    """The outcome for a document: a "duplicate" was not stored, as `dup_of` is near it."""
 
     id: str
     status: Literal["added", "updated", "duplicate"]
@@ -172,8 +178,8 @@ class Added(Model, frozen=True):
     similarity: float | None = None
 
 
-class Document(Model, frozen=True):
-    """A document of the collection; `fingerprint` is null without a signal."""
+class DocumentModel(ResponseModel, frozen=True):
+    """A document of the collection; `fingerprint` is null without signal."""
 
     id: str
     metadata: dict[str, Any]
@@ -181,15 +187,15 @@ class Document(Model, frozen=True):
     text: str | None = None
 
 
-class Page(Model, frozen=True):
-    """Some documents; `next` is null on the last page."""
+class PageModel(ResponseModel, frozen=True):
+    """A page of documents; `next` is the cursor of the next page, null on the last one."""
 
-    documents: list[Document]
+    documents: list[DocumentModel]
     next: str | None
 
 
-class Passage(Model, frozen=True):
-    """Positions, in characters, of a stretch both texts have."""
+class PassageModel(ResponseModel, frozen=True):
+    """A passage that both texts share; positions in characters."""
 
     left_start: int
     left_end: int
@@ -199,8 +205,8 @@ class Passage(Model, frozen=True):
     exact: bool
 
 
-class Compared(Model, frozen=True):
-    """How alike two texts are."""
+class ComparedModel(ResponseModel, frozen=True):
+    """The comparison of two texts."""
 
     distance: int | None
     similarity: float
@@ -214,41 +220,41 @@ class Compared(Model, frozen=True):
     containment_b: float
     longest: int
     coarse: bool
-    passages: list[Passage]
+    passages: list[PassageModel]
 
 
-class Feature(Model, frozen=True):
+class FeatureModel(ResponseModel, frozen=True):
     token: str
     count: int
     weight: float
     hash: str
 
 
-class Explained(Model, frozen=True):
-    """The vote behind a fingerprint; `columns` starts at bit 0."""
+class ExplainedModel(ResponseModel, frozen=True):
+    """The features and votes behind a fingerprint; `columns` starts at bit 0."""
 
     recipe: str
     bits: int
     fingerprint: str | None
     signal: bool
-    features: list[Feature]
+    features: list[FeatureModel]
     columns: list[float]
 
 
-class Hit(Model, frozen=True):
-    """A document that resembles the text; `score` is the cosine, or the share of equal bits."""
+class HitModel(ResponseModel, frozen=True):
+    """A similar document; `score` is the cosine similarity, or the share of equal bits."""
 
     id: str
     score: float
     distance: int | None
 
 
-class Found(Model, frozen=True):
-    results: list[Hit]
+class FoundModel(ResponseModel, frozen=True):
+    results: list[HitModel]
 
 
-class Stats(Model, frozen=True):
-    """Numbers of the collection."""
+class StatsModel(ResponseModel, frozen=True):
+    """Statistics of the collection."""
 
     name: str
     documents: int
@@ -264,31 +270,30 @@ class Stats(Model, frozen=True):
     version: str
 
 
-class Cluster(Model, frozen=True):
-    """Documents near `representative`, the first that was added; the first of them by name."""
+class ClusterModel(ResponseModel, frozen=True):
+    """Documents near `representative`, which was added first; `members` lists the first ids."""
 
     representative: str
     size: int
     members: list[str]
 
 
-class Clusters(Model, frozen=True):
-    """The largest clusters, and how many there are."""
+class ClustersModel(ResponseModel, frozen=True):
+    """The largest clusters; `total` is the number of all."""
 
     similarity: float
     documents: int
     total: int
-    clusters: list[Cluster]
+    clusters: list[ClusterModel]
 
 
-# The type of a problem where nothing was done: the request may be sent again, whatever it was.
+# Problem type of a request that had no effect: it is safe to send it again.
 NOT_TAKEN = "neardup:not-taken"
 
 
-class Problem(Model, frozen=True, omit_defaults=True):
-    """What is wrong with a request, by RFC 9457. The type "neardup:not-taken" says that nothing was
-    done, so that it may be sent again; other answers of 503 may come after a document was stored.
-    """
+class ProblemModel(ResponseModel, frozen=True, omit_defaults=True):
+    """Problem details of RFC 9457. The type "neardup:not-taken" says that the request had no effect
+    and can be sent again; with any other 503, documents may have been stored."""
 
     title: str
     status: int
@@ -297,8 +302,8 @@ class Problem(Model, frozen=True, omit_defaults=True):
     errors: list[str] = []
 
 
-class LineProblem(Model, frozen=True, omit_defaults=True):
-    """What is wrong with a line, which is given by its number."""
+class LineProblemModel(ResponseModel, frozen=True, omit_defaults=True):
+    """Problem details of one line of NDJSON, by its number."""
 
     line: int
     title: str
@@ -308,7 +313,7 @@ class LineProblem(Model, frozen=True, omit_defaults=True):
     errors: list[str] = []
 
 
-class Health(Model, frozen=True):
+class HealthModel(ResponseModel, frozen=True):
     status: Literal["ok"]
 
 

@@ -1,5 +1,7 @@
-"""For those who watch over a service: whether it lives, whether it is ready, its numbers, and the
-description of its API."""
+"""Monitoring: /healthz, /readyz, /metrics, /openapi.json, and the access log.
+
+Metrics and the log name routes; they never contain paths, ids, texts or tokens.
+"""
 
 from __future__ import annotations
 
@@ -17,99 +19,96 @@ from starlette.types import Scope
 
 from neardup.service import models, openapi
 from neardup.service.api import OPERATIONS
-from neardup.service.auth import Rights
-from neardup.service.errors import Refusal
+from neardup.service.auth import Authenticator
+from neardup.service.errors import HTTPProblem
 from neardup.service.requests import JSON
 from neardup.service.state import Service
-from neardup.service.worker_pool import Busy
+from neardup.service.worker_pool import BusyError
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+log = logging.getLogger("neardup.access")
 
-def monitoring_routes(service: Service, numbers: Metrics) -> list[BaseRoute]:
-    described = openapi.document(OPERATIONS)
-    well = models.encoder.encode(models.Health(status="ok"))
+BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+# Any other method is counted as "other": clients must not create labels.
+METHODS = ("GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS")
 
-    async def watched(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+
+def monitoring_routes(service: Service, metrics: Metrics) -> list[BaseRoute]:
+    openapi_json = openapi.document(OPERATIONS)
+    healthy = models.encoder.encode(models.HealthModel(status="ok"))
+
+    async def run(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         async with asyncio.timeout(service.settings.answer_seconds):
-            return await service.watch.run(function, *args, **kwargs)
+            return await service.monitoring_pool.run(function, *args, **kwargs)
 
     async def healthz(request: Request) -> Response:
-        """The process answers."""
-        return Response(well, media_type=JSON)
+        return Response(healthy, media_type=JSON)
 
     async def readyz(request: Request) -> Response:
-        """Questions are answered: the collection can be read, and the queue is not full."""
         if not service.ready:
-            raise Refusal(503, "the service is stopping", headers={"Retry-After": "5"})
-        if service.door.is_full:
-            raise Busy
-        await watched(len, service.collection)
-        return Response(well, media_type=JSON)
+            raise HTTPProblem(503, "the service is stopping", headers={"Retry-After": "5"})
+        if service.pool.is_full:
+            raise BusyError
+        # Reads the collection, which raises if it cannot be read.
+        await run(len, service.collection)
+        return Response(healthy, media_type=JSON)
 
-    async def numbers_of(request: Request) -> Response:
-        return Response(await watched(numbers.text), media_type=MEDIA_TYPE)
+    async def prometheus(request: Request) -> Response:
+        return Response(await run(metrics.text), media_type=CONTENT_TYPE_LATEST)
 
-    async def description(request: Request) -> Response:
-        return Response(described, media_type=JSON)
+    async def openapi_document(request: Request) -> Response:
+        return Response(openapi_json, media_type=JSON)
 
     return [
         Route("/healthz", healthz),
         Route("/readyz", readyz),
-        Route("/metrics", numbers_of, name="metrics"),
-        Route("/openapi.json", description, name="openapi"),
+        Route("/metrics", prometheus, name="metrics"),
+        Route("/openapi.json", openapi_document, name="openapi"),
     ]
 
 
-# Numbers for Prometheus, and the log of requests: routes, never paths, texts or tokens.
-
-log = logging.getLogger("neardup.access")
-
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-MEDIA_TYPE = CONTENT_TYPE_LATEST
-
-
 class Metrics:
-    """Counts requests. Children of each label are kept, as looking them up takes longer than
-    counting."""
+    """Prometheus metrics of a service."""
 
-    def __init__(self, service: Service, rights: Rights | None = None) -> None:
+    def __init__(self, service: Service, authenticator: Authenticator | None = None) -> None:
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "neardup_requests",
-            "Requests that were answered.",
+            "Finished requests.",
             ("route", "method", "status"),
             registry=self.registry,
         )
         self._seconds = Histogram(
             "neardup_request_seconds",
-            "Seconds from the head of a request to the end of the answer.",
+            "Seconds from the headers of a request to the end of its response.",
             ("route",),
-            buckets=SECONDS,
+            buckets=BUCKET_SECONDS,
             registry=self.registry,
         )
+        # Looking up a child by its labels takes longer than counting.
         self._children: dict[tuple[str, str, int], tuple[Any, Any]] = {}
-        watched: list[tuple[str, str, Callable[[], float]]] = [
-            ("queue", "Questions that are waiting or being answered.", lambda: service.door.inside),
-            ("writes_waiting", "Documents to be written.", lambda: service.writer.waiting),
+        gauges: list[tuple[str, str, Callable[[], float]]] = [
+            ("queue", "Queued and running requests.", lambda: service.pool.pending),
+            ("writes_waiting", "Documents queued for writing.", lambda: service.writer.queued),
             ("write_batches", "Batches written since the start.", lambda: service.writer.batches),
             ("documents", "Documents in the collection.", lambda: len(service.collection)),
         ]
-        if rights is not None:
-            watched += [
-                ("wrong_tokens", "Wrong tokens that were given.", lambda: rights.wrong),
-                ("slowed_tokens", "Tokens that had to wait.", lambda: rights.slowed),
+        if authenticator is not None:
+            gauges += [
+                ("wrong_tokens", "Wrong tokens received.", lambda: authenticator.wrong_tokens),
+                ("slowed_tokens", "Tokens delayed.", lambda: authenticator.delayed_tokens),
             ]
-        for name, text, value in watched:
+        for name, text, value in gauges:
             gauge = Gauge(f"neardup_{name}", text, registry=self.registry)
             gauge.set_function(value)
 
-    def answered(
+    def record(
         self, scope: Scope, status: int, seconds: float, peer: str, token: str | None
     ) -> None:
-        """Notes a request that is done; status 0 if nobody waited for the answer any more."""
-        route, method = route_of(scope), scope["method"]
+        """Count and log a finished request; status 0: the client left before the response."""
+        route, method = route_name(scope), scope["method"]
         if method not in METHODS:
             method = "other"
         key = (route, method, status)
@@ -136,11 +135,8 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-METHODS = ("GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS")
-
-
-def route_of(scope: Scope) -> str:
-    """The name of what answered: one of a few, whatever the path was."""
+def route_name(scope: Scope) -> str:
+    """Return the name of the route that handled a request: one of a fixed set."""
     endpoint = scope.get("endpoint")
     name = getattr(endpoint, "route", None) or getattr(endpoint, "__name__", None)
     return str(name or "none")

@@ -1,220 +1,228 @@
-"""Lines of JSON, in and out, however many: no more is in memory than a batch."""
+"""NDJSON in requests and responses, streamed: only a batch of lines is in memory."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive, Send
 
 from neardup.service import answers, models
-from neardup.service.errors import Refusal, refusal_of, title_of
-from neardup.service.limits import Pace, Share
-from neardup.service.requests import NDJSON, Gone, decoded
+from neardup.service.errors import HTTPProblem, reason_phrase, to_problem
+from neardup.service.limits import ByteReservation, SlowClientTimeout
+from neardup.service.requests import NDJSON, ClientDisconnectedError, decode_json
 from neardup.service.settings import ServiceSettings
 from neardup.service.state import Service
-from neardup.service.worker_pool import Busy
+from neardup.service.worker_pool import BusyError
 
-# Seconds between two tries where a queue is full: here the client waits, instead of asking again.
-PAUSE = 0.05
-# Documents read at once for a list, at first and at most; then as many as make so many bytes.
-FIRST, MOST, BYTES = 20, 500, 1 << 20
+T = TypeVar("T")
 
-Batch = list[tuple[int, bytes]]
-Reply = Callable[[Service, Any, Any], Awaitable[list[Any]]]
+# Pause between attempts while a queue is full. A stream waits, which slows its client down;
+# single requests get 503 instead.
+RETRY_SECONDS = 0.05
+# Documents read at once for a list: the first page, the largest, and the bytes a page aims at.
+FIRST_PAGE, MAX_PAGE, PAGE_BYTES = 20, 500, 1 << 20
+
+LineBatch = list[tuple[int, bytes]]
+LineHandler = Callable[[Service, Any, Any], Awaitable[list[Any]]]
 
 
-class TooLong(Exception):
-    """A line is longer than is allowed; what comes after it cannot be told apart."""
+class LineTooLongError(Exception):
+    """A line is longer than `max_line`; the rest of the body is not read."""
 
 
-async def batches(
-    receive: Receive, settings: ServiceSettings, share: Share | None = None
-) -> AsyncIterator[Batch]:
-    """The lines of a body with their numbers, as they come; empty ones are left out. Takes time
-    linear in the body, however small the parts it comes in.
+async def _retry_while_busy(settings: ServiceSettings, attempt: Callable[[], Awaitable[T]]) -> T:
+    """Repeat an attempt until it does not raise `BusyError`, at most for `answer_seconds`."""
+    async with asyncio.timeout(settings.answer_seconds):
+        while True:
+            try:
+                return await attempt()
+            except BusyError:
+                await asyncio.sleep(RETRY_SECONDS)
 
-    A client that sends nothing for too long, or next to nothing, is given up.
+
+async def read_line_batches(
+    receive: Receive, settings: ServiceSettings, reservation: ByteReservation | None = None
+) -> AsyncIterator[LineBatch]:
+    """Yield the lines of a body with their numbers, without empty lines.
+
+    Takes time linear in the body, however small the parts it arrives in. Raises `TimeoutError` if
+    the client sends nothing, or too slowly.
     """
     rest = bytearray()
     number = 0
     more = True
-    pace = Pace(settings.body_seconds, settings.slowest)
+    timeout = SlowClientTimeout(settings.body_seconds, settings.slowest)
     while more:
-        message = await pace.wait(receive())
+        message = await timeout.wait(receive())
         if message["type"] == "http.disconnect":
-            raise Gone
+            raise ClientDisconnectedError
         body: bytes = message.get("body", b"")
-        pace.moved(len(body))
-        if share is not None:
-            await _taken(share, len(body), settings)
+        timeout.received(len(body))
+        if reservation is not None:
+            await _reserve(reservation, len(body), settings)
         more = message.get("more_body", False)
         head, *lines = body.split(b"\n")
         rest += head
         if len(rest) > settings.max_line or any(len(x) > settings.max_line for x in lines):
-            raise TooLong
+            raise LineTooLongError
         if more and not lines:
             continue
         lines.insert(0, bytes(rest))
         rest = bytearray(lines.pop() if more else b"")
-        found = [(number + at, line) for at, line in enumerate(lines, 1) if line.strip()]
+        numbered = [(number + at, line) for at, line in enumerate(lines, 1) if line.strip()]
         number += len(lines)
-        for start in range(0, len(found), settings.max_batch):
-            yield found[start : start + settings.max_batch]
-        if share is not None:
-            share.keep(len(rest))
+        for start in range(0, len(numbered), settings.max_batch):
+            yield numbered[start : start + settings.max_batch]
+        if reservation is not None:
+            reservation.shrink(len(rest))
 
 
-async def _taken(share: Share, size: int, settings: ServiceSettings) -> None:
-    """Waits until there is room, so that the client waits too."""
-    async with asyncio.timeout(settings.answer_seconds):
-        while True:
-            try:
-                return share.take(size)
-            except Busy:
-                await asyncio.sleep(PAUSE)
+async def _reserve(reservation: ByteReservation, size: int, settings: ServiceSettings) -> None:
+    """Wait until the budget has room; meanwhile nothing is read, so the client waits too."""
+
+    async def reserve() -> None:
+        reservation.reserve(size)
+
+    await _retry_while_busy(settings, reserve)
 
 
-class Replies:
-    """Answers a stream of lines with a stream of lines: one for each that is not empty, in order.
+class LineResponder:
+    """Answers each non-empty line of a body with one line, in order.
 
-    A line that is wrong is answered by what is wrong with it; the others are not affected.
+    The response to an invalid line is a `LineProblemModel`; the other lines are not affected.
     """
 
-    def __init__(self, service: Service, kind: Any, reply: Reply) -> None:
+    def __init__(self, service: Service, kind: Any, handle: LineHandler) -> None:
         self.service = service
         self.decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kind)
-        self.reply = reply
+        self.handle = handle
 
     async def __call__(
-        self, options: Any, share: Share | None, receive: Receive, send: Send
+        self, query: Any, reservation: ByteReservation | None, receive: Receive, send: Send
     ) -> None:
         settings = self.service.settings
-        await _begin(send)
+        await _send_head(send)
         number = 0
         try:
-            async for batch in batches(receive, settings, share):
-                found = await self._answers(options, batch)
+            async for batch in read_line_batches(receive, settings, reservation):
+                results = await self._respond(query, batch)
                 number = batch[-1][0]
-                await _send(send, b"".join(models.encoder.encode(x) + b"\n" for x in found))
-        except Gone:
+                await _send(send, b"".join(models.encoder.encode(x) + b"\n" for x in results))
+        except ClientDisconnectedError:
             return
         except TimeoutError:
-            await _end(send, number + 1, Refusal(408, "nothing came for too long, or too slowly"))
-        except TooLong:
-            refusal = Refusal(413, f"a line has more than {settings.max_line} bytes")
-            await _end(send, number + 1, refusal)
+            problem = HTTPProblem(
+                408,
+                f"no data for {settings.body_seconds:g} s, "
+                f"or fewer than {settings.slowest:g} bytes per second",
+            )
+            await _send_last(send, number + 1, problem)
+        except LineTooLongError:
+            problem = HTTPProblem(413, f"the line is longer than {settings.max_line} bytes")
+            await _send_last(send, number + 1, problem)
         else:
             await send({"type": "http.response.body", "body": b""})
 
-    async def _answers(self, options: Any, batch: Batch) -> list[Any]:
-        found: dict[int, Any] = {}
-        given: list[tuple[int, Any]] = []
+    async def _respond(self, query: Any, batch: LineBatch) -> list[Any]:
+        results: dict[int, Any] = {}
+        values: list[tuple[int, Any]] = []
         for number, line in batch:
             try:
-                given.append((number, decoded(line, self.decoder)))
-            except Refusal as refusal:
-                found[number] = _told(number, refusal)
-        found.update(await self._replies(options, given))
-        return [found[number] for number, _ in batch]
+                values.append((number, decode_json(line, self.decoder)))
+            except HTTPProblem as problem:
+                results[number] = _line_problem(number, problem)
+        results.update(await self._handle_all(query, values))
+        return [results[number] for number, _ in batch]
 
-    async def _replies(self, options: Any, given: list[tuple[int, Any]]) -> dict[int, Any]:
-        if not given:
+    async def _handle_all(self, query: Any, values: list[tuple[int, Any]]) -> dict[int, Any]:
+        """Return the results by line number; bisect a batch that an invalid line makes fail."""
+        if not values:
             return {}
         try:
-            made = await self._patiently(options, [one for _, one in given])
+            results = await _retry_while_busy(
+                self.service.settings,
+                lambda: self.handle(self.service, query, [value for _, value in values]),
+            )
         except Exception as error:
-            refusal = refusal_of(error)
-            if refusal.status < 500 and len(given) > 1:
-                # One of them is at fault; the others need not know.
-                half = len(given) // 2
-                first = await self._replies(options, given[:half])
-                return first | await self._replies(options, given[half:])
-            return {number: _told(number, refusal) for number, _ in given}
-        return {number: value for (number, _), value in zip(given, made, strict=True)}
-
-    async def _patiently(self, options: Any, given: list[Any]) -> list[Any]:
-        async with asyncio.timeout(self.service.settings.answer_seconds):
-            while True:
-                try:
-                    return await self.reply(self.service, options, given)
-                except Busy:
-                    await asyncio.sleep(PAUSE)
+            problem = to_problem(error)
+            if problem.status < 500 and len(values) > 1:
+                half = len(values) // 2
+                first = await self._handle_all(query, values[:half])
+                return first | await self._handle_all(query, values[half:])
+            return {number: _line_problem(number, problem) for number, _ in values}
+        return {number: result for (number, _), result in zip(values, results, strict=True)}
 
 
-async def listed(
-    service: Service, options: models.ListOptions, receive: Receive, send: Send
+async def stream_documents(
+    service: Service, query: models.ListQuery, receive: Receive, send: Send
 ) -> None:
-    """All documents from a place on, as lines. Each page is read when the one before is sent.
+    """Send all documents from a cursor on as lines, reading a page when the previous one is sent.
 
-    Unless the place names an end, the list goes on to what was added or changed meanwhile: so
-    nothing is missed, and a document that was changed may come again, as it is then.
+    Unless the cursor has an end, the list goes on to documents added or changed meanwhile: none is
+    missed, and a changed document may come again with its new content.
     """
-    await _begin(send)
-    gone = asyncio.ensure_future(_gone(receive))
+    await _send_head(send)
+    disconnected = asyncio.ensure_future(_wait_for_disconnect(receive))
     count = 0
     try:
-        # A first page that ends where the collection ended before could miss what has just moved.
-        first = None if options.newest else "0"
-        left, after, step = options.limit, options.after or first, FIRST
-        ends = after is not None and after != answers.open_ended(after)
-        while not gone.done():
-            asked = msgspec.structs.replace(
-                options, limit=step if left is None else min(left, step), after=after
-            )
+        # Without a cursor the first page would end where the collection ended before, and could
+        # miss a document that has just been updated.
+        first = None if query.newest else "0"
+        remaining, after, step = query.limit, query.after or first, FIRST_PAGE
+        has_end = after is not None and after != answers.open_cursor(after)
+        while not disconnected.done():
+            limit = step if remaining is None else min(remaining, step)
+            page_query = msgspec.structs.replace(query, limit=limit, after=after)
             try:
-                page = await _page(service, asked)
+                page = await _read_page(service, page_query)
             except Exception as error:
-                # What has been sent is not all: that must not look like the end.
-                await _end(send, count + 1, refusal_of(error))
+                # An incomplete list must not look like a complete one.
+                await _send_last(send, count + 1, to_problem(error))
                 return
             count += len(page.documents)
             data = b"".join(models.encoder.encode(x) + b"\n" for x in page.documents)
             await _send(send, data)
-            step = max(1, min(MOST, step * BYTES // max(1, len(data)), 2 * step))
-            if left is not None:
-                left -= len(page.documents)
+            step = max(1, min(MAX_PAGE, step * PAGE_BYTES // max(1, len(data)), 2 * step))
+            if remaining is not None:
+                remaining -= len(page.documents)
             after = page.next
-            if after is None or left == 0:
+            if after is None or remaining == 0:
                 break
-            if not ends:
-                after = answers.open_ended(after)
+            if not has_end:
+                after = answers.open_cursor(after)
         await send({"type": "http.response.body", "body": b""})
     finally:
-        gone.cancel()
+        disconnected.cancel()
 
 
-async def _page(service: Service, options: models.ListOptions) -> models.Page:
-    """A page, as soon as there is room in the queue."""
-    async with asyncio.timeout(service.settings.answer_seconds):
-        while True:
-            try:
-                asked = msgspec.structs.asdict(options)
-                return await service.run(answers.documents, service, **asked)
-            except Busy:
-                await asyncio.sleep(PAUSE)
+async def _read_page(service: Service, query: models.ListQuery) -> models.PageModel:
+    options = msgspec.structs.asdict(query)
+    return await _retry_while_busy(
+        service.settings, lambda: service.run(answers.documents, service, **options)
+    )
 
 
-async def _gone(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-def _told(number: int, refusal: Refusal) -> models.LineProblem:
-    return models.LineProblem(
+def _line_problem(number: int, problem: HTTPProblem) -> models.LineProblemModel:
+    return models.LineProblemModel(
         line=number,
-        title=title_of(refusal.status),
-        status=refusal.status,
-        detail=refusal.detail,
-        errors=refusal.errors,
+        title=reason_phrase(problem.status),
+        status=problem.status,
+        detail=problem.detail,
+        errors=problem.errors,
     )
 
 
-async def _begin(send: Send) -> None:
-    head = [(b"content-type", NDJSON.encode())]
-    await send({"type": "http.response.start", "status": 200, "headers": head})
+async def _send_head(send: Send) -> None:
+    headers = [(b"content-type", NDJSON.encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
 
 
 async def _send(send: Send, data: bytes) -> None:
@@ -222,18 +230,7 @@ async def _send(send: Send, data: bytes) -> None:
         await send({"type": "http.response.body", "body": data, "more_body": True})
 
 
-async def _end(send: Send, number: int, refusal: Refusal) -> None:
-    """The last line says why there are no more."""
-    data = models.encoder.encode(_told(number, refusal)) + b"\n"
+async def _send_last(send: Send, number: int, problem: HTTPProblem) -> None:
+    """End the response with a line that says why it is incomplete."""
+    data = models.encoder.encode(_line_problem(number, problem)) + b"\n"
     await send({"type": "http.response.body", "body": data})
-
-
-def wants_lines(scope: Scope) -> bool:
-    """Whether a client asks for lines by name."""
-    return any(
-        key == b"accept" and any(name in value.lower() for name in LINE_NAMES)
-        for key, value in scope["headers"]
-    )
-
-
-LINE_NAMES = (b"application/x-ndjson", b"application/ndjson", b"application/jsonl")

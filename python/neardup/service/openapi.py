@@ -1,4 +1,4 @@
-"""The description of the API by OpenAPI 3.1, made from the types that parse requests."""
+"""The OpenAPI 3.1 document, generated from the types that decode requests."""
 
 from __future__ import annotations
 
@@ -11,58 +11,62 @@ import msgspec
 from neardup._core import __version__
 from neardup.service import models
 from neardup.service.api import Operation
-from neardup.service.errors import MEDIA_TYPE
+from neardup.service.errors import PROBLEM_JSON
 from neardup.service.requests import JSON, NDJSON
 
 REFERENCE = "#/components/schemas/{name}"
-# What can happen to every request, and to one with a body.
-ALWAYS = (400, 401, 403, 405, 415, 422, 429, 500, 503)
-WITH_ANSWER = (406,)
-WITH_BODY = (408, 413)
-WHY = {
-    400: "What was sent cannot be read: it is not JSON, not UTF-8, or nested too deeply.",
-    401: "A token is needed, and none that is known was given.",
-    403: "The name in Host, the site in Origin or the token does not allow this.",
-    404: "There is no document of this id.",
-    405: "The path takes other methods; Allow names them.",
-    406: "Accept leaves out the type of the answer.",
-    408: "The body did not come in time.",
-    409: "The collection cannot do this, as it was made.",
-    413: "The body, or the number of its parts, is beyond a limit.",
-    415: "The body is of another type, or packed (Content-Encoding).",
-    422: "A value is not what it must be; `errors` says which.",
-    429: "Too many requests; Retry-After says when to try again.",
-    500: "Something went wrong; the log of the service says what.",
-    503: "Too much is waiting, or the disk refused; Retry-After says when to try again.",
+# Error statuses of every operation, of those with a response body, of those with a request body.
+COMMON_STATUSES = (400, 401, 403, 405, 415, 422, 429, 500, 503)
+RESPONSE_STATUSES = (406,)
+BODY_STATUSES = (408, 413)
+DESCRIPTIONS = {
+    400: "The request is malformed: not JSON, not UTF-8, nested too deeply, or a duplicate header.",
+    401: "The token is missing or unknown.",
+    403: "The Host, the Origin or the scope of the token does not allow this.",
+    404: "No document has this id.",
+    405: "Allow lists the methods of this path.",
+    406: "The Accept header excludes the type of the response.",
+    408: "The body was not complete in time.",
+    409: "The collection does not support this, or is too large for it.",
+    413: "The body, or the number of its items, exceeds a limit.",
+    415: "The Content-Type is not supported, or the body is compressed.",
+    422: "A value does not match the schema; `errors` says which.",
+    429: "Rate limit exceeded; Retry-After says when to retry.",
+    500: "Internal error; see the log of the service.",
+    503: "Overloaded, timed out, or disk error; Retry-After says when to retry.",
 }
-WATCHED: dict[str, tuple[str, str, Any]] = {
-    "/healthz": ("The process answers", JSON, {"$ref": "#/components/schemas/Health"}),
-    "/readyz": ("Questions are answered", JSON, {"$ref": "#/components/schemas/Health"}),
-    "/metrics": ("Numbers for Prometheus", "text/plain", {"type": "string"}),
-    "/openapi.json": ("This description", JSON, {"type": "object"}),
+MONITORING: dict[str, tuple[str, str, Any]] = {
+    "/healthz": ("Check that the process responds", JSON, {"$ref": "#/components/schemas/Health"}),
+    "/readyz": (
+        "Check that the service can handle requests",
+        JSON,
+        {"$ref": "#/components/schemas/Health"},
+    ),
+    "/metrics": ("Get metrics for Prometheus", "text/plain", {"type": "string"}),
+    "/openapi.json": ("Get this document", JSON, {"type": "object"}),
 }
 NOTE = (
-    "An object in gives an object out, an array gives an array, and lines of "
-    f"{NDJSON} give lines. Errors are problem details (RFC 9457)."
+    "An object is answered by an object, an array by an array, and each line of "
+    f"{NDJSON} by a line. Errors are problem details (RFC 9457)."
 )
 
 
 def document(operations: Sequence[Operation]) -> bytes:
-    """The whole description as JSON."""
+    """Return the document as JSON."""
     types = [
         kind
         for one in operations
-        for kind in (one.body, one.answer, one.line, one.line_answer)
+        for kind in (one.body, one.response, one.line, one.line_response)
         if kind is not None
     ]
-    _, schemas = msgspec.json.schema_components(
-        [*types, models.Problem, models.LineProblem, models.Health], ref_template=REFERENCE
+    _, schemas = _components(
+        [*types, models.ProblemModel, models.LineProblemModel, models.HealthModel]
     )
     paths: dict[str, dict[str, Any]] = {}
     for one in operations:
         path = one.path.replace(":any", "")
         paths.setdefault(path, {})[one.method.lower()] = _operation(one)
-    paths |= {path: {"get": _watched(path, *of)} for path, of in WATCHED.items()}
+    paths |= {path: {"get": _monitoring(path, *of)} for path, of in MONITORING.items()}
     return msgspec.json.format(
         msgspec.json.encode(
             {
@@ -70,7 +74,7 @@ def document(operations: Sequence[Operation]) -> bytes:
                 "info": {
                     "title": "neardup",
                     "version": __version__,
-                    "summary": "Texts that were seen before, but for small changes.",
+                    "summary": "Find near-duplicate texts in a collection.",
                     "description": NOTE,
                     "license": {"name": "MIT", "identifier": "MIT"},
                 },
@@ -82,7 +86,7 @@ def document(operations: Sequence[Operation]) -> bytes:
                         "password": {"type": "http", "scheme": "basic"},
                     },
                 },
-                # Nothing is needed where only this machine can reach the service.
+                # Without a token file no credentials are needed: hence the empty one.
                 "security": [{}, {"token": []}, {"password": []}],
             }
         ),
@@ -90,12 +94,12 @@ def document(operations: Sequence[Operation]) -> bytes:
     )
 
 
-def _watched(path: str, summary: str, kind: str, schema: Any) -> dict[str, Any]:
+def _monitoring(path: str, summary: str, kind: str, schema: Any) -> dict[str, Any]:
     return {
         "operationId": path.strip("/").partition(".")[0],
         "summary": summary,
         "responses": {
-            "200": {"description": "The answer.", "content": {kind: {"schema": schema}}},
+            "200": {"description": "Success.", "content": {kind: {"schema": schema}}},
             **{
                 str(status): _problem(status) for status in (400, 401, 403, 405, 415, 429, 500, 503)
             },
@@ -104,7 +108,7 @@ def _watched(path: str, summary: str, kind: str, schema: Any) -> dict[str, Any]:
 
 
 def _operation(one: Operation) -> dict[str, Any]:
-    parameters = [] if one.options is None else _parameters(one.options)
+    parameters = [] if one.query is None else _parameters(one.query)
     if "{id" in one.path:
         parameters.insert(
             0,
@@ -112,11 +116,11 @@ def _operation(one: Operation) -> dict[str, Any]:
                 "name": "id",
                 "in": "path",
                 "required": True,
-                "description": "In percent-encoding, slashes too.",
+                "description": "Percent-encoded, including slashes.",
                 "schema": {"type": "string", "minLength": 1},
             },
         )
-    found: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "operationId": one.name,
         "summary": one.summary,
         "parameters": parameters,
@@ -126,36 +130,36 @@ def _operation(one: Operation) -> dict[str, Any]:
         content: dict[str, Any] = {JSON: {"schema": _schema(one.body)}}
         if one.example is not None:
             content[JSON]["examples"] = _examples(one.example)
-        if one.reply is not None:
-            content[NDJSON] = {"schema": _lines(one.line)}
-        found["requestBody"] = {"required": True, "content": content}
-    return found
+        if one.line_handler is not None:
+            content[NDJSON] = {"schema": _line_schema(one.line)}
+        operation["requestBody"] = {"required": True, "content": content}
+    return operation
 
 
 def _responses(one: Operation) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if one.answer is None:
-        found["204"] = {"description": "Done."}
+    responses: dict[str, Any] = {}
+    if one.response is None:
+        responses["204"] = {"description": "Success, without a body."}
     else:
-        content: dict[str, Any] = {JSON: {"schema": _schema(one.answer)}}
-        if one.answer_example is not None:
-            content[JSON]["examples"] = _examples(one.answer_example)
-        if one.line_answer is not None:
-            content[NDJSON] = {"schema": _lines(one.line_answer)}
-        found["200"] = {"description": "The answer.", "content": content}
-    statuses = {*ALWAYS, *one.errors}
-    statuses |= set(WITH_ANSWER if one.answer is not None else ())
-    statuses |= set(WITH_BODY if one.body is not None else ())
+        content: dict[str, Any] = {JSON: {"schema": _schema(one.response)}}
+        if one.response_example is not None:
+            content[JSON]["examples"] = _examples(one.response_example)
+        if one.line_response is not None:
+            content[NDJSON] = {"schema": _line_schema(one.line_response)}
+        responses["200"] = {"description": "Success.", "content": content}
+    statuses = {*COMMON_STATUSES, *one.errors}
+    statuses |= set(RESPONSE_STATUSES if one.response is not None else ())
+    statuses |= set(BODY_STATUSES if one.body is not None else ())
     for status in sorted(statuses):
-        found[str(status)] = _problem(status)
-    return found
+        responses[str(status)] = _problem(status)
+    return responses
 
 
 def _problem(status: int) -> dict[str, Any]:
     return {
-        "description": f"{HTTPStatus(status).phrase}. {WHY[status]}",
+        "description": f"{HTTPStatus(status).phrase}. {DESCRIPTIONS[status]}",
         "headers": _headers(status),
-        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        "content": {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
 
 
@@ -167,13 +171,36 @@ def _headers(status: int) -> dict[str, Any]:
     return {names[status]: {"required": True, "schema": {"type": kind}}}
 
 
+def _components(types: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the schemas of types and the components they refer to.
+
+    The public name of a component is that of its class without `Model`: generated clients use it.
+    """
+    schemas, components = msgspec.json.schema_components(types, ref_template=REFERENCE)
+    named = {name.removesuffix("Model"): schema for name, schema in components.items()}
+    for schema in named.values():
+        schema["title"] = schema["title"].removesuffix("Model")
+    return _rename_references(schemas), _rename_references(named)
+
+
+def _rename_references(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: inner.removesuffix("Model") if key == "$ref" else _rename_references(inner)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return type(value)(map(_rename_references, value))
+    return value
+
+
 def _schema(kind: Any) -> Any:
-    (found,), _ = msgspec.json.schema_components([kind], ref_template=REFERENCE)
-    return found
+    (schema,), _ = _components([kind])
+    return schema
 
 
-def _lines(kind: Any) -> dict[str, Any]:
-    """JSON Schema has no lines: it is a text, and each line of it is described beside."""
+def _line_schema(kind: Any) -> dict[str, Any]:
+    """Return a string schema: JSON Schema cannot describe lines, so `x-line` has that of a line."""
     return {
         "type": "string",
         "description": "One JSON value a line.",
@@ -182,12 +209,12 @@ def _lines(kind: Any) -> dict[str, Any]:
     }
 
 
-def _parameters(options: type[Any]) -> list[dict[str, Any]]:
-    """The fields of the options, as they are in a query: there nothing is null."""
-    ((reference,), schemas) = msgspec.json.schema_components([options], ref_template=REFERENCE)
-    found = schemas[reference["$ref"].rpartition("/")[2]]
+def _parameters(query: type[Any]) -> list[dict[str, Any]]:
+    """Return the fields of a query type as parameters, which cannot be null."""
+    ((reference,), schemas) = _components([query])
+    properties = schemas[reference["$ref"].rpartition("/")[2]]
     parameters = []
-    for name, schema in found["properties"].items():
+    for name, schema in properties["properties"].items():
         inner = dict(schema)
         text = inner.pop("description", None)
         if "anyOf" in inner:

@@ -1,7 +1,7 @@
-"""The server: one process, one loop, until a signal says stop; then what was accepted is finished.
+"""The HTTP server: Granian, embedded in one process with one event loop.
 
-Granian reads and writes HTTP in a thread of its own, outside Python: heads that come slowly or are
-too large never reach the loop.
+Granian reads and writes HTTP in its own Rust threads: slow or oversized headers never reach the
+event loop. After a signal to stop, accepted requests are finished.
 """
 
 from __future__ import annotations
@@ -28,59 +28,62 @@ from neardup.service.state import Service
 
 log = logging.getLogger("neardup.service")
 
-# Connections the system keeps waiting until one is accepted.
+# Connections that the kernel queues until they are accepted.
 BACKLOG = 1024
-# A thread that computes gives way after so long; Python's five milliseconds are an age for a loop.
+# Parameters of glibc's mallopt, from malloc.h.
+M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8
+MMAP_BYTES, ARENAS = 1 << 20, 4
+# Python's default of 5 ms would let a computing thread delay the event loop too long.
 SWITCH_SECONDS = 0.001
 
 
-class PortError(OSError):
-    """The address cannot be listened on; the message says why and what helps."""
+class ListenError(OSError):
+    """The service cannot listen on the address."""
 
 
-def address(settings: ServiceSettings) -> tuple[str, int]:
-    """The numeric address and the port to listen on; refused if somebody else does.
+def resolve_address(settings: ServiceSettings) -> tuple[str, int]:
+    """Return the numeric address and the port to listen on; raise `ListenError` if it is in use.
 
-    Granian would share a port with another process that does the same.
+    Checked here because Granian sets SO_REUSEPORT, so two processes could share a port.
     """
     host = settings.host.strip("[]")
     try:
-        family, _, _, _, place = socket.getaddrinfo(
+        family, _, _, _, socket_address = socket.getaddrinfo(
             host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (socket.gaierror, UnicodeError):
-        raise PortError(f"{settings.host} is no address of this machine") from None
+        raise ListenError(f"{settings.host} is not an address of this machine") from None
     try:
-        with socket.socket(family, socket.SOCK_STREAM) as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            tried.bind(place)
-            tried.listen(1)
-            found = tried.getsockname()
-            return str(found[0]), int(found[1])
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(socket_address)
+            probe.listen(1)
+            bound = probe.getsockname()
+            return str(bound[0]), int(bound[1])
     except OverflowError:
-        raise PortError(f"{settings.port} is no port; they go up to 65535") from None
+        raise ListenError(f"port {settings.port} is out of range (0–65535)") from None
     except PermissionError:
-        raise PortError(
-            f"this user may not listen on port {settings.port}; choose one from 1024 on with --port"
+        raise ListenError(
+            f"no permission to listen on port {settings.port}; choose 1024 or higher with --port"
         ) from None
     except OSError as error:
-        raise PortError(
-            f"{settings.host}:{settings.port} cannot be listened on: {error.strerror}; "
-            "choose another port with --port, or 0 for one that is free"
+        raise ListenError(
+            f"cannot listen on {settings.host}:{settings.port}: {error.strerror}; "
+            "choose another port with --port, or 0 for a free one"
         ) from None
 
 
-def url_of(host: str, port: int) -> str:
+def format_url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class Running:
-    """A server in the loop of its caller."""
+class EmbeddedServer:
+    """A server in the event loop of its caller."""
 
     def __init__(self, service: Service, host: str, port: int) -> None:
         settings = service.settings
         self.service = service
-        self.url = url_of(host, port)
+        self.url = format_url(host, port)
         self._server = Server(
             make_app(service),
             address=host,
@@ -99,36 +102,39 @@ class Running:
         self._stopping = asyncio.Event()
 
     async def serve(self, ready: Callable[[str], None] = lambda url: None) -> None:
-        """Serves until `stop` is called, then finishes what was accepted, as far as there is
-        time. `ready` is called when requests are answered."""
+        """Serve until `stop` is called, then finish accepted requests within `shutdown_seconds`.
+
+        `ready` is called with the URL once the server accepts connections.
+        """
         before = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH_SECONDS)
         serving = asyncio.ensure_future(self._server.serve())
         try:
-            await self._until_it_listens(serving)
-            limit_unread(self._server.bind_port, self.service.settings.send_seconds)
+            await self._wait_until_listening(serving)
+            set_send_timeout(self._server.bind_port, self.service.settings.send_seconds)
             ready(self.url)
-            await self._until_it_stops(serving)
+            await self._wait_until_stopped(serving)
         finally:
             sys.setswitchinterval(before)
 
-    async def _until_it_stops(self, serving: asyncio.Future[None]) -> None:
+    async def _wait_until_stopped(self, serving: asyncio.Future[None]) -> None:
         stopped = asyncio.ensure_future(self._stopping.wait())
         await asyncio.wait((serving, stopped), return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         self.service.ready = False
         self._server.stop()  # type: ignore[no-untyped-call]
+        seconds = self.service.settings.shutdown_seconds
         try:
-            await asyncio.wait_for(serving, self.service.settings.shutdown_seconds)
+            await asyncio.wait_for(serving, seconds)
         except TimeoutError:
-            log.warning("some requests were not finished in time")
+            log.warning("some requests were not finished after %g s", seconds)
 
     def stop(self) -> None:
-        """Called in the loop: takes no more requests, and lets `serve` return."""
+        """Stop accepting requests and let `serve` return. Call it in the event loop."""
         self.service.ready = False
         self._stopping.set()
 
-    async def _until_it_listens(self, serving: asyncio.Future[None]) -> None:
+    async def _wait_until_listening(self, serving: asyncio.Future[None]) -> None:
         host, port = self._server.bind_addr, self._server.bind_port
         while not serving.done():
             with suppress(OSError):
@@ -139,54 +145,55 @@ class Running:
         await serving
 
 
-def limit_unread(port: int, seconds: float) -> None:
-    """Lets the system end connections of this process on a port whose clients take nothing of what
-    was sent to them for so long.
+def set_send_timeout(port: int, seconds: float) -> None:
+    """Let the kernel close connections whose clients acknowledge nothing for this long.
 
-    Granian has no limit for it, and hands out no socket; but those it accepts have the options of
-    the one that listens. Only Linux has this one.
+    Granian has no such setting and does not expose its sockets; but accepted sockets inherit the
+    options of the listening one, which is found among the open files. Linux only.
     """
     if not hasattr(socket, "TCP_USER_TIMEOUT") or not os.path.isdir("/proc/self/fd"):
         return
     for number in map(int, os.listdir("/proc/self/fd")):
         with suppress(OSError):
-            # Closing the copy of a file would end the locks on it; that of a socket ends nothing.
+            # Sockets only: closing a duplicate of a file would release its POSIX locks.
             if stat.S_ISSOCK(os.fstat(number).st_mode):
-                with socket.socket(fileno=os.dup(number)) as found:
-                    _limit(found, port, int(seconds * 1000))
+                with socket.socket(fileno=os.dup(number)) as duplicate:
+                    _set_user_timeout(duplicate, port, int(seconds * 1000))
 
 
-def _limit(found: socket.socket, port: int, milliseconds: int) -> None:
-    listens = found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
-    if listens and found.getsockname()[1:2] == (port,):
-        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, milliseconds))
+def _set_user_timeout(one: socket.socket, port: int, milliseconds: int) -> None:
+    is_listening = one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+    if is_listening and one.getsockname()[1:2] == (port,):
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, max(1, milliseconds))
 
 
 def serve(service: Service, ready: Callable[[str], None] = lambda url: None) -> None:
-    """Serves until SIGTERM, SIGINT or SIGHUP; a second one does not wait for anything any more.
-    For a process of its own."""
-    host, port = address(service.settings)
+    """Serve until SIGTERM, SIGINT or SIGHUP; a second signal stops without waiting.
+
+    For a process that does nothing else.
+    """
+    host, port = resolve_address(service.settings)
 
     async def main() -> None:
-        running = Running(service, host, port)
+        server = EmbeddedServer(service, host, port)
         task = asyncio.current_task()
         assert task is not None  # noqa: S101
 
         def stop() -> None:
             if not service.ready:
                 task.cancel()
-            running.stop()
+            server.stop()
 
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            # What was to be ignored stays so: that is how nohup works.
+            # Ignored signals stay ignored, as nohup needs it.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 loop.add_signal_handler(number, stop)
         with suppress(asyncio.CancelledError):
-            await running.serve(begun)
+            await server.serve(on_ready)
 
-    def begun(url: str) -> None:
-        settle()
+    def on_ready(url: str) -> None:
+        freeze_objects()
         ready(url)
 
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -194,7 +201,7 @@ def serve(service: Service, ready: Callable[[str], None] = lambda url: None) -> 
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """That of uvloop, where there is one."""
+    """Return uvloop's factory if it is installed."""
     try:
         import uvloop
     except ImportError:
@@ -202,31 +209,21 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return uvloop.new_event_loop
 
 
-# Memory that is given back to the system when it is not needed any more.
+def tune_malloc() -> None:
+    """Make glibc return freed memory to the system. Call it before threads are started.
 
-# Numbers of settings in glibc's malloc.h.
-MMAP_THRESHOLD, ARENA_MAX = -3, -8
-# Bytes from which a block is a mapping of its own, and how many heaps threads share.
-LARGE, HEAPS = 1 << 20, 4
-
-
-def keep_small() -> None:
-    """Lets the process give memory back: for one that serves, and has nothing else to do.
-
-    Every now and then what was added becomes a file, for which blocks of many megabytes are needed
-    for a moment. glibc takes the first of them as a reason to keep later ones, so the process would
-    stay as large as it ever was; and with a heap for each thread, what one has freed is of no use
-    to another. Other systems have no such settings. Measured after 900 mixed requests that added
-    87,400 documents: 100 MB instead of 132.
+    Writing a segment allocates blocks of many megabytes for a moment. After the first one glibc
+    raises its mmap threshold and keeps the later ones; and memory that one thread has freed in its
+    arena is of no use to another. Other systems have no such settings. Measured after 900 mixed
+    requests that added 87,400 documents: 100 MB instead of 132.
     """
     with suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
-        library.mallopt(MMAP_THRESHOLD, LARGE)
-        library.mallopt(ARENA_MAX, HEAPS)
+        library.mallopt(M_MMAP_THRESHOLD, MMAP_BYTES)
+        library.mallopt(M_ARENA_MAX, ARENAS)
 
 
-def settle() -> None:
-    """What was made until now stays: the collector need not look at it again and again, while
-    everyone waits."""
+def freeze_objects() -> None:
+    """Exclude the objects of the start from garbage collection, which pauses all threads."""
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What a service is allowed: where it listens, how much it takes, how long it waits."""
+"""Settings of a service: address, limits, timeouts."""
 
 from __future__ import annotations
 
@@ -12,33 +12,35 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """Limits of a service. The defaults are safe on a machine that others use too.
+    """Settings of a service. The defaults suit a machine that is used for other work too.
 
-    host, port      where it listens; port 0: one that is free
-    names           further names that a request may have in its Host field
-    token_file      who may ask; needed where others can reach it
-    read_only       documents are neither added nor removed
-    max_body        bytes of one request
-    max_bodies      bytes of all requests that are being read or answered; more are refused with
-                    503
-    max_batch       documents or texts of one request in JSON
-    max_line        bytes of one line of NDJSON
-    workers         threads that answer
-    queue           requests that wait for a thread; one more is refused with 503
-    write_queue     documents that wait to be stored; more are refused with 503
-    write_bytes     bytes of them, likewise
-    connections     clients at once
-    max_head        bytes of the head of a request
-    head_seconds    a head that has not come whole after so long ends the connection; so does
-                    silence between two requests
-    body_seconds    a request that has not come whole after so long is refused with 408
-    slowest         bytes a second at which lines must come, on average over body_seconds
-    send_seconds    a client that reads nothing of its response for so long is cut off
-    answer_seconds  a question that has not been answered after so long is given up with 503
-    shutdown_seconds  what was accepted may take so long after a signal to stop
-    rate            requests a second of one client, on average; 0: no limit
-    burst           so many of them at once
-    max_clustered   documents up to which clusters are made
+    host, port        address to listen on; port 0: a free one
+    names             further values allowed in the Host header
+    token_file        file of tokens; required where other machines can connect
+    read_only         refuse to add or remove documents
+
+    Over these limits a request gets 413, or 503 where others use them up too:
+    max_body          bytes of a request body
+    max_bodies        bytes of all bodies being read or processed (503)
+    max_batch         documents or texts of a JSON request
+    max_line          bytes of a line of NDJSON
+    workers           threads that handle requests
+    queue             requests that wait for a thread (503)
+    write_queue       documents that wait to be stored (503)
+    write_bytes       bytes of these documents (503)
+    connections       open connections
+    max_head          bytes of the request line and headers (431)
+    max_clustered     documents up to which clusters are computed (409)
+    rate              requests per second of one client, on average (429); 0: no limit
+    burst             requests of one client at once (429)
+
+    Timeouts:
+    head_seconds      headers must be complete; also the limit of an idle connection
+    body_seconds      a body must be complete (408)
+    slowest           bytes per second of NDJSON, on average over body_seconds (408)
+    send_seconds      the client must read some of the response, or is disconnected
+    answer_seconds    a request must be handled (503)
+    shutdown_seconds  accepted requests may finish after a signal to stop
     """
 
     host: str = "127.0.0.1"
@@ -71,7 +73,7 @@ class ServiceSettings:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether it listens on the loopback interface only."""
         if self.host.lower() == "localhost":
             return True
         try:

@@ -1,4 +1,4 @@
-"""What a running service holds."""
+"""The state of a running service: the collection, its thread pools, its writer."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from neardup.collection import Collection, Outcome
 from neardup.service.settings import ServiceSettings
-from neardup.service.worker_pool import Busy, WorkerPool
+from neardup.service.worker_pool import WorkerPool
 from neardup.service.writer import Rows, Writer
 
 if TYPE_CHECKING:
     from neardup.service.answers import Clustering
 
-
-__all__ = ["Busy", "Service"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Who may wait for /readyz and /metrics at once.
-WATCHERS = 16
-# Files that are read at once, each in a process of its own.
-READERS = 2
-# Requests that wait for clusters, or for a file to be read; one more is refused.
-LONG_WAITING = 8
+# Requests that may wait for /readyz and /metrics.
+MONITORING_QUEUE = 16
+# Uploaded files parsed at the same time, each in a process.
+UPLOAD_WORKERS = 2
+# Requests that may wait for clusters, or for an uploaded file to be parsed.
+SLOW_QUEUE = 8
 
 
 class Service:
-    """A collection, its limits, and the doors to it. All work that takes longer than a moment goes
-    through `run`; what is written goes through `add` and `remove`."""
+    """A collection with its settings, thread pools and writer.
+
+    Blocking work goes through `run`, changes of documents through `add` and `remove`.
+    """
 
     def __init__(
         self, collection: Collection, settings: ServiceSettings | None = None, *, demo: bool = False
@@ -40,21 +39,21 @@ class Service:
         self.collection = collection
         self.settings = settings or ServiceSettings()
         self.demo = demo
-        # Filled by `clustering`: by moment and similarity.
-        self.clusterings: dict[tuple[tuple[int, int], float], Clustering] = {}
-        self.door = WorkerPool(self.settings.workers, self.settings.queue)
-        # A door of their own for those who watch: they neither wait for others nor take a place.
-        self.watch = WorkerPool(1, WATCHERS)
-        # What takes long has threads of its own, so that nobody else waits for it.
-        self.clustering = WorkerPool(1, LONG_WAITING)
-        self.reading = WorkerPool(READERS, LONG_WAITING)
+        # By moment of the collection and similarity; written by the thread of `clustering_pool`.
+        self.clustering_cache: dict[tuple[tuple[int, int], float], Clustering] = {}
+        self.pool = WorkerPool(self.settings.workers, self.settings.queue)
+        # Health checks have their own pool, so load cannot delay them.
+        self.monitoring_pool = WorkerPool(1, MONITORING_QUEUE)
+        # Slow work has its own pools, so it cannot delay quick requests.
+        self.clustering_pool = WorkerPool(1, SLOW_QUEUE)
+        self.upload_pool = WorkerPool(UPLOAD_WORKERS, SLOW_QUEUE)
         self.writer = Writer(collection, self.settings.write_queue, self.settings.write_bytes)
-        # False from the moment it is told to stop.
+        # False once the service is stopping.
         self.ready = True
 
     async def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """What the function returns, called in a thread; `Busy` if too many are waiting."""
-        return await self.door.run(function, *args, **kwargs)
+        """Return the result of the function, called in a thread; raise `BusyError` if full."""
+        return await self.pool.run(function, *args, **kwargs)
 
     async def add(
         self,
@@ -65,29 +64,28 @@ class Service:
         radius: int | None = None,
         recall: float | None = None,
     ) -> list[Outcome]:
-        """Stores documents as `Collection.add`; when it returns, they are on the disk."""
+        """Store documents as `Collection.add`; they are on disk when it returns."""
         options: dict[str, Any] = {"unless_duplicate": unless_duplicate}
         options |= {"similarity": similarity, "radius": radius, "recall": recall}
         return await self.writer.add(documents, **options)
 
     async def remove(self, id_: str) -> bool:
-        """Takes a document out; whether it was there."""
+        """Remove a document; return whether it existed."""
         return (await self.writer.remove([id_]))[0]
 
     def close(self) -> None:
-        """Finishes what was accepted. The collection stays open: it is the caller's."""
+        """Finish accepted work and end the threads. The caller closes the collection."""
         self.ready = False
         self.writer.close()
-        for door in (self.door, self.watch, self.clustering, self.reading):
-            door.close()
-
-
-# A collection to begin with, made of the sample.
+        for pool in (self.pool, self.monitoring_pool, self.clustering_pool, self.upload_pool):
+            pool.close()
 
 
 def demo_collection(folder: Path) -> Collection:
-    """The sample as a collection in this folder, which must be empty."""
-    found = Collection.open(folder / "demo.neardup", search=True, runs=True, durability="normal")
+    """Create a collection of the sample documents in an empty folder."""
+    collection = Collection.open(
+        folder / "demo.neardup", search=True, runs=True, durability="normal"
+    )
     lines = files("neardup.service").joinpath("sample.jsonl").read_text(encoding="utf-8")
-    found.add([json.loads(line) for line in lines.splitlines()])
-    return found
+    collection.add([json.loads(line) for line in lines.splitlines()])
+    return collection

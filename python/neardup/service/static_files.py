@@ -1,4 +1,4 @@
-"""The files of the pages: those of one folder, as they were when the service started."""
+"""Static files of the pages, served from memory, and the assets they share with reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from neardup.reports.page import script
-from neardup.service.errors import problem
+from neardup.service.errors import problem_response
 from neardup.service.requests import header
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from neardup.service.state import Service
 
 
-# By their endings, and not by what this machine says of them.
-TYPES = {
+# Fixed here: `mimetypes` depends on the machine.
+MEDIA_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
@@ -38,18 +38,20 @@ class StaticFile(NamedTuple):
     tag: str
 
 
-class Files:
-    """Serves the files that were in a folder when it was made, and nothing else: a path is looked
-    up among their names, and never opened."""
+class StaticFiles:
+    """Serves the files that a folder had when the service started.
 
+    A request path is a key of this dictionary; it never opens a file.
+    """
+
+    # The label in logs and metrics.
     route = "static"
-    __name__ = "static"
 
     def __init__(self, folder: Path) -> None:
         self.files = {
-            path.relative_to(folder).as_posix(): _file(path)
+            path.relative_to(folder).as_posix(): _load(path)
             for path in folder.rglob("*")
-            if path.is_file() and path.suffix in TYPES
+            if path.is_file() and path.suffix in MEDIA_TYPES
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,24 +60,25 @@ class Files:
 
     def _response(self, scope: Scope, path: str) -> Response:
         if scope["method"] not in ("GET", "HEAD"):
-            return problem(405, "a file can only be read", headers={"Allow": "GET, HEAD"})
+            return problem_response(
+                405, "static files are read-only; use GET", headers={"Allow": "GET, HEAD"}
+            )
         file = self.files.get(path)
         if file is None:
-            return problem(404, "there is no such file")
-        # A browser keeps it and asks whether it is still the same.
+            return problem_response(404, "no such file")
+        # Browsers cache it and revalidate by ETag.
         headers = {"Cache-Control": "no-cache", "ETag": file.tag}
         if file.tag in (header(scope, b"if-none-match") or ""):
             return Response(status_code=304, headers=headers)
         return Response(file.data, headers=headers, media_type=file.kind)
 
 
-def _file(path: Path) -> StaticFile:
+def _load(path: Path) -> StaticFile:
     data = path.read_bytes()
-    return StaticFile(data, TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
+    return StaticFile(data, MEDIA_TYPES[path.suffix], f'"{hashlib.sha256(data).hexdigest()[:32]}"')
 
 
-# The style and the script that pages share with reports: one source for both.
-
+# Assets of reports that pages use too, with their media types.
 SHARED = {
     "style.css": "text/css",
     "controls.css": "text/css",
@@ -88,9 +91,9 @@ def routes(service: Service) -> list[BaseRoute]:
     async def shared(request: Request) -> Response:
         name = request.path_params["name"]
         if name not in SHARED:
-            return Response("There is no such file.\n", 404, media_type="text/plain")
-        answer = Response(script(name), media_type=SHARED[name])
-        answer.headers["Cache-Control"] = "public, max-age=3600"
-        return answer
+            return Response("No such file.\n", 404, media_type="text/plain")
+        response = Response(script(name), media_type=SHARED[name])
+        response.headers["Cache-Control"] = "public, max-age=3600"
+        return response
 
     return [Route("/shared/{name}", shared, name="shared")]

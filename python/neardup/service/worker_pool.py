@@ -1,4 +1,4 @@
-"""The one door for blocking work: some threads, and a queue that does not grow."""
+"""A thread pool for blocking work, with a queue of bounded length."""
 
 from __future__ import annotations
 
@@ -14,35 +14,38 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# The call is in a list of its own, so that it can be taken away.
+# The call is in a list, so that a cancelled job can drop it while the job is still queued.
 Job = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", list[Callable[[], Any]]]
 
+# `close` waits this long for running jobs.
+CLOSE_SECONDS = 5.0
 
-# How long an answer that nobody waits for any more may hold up the end.
-LAST_SECONDS = 5.0
 
+class BusyError(Exception):
+    """A queue or a memory budget is full; retry after `retry_after` seconds."""
 
-class Busy(Exception):
-    """So much is waiting that nothing more is taken; `after` is when to try again, in seconds."""
-
-    def __init__(self, after: int = 1) -> None:
-        super().__init__(f"too much is waiting; try again in {after} s")
-        self.after = after
+    def __init__(self, retry_after: int = 1) -> None:
+        super().__init__(f"the queue is full; retry in {retry_after} s")
+        self.retry_after = retry_after
 
 
 class WorkerPool:
-    """Runs functions in threads of its own. One that waits too long behind others is refused.
+    """Runs functions in its own threads and refuses work when the queue is full.
 
-    What has begun is finished, even if nobody waits for it any more: a thread cannot be stopped.
-    What has not begun when the one who asked is gone is left out.
+    A running job is finished even if its caller was cancelled: a thread cannot be stopped. A queued
+    job whose caller was cancelled is skipped.
+
+    This is not `ThreadPoolExecutor`, whose queue has no limit, which keeps the arguments of a
+    cancelled call until a thread reaches it, and which wakes the event loop for every result.
     """
 
-    def __init__(self, workers: int, waiting: int) -> None:
-        self.most = workers + waiting
-        self.inside = 0
+    def __init__(self, workers: int, queue_size: int) -> None:
+        self.capacity = workers + queue_size
+        # Queued and running jobs. Changed in the thread of the event loop only.
+        self.pending = 0
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
-        self._is_woken = False
+        self._is_delivery_scheduled = False
         self._threads = [
             threading.Thread(target=self._work, name=f"neardup-{number}", daemon=True)
             for number in range(workers)
@@ -52,30 +55,28 @@ class WorkerPool:
 
     @property
     def is_full(self) -> bool:
-        return self.inside >= self.most
+        return self.pending >= self.capacity
 
     async def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """What the function returns or raises; raises `Busy` if the queue is full."""
+        """Return the result of the function, called in a thread; raise `BusyError` if full."""
         if self.is_full:
-            raise Busy
+            raise BusyError
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        # Counted in the loop's thread only.
-        self.inside += 1
+        self.pending += 1
         call: list[Callable[[], T]] = [partial(function, *args, **kwargs)]
         self._jobs.put((loop, future, call))
         try:
             return await future
         finally:
-            # What nobody waits for any more must not keep its texts while it is in the queue.
+            # A cancelled job stays in the queue; its arguments may be large.
             call.clear()
 
     def close(self) -> None:
-        """Ends the threads when they have done what is waiting; one that takes too long is left to
-        the end of the process."""
+        """Run the queued jobs and end the threads, waiting at most `CLOSE_SECONDS`."""
         for _ in self._threads:
             self._jobs.put(None)
-        end = time.monotonic() + LAST_SECONDS
+        end = time.monotonic() + CLOSE_SECONDS
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
 
@@ -89,29 +90,29 @@ class WorkerPool:
                 except BaseException as raised:
                     error = raised
             self._done.append((future, value, error))
-            # Waking the loop costs more than many answers: once is enough until it has looked.
-            if not self._is_woken:
-                self._is_woken = True
+            # Waking the loop costs more than many jobs: one wake-up delivers all that are done.
+            if not self._is_delivery_scheduled:
+                self._is_delivery_scheduled = True
                 try:
                     loop.call_soon_threadsafe(self._deliver)
                 except RuntimeError:
-                    # The loop is closed: nobody waits for anything.
+                    # The loop is closed: there are no callers left.
                     self._deliver()
-            # A thread that waits must not keep a text alive.
+            # An idle thread must not keep a text alive.
             del job, loop, future, call, value, error
 
     def _deliver(self) -> None:
-        """In the loop: hands over what is done. What is done after this is told anew."""
-        self._is_woken = False
+        """Set the results of finished jobs; runs in the event loop."""
+        self._is_delivery_scheduled = False
         while self._done:
             future, value, error = self._done.popleft()
-            self.inside -= 1
+            self.pending -= 1
             if future.cancelled():
                 continue
             if error is None:
                 future.set_result(value)
             elif isinstance(error, StopIteration):
-                # A future cannot hold one.
-                future.set_exception(RuntimeError("the function ended an iteration"))
+                # A future cannot hold a StopIteration.
+                future.set_exception(RuntimeError("the function raised StopIteration"))
             else:
                 future.set_exception(error)

@@ -1,4 +1,4 @@
-"""The one thread that writes: what is waiting is stored as one batch, with one sync to the disk."""
+"""The writer thread: stores queued documents in batches, each with one sync to disk."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from neardup.collection import Collection, Outcome
-from neardup.service.worker_pool import Busy
+from neardup.service.worker_pool import BusyError
 
 Rows = Sequence[tuple[str, str, dict[str, Any]]]
-# Documents of one batch: more make those wait longer who came first, and save nothing any more.
-MOST = 1000
-# Seconds from one batch to the next where several requests want to write. A batch of one document
-# costs nearly as much as one of twenty, and who checks meanwhile pays for it.
-APART = 0.005
+# Larger batches save no more time per document and delay the first requests.
+MAX_BATCH_DOCUMENTS = 1000
+# Minimum time between batches under concurrent writes, so that more requests join a batch: one
+# document costs nearly as much as twenty, and each batch slows down concurrent checks.
+BATCH_INTERVAL_SECONDS = 0.005
 
 
 @dataclass(frozen=True)
 class WriteRequest:
-    """What one request wants to be written. `options` is None: its ids are to be removed."""
+    """Documents to add with these options, or ids to remove if `options` is None."""
 
     ids: list[str]
     size: int
@@ -37,136 +38,137 @@ class WriteRequest:
 
 
 class Writer:
-    """Takes wishes of many requests, fulfils them in their order, and says so when it is done.
+    """Queues write requests and executes them in order in one thread.
 
-    Wishes that follow each other and want the same go into one batch, as far as no id comes twice.
+    Consecutive requests with the same options form a batch, as long as no id repeats.
     """
 
-    def __init__(self, collection: Collection, waiting: int, most_bytes: int = 1 << 28) -> None:
+    def __init__(
+        self, collection: Collection, max_documents: int, max_bytes: int = 1 << 28
+    ) -> None:
         self.collection = collection
-        self.most = waiting
-        self.most_bytes = most_bytes
-        self.waiting = 0
-        self.waiting_bytes = 0
+        self.max_documents = max_documents
+        self.max_bytes = max_bytes
+        self.queued = 0
+        self.queued_bytes = 0
         self.batches = 0
-        self._wishes: deque[WriteRequest] = deque()
+        self._queue: deque[WriteRequest] = deque()
         self._closed = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._work, name="neardup-writer", daemon=True)
         self._thread.start()
 
     async def add(self, rows: Rows, **options: Any) -> list[Outcome]:
-        """Stores documents as `Collection.add`: all of them or none."""
-        found: list[Outcome] = await self._wish(
-            [row[0] for row in rows], rows, tuple(options.items())
-        )
-        return found
+        """Store documents as `Collection.add`: all of them or none."""
+        ids = [row[0] for row in rows]
+        outcomes: list[Outcome] = await self._submit(ids, rows, tuple(options.items()))
+        return outcomes
 
     async def remove(self, ids: list[str]) -> list[bool]:
-        """Takes documents out; whether each was there."""
-        found: list[bool] = await self._wish(ids, (), None)
-        return found
+        """Remove documents; return for each whether it existed."""
+        existed: list[bool] = await self._submit(ids, (), None)
+        return existed
 
-    async def _wish(
+    async def _submit(
         self, ids: list[str], rows: Rows, options: tuple[tuple[str, Any], ...] | None
     ) -> Any:
         size = sum(map(sys.getsizeof, ids)) + sum(map(_size, rows))
-        full = self.waiting + len(ids) > self.most or self.waiting_bytes + size > self.most_bytes
-        if self._closed or (self.waiting and full):
-            raise Busy
+        full = (
+            self.queued + len(ids) > self.max_documents or self.queued_bytes + size > self.max_bytes
+        )
+        if self._closed or (self.queued and full):
+            raise BusyError
         loop = asyncio.get_running_loop()
-        wish = WriteRequest(ids, size, rows, options, loop, loop.create_future())
+        request = WriteRequest(ids, size, rows, options, loop, loop.create_future())
         with self._changed:
-            self.waiting += len(ids)
-            self.waiting_bytes += size
-            self._wishes.append(wish)
+            self.queued += len(ids)
+            self.queued_bytes += size
+            self._queue.append(request)
             self._changed.notify()
-        # What is asked to be stored is stored, whether or not somebody still waits for it.
-        return await asyncio.shield(wish.future)
+        # An accepted request is executed even if its client disconnects.
+        return await asyncio.shield(request.future)
 
     def close(self) -> None:
-        """Fulfils what is waiting, and ends."""
+        """Execute the queued requests and end the thread."""
         with self._changed:
             self._closed = True
             self._changed.notify()
         self._thread.join()
 
     def _work(self) -> None:
-        while wishes := self._next():
+        while batch := self._next_batch():
             began = time.monotonic()
-            answers = self._fulfilled(wishes)
+            results = self._execute(batch)
             with self._changed:
-                self.waiting -= sum(len(wish.ids) for wish in wishes)
-                self.waiting_bytes -= sum(wish.size for wish in wishes)
-            for wish, answer in zip(wishes, answers, strict=True):
-                _tell(wish, answer)
-            # One client that waits for each of its documents is not held up: nobody would join it.
-            if len(wishes) > 1 and self.waiting < MOST:
-                time.sleep(max(0.0, began + APART - time.monotonic()))
+                self.queued -= sum(len(request.ids) for request in batch)
+                self.queued_bytes -= sum(request.size for request in batch)
+            for request, result in zip(batch, results, strict=True):
+                _deliver(request, result)
+            # A single client that waits for each response is not delayed: no request would join.
+            if len(batch) > 1 and self.queued < MAX_BATCH_DOCUMENTS:
+                time.sleep(max(0.0, began + BATCH_INTERVAL_SECONDS - time.monotonic()))
 
-    def _next(self) -> list[WriteRequest]:
-        """The wishes of the next batch; none at the end."""
+    def _next_batch(self) -> list[WriteRequest]:
+        """Wait for the next batch; return an empty one when the writer is closed."""
         with self._changed:
-            while not self._wishes:
+            while not self._queue:
                 if self._closed:
                     return []
                 self._changed.wait()
-            first = self._wishes.popleft()
-            taken, seen = [first], set(first.ids)
-            while self._wishes and len(seen) < MOST:
-                wish = self._wishes[0]
-                if wish.options != first.options or not seen.isdisjoint(wish.ids):
+            first = self._queue.popleft()
+            batch, seen = [first], set(first.ids)
+            while self._queue and len(seen) < MAX_BATCH_DOCUMENTS:
+                request = self._queue[0]
+                if request.options != first.options or not seen.isdisjoint(request.ids):
                     break
-                seen.update(wish.ids)
-                taken.append(self._wishes.popleft())
-            return taken
+                seen.update(request.ids)
+                batch.append(self._queue.popleft())
+            return batch
 
-    def _fulfilled(self, wishes: list[WriteRequest]) -> list[Any]:
-        """What each is told: an answer or an error."""
-        do = self._remove if wishes[0].options is None else self._add
+    def _execute(self, batch: list[WriteRequest]) -> list[Any]:
+        """Return a result or an error for each request."""
+        execute = self._remove if batch[0].options is None else self._add
         self.batches += 1
         try:
-            return do(wishes)
+            return execute(batch)
         except (TypeError, ValueError) as error:
-            if len(wishes) == 1:
+            if len(batch) == 1:
                 return [error]
-            # One of them is at fault, and must not spoil it for the others.
-            return [answer for wish in wishes for answer in self._fulfilled([wish])]
+            # One request is invalid; executed one by one, the others succeed.
+            return [result for request in batch for result in self._execute([request])]
         except BaseException as error:
-            return [error] * len(wishes)
+            return [error] * len(batch)
 
-    def _add(self, wishes: list[WriteRequest]) -> list[Any]:
-        rows = [row for wish in wishes for row in wish.rows]
-        outcomes = iter(self.collection.add(rows, **dict(wishes[0].options or ())))
-        return [[next(outcomes) for _ in wish.ids] for wish in wishes]
+    def _add(self, batch: list[WriteRequest]) -> list[Any]:
+        rows = [row for request in batch for row in request.rows]
+        outcomes = iter(self.collection.add(rows, **dict(batch[0].options or ())))
+        return [[next(outcomes) for _ in request.ids] for request in batch]
 
-    def _remove(self, wishes: list[WriteRequest]) -> list[Any]:
-        # Nobody else writes: what is there now is there when it is removed.
-        known = {id_ for wish in wishes for id_ in wish.ids if id_ in self.collection}
+    def _remove(self, batch: list[WriteRequest]) -> list[Any]:
+        # No other process can write, so nothing changes between the look-up and the removal.
+        known = {id_ for request in batch for id_ in request.ids if id_ in self.collection}
         self.collection.remove(known)
-        return [[id_ in known for id_ in wish.ids] for wish in wishes]
+        return [[id_ in known for id_ in request.ids] for request in batch]
 
 
 def _size(row: tuple[str, str, dict[str, Any]]) -> int:
-    """Bytes a row takes, more or less."""
+    """Return about how many bytes a row takes."""
     try:
         return sys.getsizeof(row[1]) + (len(msgspec.json.encode(row[2])) if row[2] else 0)
     except (TypeError, ValueError, RecursionError):
-        # No metadata that could be stored: this is told by whoever stores it.
+        # Metadata that is not JSON: `Collection.add` raises the error.
         return sys.getsizeof(row[1])
 
 
-def _tell(wish: WriteRequest, answer: Any) -> None:
-    def tell() -> None:
-        if wish.future.cancelled():
+def _deliver(request: WriteRequest, result: Any) -> None:
+    def set_result() -> None:
+        if request.future.cancelled():
             return
-        if isinstance(answer, BaseException):
-            wish.future.set_exception(answer)
+        if isinstance(result, BaseException):
+            request.future.set_exception(result)
         else:
-            wish.future.set_result(answer)
+            request.future.set_result(result)
 
-    try:
-        wish.loop.call_soon_threadsafe(tell)
-    except RuntimeError:
-        # The loop is closed: nobody waits for it.
-        return
+    # The loop may be closed: then there is no caller left.
+    with suppress(RuntimeError):
+        request.loop.call_soon_threadsafe(set_result)

@@ -20,11 +20,10 @@ import pytest
 import neardup as nd
 from neardup.service.background import serving
 from neardup.service.client import calls
-from neardup.service.client import calls as retry
-from neardup.service.errors import refusal_of
-from neardup.service.models import CheckedLine, Document, LineProblem
+from neardup.service.errors import to_problem
+from neardup.service.models import CheckedLineModel, DocumentModel, LineProblemModel
 from neardup.service.state import demo_collection
-from neardup.service.worker_pool import Busy
+from neardup.service.worker_pool import BusyError
 
 SOUP = "wash the lentils and fry the onions, then let both simmer for half an hour"
 ODD_IDS = ["a/b", "..", ".", "ü ?#%2F", "\u2028", "a\nb", "<script>"]
@@ -103,8 +102,8 @@ def test_each_text_has_its_own_answer_however_long_it_is(
         for long in ("x " * 2_200_000, "y" * 30_000_000):
             found = [*client.check_all([SOUP, long, SOUP, long, SOUP])]
             assert [getattr(x, "status", None) for x in found] == [None, 413, None, 413, None]
-            assert [x.line for x in found if isinstance(x, LineProblem)] == [2, 4]
-            assert [x.matches for x in found if isinstance(x, CheckedLine)] == [expected] * 3
+            assert [x.line for x in found if isinstance(x, LineProblemModel)] == [2, 4]
+            assert [x.matches for x in found if isinstance(x, CheckedLineModel)] == [expected] * 3
 
 
 def test_a_problem_names_its_line_among_all(served: tuple[nd.Collection, str]) -> None:
@@ -114,8 +113,8 @@ def test_a_problem_names_its_line_among_all(served: tuple[nd.Collection, str]) -
         given[wrong - 1] = ("", "no id")
     with nd.Client(url) as client:
         found = [*client.add_all(given)]
-    assert [x.line for x in found if isinstance(x, LineProblem)] == [1, 500, 501, 601, 1300]
-    assert [n for n, x in enumerate(found, 1) if isinstance(x, LineProblem)] == [
+    assert [x.line for x in found if isinstance(x, LineProblemModel)] == [1, 500, 501, 601, 1300]
+    assert [n for n, x in enumerate(found, 1) if isinstance(x, LineProblemModel)] == [
         *(1, 500, 501, 601, 1300)
     ]
     assert len(found) == 1300
@@ -143,10 +142,10 @@ def test_a_service_that_takes_shorter_lines_answers_each_too(
         assert [x.status for x in found] == [
             413 if n in long else "added" for n, _ in enumerate(given, 1)
         ]
-        assert [x.line for x in found if isinstance(x, LineProblem)] == sorted(long)
-        assert [x.line for x in checked if isinstance(x, LineProblem)] == sorted(long)
+        assert [x.line for x in found if isinstance(x, LineProblemModel)] == sorted(long)
+        assert [x.line for x in checked if isinstance(x, LineProblemModel)] == sorted(long)
         for (id_, _), one in zip(given, checked, strict=True):
-            if isinstance(one, CheckedLine):
+            if isinstance(one, CheckedLineModel):
                 assert id_ in [match.id for match in one.matches]
 
 
@@ -174,15 +173,18 @@ def test_a_batch_is_limited_by_lines_and_bytes() -> None:
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_an_answer_of_another_length_is_told(count: int) -> None:
     batch = next(calls.check_all(["a", "b"]))
-    with pytest.raises(nd.ServiceError, match=f"{count} answers to 2 lines"):
-        batch.answered([CheckedLine(id=None, matches=[])] * count)
+    with pytest.raises(nd.ServiceError, match=f"{count} responses to 2 lines"):
+        batch.results([CheckedLineModel(id=None, matches=[])] * count)
 
 
 @pytest.mark.parametrize("status", [408, 413])
 def test_lines_after_an_early_end_are_sent_one_by_one(status: int) -> None:
     batch = next(calls.check_all(["a", "b", "c"]))
-    good, end = CheckedLine(id=None, matches=[]), LineProblem(line=2, title="", status=status)
-    answers, rest = batch.answered([good, end])
+    good, end = (
+        CheckedLineModel(id=None, matches=[]),
+        LineProblemModel(line=2, title="", status=status),
+    )
+    answers, rest = batch.results([good, end])
     assert answers == [good]
     assert [(one.first, one.lines) for one in rest] == [(2, batch.lines[1:2]), (3, batch.lines[2:])]
 
@@ -190,8 +192,8 @@ def test_lines_after_an_early_end_are_sent_one_by_one(status: int) -> None:
 @pytest.mark.parametrize("status", [422, 503])
 def test_another_problem_does_not_end_a_batch_early(status: int) -> None:
     batch = next(calls.check_all(["a", "b"]))
-    with pytest.raises(nd.ServiceError, match="1 answers to 2 lines"):
-        batch.answered([LineProblem(line=1, title="", status=status)])
+    with pytest.raises(nd.ServiceError, match="1 responses to 2 lines"):
+        batch.results([LineProblemModel(line=1, title="", status=status)])
 
 
 @pytest.mark.parametrize(
@@ -241,7 +243,7 @@ def test_an_add_without_an_answer_in_time_is_not_sent_again(
 
 def test_what_is_refused_is_raised(served: tuple[nd.Collection, str]) -> None:
     with nd.Client(served[1]) as client:
-        with pytest.raises(nd.ServiceError, match=r"422 Unprocessable .*: an option") as raised:
+        with pytest.raises(nd.ServiceError, match=r"422 Unprocessable .*: invalid query") as raised:
             client.check("x", 7.0)
         assert raised.value.status == 422
         assert "similarity" in raised.value.errors[0]
@@ -349,7 +351,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long a client has waited, without waiting."""
     found: list[float] = []
     monkeypatch.setattr("neardup.service.client.client.time.sleep", found.append)
-    monkeypatch.setattr(retry, "random", _Fixed())
+    monkeypatch.setattr(calls, "random", _Fixed())
     return found
 
 
@@ -368,7 +370,7 @@ def test_a_busy_service_is_asked_again_after_as_long_as_it_says(pauses: list[flo
 def test_what_was_not_taken_is_sent_again_and_what_may_have_been_is_not(
     pauses: list[float],
 ) -> None:
-    refused, late = (bytes(refusal_of(x).response().body) for x in (Busy(), TimeoutError()))
+    refused, late = (bytes(to_problem(x).response().body) for x in (BusyError(), TimeoutError()))
     with misbehaving([refused, 429, refused]) as (url, seen), nd.Client(url) as client:
         assert client.add([("a", "x")], unless_duplicate=True)[0].status == "added"
         assert len(seen) == 4
@@ -390,7 +392,7 @@ def test_retry_after_is_a_number_of_seconds_up_to_a_limit(
     pauses: list[float], asked: str, seconds: float
 ) -> None:
     answer = httpx.Response(503, headers={"Retry-After": asked})
-    waited = retry.RetryPolicy(1).after_answer(0, calls.check("x"), answer)
+    waited = calls.RetryPolicy(1).after_response(0, calls.check("x"), answer)
     assert waited == pytest.approx(seconds)
 
 
@@ -407,7 +409,7 @@ def test_retry_after_is_a_number_of_seconds_up_to_a_limit(
 def test_only_a_request_that_was_never_sent_is_always_sent_again(
     pauses: list[float], error: Exception, *, sent: bool
 ) -> None:
-    wait = retry.RetryPolicy(1)
+    wait = calls.RetryPolicy(1)
     once = calls.add([("a", "x")], unless_duplicate=True)
     assert wait.after_error(0, once, error) == (None if sent else pytest.approx(0.1))
     assert wait.after_error(0, calls.add([], unless_duplicate=False), error) is not None
@@ -416,7 +418,9 @@ def test_only_a_request_that_was_never_sent_is_always_sent_again(
 
 def test_patience_ends(pauses: list[float]) -> None:
     with misbehaving([503] * 10) as (url, seen), nd.Client(url, retries=2) as client:
-        with pytest.raises(nd.ServiceError, match="503 no answer of neardup"):
+        with pytest.raises(
+            nd.ServiceError, match="503 unexpected response; is this a neardup service"
+        ):
             client.check("x")
         assert len(seen) == 3
 
@@ -466,10 +470,10 @@ def test_both_clients_have_the_same_methods() -> None:
 
 def test_a_list_that_cannot_go_on_is_an_error() -> None:
     """What came before is not all: nobody is to take it for that."""
-    lines = calls.NdjsonLines(Document)
+    lines = calls.NdjsonLines(DocumentModel)
     first = b'{"id":"a","text":"one","metadata":{},"fingerprint":null}\n{"id":"b","te'
-    assert [document.id for document in lines.take_whole(first)] == ["a"]
-    rest = lines.take_whole(
+    assert [document.id for document in lines.feed_complete(first)] == ["a"]
+    rest = lines.feed_complete(
         b'xt":"two","metadata":{},"fingerprint":null}\n{"line":3,"title":"Busy","status":503}\n'
     )
     assert next(rest).id == "b"

@@ -94,7 +94,7 @@ def test_a_cookie_is_no_use_to_other_sites(client: httpx.Client) -> None:
 def test_wrong_tokens_are_refused_and_cannot_be_guessed(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auth, "SLOWED", 0.01)
+    monkeypatch.setattr(auth, "DELAY_SECONDS", 0.01)
     for wrong in ("", "x", READ[:-1], f"{READ}; path=/", "ü" * 20, "\r\nSet-Cookie: a=b"):
         answer = signed_in(client, wrong)
         assert answer.status_code == 401

@@ -1,4 +1,7 @@
-"""Clients of a service: one that waits, and one to be awaited."""
+"""Clients of a service: `Client` blocks, `AsyncClient` is awaited.
+
+`calls` describes each request and decodes its response for both; `client` sends them, with retries.
+"""
 
 try:
     from neardup.service.client.calls import ServiceError
@@ -7,7 +10,7 @@ except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] == "neardup":
         raise
     raise ModuleNotFoundError(
-        f"a client needs the package {error.name}, which is not installed; "
+        f"the client needs the package {error.name}, which is not installed; "
         "pip install 'neardup[serve]'",
         name=error.name,
     ) from None

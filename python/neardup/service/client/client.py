@@ -1,12 +1,18 @@
-"""Client: asks a service, and waits for the answer."""
+"""Client and AsyncClient: send the requests of `calls`, with retries.
+
+The methods of both are the functions of `calls` (`check`, `add`, `get` …): parameters, types and
+documentation are written once there.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from types import TracebackType
-from typing import Any, Literal, Self, overload
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import httpx
 
@@ -17,23 +23,72 @@ from neardup.service.client.calls import (
     NdjsonLines,
     RequestBatch,
     RetryPolicy,
-    T,
-    connection,
-    error_of,
+    http_options,
+    service_error,
 )
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _document(call: Callable[..., Any], method: Function) -> Function:
+    """Give a method the documentation and the signature of the call it sends."""
+    functools.update_wrapper(method, call)
+    signature = inspect.signature(call)
+    (result,) = get_args(get_type_hints(call)["return"])
+    if get_origin(result) is RequestBatch:
+        # An iterator or an asynchronous one.
+        result = inspect.Signature.empty
+    owner = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    method.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[owner, *signature.parameters.values()], return_annotation=result
+    )
+    return method
+
+
+def _sends(call: Callable[P, Call[T]]) -> Callable[Concatenate[Client, P], T]:
+    def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._send(call(*args, **kwargs))
+
+    return _document(call, method)
+
+
+def _sends_batches(
+    call: Callable[P, Iterator[RequestBatch[T]]],
+) -> Callable[Concatenate[Client, P], Iterator[T]]:
+    def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        return self._send_batches(call(*args, **kwargs))
+
+    return _document(call, method)
+
+
+def _sends_async(call: Callable[P, Call[T]]) -> Callable[Concatenate[AsyncClient, P], Awaitable[T]]:
+    async def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._send(call(*args, **kwargs))
+
+    return _document(call, method)
+
+
+def _sends_batches_async(
+    call: Callable[P, Iterator[RequestBatch[T]]],
+) -> Callable[Concatenate[AsyncClient, P], AsyncIterator[T]]:
+    def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+        return self._send_batches(call(*args, **kwargs))
+
+    return _document(call, method)
 
 
 class Client:
-    """A service under a URL. Many threads may use it; close it, or use it in a `with` statement.
+    """A client of the service at a URL. Threads may share it; close it, or use `with`.
 
-    token    for a service that asks for one
-    timeout  seconds to wait for a connection, or for a part of an answer
-    retries  times a request is sent again: if the service has not taken it (503, 429), after as
-             long as it asks for; if it is not known what became of it (a connection broke, or 503
-             for want of an answer in time), where sending it twice does no harm
+    token    for a service with a token file
+    timeout  seconds to wait for a connection, or for a part of a response
+    retries  times a request is sent again: if the service has not accepted it (429, or 503 of the
+             type `neardup:not-taken`), after Retry-After; if the outcome is unknown (a broken
+             connection, or another 503), where sending it twice does no harm
 
-    What the service refuses is raised as `ServiceError`; errors of the connection are those of
-    httpx.
+    Problem responses are raised as `ServiceError`, connection errors as those of httpx.
     """
 
     def __init__(
@@ -44,8 +99,8 @@ class Client:
         timeout: float = 60.0,
         retries: int = 5,
     ) -> None:
-        self._patience = RetryPolicy(retries)
-        self._http = httpx.Client(**connection(url, token, timeout))
+        self._retry = RetryPolicy(retries)
+        self._http = httpx.Client(**http_options(url, token, timeout))
 
     def close(self) -> None:
         self._http.close()
@@ -61,164 +116,61 @@ class Client:
     ) -> None:
         self.close()
 
-    def _ask(self, call: Call[T]) -> T:
+    def _send(self, call: Call[T]) -> T:
         tries = 0
         while True:
             try:
                 response = self._http.request(**call.request())
             except Exception as error:
-                pause = self._patience.after_error(tries, call, error)
+                pause = self._retry.after_error(tries, call, error)
                 if pause is None:
                     raise
             else:
-                pause = self._patience.after_answer(tries, call, response)
+                pause = self._retry.after_response(tries, call, response)
                 if pause is None:
-                    return call.answer(response)
+                    return call.decode(response)
             time.sleep(pause)
             tries += 1
 
-    def _ask_all(self, batches: Iterator[RequestBatch]) -> Iterator[Any]:
-        """An answer for each line, in order."""
+    def _send_batches(self, batches: Iterator[RequestBatch[T]]) -> Iterator[T]:
         for batch in batches:
-            answers, rest = batch.answered(self._ask(batch.call))
-            yield from answers
-            yield from self._ask_all(rest)
+            results, rest = batch.results(self._send(batch.call))
+            yield from results
+            yield from self._send_batches(rest)
 
-    # -------------------------------------------------------------------------------- what is asked
+    check = _sends(calls.check)
+    check_all = _sends_batches(calls.check_all)
+    add = _sends(calls.add)
+    add_all = _sends_batches(calls.add_all)
+    get = _sends(calls.get)
+    remove = _sends(calls.remove)
+    page = _sends(calls.page)
+    compare = _sends(calls.compare)
+    explain = _sends(calls.explain)
+    search = _sends(calls.search)
+    stats = _sends(calls.stats)
+    clusters = _sends(calls.clusters)
 
-    @overload
-    def check(  # type: ignore[overload-overlap]  # a str is an iterable of str too
-        self,
-        texts: str,
-        similarity: float | None = None,
-        *,
-        radius: int | None = None,
-        recall: float | None = None,
-        n: int | None = None,
-    ) -> list[models.Match]: ...
-    @overload
-    def check(
-        self,
-        texts: Iterable[str],
-        similarity: float | None = None,
-        *,
-        radius: int | None = None,
-        recall: float | None = None,
-        n: int | None = None,
-    ) -> list[list[models.Match]]: ...
-    def check(
-        self,
-        texts: str | Iterable[str],
-        similarity: float | None = None,
-        *,
-        radius: int | None = None,
-        recall: float | None = None,
-        n: int | None = None,
-    ) -> list[models.Match] | list[list[models.Match]]:
-        """The documents near a text, or near each of many, as `Collection.check`."""
-        return self._ask(
-            calls.check(texts, similarity=similarity, radius=radius, recall=recall, n=n)
-        )
+    def documents(
+        self, *, newest: bool = False, texts: bool = True
+    ) -> Iterator[models.DocumentModel]:
+        """Yield all documents, streamed as NDJSON.
 
-    def check_all(
-        self, texts: Iterable[str], similarity: float | None = None, **options: Any
-    ) -> Iterator[models.CheckedLine | models.LineProblem]:
-        """The same of any number of texts, as they come: one answer for each, in their order. A
-        text that is refused is answered by a `LineProblem`, whose `line` counts texts from 1."""
-        return self._ask_all(calls.check_all(texts, similarity=similarity, **options))
-
-    def add(
-        self,
-        documents: Iterable[Any],
-        *,
-        unless_duplicate: bool = False,
-        similarity: float | None = None,
-        radius: int | None = None,
-        recall: float | None = None,
-    ) -> list[models.Added]:
-        """Stores documents as `Collection.add`: all of them or none, and on the disk when it
-        returns."""
-        options = {"similarity": similarity, "radius": radius, "recall": recall}
-        call = calls.add(documents, unless_duplicate=unless_duplicate, **options)
-        return self._ask(call)
-
-    def add_all(
-        self, documents: Iterable[Any], *, unless_duplicate: bool = False, **options: Any
-    ) -> Iterator[models.Added | models.LineProblem]:
-        """The same of any number of documents, as they come: one answer for each, in their order. A
-        document that is refused is answered by a `LineProblem`, whose `line` counts documents from
-        1; one of status 503 may have been stored."""
-        batches = calls.add_all(documents, unless_duplicate=unless_duplicate, **options)
-        return self._ask_all(batches)
-
-    def get(self, id: str) -> models.Document | None:  # noqa: A002
-        """The document of this id, or None."""
-        return self._ask(calls.get(id))
-
-    def remove(self, id: str) -> bool:  # noqa: A002
-        """Takes a document out; whether it was there."""
-        return self._ask(calls.remove(id))
-
-    def page(
-        self,
-        limit: int = 100,
-        *,
-        after: str | None = None,
-        newest: bool = False,
-        texts: bool = False,
-    ) -> models.Page:
-        """Some documents, in the order in which they were added; `next` of it is the next `after`.
-        No id comes twice."""
-        return self._ask(calls.page(limit=limit, after=after, newest=newest, texts=texts))
-
-    def documents(self, *, newest: bool = False, texts: bool = True) -> Iterator[models.Document]:
-        """All documents, in one stream of lines. One that is changed meanwhile may come again, as
-        it is then."""
+        A document that is changed meanwhile may come again, with its new content.
+        """
         call = calls.documents(newest=newest, texts=texts)
         with self._http.stream(**call.request()) as response:
             if not response.is_success:
-                raise error_of(response.status_code, response.read())
+                raise service_error(response.status_code, response.read())
             lines = NdjsonLines(call.kind)
             for part in response.iter_bytes():
-                yield from lines.take_whole(part)
-
-    def compare(
-        self,
-        a: str | dict[str, str],
-        b: str | dict[str, str],
-        similarity: float | None = None,
-    ) -> models.Compared:
-        """How alike two texts are; instead of a text, {"id": …} names a document."""
-        return self._ask(calls.compare(a, b, similarity=similarity))
-
-    def explain(self, text: str, *, bits: int | None = None) -> models.Explained:
-        """The vote behind the fingerprint of a text."""
-        return self._ask(calls.explain(text, bits=bits))
-
-    def search(
-        self, text: str, n: int = 6, by: Literal["cosine", "simhash"] = "cosine"
-    ) -> list[models.Hit]:
-        """The documents that resemble a text most."""
-        return self._ask(calls.search(text, n=n, by=by))
-
-    def stats(self) -> models.Stats:
-        """Numbers of the collection."""
-        return self._ask(calls.stats())
-
-    def clusters(
-        self, similarity: float | None = None, *, limit: int = 20, members: int = 20
-    ) -> models.Clusters:
-        """The largest clusters."""
-        return self._ask(calls.clusters(similarity=similarity, limit=limit, members=members))
-
-
-# AsyncClient: asks a service, and is awaited.
+                yield from lines.feed_complete(part)
 
 
 class AsyncClient:
-    """A service under a URL, as `Client`: the same methods, to be awaited.
+    """A client like `Client`, with the same methods to be awaited.
 
-    Close it with `aclose`, or use it in an `async with` statement.
+    Close it with `aclose`, or use `async with`.
     """
 
     def __init__(
@@ -229,8 +181,8 @@ class AsyncClient:
         timeout: float = 60.0,
         retries: int = 5,
     ) -> None:
-        self._patience = RetryPolicy(retries)
-        self._http = httpx.AsyncClient(**connection(url, token, timeout))
+        self._retry = RetryPolicy(retries)
+        self._http = httpx.AsyncClient(**http_options(url, token, timeout))
 
     async def aclose(self) -> None:
         await self._http.aclose()
@@ -246,160 +198,55 @@ class AsyncClient:
     ) -> None:
         await self.aclose()
 
-    async def _ask(self, call: Call[T]) -> T:
+    async def _send(self, call: Call[T]) -> T:
         tries = 0
         while True:
             try:
                 response = await self._http.request(**call.request())
             except Exception as error:
-                pause = self._patience.after_error(tries, call, error)
+                pause = self._retry.after_error(tries, call, error)
                 if pause is None:
                     raise
             else:
-                pause = self._patience.after_answer(tries, call, response)
+                pause = self._retry.after_response(tries, call, response)
                 if pause is None:
-                    return call.answer(response)
+                    return call.decode(response)
             await asyncio.sleep(pause)
             tries += 1
 
-    async def _ask_all(self, batches: Iterator[RequestBatch]) -> AsyncIterator[Any]:
-        """An answer for each line, in order."""
+    async def _send_batches(self, batches: Iterator[RequestBatch[T]]) -> AsyncIterator[T]:
         for batch in batches:
-            answers, rest = batch.answered(await self._ask(batch.call))
-            for line in answers:
+            results, rest = batch.results(await self._send(batch.call))
+            for line in results:
                 yield line
-            async for line in self._ask_all(rest):
+            async for line in self._send_batches(rest):
                 yield line
 
-    # -------------------------------------------------------------------------------- what is asked
-
-    @overload
-    async def check(  # type: ignore[overload-overlap]  # a str is an iterable of str too
-        self,
-        texts: str,
-        similarity: float | None = None,
-        *,
-        radius: int | None = None,
-        recall: float | None = None,
-        n: int | None = None,
-    ) -> list[models.Match]: ...
-    @overload
-    async def check(
-        self,
-        texts: Iterable[str],
-        similarity: float | None = None,
-        *,
-        radius: int | None = None,
-        recall: float | None = None,
-        n: int | None = None,
-    ) -> list[list[models.Match]]: ...
-    async def check(
-        self,
-        texts: str | Iterable[str],
-        similarity: float | None = None,
-        *,
-        radius: int | None = None,
-        recall: float | None = None,
-        n: int | None = None,
-    ) -> list[models.Match] | list[list[models.Match]]:
-        """The documents near a text, or near each of many, as `Collection.check`."""
-        return await self._ask(
-            calls.check(texts, similarity=similarity, radius=radius, recall=recall, n=n)
-        )
-
-    async def check_all(
-        self, texts: Iterable[str], similarity: float | None = None, **options: Any
-    ) -> AsyncIterator[models.CheckedLine | models.LineProblem]:
-        """The same of any number of texts, as they come: one answer for each, in their order. A
-        text that is refused is answered by a `LineProblem`, whose `line` counts texts from 1."""
-        batches = calls.check_all(texts, similarity=similarity, **options)
-        async for line in self._ask_all(batches):
-            yield line
-
-    async def add(
-        self,
-        documents: Iterable[Any],
-        *,
-        unless_duplicate: bool = False,
-        similarity: float | None = None,
-        radius: int | None = None,
-        recall: float | None = None,
-    ) -> list[models.Added]:
-        """Stores documents as `Collection.add`: all of them or none, and on the disk when it
-        returns."""
-        options = {"similarity": similarity, "radius": radius, "recall": recall}
-        call = calls.add(documents, unless_duplicate=unless_duplicate, **options)
-        return await self._ask(call)
-
-    async def add_all(
-        self, documents: Iterable[Any], *, unless_duplicate: bool = False, **options: Any
-    ) -> AsyncIterator[models.Added | models.LineProblem]:
-        """The same of any number of documents, as they come: one answer for each, in their order. A
-        document that is refused is answered by a `LineProblem`, whose `line` counts documents from
-        1; one of status 503 may have been stored."""
-        batches = calls.add_all(documents, unless_duplicate=unless_duplicate, **options)
-        async for line in self._ask_all(batches):
-            yield line
-
-    async def get(self, id: str) -> models.Document | None:  # noqa: A002
-        """The document of this id, or None."""
-        return await self._ask(calls.get(id))
-
-    async def remove(self, id: str) -> bool:  # noqa: A002
-        """Takes a document out; whether it was there."""
-        return await self._ask(calls.remove(id))
-
-    async def page(
-        self,
-        limit: int = 100,
-        *,
-        after: str | None = None,
-        newest: bool = False,
-        texts: bool = False,
-    ) -> models.Page:
-        """Some documents, in the order in which they were added; `next` of it is the next `after`.
-        No id comes twice."""
-        return await self._ask(calls.page(limit=limit, after=after, newest=newest, texts=texts))
+    check = _sends_async(calls.check)
+    check_all = _sends_batches_async(calls.check_all)
+    add = _sends_async(calls.add)
+    add_all = _sends_batches_async(calls.add_all)
+    get = _sends_async(calls.get)
+    remove = _sends_async(calls.remove)
+    page = _sends_async(calls.page)
+    compare = _sends_async(calls.compare)
+    explain = _sends_async(calls.explain)
+    search = _sends_async(calls.search)
+    stats = _sends_async(calls.stats)
+    clusters = _sends_async(calls.clusters)
 
     async def documents(
         self, *, newest: bool = False, texts: bool = True
-    ) -> AsyncIterator[models.Document]:
-        """All documents, in one stream of lines. One that is changed meanwhile may come again, as
-        it is then."""
+    ) -> AsyncIterator[models.DocumentModel]:
+        """Yield all documents, streamed as NDJSON.
+
+        A document that is changed meanwhile may come again, with its new content.
+        """
         call = calls.documents(newest=newest, texts=texts)
         async with self._http.stream(**call.request()) as response:
             if not response.is_success:
-                raise error_of(response.status_code, await response.aread())
+                raise service_error(response.status_code, await response.aread())
             lines = NdjsonLines(call.kind)
             async for part in response.aiter_bytes():
-                for line in lines.take_whole(part):
+                for line in lines.feed_complete(part):
                     yield line
-
-    async def compare(
-        self,
-        a: str | dict[str, str],
-        b: str | dict[str, str],
-        similarity: float | None = None,
-    ) -> models.Compared:
-        """How alike two texts are; instead of a text, {"id": …} names a document."""
-        return await self._ask(calls.compare(a, b, similarity=similarity))
-
-    async def explain(self, text: str, *, bits: int | None = None) -> models.Explained:
-        """The vote behind the fingerprint of a text."""
-        return await self._ask(calls.explain(text, bits=bits))
-
-    async def search(
-        self, text: str, n: int = 6, by: Literal["cosine", "simhash"] = "cosine"
-    ) -> list[models.Hit]:
-        """The documents that resemble a text most."""
-        return await self._ask(calls.search(text, n=n, by=by))
-
-    async def stats(self) -> models.Stats:
-        """Numbers of the collection."""
-        return await self._ask(calls.stats())
-
-    async def clusters(
-        self, similarity: float | None = None, *, limit: int = 20, members: int = 20
-    ) -> models.Clusters:
-        """The largest clusters."""
-        return await self._ask(calls.clusters(similarity=similarity, limit=limit, members=members))

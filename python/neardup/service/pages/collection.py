@@ -10,7 +10,7 @@ from neardup.collection import CollectionError
 from neardup.reports.formatting import cosine, line
 from neardup.service import answers, models
 from neardup.service.auth import may_write
-from neardup.service.errors import TooMany
+from neardup.service.errors import TooManyDocumentsError
 from neardup.service.pages import page_input, shell
 from neardup.service.pages.examples import (
     Examples,
@@ -22,7 +22,7 @@ from neardup.service.pages.examples import (
 from neardup.service.pages.marks import Mark, Marks, NotesError, Score, score
 from neardup.service.pages.page_input import document_link
 from neardup.service.pages.survey import Survey, Surveyor
-from neardup.service.worker_pool import Busy
+from neardup.service.worker_pool import BusyError
 from neardup.text.comparison import DEFAULT_SIMILARITY
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ BEGINS = 90
 class CollectionView:
     """All that the page shows."""
 
-    stats: models.Stats
+    stats: models.StatsModel
     survey: Survey | None
-    clusters: models.Clusters | None
+    clusters: models.ClustersModel | None
     clusters_said: str
-    recent: list[models.Document]
+    recent: list[models.DocumentModel]
     marks: list[Mark]
     threshold: float
 
@@ -61,10 +61,10 @@ class Clusterer:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._task: asyncio.Task[models.Clusters] | None = None
-        self._shown: models.Clusters | None = None
+        self._task: asyncio.Task[models.ClustersModel] | None = None
+        self._shown: models.ClustersModel | None = None
 
-    async def look(self, patience: float) -> tuple[models.Clusters | None, str]:
+    async def look(self, patience: float) -> tuple[models.ClustersModel | None, str]:
         """The clusters, or those of a moment ago while newer ones are made; and what is said where
         there are none."""
         if self._task is None or self._task.done():
@@ -76,10 +76,10 @@ class Clusterer:
             return self._shown, "" if self._shown else "groups.running"
         try:
             self._shown = self._task.result()
-        except Busy:
+        except BusyError:
             # Others wait for clusters too.
             return self._shown, "" if self._shown else "groups.running"
-        except TooMany:
+        except TooManyDocumentsError:
             return None, "groups.too_many"
         except CollectionError:
             return None, "survey.no_texts"
@@ -159,7 +159,7 @@ def _listed(mark: Mark) -> dict[str, Any]:
     }
 
 
-def _clusters(found: models.Clusters | None) -> dict[str, Any] | None:
+def _clusters(found: models.ClustersModel | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {

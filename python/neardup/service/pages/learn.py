@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from neardup.service.errors import Refusal, problem
+from neardup.service.errors import HTTPProblem, problem_response
 from neardup.service.learning import blocks, exercise, model
 from neardup.service.learning import lessons as asking
 from neardup.service.learning import model as edits
@@ -20,7 +20,7 @@ from neardup.service.learning.steps import WIDTHS, Refused, plain
 from neardup.service.pages.learn_phrases import LESSONS, PHRASES, REFUSED
 from neardup.service.pages.page_input import problem_page
 from neardup.service.pages.shell import both, is_twin, language_of, page, twin, words_of
-from neardup.service.requests import JSON, decoded, media_type, read
+from neardup.service.requests import JSON, decode_json, media_type, read_body
 from neardup.text.explain import format_number, format_signed, printable
 from neardup.text.presets import PRESETS
 
@@ -92,9 +92,9 @@ def routes(service: Service) -> list[BaseRoute]:
     async def edit(request: Request) -> Response:
         words = words_of(request, SAID)
         if media_type(request.scope) != JSON:
-            raise Refusal(415, f"the body must be {JSON}", headers={"Accept": JSON})
+            raise HTTPProblem(415, f"the body must be {JSON}", headers={"Accept": JSON})
         limits = replace(service.settings, max_body=min(service.settings.max_body, MAX_BODY))
-        given = decoded(await read(request.scope, request.receive, limits), QUESTION)
+        given = decode_json(await read_body(request.scope, request.receive, limits), QUESTION)
         try:
             found = await service.run(edits.curve, given.text, given.recipe, given.bits, given.seed)
         except Refused as refused:
@@ -176,7 +176,7 @@ def _twin(found: LessonInput) -> Response:
 def _refused(refused: Refused, words: Wording | None = None) -> Response:
     """Problem details of RFC 9457."""
     said = words or _english()
-    return problem(400, said(refused.key, **refused.values))
+    return problem_response(400, said(refused.key, **refused.values))
 
 
 def _english() -> Wording:

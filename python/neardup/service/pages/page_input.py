@@ -19,12 +19,12 @@ from starlette.responses import RedirectResponse, Response
 from neardup.files.documents.sandbox import DocumentTooLongError
 from neardup.reports.formatting import line
 from neardup.service import answers
-from neardup.service.errors import Refusal, refusal_of
+from neardup.service.errors import HTTPProblem, to_problem
 from neardup.service.pages import shell
 from neardup.service.pages.marks import NotesError
 from neardup.service.pages.text_cache import CachedText, TextCache
 from neardup.service.pages.upload import MOST_CHARACTERS, UnreadableFile, text_from
-from neardup.service.requests import Gone, media_type, read
+from neardup.service.requests import ClientDisconnectedError, media_type, read_body
 
 if TYPE_CHECKING:
     from neardup.reports.page import Wording
@@ -124,7 +124,7 @@ def problem_page(service: Service, page: str) -> Callable[[shell.Endpoint], shel
             try:
                 async with asyncio.timeout(limits.body_seconds + limits.answer_seconds):
                     return await endpoint(request)
-            except Gone:
+            except ClientDisconnectedError:
                 return Response(status_code=499)
             except Exception as error:
                 refusal = _refusal(error, shell.words_of(request))
@@ -142,17 +142,17 @@ def problem_page(service: Service, page: str) -> Callable[[shell.Endpoint], shel
     return decorate
 
 
-def _refusal(error: Exception, words: Wording) -> Refusal:
+def _refusal(error: Exception, words: Wording) -> HTTPProblem:
     """What is told of an error, in the language of the page as far as there are words for it."""
     if isinstance(error, Unanswerable):
-        return Refusal(error.status, words(error.phrase, **error.values))
+        return HTTPProblem(error.status, words(error.phrase, **error.values))
     if isinstance(error, NotesError):
         log.warning("%s", error)
-        return Refusal(503, words("problem.notes"))
-    found = refusal_of(error)
+        return HTTPProblem(503, words("problem.notes"))
+    found = to_problem(error)
     name = f"problem.{found.status}"
     said = words(name) if name in shell.COMMON else found.detail
-    return Refusal(found.status, said, headers=found.headers)
+    return HTTPProblem(found.status, said, headers=found.headers)
 
 
 async def asked(
@@ -207,16 +207,16 @@ async def form_of(
     """The fields of a form, read within the limits of the service, or of so many bytes; its files
     are closed at the end."""
     if media_type(request.scope) not in FORMS:
-        raise Refusal(415, f"the body must be {' or '.join(FORMS)}")
+        raise HTTPProblem(415, f"the body must be {' or '.join(FORMS)}")
     settings = service.settings
     if most is not None:
         settings = settings.replace(max_body=min(most, settings.max_body))
-    body = await read(request.scope, request.receive, settings)
+    body = await read_body(request.scope, request.receive, settings)
     try:
         # A large one takes a while, in which the loop would stand still.
         form = await service.run(parsed, request.headers, body)
     except (MultiPartException, ValueError):
-        raise Refusal(400, "the form cannot be read") from None
+        raise HTTPProblem(400, "the form cannot be read") from None
     try:
         yield form
     finally:
@@ -242,7 +242,7 @@ async def text_of(form: FormData, service: Service, *, text: str, file: str) -> 
         data = await brought.read()
         name = (brought.filename or "").replace("\\", "/").rsplit("/", 1)[-1][:200]
         try:
-            found, encoding = await service.reading.run(text_from, name, data)
+            found, encoding = await service.upload_pool.run(text_from, name, data)
         except DocumentTooLongError as error:
             raise _long(error.count) from None
         except UnreadableFile as error:

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 from neardup.reports.formatting import number
 from neardup.reports.page import LANGUAGES, Wording
 from neardup.reports.phrases import Phrases
-from neardup.service.auth import COOKIE, KEY, RIGHTS
+from neardup.service.auth import AUTHENTICATOR_KEY, COOKIE, TOKEN_KEY
 from neardup.service.pages.phrases import COLLECTION_PHRASES, PHRASES
 
 if TYPE_CHECKING:
@@ -115,9 +115,9 @@ def page(
             themes=THEMES,
             languages=LANGUAGES,
             demo=service.demo,
-            signed_in=COOKIE in request.cookies and KEY in request.scope,
+            signed_in=COOKIE in request.cookies and TOKEN_KEY in request.scope,
             # Without a token there is no page to go to.
-            show_pages=RIGHTS not in request.scope or KEY in request.scope,
+            show_pages=AUTHENTICATOR_KEY not in request.scope or TOKEN_KEY in request.scope,
             stamp=stamp(),
             here=lambda **changes: with_query(request, path, **changes),
             twin=with_query(request, f"{path}.json", lang=None, theme=None),

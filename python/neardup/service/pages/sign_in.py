@@ -8,7 +8,7 @@ from urllib.parse import quote
 from starlette.responses import RedirectResponse
 from starlette.routing import BaseRoute, Route
 
-from neardup.service.auth import COOKIE, RIGHTS, Rights
+from neardup.service.auth import AUTHENTICATOR_KEY, COOKIE, Authenticator
 from neardup.service.pages import page_input, shell
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ MOST_BYTES = 8 << 10
 def routes(service: Service) -> list[BaseRoute]:
     @page_input.problem_page(service, "")
     async def sign_in(request: Request) -> Response:
-        rights: Rights | None = request.scope.get(RIGHTS)
+        rights: Authenticator | None = request.scope.get(AUTHENTICATOR_KEY)
         if rights is None:
             # No token is needed.
             return page_input.see_other(request, "/check")
@@ -34,7 +34,7 @@ def routes(service: Service) -> list[BaseRoute]:
             given = page_input.field(form, "token").strip()
             target = following(page_input.coded(form, "next"))
         peer = request.client.host if request.client else "unknown"
-        if not given.isascii() or await rights.find(given, peer) is None:
+        if not given.isascii() or await rights.find_token(given, peer) is None:
             return _form(request, service, target, wrong=True)
         answer = RedirectResponse(target, 303)
         answer.set_cookie(

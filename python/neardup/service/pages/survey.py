@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup.service.pages.check import floor_of
-from neardup.service.worker_pool import Busy
+from neardup.service.worker_pool import BusyError
 
 if TYPE_CHECKING:
     from neardup.collection import Collection, Stored
@@ -129,7 +129,7 @@ class Surveyor:
         while not survey.finished and self._service.ready:
             try:
                 await self._service.run(turn, self._service.collection, survey, places)
-            except Busy:
+            except BusyError:
                 await asyncio.sleep(0.5)
             # As long again the processors are for others, who are in a hurry.
             await asyncio.sleep(TURN)

@@ -148,7 +148,7 @@ def test_why_it_does_not_start_is_one_sentence(
     assert "no such collection; make it with: neardup index create" in refused_here(missing)
     open_host = refused_here(there, "--host", "0.0.0.0")  # noqa: S104
     assert "others than this machine can reach 0.0.0.0" in open_host
-    assert "no address of this machine" in refused_here(
+    assert "not an address of this machine" in refused_here(
         there, "--host", "127.0.0.1.invalid", "--token-file", _tokens(tmp_path)
     )
     assert "No such file" in refused_here(there, "--token-file", tmp_path / "none")
@@ -176,7 +176,7 @@ def _tokens(folder: Path) -> Path:
 
 def test_a_second_service_does_not_share_the_port(tmp_path: Path) -> None:
     with started() as (_, url):
-        assert "cannot be listened on" in refused("--port", url.rpartition(":")[2])
+        assert "cannot listen on 127.0.0.1:" in refused("--port", url.rpartition(":")[2])
 
 
 @pytest.mark.parametrize("package", ["granian", "starlette", "msgspec", "prometheus_client"])

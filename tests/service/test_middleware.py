@@ -15,10 +15,9 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from neardup.service import auth
-from neardup.service import auth as tokens
-from neardup.service.auth import Rights
-from neardup.service.errors import Refusal
-from neardup.service.middleware import Guard
+from neardup.service.auth import Authenticator
+from neardup.service.errors import HTTPProblem
+from neardup.service.middleware import ServiceMiddleware
 from neardup.service.monitoring import Metrics
 from neardup.service.settings import ServiceSettings
 from neardup.service.state import Service, demo_collection
@@ -180,7 +179,7 @@ def test_a_token_may_read_or_write(serve: Callable[..., str], token_file: Path) 
         httpx.delete(f"{url}/v1/documents/short", headers=bearer(READ)),
     ):
         assert answer.status_code == 403
-        assert "read only" in answer.json()["detail"]
+        assert "read-only" in answer.json()["detail"]
     assert httpx.post(f"{url}/v1/documents", json=body, headers=bearer(WRITE)).is_success
     # As a browser sends what its user typed.
     assert httpx.get(f"{url}/", auth=("anyone", READ)).status_code == 200
@@ -190,7 +189,7 @@ def test_a_token_may_read_or_write(serve: Callable[..., str], token_file: Path) 
 def test_tokens_change_without_a_restart(
     serve: Callable[..., str], token_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tokens, "PATIENCE", 0.0)
+    monkeypatch.setattr(auth, "RELOAD_SECONDS", 0.0)
     url = f"{serve(token_file=token_file)}/v1/stats"
     assert httpx.get(url, headers=bearer(NEW)).status_code == 401
     other = token_file.with_suffix(".new")
@@ -212,7 +211,7 @@ def test_without_a_token_in_the_file_nobody_is_let_in(
     caplog: pytest.LogCaptureFixture,
     text: str | None,
 ) -> None:
-    monkeypatch.setattr(tokens, "PATIENCE", 0.0)
+    monkeypatch.setattr(auth, "RELOAD_SECONDS", 0.0)
     url = f"{serve(token_file=token_file)}/v1/stats"
     assert httpx.get(url, headers=bearer(READ)).status_code == 200
     if text is None:
@@ -221,7 +220,7 @@ def test_without_a_token_in_the_file_nobody_is_let_in(
         token_file.write_text(text, encoding="utf-8")
     for _ in range(3):
         assert httpx.get(url, headers=bearer(READ)).status_code == 401
-    assert caplog.text.count("nobody is let in") == 1
+    assert caplog.text.count("no token is accepted") == 1
     token_file.write_text(f"read {NEW}\n", encoding="utf-8")
     token_file.chmod(0o600)
     assert httpx.get(url, headers=bearer(NEW)).status_code == 200
@@ -231,7 +230,7 @@ def test_without_a_token_in_the_file_nobody_is_let_in(
 def test_wrong_tokens_are_told_to_wait_and_lock_nobody_out(
     serve: Callable[..., str], token_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auth, "SLOWED", 0.01)
+    monkeypatch.setattr(auth, "DELAY_SECONDS", 0.01)
     url = f"{serve(token_file=token_file)}/v1/stats"
     with httpx.Client() as client:
         statuses = [
@@ -248,8 +247,8 @@ def test_who_guesses_learns_nothing_sooner_from_a_right_token(
     serve: Callable[..., str], token_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Right and wrong ones take as long; but who was let in before goes on as before."""
-    monkeypatch.setattr(auth, "SLOWED", 2.0)
-    monkeypatch.setattr(auth, "FORGIVEN", 0.001)
+    monkeypatch.setattr(auth, "DELAY_SECONDS", 2.0)
+    monkeypatch.setattr(auth, "FORGIVEN_PER_SECOND", 0.001)
     base = serve(token_file=token_file)
     with httpx.Client(base_url=base) as client:
 
@@ -292,13 +291,15 @@ def statuses(
     method: str = "GET",
 ) -> list[int]:
     """What becomes of requests of these addresses with these headers."""
-    guard = Guard(Response(), settings, Rights(settings), Metrics.__new__(Metrics))
+    guard = ServiceMiddleware(
+        Response(), settings, Authenticator(settings), Metrics.__new__(Metrics)
+    )
 
     async def status(peer: str, headers: list[tuple[bytes, bytes]]) -> int:
         scope = {"type": "http", "method": method, "path": "/v1/stats", "query_string": b""}
         try:
             await guard.check({**scope, "headers": [(b"host", b"localhost"), *headers]}, peer)
-        except Refusal as refusal:
+        except HTTPProblem as refusal:
             return refusal.status
         return 200
 
@@ -321,12 +322,12 @@ def test_each_token_or_else_each_network_has_its_own_rate(token_file: Path) -> N
 def test_guesses_from_one_network_count_together(
     token_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auth, "SLOWED", 0.0)
-    monkeypatch.setattr(auth, "FORGIVEN", 0.001)
+    monkeypatch.setattr(auth, "DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(auth, "FORGIVEN_PER_SECOND", 0.001)
     wrong = [(b"authorization", b"Bearer guess")]
-    peers = [*(f"2001:db8::{n}" for n in range(auth.GUESSES + 1)), "2001:db9::1"]
+    peers = [*(f"2001:db8::{n}" for n in range(auth.MAX_WRONG_TOKENS + 1)), "2001:db9::1"]
     found = statuses(ServiceSettings(token_file=token_file), [(peer, wrong) for peer in peers])
-    assert found == [401] * auth.GUESSES + [429, 401]
+    assert found == [401] * auth.MAX_WRONG_TOKENS + [429, 401]
 
 
 @pytest.mark.parametrize(
@@ -377,7 +378,7 @@ def test_bodies_that_a_page_reads_have_the_same_limits(
     settings = ServiceSettings(max_body=100, body_seconds=0.1)
     with demo_collection(tmp_path) as collection:
         service = Service(collection, settings)
-        guard = Guard(page, settings, Rights(settings), Metrics(service))
+        guard = ServiceMiddleware(page, settings, Authenticator(settings), Metrics(service))
         given = [
             {"type": "http.request", "body": part, "more_body": at + 1 < len(parts)}
             for at, part in enumerate(parts)

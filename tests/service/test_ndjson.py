@@ -16,17 +16,19 @@ from hypothesis import strategies as st
 from starlette.types import Message
 
 import neardup as nd
-from neardup.service.limits import ByteBudget, Share
-from neardup.service.ndjson import Replies, TooLong, batches
+from neardup.service.limits import ByteBudget, ByteReservation
+from neardup.service.ndjson import LineResponder, LineTooLongError, read_line_batches
 from neardup.service.settings import ServiceSettings
 from neardup.service.state import Service
-from neardup.service.worker_pool import Busy, WorkerPool
+from neardup.service.worker_pool import BusyError, WorkerPool
 
 LINES = {"Accept": "application/x-ndjson"}
 
 
 def read(
-    parts: list[bytes], settings: ServiceSettings | None = None, share: Share | None = None
+    parts: list[bytes],
+    settings: ServiceSettings | None = None,
+    share: ByteReservation | None = None,
 ) -> list[tuple[int, bytes]]:
     given = [{"type": "http.request", "body": x, "more_body": True} for x in parts]
     given.append({"type": "http.request", "body": b"", "more_body": False})
@@ -36,7 +38,7 @@ def read(
         return next(left)
 
     async def main() -> list[tuple[int, bytes]]:
-        found = batches(receive, settings or ServiceSettings(), share)
+        found = read_line_batches(receive, settings or ServiceSettings(), share)
         return [line async for batch in found for line in batch]
 
     return asyncio.run(main())
@@ -65,18 +67,18 @@ def test_small_parts_of_a_long_line_take_linear_time() -> None:
 def test_a_line_that_is_too_long_ends_it_at_once() -> None:
     settings = ServiceSettings(max_line=100)
     for parts in ([b"x" * 101], [b"x" * 60, b"x" * 60], [b"a\n" + b"x" * 101 + b"\nb"]):
-        with pytest.raises(TooLong):
+        with pytest.raises(LineTooLongError):
             read(parts, settings)
     assert len(read([b"x" * 50, b"x" * 50, b"\n" + b"y" * 100], settings)) == 2
 
 
 def test_no_more_is_held_than_what_is_being_answered() -> None:
     budget = ByteBudget(1000)
-    share = Share(budget)
+    share = ByteReservation(budget)
     read([b"x" * 90 + b"\n"] * 100, share=share)
     assert budget.used == 0
-    other = Share(budget)
-    other.take(950)
+    other = ByteReservation(budget)
+    other.reserve(950)
     with pytest.raises(TimeoutError):
         read([b"x" * 90 + b"\n"], ServiceSettings(answer_seconds=0.1), share)
 
@@ -104,7 +106,7 @@ def test_only_a_batch_refused_for_one_of_its_lines_is_tried_in_parts(
 
     with nd.Collection.open(tmp_path / "a.neardup") as collection:
         service = Service(collection)
-        asyncio.run(Replies(service, int, fail)(None, None, receive, send))
+        asyncio.run(LineResponder(service, int, fail)(None, None, receive, send))
         service.close()
     answers = [_json(line) for line in sent.decode().splitlines()]
     assert [(one["line"], one["status"]) for one in answers] == [(n, status) for n in range(1, 5)]
@@ -120,7 +122,7 @@ def test_a_moment_of_a_full_queue_does_not_break_a_list(
         nonlocal calls
         calls += 1
         if calls in (1, 3, 4):
-            raise Busy
+            raise BusyError
         return await run(self, *args, **kwargs)
 
     with nd.Collection.open(tmp_path / "many.neardup") as collection:
@@ -144,7 +146,7 @@ def test_a_list_that_cannot_go_on_says_so(
         nonlocal calls
         calls += 1
         if calls > 1:
-            raise Busy
+            raise BusyError
         return await run(self, *args, **kwargs)
 
     with nd.Collection.open(tmp_path / "many.neardup") as collection:
