@@ -86,7 +86,7 @@ def test_nearest() -> None:
         assert hits(index.nearest(1, n)) == everyone[:n]
         assert hits(index.nearest(1, n, max_distance=1)) == everyone[: min(n, 3)]
         assert index.nearest(1, n, radius=1) == index.nearest(1, n, max_distance=1)
-    with pytest.raises(ValueError, match="radius and max_distance say the same"):
+    with pytest.raises(ValueError, match="radius and max_distance are the same option"):
         index.nearest(1, radius=1, max_distance=1)
     assert hits(index.nearest(1, 5, max_distance=0)) == everyone[:2]
     assert index.nearest(0b10000, 5, max_distance=0) == []

@@ -114,8 +114,12 @@ def test_columns_are_joined_as_by_hand(rows: list[tuple[str | None, ...]]) -> No
         ({"column": "body", "columns": ["n"]}, ValueError, "column and columns exclude each"),
         ({"column": "n"}, TypeError, "texts is a column of int64; it must be a column of strings"),
         ({"columns": ["body", "n"]}, TypeError, "texts is a column of int64"),
-        ({"column": "body", "keys": [1]}, TypeError, "keys is no option for a table; name the"),
-        ({"column": "body", "pairs": True}, TypeError, "pairs is no option for a table; use nea"),
+        ({"column": "body", "keys": [1]}, TypeError, "keys is not an option for tables; name the"),
+        (
+            {"column": "body", "pairs": True},
+            TypeError,
+            "pairs is not an option for tables; use nea",
+        ),
         ({"column": "body", "keep": "best:x"}, ValueError, "no column 'x'"),
     ],
 )

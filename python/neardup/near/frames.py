@@ -1,4 +1,4 @@
-"""Tables of pandas, Polars, Arrow and Hugging Face datasets → the same without near-duplicates."""
+"""Deduplication of tables: pandas, Polars, Arrow, and datasets of Hugging Face."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Frame = TypeVar("Frame")
 def dedup_frame(
     frame: Frame, column: str = "text", *, columns: Sequence[str] | None = None, **options: Any
 ) -> Frame:
-    """The rows of a pandas, Polars or Arrow table whose texts are to be kept, in order.
+    """Return a pandas, Polars or Arrow table without near-duplicates, rows in order.
 
-    column   the one that holds the texts
-    columns  several, instead of `column`: a text is what they hold, with line breaks between; a
-             missing one counts as empty. A row in which all are missing is kept
-    options  as for `dedup` but `keys` and `pairs`; newest:NAME and best:NAME look at that column of
-             the table
+    column   name of the column of texts
+    columns  several names instead: their texts are joined with line breaks, a missing one counting
+             as empty. A row in which all are missing is kept
+    options  as for `dedup`, except `keys` and `pairs`; newest:NAME and best:NAME read that column
+             of the table
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"text": ["one two three", "One, two, three", "four"], "n": [1, 2, 3]})
@@ -42,11 +42,11 @@ def dedup_frame(
             f"frame is of type {type(frame).__name__}; pass a pandas or Polars DataFrame or an "
             "Arrow table, or texts to neardup.dedup"
         )
-    kept = _kept(table.__getitem__, list(names), column, columns, options)
+    kept = _rows_to_keep(table.__getitem__, list(names), column, columns, options)
     if hasattr(table, "iloc"):
         chosen: Frame = table.iloc[kept]
     elif hasattr(table, "take"):
-        chosen = _taken(table, kept)
+        chosen = _take_rows(table, kept)
     else:
         chosen = table[kept]
     return chosen
@@ -55,12 +55,12 @@ def dedup_frame(
 def dedup_dataset(
     dataset: Any, column: str = "text", *, columns: Sequence[str] | None = None, **options: Any
 ) -> Any:
-    """A `datasets.Dataset` of Hugging Face without its near-duplicates, in order.
+    """Return a `datasets.Dataset` of Hugging Face without near-duplicates, rows in order.
 
     column, columns, options  as for `dedup_frame`
 
-    Rows are chosen by `dataset.select`: the result has the features, the format and the files of
-    the dataset, and nothing is copied. The columns of texts are read into memory.
+    Uses `dataset.select`: the result keeps the features, the format and the files of the dataset,
+    and no data is copied. The columns of texts are read into memory.
     """
     if isinstance(dataset, Mapping):
         splits = ", ".join(map(repr, dataset))
@@ -77,53 +77,53 @@ def dedup_dataset(
         )
 
     def read(name: str) -> Any:
-        # As Arrow, whatever format the dataset has now; a dataset that was shuffled or filtered is
-        # read in its own order.
+        # As Arrow, whatever the dataset's format; this respects the indices of a shuffled or
+        # filtered dataset.
         return dataset.select_columns([name]).with_format("arrow")[:][name]
 
-    kept = _kept(read, list(dataset.column_names), column, columns, options)
+    kept = _rows_to_keep(read, list(dataset.column_names), column, columns, options)
     return dataset.select(kept)
 
 
-def _kept(
+def _rows_to_keep(
     read: Any,
-    there: list[str],
+    names: list[str],
     column: str,
     columns: Sequence[str] | None,
     options: dict[str, Any],
 ) -> NDArray[np.int64]:
-    """The rows to keep of a table whose columns `read` gives by name."""
+    """Return the rows to keep; `read` returns a column by name, `names` are all columns."""
     for name in ("keys", "pairs"):
         if name in options:
             raise TypeError(
-                f"{name} is no option for a table; "
+                f"{name} is not an option for tables; "
                 + ("name the column in keep: best:NAME" if name == "keys" else "use neardup.dedup")
             )
-    wanted = _wanted(column, columns)
+    text_columns = _text_columns(column, columns)
     policy = Keep.parse(options.get("keep", "first"))
-    for name in filter(None, (*wanted, policy.column)):
-        if name not in there:
+    for name in filter(None, (*text_columns, policy.column)):
+        if name not in names:
             raise ValueError(
-                f"no column {name!r} (there is {', '.join(map(repr, there)) or 'none'})"
+                f"no column {name!r} (there is {', '.join(map(repr, names)) or 'none'})"
             )
     keys = read(policy.column) if policy.column else None
-    texts = [string_column(read(name), name) for name in wanted]
-    return dedup(texts[0] if len(texts) == 1 else _joined(texts), keys=keys, **options).kept
+    texts = [string_column(read(name), name) for name in text_columns]
+    return dedup(texts[0] if len(texts) == 1 else _join_texts(texts), keys=keys, **options).kept
 
 
-def _taken(table: Any, rows: NDArray[np.int64]) -> Any:
-    """Rows of an Arrow table or batch, whatever its columns hold."""
+def _take_rows(table: Any, rows: NDArray[np.int64]) -> Any:
+    """Return rows of an Arrow table or batch; `take` of Arrow does not support all types."""
     columns = []
     for column in table.columns:
         try:
             columns.append(column.take(number_array(rows)))
         except NotImplementedError:
-            # Arrow takes no rows of string views and run-end encoded columns, but can join slices.
-            columns.append(_joined_runs(column, rows))
+            # Not supported for string views and run-end encoding; slices can be joined instead.
+            columns.append(_take_slices(column, rows))
     return type(table).from_arrays(columns, schema=table.schema)
 
 
-def _joined_runs(column: Any, rows: NDArray[np.int64]) -> Any:
+def _take_slices(column: Any, rows: NDArray[np.int64]) -> Any:
     import numpy as np
     import pyarrow as pa
 
@@ -135,7 +135,7 @@ def _joined_runs(column: Any, rows: NDArray[np.int64]) -> Any:
     return pa.chunked_array([pa.concat_arrays(chunks)] if chunks else [], column.type)
 
 
-def _wanted(column: str, columns: Sequence[str] | None) -> list[str]:
+def _text_columns(column: str, columns: Sequence[str] | None) -> list[str]:
     if columns is None:
         if isinstance(column, list | tuple):
             raise TypeError(f"column is {column!r}; for several pass columns={list(column)!r}")
@@ -149,8 +149,8 @@ def _wanted(column: str, columns: Sequence[str] | None) -> list[str]:
     return list(columns)
 
 
-def _joined(texts: list[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """The texts of several columns with a line break between, as the jobs on files join them."""
+def _join_texts(texts: list[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Join the texts of several columns with line breaks, as the jobs on files do."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

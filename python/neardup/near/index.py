@@ -1,4 +1,4 @@
-"""Index: fingerprints under ids, searched by distance while it grows; saved, and mapped."""
+"""Index: fingerprints by id, searched by distance; it can grow, be saved, and be memory-mapped."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ MAX_ID = 2**63 - 1
 
 @dataclass(frozen=True)
 class PlanPart:
-    """What a search does in one part of an index.
+    """The plan of a search in one part of an index.
 
-    entries     ids in this part
-    method      "tables": buckets of near keys are read; "scan": every fingerprint is compared
+    entries     number of ids in this part
+    method      "tables": read the buckets of near keys; "scan": compare every fingerprint
     keys        bits of each table's key
-    flips       for each table how many of these bits may differ; None: the table is not read
+    flips       number of these bits that may differ, for each table; None: the table is not read
     probes      buckets read for a query
-    candidates  fingerprints compared with a query, expected from the buckets there are
-    cost        microseconds a query of a batch takes on one core, expected
+    candidates  expected number of fingerprints compared with a query
+    cost        expected microseconds a query takes on one core, in a batch
     """
 
     entries: int
@@ -61,11 +61,11 @@ class PlanPart:
 
 @dataclass(frozen=True)
 class Plan:
-    """What `Index.search` does at a radius, and what it is expected to cost.
+    """The plan of `Index.search` at a radius, with its expected cost.
 
     method  "tables" if any part is searched through its tables, else "scan"
-    cost    microseconds a query of a batch takes on one core, expected
-    parts   the sealed segments, and last the newest entries, which are not sealed yet
+    cost    expected microseconds a query takes on one core, in a batch
+    parts   the sealed segments, then the newest entries, which are not sealed yet
     """
 
     radius: int
@@ -79,14 +79,14 @@ class Plan:
 
 
 class Index:
-    """Fingerprints of one width under ids, found again by their distance to another: exactly.
+    """Fingerprints of one width by id, searched by Hamming distance. The search is exact.
 
     bits    width of the fingerprints, a multiple of 8 up to 512
-    recipe  how they are made; gives `bits`. Without it the first `Fingerprints` added decide, and
-            others are refused. Plain ints and arrays are taken on trust.
+    recipe  recipe of the fingerprints; sets `bits` [default: that of the first `Fingerprints`
+            added]. Fingerprints of another recipe raise ValueError; ints and arrays are not checked
 
-    Ids are whole numbers (64 bits, signed) or strings, one kind throughout, each of one
-    fingerprint; a fingerprint may have many. All methods may be called from many threads.
+    Ids are signed 64-bit integers or strings, all of one kind. An id has one fingerprint; a
+    fingerprint may have many ids. All methods are thread-safe.
 
     >>> import neardup as nd
     >>> index = nd.Index(bits=64)
@@ -111,19 +111,18 @@ class Index:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Opens an index that was saved. The file is mapped, not read, so this takes hardly any
-        time or memory.
+        """Open a saved index. The file is memory-mapped, so this takes hardly any time or memory.
 
-        What is read later is checked against its checksum first; `CorruptIndexError` names what is
-        wrong. The file must stay as it is while the index is open; `save` may replace it. Changes
-        are kept in memory until they are saved.
+        A checksum is verified before data is used; `CorruptIndexError` says what is damaged. Do
+        not modify the file while the index is open; `save` may replace it. Changes stay in memory
+        until they are saved.
         """
         index = cls.__new__(cls)
         index._core = _core.Index.open(os.fspath(path))
         return index
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Compacts the index and writes it to a file, whole or not at all."""
+        """Compact the index and write it to a file, atomically."""
         self._core.save(os.fspath(path))
 
     @property
@@ -133,7 +132,7 @@ class Index:
 
     @property
     def recipe(self) -> str | None:
-        """Identity of the recipe the fingerprints were made with, where it is known."""
+        """Identity of the recipe of the fingerprints, if it is known."""
         return self._core.recipe
 
     @property
@@ -158,7 +157,7 @@ class Index:
         return sum(word << (64 * at) for at, word in enumerate(words))
 
     def __reduce__(self) -> NoReturn:
-        # An index may be larger than memory, and a copy that is not checked may be wrong unseen.
+        # An index may be larger than memory, and a pickle has no checksums.
         raise TypeError(
             "an Index can be neither pickled nor copied; "
             "use index.save(path), and neardup.Index.open(path) where it is needed"
@@ -169,7 +168,7 @@ class Index:
 
     def _get(self, key: object) -> list[int] | None:
         if isinstance(key, str):
-            return self._core.get(key) if _is_sound(key) else None
+            return self._core.get(key) if _is_unicode(key) else None
         if is_int(key):
             number = key.__index__()
             return self._core.get(number) if -MAX_ID - 1 <= number <= MAX_ID else None
@@ -188,13 +187,11 @@ class Index:
         threads: int | None = None,
     ) -> NDArray[np.int64] | list[str]: ...
     def add(self, values: Any, ids: Any = None, *, threads: int | None = None) -> Any:
-        """Stores fingerprints under ids: all of them, or none if something is refused.
+        """Add fingerprints under ids, all or none, and return the id, or the ids, added.
 
         values  one fingerprint, or many: Fingerprints, an array of uint64, an iterable of ints.
-                What has no signal (None) is left out.
-        ids     one for each; without them the numbers of the rows, counted on from the highest
-                id so far
-        Returns the id, or the ids that were stored.
+                Those without a signal (None) are left out
+        ids     one for each fingerprint [default: row numbers, continued from the highest id]
         """
         import numpy as np
 
@@ -220,11 +217,11 @@ class Index:
         return stored[0] if isinstance(stored, list) else int(stored[0])
 
     def remove(self, ids: Id | NDArray[Any] | Iterable[Id]) -> int:
-        """Takes an id or many out; returns how many were there."""
+        """Remove one id or many; return how many were in the index."""
         given: Any = [ids] if isinstance(ids, str) or is_int(ids) else ids
         if isinstance(given, Iterable) and not hasattr(given, "ndim"):
-            # What cannot be stored is not there.
-            given = [key for key in given if not isinstance(key, str) or _is_sound(key)]
+            # An id with a lone surrogate cannot be stored, so it is not in the index.
+            given = [key for key in given if not isinstance(key, str) or _is_unicode(key)]
         return self._core.remove(as_ids(given))
 
     @overload
@@ -248,20 +245,20 @@ class Index:
     def search(
         self, values: Any, radius: int = 3, recall: float = 1.0, *, threads: int | None = None
     ) -> Any:
-        """All ids at most `radius` bits from a fingerprint, the nearest first, then by id.
+        """Return all ids at most `radius` bits from a fingerprint, the nearest first, then by id.
 
-        recall  below 1, only that share has to be found, of near-duplicates of which 99 in 100 lie
-                within the radius: much faster where the radius is large
+        recall  share to find, of near-duplicates of which 99 in 100 lie within the radius. Below 1
+                the search is much faster where the radius is large
 
-        One fingerprint gives a list of `Match`. Many give an Arrow table: query (the row of the
-        fingerprint), id, distance.
+        For one fingerprint the result is a list of `Match`; for many it is an Arrow table: query
+        (the row of the fingerprint), id, distance.
         """
         codes = as_codes(values, self.bits)
         reach = check_int("radius", radius, 0, self.bits), check_fraction("recall", recall), None
         return self._answer(codes, threads, self._core.search, reach)
 
     def contains(self, values: Any, radius: int = 0, *, threads: int | None = None) -> Any:
-        """Whether anything is at most `radius` bits from a fingerprint; an array for many."""
+        """Return whether any fingerprint is at most `radius` bits away; an array for many."""
         import numpy as np
 
         codes = as_codes(values, self.bits)
@@ -301,15 +298,15 @@ class Index:
         max_distance: int | None = None,
         threads: int | None = None,
     ) -> Any:
-        """The `n` ids nearest to a fingerprint, as `search` gives them; of equals the first ids.
+        """Return the `n` nearest ids in the form of `search`; at equal distance the lowest ids.
 
-        radius        leaves out what is further away
-        max_distance  the same, as it was called before
+        radius        maximum distance [default: none]
+        max_distance  former name of `radius`
         """
         codes = as_codes(values, self.bits)
         count = check_int("n", n, 1, MAX_ID)
         if radius is not None and max_distance is not None:
-            raise ValueError("radius and max_distance say the same; give one of them")
+            raise ValueError("radius and max_distance are the same option; give one of them")
         reach = self.bits
         if radius is not None:
             reach = check_int("radius", radius, 0, self.bits)
@@ -338,7 +335,7 @@ class Index:
         return pa.table(columns, names=["query", "id", "distance"])
 
     def plan(self, radius: int, recall: float = 1.0) -> Plan:
-        """What a search at this radius would do, and what it is expected to cost."""
+        """Return the plan of a search at this radius, with its expected cost."""
         radius = check_int("radius", radius, 0, self.bits)
         parts = []
         for entries, tables, probes, candidates, nanoseconds in self._core.plan(
@@ -353,21 +350,20 @@ class Index:
         return Plan(radius, method, sum(part.cost for part in parts), tuple(parts))
 
     def clear(self) -> None:
-        """Removes everything, the recipe and the kind of ids too."""
+        """Remove everything, including the recipe and the kind of ids."""
         self._core.clear()
 
     def compact(self) -> None:
-        """Merges everything into one segment and drops what was removed. Searches are fastest
-        then."""
+        """Merge all segments into one, without removed entries. This makes searches fastest."""
         self._core.compact()
 
     def verify(self) -> None:
-        """Reads all of it and checks every checksum and the order; raises `CorruptIndexError`."""
+        """Verify all checksums and the order of entries; raise `CorruptIndexError` if wrong."""
         self._core.verify()
 
 
 def as_ids(ids: Any) -> NDArray[np.int64] | list[str]:
-    """Ids for the core: an array of int64, or a list of strings."""
+    """Check ids and return them for the core: an array of int64, or a list of strings."""
     import numpy as np
 
     if isinstance(ids, np.ndarray) and ids.ndim != 1:
@@ -382,7 +378,7 @@ def as_ids(ids: Any) -> NDArray[np.int64] | list[str]:
         ids = ids.to_pylist()
     given = list(ids)
     if given and all(isinstance(key, str) for key in given):
-        return [_sound(key) for key in given]
+        return [_check_id(key) for key in given]
     for at, key in enumerate(given):
         if not is_int(key):
             raise TypeError(
@@ -393,13 +389,13 @@ def as_ids(ids: Any) -> NDArray[np.int64] | list[str]:
     return np.array([key.__index__() for key in given], dtype=np.int64)
 
 
-def _sound(key: str) -> str:
-    if not _is_sound(key):
+def _check_id(key: str) -> str:
+    if not _is_unicode(key):
         raise ValueError(f"the id {key!r} has a lone surrogate; it cannot be stored")
     return str(key)
 
 
-def _is_sound(key: str) -> bool:
+def _is_unicode(key: str) -> bool:
     try:
         key.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Which record of a cluster is kept."""
+"""Keep policies: which record of a cluster is kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMN_RULES = ("newest", "best")
 class Keep:
     """A keep policy.
 
-    rule    "first", "longest", "shortest"; "newest" and "best": the largest value of `column`
+    rule    "first", "longest", "shortest"; "newest" and "best" keep the largest value of `column`
     """
 
     rule: str
@@ -28,7 +28,7 @@ class Keep:
 
     @classmethod
     def parse(cls, text: str) -> Keep:
-        """first, longest, shortest, newest:COLUMN or best:COLUMN."""
+        """Parse first, longest, shortest, newest:COLUMN or best:COLUMN."""
         if not isinstance(text, str):
             raise TypeError(f"keep is of type {type(text).__name__}; it must be a str")
         rule, colon, column = text.partition(":")
@@ -43,9 +43,9 @@ class Keep:
         return self.rule if self.column is None else f"{self.rule}:{self.column}"
 
     def order(self, lengths: NDArray[Any], keys: Any | None) -> NDArray[np.int64] | None:
-        """Rows, those to be kept first; of equal ones the earlier. None: as they come.
+        """Return the rows, the ones to keep first, ties in row order; None for the order they have.
 
-        keys  an Arrow array of the column's values; records without one come last
+        keys  Arrow array of the column's values; records without a value come last
         """
         import numpy as np
 
@@ -61,14 +61,14 @@ class Keep:
         if keys is None:
             raise ValueError(f"keep is {self}, but there is no column {self.column!r}")
         # Arrow's sort is not stable: the row number decides between equal values. Nulls come last.
-        table = pa.table({"key": _numbers(keys), "row": number_array(np.arange(len(keys)))})
+        table = pa.table({"key": _parse_numbers(keys), "row": number_array(np.arange(len(keys)))})
         by = [("key", "descending"), ("row", "ascending")]
         found = pc.sort_indices(table, sort_keys=by)
         return np.asarray(found, dtype=np.int64)
 
 
-def _numbers(keys: Any) -> Any:
-    """Strings as numbers, if all of them are: every cell of a CSV file is a string."""
+def _parse_numbers(keys: Any) -> Any:
+    """Convert strings to numbers if all of them are numbers, since CSV cells are strings."""
     import pyarrow as pa
 
     if not (pa.types.is_string(keys.type) or pa.types.is_large_string(keys.type)):
@@ -78,7 +78,7 @@ def _numbers(keys: Any) -> Any:
 
 
 def strip_strings(keys: Any) -> Any:
-    """Strings without blanks around them, null where nothing is left."""
+    """Return strings without surrounding whitespace, null where nothing is left."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -87,7 +87,7 @@ def strip_strings(keys: Any) -> Any:
 
 
 def number_type(keys: Any) -> str:
-    """What all of these strings are: int64, double, or only string."""
+    """Return the type that all of these strings can be cast to: int64, double, or string."""
     import pyarrow as pa
 
     filled = strip_strings(keys)

@@ -1,8 +1,8 @@
-"""Look-ups: texts → the documents of a corpus that are near them, the best first.
+"""Look-ups: the documents of a corpus that are near a text, best first.
 
-A corpus is whatever can find candidates and hand over documents by their keys. Every candidate by
-similarity is judged by its text, but for twins, whose features are the same; what is found by
-radius is not judged.
+A `LookupCorpus` finds candidates and returns documents by key. By similarity, the exact cosine of
+every candidate is computed, except for twins, whose features are identical. By radius, the bits
+decide and no text is compared.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from neardup.text.recipe import Recipe
 
 
-# Pairs whose texts are in memory at a time.
+# Pairs judged in a batch: their texts are in memory at the same time.
 BATCH_PAIRS = 4096
-# So many are judged at once: to hand them to other threads would take longer.
+# Up to so many candidates of a single query are judged on this thread, which is faster.
 MAX_UNBATCHED = 64
 
 
 class Candidates(NamedTuple):
-    """Pairs of a query's row and a key.
+    """Pairs of a query's row and a key, sorted by query, measure and key.
 
-    measure  the distance, in ascending order for each query; or how many registers agree, in
-             descending order, `_core.TWIN` for twins; then by key
+    measure  by radius the distance, ascending; by similarity the number of equal registers,
+             descending, `_core.TWIN` for twins
     """
 
     queries: NDArray[np.int64]
@@ -39,7 +39,7 @@ class Candidates(NamedTuple):
 
 
 class CorpusDocument(NamedTuple):
-    """What a judge has to see of a document: its text, and its fingerprint as bytes; and its id."""
+    """A document as the look-up needs it; the fingerprint as bytes."""
 
     text: str
     fingerprint: bytes
@@ -47,31 +47,30 @@ class CorpusDocument(NamedTuple):
 
 
 class LookupCorpus(Protocol):
-    """Documents with a signal, by keys of which the earlier is the lower."""
+    """Documents with a signal, by ascending keys."""
 
     def within(
         self, values: NDArray[np.uint64], radius: int, recall: float, most: int | None
     ) -> Candidates:
-        """All within the radius of each fingerprint, or the `most` nearest."""
+        """Return all documents within the radius of each fingerprint, or the `most` nearest."""
 
     def alike(
         self, sketches: NDArray[np.uint8], similarity: float, recall: float, most: int | None
     ) -> Candidates:
-        """All that the question's plan finds for each sketch; of equal sketches and of twins not
-        fewer than the first `most`."""
+        """Return the candidates for each sketch; of equal sketches and of twins at least the first
+        `most`."""
 
     def alike_one(
         self, sketch: bytes, similarity: float, recall: float, most: int | None
     ) -> Sequence[tuple[int, int]]:
-        """Keys and measures of the same for one sketch."""
+        """Return the keys and measures of the candidates for one sketch."""
 
     def documents(self, keys: Sequence[int]) -> Mapping[int, CorpusDocument]:
-        """Those with these keys."""
+        """Return the documents with these keys."""
 
 
 class Queries(NamedTuple):
-    """Texts that have a signal, their fingerprints, and their sketches where a similarity is
-    asked for."""
+    """Texts with a signal, their fingerprints, and their sketches for a question of similarity."""
 
     texts: Sequence[str]
     values: NDArray[np.uint64]
@@ -79,10 +78,9 @@ class Queries(NamedTuple):
 
 
 class CandidatePairs(NamedTuple):
-    """Rows of queries and the keys near them, best first for each query: by similarity, then
-    distance, then key.
+    """Rows of queries and near keys, sorted by query, similarity (descending), distance and key.
 
-    similarities  exact cosines; None where the radius decides
+    similarities  exact cosines; None where a radius decided
     """
 
     queries: NDArray[np.int64]
@@ -92,7 +90,7 @@ class CandidatePairs(NamedTuple):
 
 
 class LookupHit(NamedTuple):
-    """A document near a single query; `id` where its document was looked at."""
+    """A document near a single query; `id` is None for a twin, whose document was not read."""
 
     key: int
     id: str | None
@@ -103,14 +101,14 @@ class LookupHit(NamedTuple):
 def look_up(
     queries: Queries, corpus: LookupCorpus, question: Question, recipe: Recipe, most: int | None
 ) -> CandidatePairs:
-    """The documents near each query, all of them or the best `most`."""
+    """Return the documents near each query, all of them or the best `most`."""
     if question.radius is not None:
         found = corpus.within(queries.values, question.radius, question.recall, most)
         return CandidatePairs(*found, None)
     wanted = question.similarity
     assert wanted is not None  # noqa: S101
     found = corpus.alike(queries.sketches, wanted, question.recall, most)
-    return _verified(queries, corpus, found, wanted, recipe, most)
+    return _verify(queries, corpus, found, wanted, recipe, most)
 
 
 def look_up_one(
@@ -121,8 +119,10 @@ def look_up_one(
     recipe: Recipe,
     most: int | None,
 ) -> list[LookupHit]:
-    """As `look_up` by similarity, for a single text that has a signal. It makes no arrays, which
-    would take longer than the look-up."""
+    """Return the documents near a single text with a signal, by similarity.
+
+    Faster than `look_up`, since building arrays would take longer than the look-up itself.
+    """
     wanted = question.similarity
     assert wanted is not None  # noqa: S101
     found = corpus.alike_one(sketch, wanted, question.recall, most)
@@ -150,7 +150,7 @@ def look_up_one(
     return near[:most]
 
 
-def _verified(
+def _verify(
     queries: Queries,
     corpus: LookupCorpus,
     found: Candidates,
@@ -158,7 +158,7 @@ def _verified(
     recipe: Recipe,
     most: int | None,
 ) -> CandidatePairs:
-    """The candidates that are near, in order."""
+    """Judge the candidates and return the near ones, sorted."""
     import numpy as np
 
     twins = found.measure == _core.TWIN
@@ -167,7 +167,7 @@ def _verified(
     judged = np.flatnonzero(~twins)
     for start in range(0, len(judged), BATCH_PAIRS):
         part = judged[start : start + BATCH_PAIRS]
-        similarity[part], distance[part] = _judged(
+        similarity[part], distance[part] = _judge(
             queries, corpus, recipe, found.queries[part], found.keys[part]
         )
     near = np.flatnonzero(similarity >= wanted)
@@ -178,27 +178,27 @@ def _verified(
         query, key = query[order], key[order]
         similarity, distance = similarity[order], distance[order]
     if most is not None:
-        # The place of a row among those of its query.
+        # The rank of each pair within its query.
         kept = np.arange(len(query)) - np.searchsorted(query, query) < most
         query, key, similarity, distance = query[kept], key[kept], similarity[kept], distance[kept]
     return CandidatePairs(query, key, distance, similarity)
 
 
-def _judged(
+def _judge(
     queries: Queries,
     corpus: LookupCorpus,
     recipe: Recipe,
     rows: NDArray[np.int64],
     keys: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Cosines and distances of pairs, those of a query side by side."""
+    """Return the cosines and distances of pairs; pairs of a query should be neighbours."""
     import numpy as np
 
-    asked, left = np.unique(rows, return_inverse=True)
+    queried, left = np.unique(rows, return_inverse=True)
     stored, right = np.unique(keys, return_inverse=True)
     found = corpus.documents(stored.tolist())
     documents = [found[key] for key in stored.tolist()]
-    texts = [queries.texts[row] for row in asked.tolist()]
+    texts = [queries.texts[row] for row in queried.tolist()]
     others = [document.text for document in documents]
     data = [text.encode() for text in (*texts, *others)]
     ends = np.cumsum([len(part) for part in data], dtype=np.int64)
@@ -206,23 +206,21 @@ def _judged(
     places = left.astype(np.uint32), (right + len(texts)).astype(np.uint32)
     similarities, _ = recipe.pipeline.judge(together, *places, None)
     width = recipe.bits // 8
-    codes = queries.values[asked].astype("<u8", copy=False).view(np.uint8)[:, :width]
+    codes = queries.values[queried].astype("<u8", copy=False).view(np.uint8)[:, :width]
     theirs = np.frombuffer(b"".join(x.fingerprint for x in documents), dtype=np.uint8)
     differing = codes[left] ^ theirs.reshape(-1, width)[right]
     return similarities, np.bitwise_count(differing).sum(axis=1, dtype=np.int64)
 
 
-# The answer of every look-up.
-
 Id = TypeVar("Id", bound=int | str)
 
 
 class Match(NamedTuple, Generic[Id]):
-    """Something that is near what was asked for.
+    """A document, or a fingerprint of an index, near a query.
 
-    id          of a document, or of a fingerprint in an index
+    id          of the document or fingerprint
     distance    bits in which the fingerprints differ; None for equal texts without a signal
-    similarity  exact cosine; None where it was not asked for
+    similarity  exact cosine; None if it was not computed
     """
 
     id: Id

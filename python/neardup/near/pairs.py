@@ -1,4 +1,4 @@
-"""Fingerprints → all pairs that differ in a few bits only."""
+"""All pairs of fingerprints within a radius, and the plan of the join that finds them."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ Method = Literal["equal", "all-pairs", "blocks", "sampled"]
 
 @dataclass(frozen=True)
 class JoinPlan:
-    """How `pairs` and `clusters` will search, and what to expect.
+    """The plan of `pairs` and `clusters`, with its expected recall and time.
 
     method            "equal": only equal fingerprints, radius 0; "all-pairs": each with each;
                       "blocks": exact, by sorting; "sampled": by random bits, finds a share
-    rows, codes       fingerprints with a signal; different ones among them
-    bits              bits that are not the same in all of them
-    tables, key_bits  times all are sorted, and bits they are sorted by
-    recall            share of pairs expected, over the distances of texts of one similarity such
-                      that 99 of 100 of their pairs lie within the radius
-    recall_at_radius  share expected of pairs at exactly the radius, the hardest to find
-    seconds           rough estimate, for one thread
+    rows, codes       number of fingerprints with a signal, and of distinct ones
+    bits              number of bits that are not the same in all of them
+    tables, key_bits  number of sorts, and of the bits of a sort key
+    recall            expected share of pairs found, for texts of a similarity of whose pairs 99 in
+                      100 lie within the radius
+    recall_at_radius  expected share found of the pairs at exactly the radius, the hardest to find
+    seconds           rough estimate of the time on one thread
     """
 
     method: Method
@@ -97,19 +97,19 @@ def pairs(
     stream: bool = False,
     threads: int | None = None,
 ) -> pa.Table | pa.RecordBatchReader:
-    """All pairs of rows whose fingerprints differ in at most `radius` bits.
+    """Return all pairs of rows whose fingerprints differ in at most `radius` bits.
 
-    A table with the columns left < right (row numbers) and distance, sorted; its schema's metadata
+    The result is a sorted table: left < right (row numbers), distance. The metadata of its schema
     has the plan as JSON under "neardup". Rows without a signal are in no pair.
 
-    fingerprints  Fingerprints, an array of uint64 (one row each), or ints and None in an iterable
-    recall        1.0 finds all; less lets the join sample if that is cheaper: see `pairs_plan`
-    similarity    the cosine of the texts looked for, if it is known: the recall is then the share
-                  of such pairs among those within the radius
-    equal         "all": every pair of equal fingerprints; "first": a repeat is paired only with the
-                  first row that has its fingerprint, so the work stays linear in the repeats
-    stream        True returns a reader of batches, in no order, found while they are read: for more
-                  pairs than memory holds. Dropping the reader stops the work
+    fingerprints  Fingerprints, an array of uint64 (one row each), or an iterable of ints and None
+    recall        1.0 finds all; below, the join may sample if that is cheaper: see `pairs_plan`
+    similarity    cosine of the texts to find, if it is known: the recall is then the share to find
+                  of such pairs, among those within the radius
+    equal         "all": every pair of equal fingerprints; "first": pair a repeated fingerprint only
+                  with its first row, so that the time is linear in the repeats
+    stream        True returns a reader of unsorted batches, found while they are read: for more
+                  pairs than memory holds. Dropping the reader stops the join
 
     >>> pairs([0b1111, 0b1110, 0b0000, 0b1111], radius=1).to_pylist()
     [{'left': 0, 'right': 1, 'distance': 1}, {'left': 0, 'right': 3, 'distance': 0}, \
@@ -117,18 +117,18 @@ def pairs(
     """
     import pyarrow as pa
 
-    codes, settings = join_arguments(fingerprints, radius, recall, similarity, threads)
+    codes, reach = join_arguments(fingerprints, radius, recall, similarity, threads)
     check_equal(equal)
     if stream:
-        found = _core.PairStream(codes.values, codes.signal, settings, equal, threads)
+        found = _core.PairStream(codes.values, codes.signal, reach, equal, threads)
         schema = _schema(found.plan)
         return pa.RecordBatchReader.from_batches(schema, _batches(found, schema))
-    *columns, plan = _core.pairs(codes.values, codes.signal, settings, equal, threads)
+    *columns, plan = _core.pairs(codes.values, codes.signal, reach, equal, threads)
     return pa.Table.from_arrays([number_array(column) for column in columns], schema=_schema(plan))
 
 
 def check_equal(equal: object) -> None:
-    """Refuses an unknown value of `equal`."""
+    """Raise ValueError for an unknown value of `equal`."""
     if equal not in ("all", "first"):
         raise ValueError(f'equal is {equal!r}; it must be "all" or "first"')
 
@@ -136,9 +136,9 @@ def check_equal(equal: object) -> None:
 def pairs_plan(
     fingerprints: Any, radius: int = 3, recall: float = 1.0, *, similarity: float | None = None
 ) -> JoinPlan:
-    """What `pairs` and `clusters` would do with these; reads the fingerprints, finds no pairs."""
-    codes, settings = join_arguments(fingerprints, radius, recall, similarity, None)
-    return JoinPlan(**_core.join_plan(codes.values, codes.signal, settings))
+    """Return the plan of `pairs` and `clusters` for these fingerprints, without joining them."""
+    codes, reach = join_arguments(fingerprints, radius, recall, similarity, None)
+    return JoinPlan(**_core.join_plan(codes.values, codes.signal, reach))
 
 
 def join_arguments(
@@ -148,7 +148,7 @@ def join_arguments(
     similarity: float | None,
     threads: int | None,
 ) -> tuple[Codes, _core.Reach]:
-    """The fingerprints as rows and what the core is told, all checked."""
+    """Check the arguments of a join and return them as the core takes them."""
     codes = as_codes(fingerprints)
     words = codes.values.shape[1] * 64
     bits = words if hasattr(fingerprints, "dtype") else 512  # the width of ints is not known
@@ -164,7 +164,7 @@ def join_arguments(
 
 
 def flip_probability(similarity: float) -> float:
-    """The chance that a bit of the fingerprints of two texts of this cosine differs."""
+    """Return the probability that a bit differs in the fingerprints of two texts of this cosine."""
     return math.acos(similarity) / math.pi
 
 

@@ -1,8 +1,8 @@
-"""Ranked search: texts → the documents of a corpus that resemble each most, best first.
+"""Ranked search: the documents of a corpus most similar to a text, best first.
 
-By cosine, documents are compared by TF-IDF weights of their features, with the document
-frequencies of the corpus as it is; by simhash, by the bits in which fingerprints differ. Nothing
-has to be near: there is no threshold, only a number of documents.
+By cosine, the score is the cosine of TF-IDF weights, with the document frequencies of the corpus at
+the time of the search; by simhash, it falls with the bits in which fingerprints differ. There is no
+threshold, only a number of results.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ MAX_COUNT = 2**31
 
 @dataclass(frozen=True)
 class RankingRequest:
-    """What is to be found: how many documents, by what, and with which document frequencies.
+    """The options of a ranked search.
 
+    n      number of documents
     idf    "smooth": ln((1 + n) / (1 + df)) + 1; "gensim": log2(n / df)
-    least  what a score must reach
+    least  minimum score
     """
 
     n: int
@@ -45,7 +46,7 @@ class RankingRequest:
 
 
 def check_ranking(n: object, by: object, idf: object, least: object = 0.0) -> RankingRequest:
-    """What the user asked for, checked."""
+    """Check the options of a ranked search and return them."""
     for name, value, kind in (("by", by, By), ("idf", idf, Idf)):
         if value not in get_args(kind):
             raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(get_args(kind))}")
@@ -58,7 +59,7 @@ def check_ranking(n: object, by: object, idf: object, least: object = 0.0) -> Ra
 
 
 class RankedPairs(NamedTuple):
-    """Rows of queries and keys of documents, best first for each query, then by key.
+    """Rows of queries and keys of documents, sorted by query, measure and key.
 
     measure  cosines, descending; or distances, ascending
     """
@@ -69,28 +70,29 @@ class RankedPairs(NamedTuple):
 
 
 class RankingCorpus(Protocol):
-    """Documents by keys of which the earlier is the lower."""
+    """Documents by ascending keys."""
 
     def alike(
         self, texts: Sequence[str], asked: RankingRequest, threads: int | None
     ) -> RankedPairs:
-        """The `n` documents of the highest TF-IDF cosine above 0, and at least `least`, with each
-        text."""
+        """Return the `n` documents of the highest TF-IDF cosine with each text, above 0 and at
+        least `least`."""
 
     def nearest(self, values: NDArray[np.uint64], n: int) -> RankedPairs:
-        """The `n` documents with a signal that differ in the fewest bits from each fingerprint."""
+        """Return the `n` documents whose fingerprints differ least from each fingerprint."""
 
     def equal(self, text: str, n: int) -> Sequence[int]:
-        """The first `n` documents without a signal that are equal to a text without one."""
+        """Return the first `n` documents equal to a text without a signal."""
 
     def fingerprints(self, keys: Sequence[int]) -> Fingerprints:
-        """Those of the documents with these keys."""
+        """Return the fingerprints of the documents with these keys."""
 
 
 class Ranked(NamedTuple):
-    """What was found: `score` descends for each query.
+    """Results of a ranked search, `score` descending for each query.
 
-    distance  in bits; any number where `signal` says that a text has no fingerprint
+    signal    whether both texts have a fingerprint
+    distance  in bits; an arbitrary number without a signal
     """
 
     queries: NDArray[np.int64]
@@ -100,8 +102,8 @@ class Ranked(NamedTuple):
     signal: NDArray[np.bool_]
 
     def table(self, ids: Any, *, one: bool) -> pa.Table:
-        """Id, score and distance, null where there is none; before them the row of the query,
-        unless there is only `one`. `ids` are those of all rows."""
+        """Return a table: query (the row of the query, unless there is only `one`), id, score,
+        distance (null without a signal). `ids` has an id for each result."""
         import pyarrow as pa
 
         columns = {
@@ -120,7 +122,7 @@ def rank(
     *,
     threads: int | None = None,
 ) -> Ranked:
-    """The documents that resemble each text most."""
+    """Return the documents most similar to each text."""
     made = fingerprints(list(texts), recipe, threads=threads)
     if asked.by == "simhash":
         return _by_distance(texts, made, corpus, asked, recipe)
@@ -159,7 +161,7 @@ def _by_distance(
         more = np.array(equal, dtype=np.int64)
         queries, keys = np.append(queries, more[:, 0]), np.append(keys, more[:, 1])
         distance, signal = (np.append(x, np.zeros(len(more), x.dtype)) for x in (distance, signal))
-        # Whether it has a signal or not, a query's documents lie together already, in order.
+        # A stable sort keeps the order of the documents within each query.
         order = np.argsort(queries, kind="stable")
         queries, keys, distance, signal = (x[order] for x in (queries, keys, distance, signal))
     score = 1 - distance / recipe.bits
@@ -168,7 +170,7 @@ def _by_distance(
 
 
 class Searchable(ABC):
-    """What `neardup.search` can ask: documents under ids."""
+    """A corpus that `neardup.search` can search: documents by id."""
 
     @abstractmethod
     def search(
@@ -181,15 +183,15 @@ class Searchable(ABC):
         least: float = 0.0,
         threads: int | None = None,
     ) -> pa.Table:
-        """The documents that resemble a text most."""
+        """Return the documents most similar to a text."""
 
     @abstractmethod
     def check_recipe(self, recipe: Recipe) -> None:
-        """Refuses to be searched by another recipe than its own."""
+        """Raise ValueError if the recipe is not the one of the corpus."""
 
 
 def check_queries(query: Any, threads: int | None) -> tuple[list[str], bool]:
-    """The texts that are asked for, and whether it is one that was passed by itself."""
+    """Return the queries as a list, and whether the caller passed a single str."""
     check_threads(threads)
     if isinstance(query, str):
         return [query], True
@@ -204,6 +206,6 @@ def check_queries(query: Any, threads: int | None) -> tuple[list[str], bool]:
     for at, text in enumerate(listed):
         if not isinstance(text, str):
             raise TypeError(
-                f"query[{at}] is of type {type(text).__name__}; each of several queries is a str"
+                f"query[{at}] is of type {type(text).__name__}; every query must be a str"
             )
     return listed, False

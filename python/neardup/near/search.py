@@ -1,4 +1,4 @@
-"""search: the documents of a corpus that resemble a text most."""
+"""Ranked search in memory: `search` for once, `SearchIndex` for many queries of the same texts."""
 
 from __future__ import annotations
 
@@ -41,25 +41,24 @@ def search(
     least: float = 0.0,
     threads: int | None = None,
 ) -> pa.Table:
-    """The `n` documents of a corpus that resemble a text most, best first.
+    """Return the `n` documents of a corpus most similar to a text, best first.
 
-    query    a text, or several: then the answer has a column `query`, the row of the query
-    corpus   texts (a list, an Arrow, Polars or pandas column), found by their rows; a dict of
-             id → text or a list of (id, text), found by their ids; a `SearchIndex` or a
-             `Collection`
-    n        how many for a query; fewer if no more have anything in common with it
-    by       "cosine": the cosine of TF-IDF weights, exactly; "simhash": 1 - distance / bits of the
+    query    a text, or several: then the result has a column `query`, the row of the query
+    corpus   texts (a list, an Arrow, Polars or pandas column), whose ids are their rows; a dict of
+             id → text or a list of (id, text); a `SearchIndex` or a `Collection`
+    n        number of documents for a query; fewer if fewer have a feature in common with it
+    by       "cosine": the exact cosine of TF-IDF weights; "simhash": 1 - distance / bits of the
              fingerprints
-    recipe   how texts are cut into features and become fingerprints: a Recipe, the name of a
-             preset, a .toml file. An index or a collection has its own
-    idf      with cosine: "smooth", as scikit-learn's TfidfVectorizer weights; "gensim", as gensim's
+    recipe   how texts become features and fingerprints: a Recipe, the name of a preset, a .toml
+             file. An index or a collection has its own
+    idf      for cosine: "smooth", as in scikit-learn's TfidfVectorizer; "gensim", as in gensim's
              TfidfModel
-    least    leaves out what scores less, which is quicker
+    least    minimum score; a higher one is faster
     threads  cores to use [default: all]
 
-    Returns a table: id, score (0 to 1, descending; of equals the first in the corpus first),
-    distance (bits in which the fingerprints differ; null where a text has none). To ask the same
-    texts often, build a `SearchIndex` once.
+    The result is a table: id, score (0 to 1, descending, ties in the order of the corpus), distance
+    (bits in which the fingerprints differ; null where a text has none). To search the same texts
+    often, build a `SearchIndex` once.
 
     >>> texts = ["the cat sat on the mat", "the dog sat on the cat", "we all scream"]
     >>> search("a cat on a mat", texts, n=2)["id"].to_pylist()
@@ -74,7 +73,7 @@ def search(
             "corpus is an Index, which has fingerprints and no texts; use its nearest(), or build "
             "a SearchIndex of the texts"
         )
-    # What is wrong is told before anything is built.
+    # Checked here, so that wrong options raise before the index is built.
     asked = check_ranking(n, by, idf, least)
     wanted, one = check_queries(query, threads)
     texts, ids = _documents(corpus)
@@ -84,7 +83,7 @@ def search(
 
 
 class SearchIndex(Searchable):
-    """Texts to be searched often: built once, in memory, with `SearchIndex.build`.
+    """Texts in memory to be searched often; made by `SearchIndex.build`.
 
     >>> index = SearchIndex.build(["the cat sat on the mat", "we all scream"], ids=["a", "b"])
     >>> index.search("we scream", n=1).to_pylist()
@@ -99,7 +98,7 @@ class SearchIndex(Searchable):
         self._texts = texts
         self._ids = ids
         self._threads = threads
-        # Each is made when it is first asked for.
+        # Built on first use.
         self._terms: _core.TermIndex | None = None
         self._codes: _core.Index | None = None
         self._equal: dict[str, list[int]] | None = None
@@ -113,11 +112,11 @@ class SearchIndex(Searchable):
         recipe: RecipeLike = None,
         threads: int | None = None,
     ) -> Self:
-        """An index of texts, ready to be searched by cosine.
+        """Build an index of texts, ready to be searched by cosine.
 
-        texts    as `search` takes them; a missing text is not found
+        texts    as for `search`; missing texts are never found
         ids      one for each text, strings or whole numbers [default: the rows]
-        recipe   how texts are cut into features [default: the default recipe]
+        recipe   how texts become features and fingerprints [default: the default recipe]
         """
         check_threads(threads)
         made = as_recipe(recipe)
@@ -133,7 +132,7 @@ class SearchIndex(Searchable):
         return index
 
     def __len__(self) -> int:
-        """Texts that are not missing."""
+        """The number of texts that are not missing."""
         return len(self._texts) - int(self._texts.null_count)
 
     def __repr__(self) -> str:
@@ -156,7 +155,7 @@ class SearchIndex(Searchable):
         least: float = 0.0,
         threads: int | None = None,
     ) -> pa.Table:
-        """The `n` texts that resemble a query most; see `neardup.search`."""
+        """Return the `n` texts most similar to a query; see `neardup.search`."""
         asked = check_ranking(n, by, idf, least)
         texts, one = check_queries(query, threads)
         found = rank(texts, self, asked, self.recipe, threads=threads)
@@ -169,7 +168,7 @@ class SearchIndex(Searchable):
             ids = pa.chunked_array([self._ids.take(ids)])
         return found.table(ids, one=one)
 
-    # ----------------------------------------------------------------- what `rank` asks of a corpus
+    # The methods of `RankingCorpus`, which `rank` calls.
 
     def alike(
         self, texts: Sequence[str], asked: RankingRequest, threads: int | None
@@ -222,7 +221,7 @@ class SearchIndex(Searchable):
 
 
 def _documents(corpus: Any) -> tuple[pa.ChunkedArray, Any]:
-    """Texts as a column, and their ids, if they have any."""
+    """Return the texts of a corpus as a column, and their ids, or None."""
     import pyarrow as pa
 
     if isinstance(corpus, Mapping):
@@ -235,8 +234,8 @@ def _documents(corpus: Any) -> tuple[pa.ChunkedArray, Any]:
             for at, pair in enumerate(listed):
                 if not isinstance(pair, tuple | list) or len(pair) != 2:
                     raise TypeError(
-                        f"corpus[{at}] is {_short(pair)}; where the first is a pair of id and "
-                        "text, all are"
+                        f"corpus[{at}] is {_short(pair)}; the first item is a pair of id "
+                        "and text, so all must be"
                     )
             return string_column([text for _, text in listed]), _as_ids(
                 [id_ for id_, _ in listed], len(listed)
@@ -245,7 +244,7 @@ def _documents(corpus: Any) -> tuple[pa.ChunkedArray, Any]:
 
 
 def _as_ids(ids: Any, count: int) -> Any:
-    """Ids as an Arrow array."""
+    """Check ids and return them as an Arrow array."""
     import pyarrow as pa
 
     from neardup._util.arrow import plain_array
