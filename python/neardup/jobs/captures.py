@@ -6,7 +6,7 @@ A job on texts uses only the checks at the top; nothing of `neardup.http` runs f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -31,15 +31,52 @@ MAX_SEARCHED = 1000
 MAX_SUGGESTED = 40
 
 
-def recipe_of(options: Options) -> Recipe:
-    """Return the recipe of a job; captures have another default than texts."""
-    if options.recipe is None and options.reading.viewing is not None:
-        return as_recipe(PRESET)
-    return as_recipe(options.recipe)
+@dataclass(frozen=True, eq=False)
+class JobTexts:
+    """How the texts of a job are made and compared.
+
+    reading  of the inputs
+    recipe   captures have another default than texts
+    viewing  captures: the views to compare; None for texts
+    groups   captures: the groups that responses are compared in
+    labels   captures: rules for labels; None if no output has labels
+    """
+
+    reading: Reading
+    recipe: Recipe
+    viewing: Viewing | None = None
+    groups: Groups | None = None
+    labels: Labels | None = None
 
 
-def with_views(options: Options, inputs: Sequence[str], note: Callable[[str], object]) -> Options:
-    """Return the options with `Reading.viewing` set if the inputs are captures.
+def texts_of_job(
+    job: str, options: Options, inputs: Sequence[str], note: Callable[[str], object]
+) -> JobTexts:
+    """Check the recipe and the options for captures; the inputs decide whether they apply."""
+    reading = _reading_of_job(options, inputs, note)
+    is_capture = reading.viewing is not None
+    default = PRESET if is_capture else None
+    recipe = as_recipe(default if options.recipe is None else options.recipe)
+    for name in ("within", "kinds", "labels"):
+        if (value := getattr(options, name)) and not is_capture:
+            shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+            raise ValueError(
+                f"{name} is {str(shown)!r}, which is for captures of HTTP responses; if the "
+                'inputs are captures, add --as http, or in Python recipe="http"'
+            )
+        if value and name != "within" and job != "cluster":
+            raise ValueError(f"{name} is for cluster, and this is {job}; leave it out")
+    if reading.viewing is None:
+        return JobTexts(reading, recipe)
+    viewing = _viewing(options, reading.viewing, recipe)
+    groups = None if viewing.within is None else Groups(viewing.within)
+    return JobTexts(reading, recipe, viewing, groups, _labels(job, options))
+
+
+def _reading_of_job(
+    options: Options, inputs: Sequence[str], note: Callable[[str], object]
+) -> Reading:
+    """Return the reading with `viewing` set if the inputs are captures.
 
     A recipe for HTTP says so, unless `Reading` says that the inputs are texts (views, written
     before) by a format, by columns or by lines. The names of inputs say so, too.
@@ -49,26 +86,29 @@ def with_views(options: Options, inputs: Sequence[str], note: Callable[[str], ob
     if reading.viewing is None and recipe is not None and recipe.tokens == HTTP:
         is_text = reading.format is not None and not is_capture_format(reading.format)
         if is_text or reading.lines or reading.text_columns != DEFAULT_TEXT:
-            return options
-        return replace(options, reading=replace(reading, viewing=recipe.viewing()))
-    viewed = reading_with_views(reading, [*inputs, *options.against], PRESET, note)
-    if viewed is reading:
-        return options
-    if recipe is not None:
+            return reading
+        return replace(reading, viewing=recipe.viewing())
+    viewed = reading_with_views(reading, inputs, options.against, PRESET, note)
+    if viewed is not reading and recipe is not None:
         raise ValueError(
             f"the inputs are captures of HTTP responses, and the recipe, {recipe.identity}, is for "
             f'texts; use recipe="{PRESET}", or leave it out'
         )
-    return replace(options, reading=viewed)
+    return viewed
 
 
 def reading_with_views(
-    reading: Reading, inputs: Sequence[str], recipe: Recipe | str, note: Callable[[str], object]
+    reading: Reading,
+    inputs: Sequence[str],
+    against: Sequence[str],
+    recipe: Recipe | str,
+    note: Callable[[str], object],
 ) -> Reading:
     """Return `reading` with the views of a recipe if the inputs are captures, by name or format."""
     if reading.viewing is not None:
         return reading
-    captures, texts = captures_of([name for name in inputs if not is_collection(name)], reading)
+    files = [*inputs, *(name for name in against if not is_collection(name))]
+    captures, texts = captures_of(files, reading)
     if not captures:
         return reading
     if reading.format is None:
@@ -76,18 +116,8 @@ def reading_with_views(
     return replace(reading, viewing=as_recipe(recipe).viewing())
 
 
-def viewing_of(options: Options, recipe: Recipe) -> Viewing | None:
-    """Return the views to compare; None if the inputs are texts."""
-    wanted = options.reading.viewing
-    if wanted is None:
-        for name in ("within", "kinds", "labels"):
-            if value := getattr(options, name):
-                shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
-                raise ValueError(
-                    f"{name} is {str(shown)!r}, which is for captures of HTTP responses; if the "
-                    'inputs are captures, add --as http, or in Python recipe="http"'
-                )
-        return None
+def _viewing(options: Options, wanted: Viewing, recipe: Recipe) -> Viewing:
+    """Return the views of the recipe, grouped by `Options.within`."""
     if options.within == "":
         raise ValueError(
             "within is empty; name what responses must share: host, ip, status, or a column"
@@ -107,18 +137,15 @@ def viewing_of(options: Options, recipe: Recipe) -> Viewing | None:
     return viewing
 
 
-def labels_of(job: str, options: Options) -> Labels | None:
+def _labels(job: str, options: Options) -> Labels | None:
     """Return the rules for labels; None where no output has labels: loading them takes a while."""
-    for name in ("kinds", "labels"):
-        if getattr(options, name) and job != "cluster":
-            raise ValueError(f"{name} is for cluster, and this is {job}; leave it out")
     has_labels = options.kinds is not None or options.report is not None
     if options.labels and not has_labels:
         raise ValueError(
             f"labels is {str(options.labels[0])!r}, but no output has labels; name a file for the "
             "kinds: --kinds FILE"
         )
-    if options.reading.viewing is None or job != "cluster" or not has_labels:
+    if job != "cluster" or not has_labels:
         return None
     from neardup.http.labels import Labels
 
@@ -131,21 +158,21 @@ def labels_of(job: str, options: Options) -> Labels | None:
 class Groups:
     """The column that responses are grouped by, and whether any response has a value in it."""
 
-    def __init__(self, viewing: Viewing | None) -> None:
-        self.within = None if viewing is None else viewing.within
+    def __init__(self, within: str) -> None:
+        self.within = within
         self._has_value = False
         self._has_responses = False
 
     def check_against(self, collections: Sequence[str]) -> None:
         """Raise ValueError if groups would be compared with collections, which have none."""
-        if self.within is not None and collections:
+        if collections:
             raise ValueError(
                 f"within is {self.within!r}, and {collections[0]} is a collection, whose documents "
                 "are in no groups; name the captures it was made of, or leave within out"
             )
 
     def see(self, batch: Batch) -> None:
-        if self.within is None or self._has_value or batch.facts is None:
+        if self._has_value or batch.facts is None:
             return
         self._has_responses = True
         if self.within in batch.facts.schema.names:

@@ -77,7 +77,7 @@ class _Check:
                     f"INPUT --against {name}"
                 )
         reading = reading_with_views(
-            options.reading, [*inputs, *options.against], CAPTURE_RECIPE, self._note
+            options.reading, inputs, options.against, CAPTURE_RECIPE, self._note
         )
         self._reading = replace(
             reading,

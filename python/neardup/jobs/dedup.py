@@ -43,7 +43,7 @@ def dedup(inputs: Sequence[str], out: Path | str, options: Options | None = None
     with job.corpus() as corpus:
         found = job.find_clusters(corpus)
         job.summary.removed = len(found.removed)
-        job.summary.kept = len(corpus) - corpus.reference - len(found.removed)
+        job.summary.kept = corpus.rows - corpus.reference - len(found.removed)
         with job.outputs(corpus, found) as written:
             written.append(job.out)
             _write_kept(job, corpus, found.clusters.labels)
@@ -58,8 +58,8 @@ def _write_kept(job: Job, corpus: SpooledCorpus, labels: Rows) -> None:
 
     kept = labels == np.arange(len(labels))
     progress = job.options.progress
-    progress.stage("writing", len(corpus) - corpus.reference, "records")
-    with writing.open_kept(job.out, job.inputs, job.options.reading) as output:
+    progress.stage("writing", corpus.rows - corpus.reference, "records")
+    with writing.open_kept(job.out, job.inputs, job.reading) as output:
         for path, start, stop in corpus.files:
             if start >= corpus.reference and stop > start:
                 copied = 0

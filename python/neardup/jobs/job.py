@@ -24,9 +24,10 @@ from neardup.files.reading.formats import ending
 from neardup.files.reading.inputs import check_options, expand
 from neardup.files.reading.streams import copied, spooled_stdin
 from neardup.jobs import reference
-from neardup.jobs.captures import Groups, labels_of, recipe_of, viewing_of, with_views
+from neardup.jobs.captures import texts_of_job
 from neardup.jobs.options import Options, Summary, peak_memory, refuse_bad_options
 from neardup.jobs.read import read_corpus
+from neardup.jobs.reference import is_collection
 from neardup.jobs.sample import forecast
 from neardup.jobs.work_folder import check_work_dir, open_work_folder
 from neardup.near.keep import Keep
@@ -80,10 +81,12 @@ class Job:
         self.name = name
         self.summary = Summary(name)
         self.options = options
-        self.options = options = with_views(options, inputs, self.note)
-        is_capture = options.reading.viewing is not None
+        texts = texts_of_job(name, options, inputs, self.note)
+        self.recipe, self.viewing = texts.recipe, texts.viewing
+        self.groups, self.labels = texts.groups, texts.labels
+        self.summary.recipe = self.recipe.identity
         # Chains would remove records unlike the one kept, and hide odd pages of a site.
-        default: Linkage = "star" if name == "dedup" or is_capture else "connected"
+        default: Linkage = "star" if name == "dedup" or self.viewing else "connected"
         self.linkage: Linkage = options.linkage or default
         check_linkage(self.linkage)
         self.engine = engine(options.engine, options.master)
@@ -96,24 +99,22 @@ class Job:
             given = "empty" if str(out) in ("", ".") else repr(str(out))
             raise ValueError(f"the output is {given}; name a file, or - for standard output")
         self.keep = Keep.parse(options.keep)
-        self.recipe = recipe_of(options)
-        self.summary.recipe = self.recipe.identity
-        self.viewing = viewing_of(options, self.recipe)
-        self.labels = labels_of(name, options)
-        self.groups = Groups(self.viewing)
-        self.inputs = expand(list(inputs), options.reading, self.note)
-        self.against, self.collections = reference.expand(
-            options.against, options.reading, self.recipe, self.note
-        )
-        check_options([*self.inputs, *self.against, *self.collections], options.reading)
-        self.groups.check_against(
-            [path for path in (*self.collections, *self.against) if reference.is_collection(path)]
-        )
+        self.inputs = expand(list(inputs), texts.reading, self.note)
+        self.against, self.collections = list[str](), list[str]()
+        if options.against:
+            self.against, self.collections = reference.expand(
+                options.against, texts.reading, self.recipe, self.note
+            )
+        check_options([*self.inputs, *self.against, *self.collections], texts.reading)
+        if self.groups is not None:
+            self.groups.check_against(
+                [path for path in (*self.collections, *self.against) if is_collection(path)]
+            )
         self.question = check_question(
             options.similarity, options.radius, options.recall, bits=self.recipe.bits
         )
         self.reading = replace(
-            options.reading,
+            texts.reading,
             key_column=self.keep.column,
             viewing=self.viewing,
             threads=options.threads,
@@ -172,13 +173,13 @@ class Job:
                 stack.enter_context(copied(self.inputs, self.work_parent))
                 with refuse_bad_options():
                     others = [*self.against, *self.collections]
-                    writing.check_kept(self.out, self.inputs, self.options.reading, others=others)
+                    writing.check_kept(self.out, self.inputs, self.reading, others=others)
             elif "-" in self.inputs:
                 stack.enter_context(spooled_stdin())
             folder = stack.enter_context(open_work_folder(self.options.work_dir, self.work_parent))
             corpus = read_corpus(self, folder)
             asked = sum(map(reference.size, self.collections))
-            self.summary.read = len(corpus) + asked
+            self.summary.read = corpus.rows + asked
             self.summary.reference = corpus.reference + asked
             self.summary.unreadable = corpus.unreadable
             self.summary.no_signal = int((~corpus.signal).sum())
@@ -193,7 +194,7 @@ class Job:
         # Inputs that have a reference are not compared with each other, even if all of the
         # reference is in collections, or it is empty.
         compares = bool(self.against or self.collections)
-        first = corpus.reference or (len(corpus) if compares else 0)
+        first = corpus.reference or (corpus.rows if compares else 0)
         asked, summary, progress = self.question, self.summary, self.options.progress
         summary.similarity, summary.radius = asked.similarity, asked.radius
         summary.recall = asked.recall
@@ -208,7 +209,7 @@ class Job:
             stage=progress.stage,
         )
         # No two rows are compared if there are only collections.
-        if first < len(corpus) and (warning := forecast(corpus, asked, matches)):
+        if first < corpus.rows and (warning := forecast(corpus, asked, matches)):
             self.options.on_warning(warning)
         if self.options.report is not None:
             matches.sample = PairSample(asked, self.recipe.bits)
@@ -346,7 +347,7 @@ def _keep_order(keep: Keep, corpus: SpooledCorpus) -> Rows | None:
     import pyarrow as pa
 
     keys = corpus.keys
-    if not len(corpus):
+    if not corpus.rows:
         return None
     if keep.column is not None and keys is not None and len(keys) == keys.null_count:
         raise ValueError(f"keep is {keep}, but no record has a value in the column {keep.column!r}")

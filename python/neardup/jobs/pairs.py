@@ -91,7 +91,7 @@ def _write(job: Job, corpus: SpooledCorpus, matches: Matches, groups: _Groups) -
             count = _add_count(count, found)
             write(_table(corpus, found, schema))
             progress.advance(len(found.left))
-        sorter = PairSorter(corpus.folder, len(corpus))
+        sorter = PairSorter(corpus.folder, corpus.rows)
         for found in _near_pairs(matches, groups, first_only=first_only):
             count = _add_count(count, found)
             sorter.add(found)

@@ -54,7 +54,8 @@ def read_corpus(job: Job, folder: Path) -> SpooledCorpus:
     state = _state(job, stamps)
     resumed = job.options.resume and _is_complete(job, folder, state)
     if not resumed:
-        clear(folder)
+        if job.options.work_dir is not None:
+            clear(folder)
         spool_files(job, folder, files, stamps)
     corpus = open_corpus(
         folder, job.recipe, job.reading.text_columns, stamps, sketched=job.is_sketched
@@ -63,7 +64,8 @@ def read_corpus(job: Job, folder: Path) -> SpooledCorpus:
         for problem in corpus.unread(corpus.unreadable):
             job.options.on_problem(problem)
     _refuse_unread(job, corpus)
-    job.groups.check(job.inputs)
+    if job.groups is not None:
+        job.groups.check(job.inputs)
     if not resumed:
         (folder / STATE).write_text(json.dumps(state), encoding="utf-8")
     return corpus
@@ -109,7 +111,8 @@ def spool_files(job: Job, folder: Path, files: Sequence[str], stamps: Mapping[st
                 for batch in batches:
                     if is_input:
                         duplicates.see(batch.ids)
-                    job.groups.see(batch)
+                    if job.groups is not None:
+                        job.groups.see(batch)
                     spool.add(batch, batch.made or _fingerprint(job, batch))
             spool.end_file(path)
             if job.options.strict and spool.unreadable:
@@ -207,7 +210,7 @@ def prefetched(items: Iterator[T]) -> Iterator[Iterator[T]]:
 def _refuse_unread(job: Job, corpus: SpooledCorpus) -> None:
     """Raise if no record could be read, or in a strict job if any could not be read."""
     is_complete = len(corpus.files) == len(job.against) + len(job.inputs)
-    no_inputs = len(corpus) == corpus.reference and corpus.unreadable > corpus.unread_reference
+    no_inputs = corpus.rows == corpus.reference and corpus.unreadable > corpus.unread_reference
     no_reference = not corpus.reference and corpus.unread_reference > 0
     if is_complete and no_inputs:
         _refuse_nothing(job, corpus, "no record could be read", 1 + corpus.unread_reference)

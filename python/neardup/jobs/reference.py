@@ -190,16 +190,16 @@ def nearest(
     """Return for each row of the inputs the nearest row of the reference or document."""
     import numpy as np
 
-    near = matches.nearest(corpus.reference or len(corpus))
+    near = matches.nearest(corpus.reference or corpus.rows)
     labels = np.where(near.match < 0, np.arange(len(near.match)), near.match)
     found = Clusters(labels, near.similarity, near.distance)
     if collections:
         matches.plan["collections"] = len(collections)
-        rows = (len(corpus) - corpus.reference) * len(collections)
+        rows = (corpus.rows - corpus.reference) * len(collections)
         progress.stage("comparing with collections", rows, "records")
     for path in collections:
         found = _nearest_document(path, corpus, matches.question, found, progress)
-    matches.counts.pairs += int((found.labels[: len(corpus)] >= len(corpus)).sum())
+    matches.counts.pairs += int((found.labels[: corpus.rows] >= corpus.rows).sum())
     return found
 
 
@@ -217,8 +217,8 @@ def _nearest_document(
     )
     numbers: dict[str, int] = {}
     with open_collection(path) as collection:
-        for start in range(corpus.reference, len(corpus), BATCH_ROWS):
-            rows = range(start, min(start + BATCH_ROWS, len(corpus)))
+        for start in range(corpus.reference, corpus.rows, BATCH_ROWS):
+            rows = range(start, min(start + BATCH_ROWS, corpus.rows))
             texts = [corpus.texts.get(row) for row in rows]
             table = collection.check(
                 texts, question.similarity, radius=question.radius, recall=question.recall, n=1
@@ -234,14 +234,14 @@ def _nearest_document(
                 if name not in numbers:
                     stored = collection.get(name)
                     text = (stored and stored.text) or ""
-                    numbers[name] = len(corpus) + len(corpus.outside)
+                    numbers[name] = corpus.rows + len(corpus.outside)
                     corpus.outside.append(CollectionDocument(path, name, text))
                 if cosine is None:
-                    text = corpus.outside[numbers[name] - len(corpus)].text
+                    text = corpus.outside[numbers[name] - corpus.rows].text
                     cosine = collection.recipe.pipeline.similarity(texts[match["query"]], text)
                 labels[row], similarity[row], distance[row] = numbers[name], cosine, bits
             progress.advance(len(texts))
-    more = len(corpus) + len(corpus.outside) - len(labels)
+    more = corpus.rows + len(corpus.outside) - len(labels)
     return Clusters(
         np.concatenate((labels, np.arange(len(labels), len(labels) + more))),
         np.concatenate((similarity, np.full(more, np.nan))),

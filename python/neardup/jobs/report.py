@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from neardup._util.arrow import array_values
 from neardup.files import writing
 from neardup.jobs.job import FoundClusters, Job
 from neardup.jobs.options import NEARLY_ALL
 from neardup.jobs.sample import ThresholdSample, floor_below, sample_threshold
-from neardup.near.matches import SIMILARITY_STEPS, SampledPair
+from neardup.near.matches import SIMILARITY_STEPS, PairSample, SampledPair
 from neardup.reports.charts import Histogram
 from neardup.reports.formatting import percent
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
@@ -33,7 +35,6 @@ from neardup.reports.views import ResponseView
 from neardup.text.recipe import Recipe
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from neardup.http.kinds import Kinds
@@ -182,30 +183,21 @@ def _histograms(job: Job, matches: Matches, sample: ThresholdSample | None) -> I
         note = Said("note.compared_radius")
         if asked.similarity is not None:
             note = Said("note.compared", {"similarity": asked.similarity})
-        yield Histogram(
-            "compared",
-            seen.near.tolist(),
-            seen.far.tolist(),
-            floor_below(asked.similarity),
-            asked.similarity,
-            asked.radius,
-            [note],
-        )
+        floor = floor_below(asked.similarity)
+        yield _histogram("compared", job, seen, floor, [note])
     if sample is not None:
         values: dict[str, Any] = {"n": sample.records, "of": sample.of, "floor": sample.floor}
         name = "note.wider_sample" if sample.records < sample.of else "note.wider_all"
-        yield Histogram(
-            "wider",
-            sample.sample.near.tolist(),
-            sample.sample.far.tolist(),
-            sample.floor,
-            asked.similarity,
-            asked.radius,
-            [
-                Said("note.wider_joined" if sample.joined else name, values),
-                Said("note.wider_twins"),
-            ],
-        )
+        note = Said("note.wider_joined" if sample.joined else name, values)
+        notes = [note, Said("note.wider_twins")]
+        yield _histogram("wider", job, sample.sample, sample.floor, notes)
+
+
+def _histogram(
+    name: str, job: Job, sample: PairSample, floor: float, notes: list[Said]
+) -> Histogram:
+    near, far = sample.near.tolist(), sample.far.tolist()
+    return Histogram(name, near, far, floor, job.question.similarity, job.question.radius, notes)
 
 
 def _threshold(job: Job) -> Said:
@@ -257,20 +249,18 @@ def _range_of(job: Job) -> tuple[int, int, int]:
     """Return the first and the last step shown, and the step of the threshold."""
     asked = job.question
     if asked.similarity is not None:
-        line = min(int(asked.similarity * SIMILARITY_STEPS + 1e-9), SIMILARITY_STEPS - 1)
-        return (
-            int(floor_below(asked.similarity) * SIMILARITY_STEPS + 1e-9),
-            SIMILARITY_STEPS - 1,
-            line,
+        last = SIMILARITY_STEPS - 1
+        line, floor = (
+            min(int(each * SIMILARITY_STEPS + 1e-9), last)
+            for each in (asked.similarity, floor_below(asked.similarity))
         )
+        return floor, last, line
     radius = asked.radius or 0
     return max(0, radius - BITS_BEYOND), radius + BITS_BEYOND, radius
 
 
 def _twins(job: Job, corpus: SpooledCorpus, matches: Matches) -> list[ShownPair]:
     """Return two pairs of identical texts for `pairs`: they are not among those compared."""
-    import numpy as np
-
     if job.name != "pairs":
         return []
     rows = np.flatnonzero(matches.twins != np.arange(len(matches.twins)))[:2]
@@ -279,8 +269,6 @@ def _twins(job: Job, corpus: SpooledCorpus, matches: Matches) -> list[ShownPair]
 
 
 def _pair(corpus: SpooledCorpus, matches: Matches, pair: SampledPair) -> ShownPair:
-    import numpy as np
-
     left, right = min(pair[:2]), max(pair[:2])
     similarity = pair.similarity
     if np.isnan(similarity):
@@ -298,8 +286,6 @@ class _Clusters:
     """The clusters of two or more, the largest first."""
 
     def __init__(self, job: Job, corpus: SpooledCorpus, found: FoundClusters) -> None:
-        import numpy as np
-
         self._job, self._corpus, self._matches = job, corpus, found.matches
         self._found = found.clusters
         labels = self._found.labels
@@ -308,8 +294,6 @@ class _Clusters:
         self.roots = roots[np.argsort(-self._sizes[roots], kind="stable")]
 
     def by_size(self) -> list[tuple[int, int]]:
-        import numpy as np
-
         sizes, counts = np.unique(self._sizes[self.roots], return_counts=True)
         return list(zip(sizes.tolist(), counts.tolist(), strict=True))
 
@@ -321,8 +305,6 @@ class _Clusters:
         ]
 
     def _cluster(self, root: int) -> ShownCluster:
-        import numpy as np
-
         found, corpus = self._found, self._corpus
         members = np.flatnonzero(found.labels == root)
         others = members[members != root]
@@ -353,7 +335,7 @@ def _shown(
     representative: bool = False,
 ) -> Shown:
     text = corpus.text_of(row)
-    coded = all(at >= len(corpus) or corpus.signal[at] for at in (row, other))
+    coded = all(at >= corpus.rows or corpus.signal[at] for at in (row, other))
     return Shown(
         corpus.id_of(row),
         text[:MAX_CHARACTERS],
@@ -394,8 +376,6 @@ def kinds_report(
 
 class _KindsPage:
     def __init__(self, job: Job, corpus: SpooledCorpus, kinds: Kinds, found: FoundClusters) -> None:
-        import numpy as np
-
         self._job, self._kinds, self._corpus = job, kinds, corpus
         self._labels = found.clusters.labels
         # To the representative; NaN for representatives.
@@ -424,8 +404,6 @@ class _KindsPage:
         )
 
     def _shown(self) -> Iterator[ShownKind]:
-        import numpy as np
-
         kinds = self._kinds
         names = ("status", "title", "server", "url")
         columns = self._corpus.facts.take(kinds.rows[self._places], *names)
@@ -457,8 +435,6 @@ class _KindsPage:
 
     def _members(self, root: int) -> tuple[list[Member], SampleResponse]:
         """Return some responses of a kind, the least similar to its representative first."""
-        import numpy as np
-
         rows = np.flatnonzero(self._labels == root)
         rows = rows[rows != root]
         rows = rows[np.argsort(self._similarity[rows], kind="stable")]
@@ -484,8 +460,6 @@ class _KindsPage:
         )
 
     def _facets(self) -> Facets:
-        import numpy as np
-
         kinds = self._kinds
         # The position of the kind of each response on the page.
         place = np.full(len(self._labels), -1, dtype=np.int64)
@@ -503,8 +477,6 @@ def choose_kinds(sizes: Rows, most: int) -> Rows:
 
     sizes  of the kinds, the largest first
     """
-    import numpy as np
-
     if len(sizes) <= most:
         return np.arange(len(sizes))
     last = min(int((sizes == 1).sum()), int(most * ALONE_SHARE))
@@ -516,16 +488,12 @@ def choose_kinds(sizes: Rows, most: int) -> Rows:
 
 def choose_sampled(sizes: Rows) -> Rows:
     """Return the positions of the kinds with sample responses."""
-    import numpy as np
-
     large, alone = np.flatnonzero(sizes > 1)[:SAMPLED_KINDS], np.flatnonzero(sizes == 1)
     return np.concatenate((large, alone[spread_evenly(len(alone), SAMPLED_ALONE)]))
 
 
 def spread_evenly(count: int, most: int) -> Rows:
     """Return at most so many positions at even distances, the first and the last included."""
-    import numpy as np
-
     if count <= most:
         return np.arange(count)
     return np.linspace(0, count - 1, most).astype(np.int64)

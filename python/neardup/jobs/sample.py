@@ -60,10 +60,10 @@ def forecast(corpus: SpooledCorpus, question: Question, matches: Matches) -> str
 
 
 def _forecast_all_pairs(corpus: SpooledCorpus) -> str | None:
-    if len(corpus) <= MANY_RECORDS:
+    if corpus.rows <= MANY_RECORDS:
         return None
     return (
-        f"recall is 1, so all pairs of {len(corpus):,} records are compared, which may take "
+        f"recall is 1, so all pairs of {corpus.rows:,} records are compared, which may take "
         "hours; --recall 0.999 compares few pairs and misses few"
     )
 
@@ -72,7 +72,7 @@ def _forecast_radius(corpus: SpooledCorpus, question: Question) -> str | None:
     from neardup.near.pairs import pairs_plan
     from neardup.text.fingerprint import Fingerprints
 
-    if len(corpus) < MIN_RECORDS or question.radius is None:
+    if corpus.rows < MIN_RECORDS or question.radius is None:
         return None
     assert corpus.values is not None  # noqa: S101
     fingerprints = Fingerprints(corpus.values, corpus.signal, corpus.recipe)
@@ -92,7 +92,7 @@ def _forecast_sketches(
     """Join a sample and extrapolate the number of candidates that are rejected."""
     import numpy as np
 
-    if len(corpus) < MIN_RECORDS:
+    if corpus.rows < MIN_RECORDS:
         return None
     distinct = _distinct_rows(corpus, matches)
     if len(distinct) < MIN_RECORDS:
@@ -118,7 +118,7 @@ def _forecast_sketches(
     # Two digits: it is an estimate.
     digits = len(str(int(expected))) - 2
     return (
-        f"similarity {similarity:g} is low for {len(corpus):,} records like these: about "
+        f"similarity {similarity:g} is low for {corpus.rows:,} records like these: about "
         f"{round(expected, -digits):,.0f} pairs have to be compared and rejected, which may take "
         "very long; a higher --similarity, or --recall 0.9, compares fewer"
     )
@@ -128,7 +128,7 @@ def _distinct_rows(corpus: SpooledCorpus, matches: Matches) -> Rows:
     """Return the rows with a fingerprint, without repetitions of identical features."""
     import numpy as np
 
-    return np.flatnonzero((matches.twins == np.arange(len(corpus))) & corpus.signal)
+    return np.flatnonzero((matches.twins == np.arange(corpus.rows)) & corpus.signal)
 
 
 def _count_pairs(rows: Rows, reference: int) -> int:

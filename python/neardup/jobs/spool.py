@@ -83,6 +83,7 @@ class SpooledCorpus:
     """
 
     recipe: Recipe
+    rows: int
     signal: NDArray[np.bool_]
     sketches: NDArray[np.uint8] | None
     values: NDArray[np.uint64] | None
@@ -101,7 +102,7 @@ class SpooledCorpus:
     outside: list[CollectionDocument] = field(default_factory=list)
 
     def __len__(self) -> int:
-        return len(self.signal)
+        return self.rows
 
     @cached_property
     def facts(self) -> ResponseColumns:
@@ -114,10 +115,10 @@ class SpooledCorpus:
         return string_array([self.id_of(row) for row in rows.tolist()])
 
     def id_of(self, row: int) -> str:
-        return self.ids.get(row) if row < len(self) else self.outside[row - len(self)].id
+        return self.ids.get(row) if row < self.rows else self.outside[row - self.rows].id
 
     def text_of(self, row: int) -> str:
-        return self.texts.get(row) if row < len(self) else self.outside[row - len(self)].text
+        return self.texts.get(row) if row < self.rows else self.outside[row - self.rows].text
 
     def sources_of(self, rows: Rows) -> pa.Array:
         """Return the file of each row, or the collection of a document from outside."""
@@ -130,8 +131,8 @@ class SpooledCorpus:
         at = np.searchsorted(starts, rows, side="right") - 1
         names = [name_of(path) for path, _, _ in self.files]
         if self.outside:
-            beyond = rows >= len(self)
-            at[beyond] = len(names) + rows[beyond] - len(self)
+            beyond = rows >= self.rows
+            at[beyond] = len(names) + rows[beyond] - self.rows
             names += [name_of(found.collection) for found in self.outside]
         return string_array(names).take(number_array(at))
 
@@ -139,7 +140,7 @@ class SpooledCorpus:
         """Return the line of each row; null for documents of a collection."""
         import numpy as np
 
-        inside = rows < len(self)
+        inside = rows < self.rows
         found = np.zeros(len(rows), dtype=np.int64)
         found[inside] = self.lines[rows[inside]]
         return number_array(found, found == 0)
@@ -152,11 +153,11 @@ class SpooledCorpus:
         """
         import numpy as np
 
-        rows = np.flatnonzero(labels[: len(self)] != np.arange(len(self)))
+        rows = np.flatnonzero(labels[: self.rows] != np.arange(self.rows))
         kept = labels[rows]
         likely = ~(similarity[rows] < EQUAL_SIMILARITY)
-        inside = np.minimum(kept, len(self) - 1)
-        likely &= (kept >= len(self)) | (self.lengths[rows] == self.lengths[inside])
+        inside = np.minimum(kept, self.rows - 1)
+        likely &= (kept >= self.rows) | (self.lengths[rows] == self.lengths[inside])
         rows, kept = rows[likely], kept[likely]
         count, representative, text = 0, -1, ""
         # In the order of representatives, so that the text of each is read once.
@@ -368,6 +369,7 @@ def open_corpus(
     values, sketches = column["values"], column["sketches"]
     return SpooledCorpus(
         recipe,
+        rows,
         np.array(column["signal"]),
         sketches.reshape(rows, _core.SKETCH_BYTES) if sketched else None,
         # In memory: the join reads them many times.
