@@ -1,1 +1,25 @@
-"""The service: a collection over HTTP, and a page to look at it with."""
+"""The HTTP service: one collection, an API under /v1, pages for people, and its clients.
+
+Main types: `state.Service` (a collection with its thread pools and writer), `api.Operation` (a
+method and path of the API), `worker_pool.WorkerPool` (bounded queue of blocking work),
+`writer.Writer` (one thread, documents in batches), `errors.HTTPProblem` (an error response).
+
+The path of a request:
+
+    server       Granian in one process with one event loop; background runs it in a thread
+    middleware   Host, token (auth), rate (limits), Origin; response headers; metrics
+    app          routes: Endpoint for the API, monitoring, pages, static files
+    requests     parses query and body within limits; ndjson streams lines
+    api          the table of operations and their handlers; openapi describes them
+    answers      the results, computed in a thread of a pool; changes go through the writer
+    models       types of all bodies and queries
+    errors       any error → problem details (RFC 9457)
+
+`pages` renders HTML, `learning` has the lessons of the page Learn, `client` has `nd.Client` and
+`nd.AsyncClient`. `settings` has all limits and timeouts.
+
+The service does not terminate TLS, compress, or limit connections per address: a reverse proxy does
+(deploy/nginx.conf). It serves one collection, in one process.
+"""
+
+__all__ = ["background", "client", "server", "settings", "state"]
