@@ -8,6 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
+from helpers.timing import assert_linear
+from neardup.near.clusters import connected, star
+from reference.dedup import labels
 from reference.pairs import naive_connected, naive_star, near_codes
 
 
@@ -85,3 +88,29 @@ def test_sampled_clusters_follow_from_the_sampled_pairs() -> None:
 def test_refusals(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         nd.clusters([1, 2], **arguments)
+
+
+chains = st.integers(1, 30).flatmap(
+    lambda rows: st.tuples(
+        st.just(rows), st.lists(st.tuples(st.integers(0, rows - 1), st.integers(0, rows - 1)))
+    )
+)
+
+
+@given(chains)
+def test_linking_is_that_of_the_reference(drawn: tuple[int, list[tuple[int, int]]]) -> None:
+    rows, drawn_pairs = drawn
+    pairs = sorted({(min(pair), max(pair)) for pair in drawn_pairs if pair[0] != pair[1]})
+    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    for link, name in ((star, "star"), (connected, "connected")):
+        found = link(ends[:, 0], ends[:, 1], rows)
+        assert found.tolist() == labels(rows, pairs, name, range(rows))
+
+
+@pytest.mark.parametrize(("link", "expected"), [(connected, [0] * 5), (star, [0, 0, 2, 2, 4])])
+def test_a_long_chain_is_linked_in_linear_time(link: Any, expected: list[int]) -> None:
+    def run(earlier: Any) -> Any:
+        return link(earlier, earlier + 1, len(earlier) + 1)
+
+    assert run(np.arange(4)).tolist() == expected
+    assert_linear(run, np.arange, 20_000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 import neardup as nd
 
+SAMPLE = Path(__file__).parents[2] / "examples" / "sample.jsonl"
 ROWS: list[dict[str, Any]] = [
     {"title": "Harbour Street", "body": "closed to all traffic until Friday", "n": 1},
     {"title": "HARBOUR STREET", "body": "Closed to all traffic until Friday.", "n": 2},
@@ -215,3 +218,41 @@ def test_a_text_that_is_none_is_told_with_its_column() -> None:
     for options in asked:
         with pytest.raises(TypeError, match="row 1 of the column 'title' is of type int"):
             nd.dedup_frame(frame, **options)
+
+
+def test_frames_keep_their_kind_and_columns() -> None:
+    lines = SAMPLE.read_text(encoding="utf-8").splitlines()
+    texts = [json.loads(line)["text"] for line in lines]
+    kept = nd.dedup(texts, keep="best:n", keys=range(len(texts))).kept.tolist()
+    columns: dict[str, list[Any]] = {"body": texts, "n": list(range(len(texts)))}
+    frame = pd.DataFrame(columns, index=[f"row {n}" for n in columns["n"]])
+    by_pandas = nd.dedup_frame(frame, "body", keep="best:n")
+    assert by_pandas["n"].tolist() == kept
+    assert by_pandas.index[0] == f"row {kept[0]}"
+    assert nd.dedup_frame(pl.DataFrame(columns), "body", keep="best:n")["n"].to_list() == kept
+    assert nd.dedup_frame(pa.table(columns), "body", keep="best:n")["n"].to_pylist() == kept
+    with pytest.raises(ValueError, match=r"no column 'text' \(there is 'body', 'n'\)"):
+        nd.dedup_frame(frame)
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view"])
+@pytest.mark.parametrize("encoded", [False, True])
+def test_frames_of_every_string_type(kind: str, encoded: bool) -> None:
+    def column(values: list[str | None]) -> pa.Array:
+        made = pa.array(values, getattr(pa, kind)())
+        if not encoded:
+            return made
+        indices = pa.array([None if x is None else at for at, x in enumerate(values)], pa.int32())
+        return pa.DictionaryArray.from_arrays(
+            indices, pa.array(["" if x is None else x for x in values], made.type)
+        )
+
+    texts = column(["the quick brown fox", None, "THE quick brown fox", "a lazy dog"])
+    table = pa.table({"text": texts, "day": column(["1", "2", "3", "4"])})
+    assert nd.dedup(table["text"]).kept.tolist() == [0, 1, 3]
+    assert nd.dedup(texts, keep="newest:day", keys=table["day"]).kept.tolist() == [1, 2, 3]
+    found = nd.dedup_frame(table, keep="newest:day")
+    assert found.schema == table.schema
+    assert found["day"].to_pylist() == ["2", "3", "4"]
+    none = nd.dedup_frame(table.slice(0, 0))
+    assert none.num_rows == 0
