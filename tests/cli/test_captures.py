@@ -220,7 +220,7 @@ def test_search_finds_the_same_kind(run: Run, scan: Path) -> None:
     done = run("search", "--text", "the willow flowers", "--in", scan, "--as", "http", "--json")
     assert json.loads(done.out.splitlines()[0])["id"] == "scan.jsonl:17"
     done = run("search", scan, "--in", scan, "--as", "http", "--json")
-    assert "holds more than one response; the first is searched for" in done.err
+    assert "has more than one response; the first one is searched for" in done.err
 
 
 def test_check_compares_what_people_read(run: Run, scan: Path) -> None:
@@ -410,7 +410,7 @@ def test_filter_takes_no_whole_capture(run: Run, scan: Path) -> None:
     har(Path("site.har"), httpx_captures.mixed())
     done = run("filter", "site.har", "--as", "http")
     assert done.code == 2
-    assert "filter passes on lines; use neardup dedup --as http" in done.err
+    assert "filter reads lines; use neardup dedup --as http" in done.err
 
 
 def test_filter_never_waits_for_more_than_is_there(scan: Path) -> None:

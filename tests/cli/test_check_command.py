@@ -133,7 +133,7 @@ def test_a_share_in_a_file_of_options(run: Callable[..., Any], tmp_path: Path) -
 def test_a_language_there_is_not(run: Callable[..., Any], html: tuple[str, ...]) -> None:
     ran = run("check", ESSAYS, "--lang", "de", *html)
     assert ran.code == 2
-    assert "lang is 'de'; it must be one of en, zh" in ran.err
+    assert "'--lang': 'de' is not one of 'en', 'zh'" in ran.err
 
 
 def test_a_collection_is_no_input(run: Callable[..., Any], tmp_path: Path) -> None:

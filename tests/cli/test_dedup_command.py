@@ -16,7 +16,7 @@ import pytest
 import neardup as nd
 from helpers import corpora
 from neardup import jobs
-from neardup.cli.job import lines_of
+from neardup.cli.jobs import lines_of
 from neardup.jobs import Summary
 
 TEXT = "Harbour Street will be closed to all motor traffic from Monday until Friday"
@@ -378,8 +378,8 @@ def test_interrupted_gives_130(run: Run, source: Path, monkeypatch: pytest.Monke
     done = run("dedup", "in.jsonl", "-o", "o.jsonl", "--work-dir", "work")
     assert done.code == 130
     assert done.err == (
-        "neardup: interrupted; nothing was written; go on with the same command and --resume "
-        "(work in work)\n"
+        "neardup: interrupted; nothing was written; to continue, run the same command with "
+        "--resume (intermediate files are in work)\n"
     )
 
 
@@ -393,7 +393,7 @@ def test_an_unexpected_error_is_one_line(
     done = run("dedup", "in.jsonl", "-o", "o.jsonl")
     assert done.code == 1
     assert done.err.startswith("neardup: unexpected RuntimeError: odd very odd (neardup 0.")
-    assert "please report it with this line" in done.err
+    assert "please report this line" in done.err
     assert done.err.count("\n") == 1
     monkeypatch.setenv("NEARDUP_DEBUG", "1")
     done = run("dedup", "in.jsonl", "-o", "o.jsonl")

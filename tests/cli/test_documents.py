@@ -122,8 +122,8 @@ def test_filter_says_what_to_use(run: Callable[..., Any], folder: Path) -> None:
     ran = run("filter", folder / "c.docx")
     assert ran.code == 2
     told = " ".join(ran.err.replace("│", " ").split())
-    assert "a file of Word documents is one document, and filter passes on" in told
-    assert "neardup index add --unless-duplicate, or dedup" in told
+    assert "is one document (Word documents), and filter reads records line by line" in told
+    assert "neardup index add --unless-duplicate, or neardup dedup" in told
 
 
 def test_what_cannot_be_read_is_quarantined_and_counted(

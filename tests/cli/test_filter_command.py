@@ -102,7 +102,7 @@ def test_what_cannot_be_read_is_told_and_not_passed_on(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["--in", "seen"], 2, "the name of a collection ends in .neardup"),
+        (["--in", "seen"], 2, "the name of a collection must end in .neardup"),
         (["--seen", "x.csv"], 2, "use a name that ends in .jsonl"),
         (["--similarity", "2"], 2, "similarity is 2.0"),
         (["--similarity", "0.9", "--radius", "3"], 2, "radius"),
@@ -304,7 +304,7 @@ def test_a_stopped_run_has_lost_nothing(run: Run, tmp_path: Path, sent: signal.S
         process.send_signal(sent)
         out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out) == (128 + sent, b"")
-    assert err.endswith(b"; 1 records were written, and are remembered\n")
+    assert err.endswith(b"; 1 records were written and stored\n")
     assert run("filter", "--in", seen, "-q", stdin=b"".join(RECORDS)).out.encode() == RECORDS[1]
 
 
@@ -330,7 +330,7 @@ def test_a_record_that_has_begun_is_finished(run: Run, tmp_path: Path) -> None:
     with inside_long_record(seen) as process:
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, LONG)
-    assert err == b"neardup: interrupted; 1 records were written, and are remembered\n"
+    assert err == b"neardup: interrupted; 1 records were written and stored\n"
     again = run("filter", "--in", seen, "-q", stdin=LONG + RECORDS[1])
     assert again.out.encode() == RECORDS[1]
 
@@ -344,7 +344,7 @@ def test_a_second_signal_does_not_wait_for_the_reader(run: Run, tmp_path: Path) 
     assert 0 < len(out) < len(LONG)
     assert LONG.startswith(out)
     assert b"; 0 records were written" in err
-    assert err.endswith(b"is cut: the output ends inside it\n")
+    assert err.endswith(b"the last record is incomplete in the output\n")
     # Fed again it is new, and begins on a line of its own.
     again = run("filter", "--in", seen, "-q", stdin=LONG + RECORDS[1])
     assert again.out.encode() == b"\n" + LONG + RECORDS[1]

@@ -59,10 +59,10 @@ def test_create(run: Run, tmp_path: Path) -> None:
     assert json.loads(ran.out)["texts"] is False
     again = run("index", "create", path)
     assert again.code == 2
-    assert "is there already" in again.err
+    assert "already exists" in again.err
     wrong = run("index", "create", tmp_path / "x")
     assert wrong.code == 2
-    assert "ends in .neardup" in wrong.err
+    assert "must end in .neardup" in wrong.err
     made = run("index", "create", tmp_path / "y.neardup")
     assert "with texts, 128 bits: neardup2" in made.err
 
@@ -76,11 +76,11 @@ def test_add(run: Run, seen: Path, old: Path, new: Path, tmp_path: Path) -> None
     assert "added 2, updated 2, duplicates 0, unreadable 0, documents now 4" in ran.err
     missing = run("index", "add", tmp_path / "none.neardup", new)
     assert missing.code == 1
-    assert "no such collection; make it with: neardup index create" in missing.err
+    assert "no such collection; create it: neardup index create" in missing.err
     (tmp_path / "none.neardup").mkdir()
     empty = run("index", "add", tmp_path / "none.neardup", new)
     assert empty.code == 1
-    assert "no such collection; make it with: neardup index create" in empty.err
+    assert "no such collection; create it: neardup index create" in empty.err
     assert not list((tmp_path / "none.neardup").iterdir())
 
 
@@ -121,9 +121,11 @@ def test_documents_known_by_their_place_are_told_when_they_are_replaced(
     assert "note" not in first.err
     again = run("index", "add", seen, "-", "--lines", stdin=b"a line of text\nand another line\n")
     assert "updated 2" in again.err
-    assert "note: 2 of the updated have no id of their own, only a place ('stdin:1')" in again.err
+    assert "note: 2 of the updated have no id but a position ('stdin:1')" in again.err
     assert "note" not in run("index", "add", seen, old).err
-    assert "takes its place" in " ".join(run("index", "add", "--help").out.split())
+    assert "The next document read from there replaces it" in " ".join(
+        run("index", "add", "--help").out.split()
+    )
 
 
 def test_unreadable_records_are_told(run: Run, seen: Path, tmp_path: Path) -> None:
@@ -203,7 +205,7 @@ def test_stats_verify_compact_export(run: Run, seen: Path, tmp_path: Path) -> No
     assert run("index", "compact", seen).err.endswith("MB now\n")
     assert json.loads(run("index", "compact", seen, "--json").out)["after"] > 0
     well = run("index", "verify", seen)
-    assert (well.code, well.err) == (0, "neardup: all is well\n")
+    assert (well.code, well.err) == (0, "neardup: no problems found\n")
     out = tmp_path / "all.parquet"
     ran = run("index", "export", seen, "-o", out)
     assert (ran.code, ran.err) == (0, f"neardup: wrote 2 documents to {out}\n")
@@ -238,7 +240,7 @@ def test_a_full_disk_says_how_many_are_in(
     path, source = tmp_path / "seen.neardup", tmp_path / "in.txt"
     source.write_text("".join(f"line number {n} of the file\n" for n in range(25)))
     run("index", "create", path)
-    monkeypatch.setattr(inputs, "BATCH", 10)
+    monkeypatch.setattr(inputs, "BATCH_SIZE", 10)
     real, calls = nd.Collection.add, list[int]()
 
     def add(self: nd.Collection, documents: Any, **options: Any) -> Any:

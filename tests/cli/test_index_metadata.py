@@ -173,8 +173,8 @@ def test_what_cannot_be_metadata_is_told_with_the_way_out(tmp_path: Path, run: R
     ran = run("index", "add", path, source)
     assert ran.code == 3
     assert (
-        "in.jsonl:2: column 'x' is nested more than 100 deep; --no-metadata leaves all columns but "
-        "the id and the text out" in ran.err
+        "in.jsonl:2: column 'x' is nested more than 100 deep; --no-metadata stores the id "
+        "and the text only" in ran.err
     )
     assert "in.jsonl:3: column 'x' holds a lone surrogate (U+D800); --no-metadata" in ran.err
     with nd.Collection.open(path, read_only=True) as collection:
@@ -183,7 +183,7 @@ def test_what_cannot_be_metadata_is_told_with_the_way_out(tmp_path: Path, run: R
     pq.write_table(pa.table({"text": [TEXT], "image": [b"\0"]}), tmp_path / "in.parquet")
     ran = run("index", "add", path, tmp_path / "in.parquet")
     assert ran.code == 1
-    assert "in.parquet:1: column 'image' holds bytes, which metadata cannot; --no-" in ran.err
+    assert "in.parquet:1: column 'image' holds bytes, which cannot be stored; --no-" in ran.err
 
 
 def test_a_column_that_is_there_twice_is_no_metadata(tmp_path: Path, run: Run) -> None:
@@ -241,16 +241,16 @@ def test_documents_are_added_in_parts_of_just_so_many(
     from neardup.files.reading.batch import Reading, Unreadable
 
     problems: list[Unreadable] = []
-    monkeypatch.setattr(inputs, "BATCH", 4)
+    monkeypatch.setattr(inputs, "BATCH_SIZE", 4)
     path = tmp_path / "in.jsonl"
     path.write_text("".join(f'{{"id": {n}, "text": "a", "n": {n}}}\n' for n in range(count)))
-    found = list(inputs.documents([str(path)], Reading(others=True), problems.append))
+    found = list(inputs.read_documents([str(path)], Reading(others=True), problems.append))
     assert [len(some.ids) for some in found] == [4] * (count // 4) + [count % 4] * (count % 4 > 0)
     assert [id_ for some in found for id_ in some.ids] == [str(n) for n in range(count)]
     metadata = [each for some in found for each in some.metadata or ()]
     assert metadata == [{"n": n} for n in range(count)]
     # The same id again begins another part, so that the later one is an update.
     path.write_text('{"id": 1, "text": "a"}\n{"id": 2, "text": "b"}\n{"id": 1, "text": "c"}\n')
-    found = list(inputs.documents([str(path)], Reading(), problems.append))
+    found = list(inputs.read_documents([str(path)], Reading(), problems.append))
     assert [some.ids for some in found] == [["1", "2"], ["1"]]
     assert problems == []

@@ -119,7 +119,7 @@ def test_nothing_in_common(run: Run, documents: Path) -> None:
     ran = run("search", "--text", "unknown", "--in", documents)
     assert (ran.code, ran.out) == (0, "")
     assert "found 0 of 4 documents" in ran.err
-    assert ran.err.endswith("neardup: no document has anything in common with the text\n")
+    assert ran.err.endswith("neardup: no document shares a word with the text\n")
     assert run("search", "--text", "unknown", "--in", documents, "--quiet").err == ""
 
 
@@ -139,7 +139,7 @@ def test_nothing_found_says_why(run: Run, tmp_path: Path, kept: bool) -> None:
         return last.removeprefix("neardup: ")
 
     cat = [TEXTS["cat"], TEXTS["ice"]]
-    assert told("cat", []) == "there is nothing to search in"
+    assert told("cat", []) == "there are no documents to search"
     assert told("?!", cat) == "the text has no words"
     assert told("cat", cat, "--by", "simhash") == (
         "the text has too few words for a fingerprint; search by cosine: --by cosine"
@@ -148,7 +148,7 @@ def test_nothing_found_says_why(run: Run, tmp_path: Path, kept: bool) -> None:
         "no document has enough words for a fingerprint; search by cosine: --by cosine"
     )
     assert told("cat", ["cat"] * 2, "--idf", "gensim") == (
-        "no document has anything in common with the text but what all have"
+        "no document shares a word with the text that other documents lack"
     )
 
 
@@ -190,14 +190,20 @@ def test_what_cannot_be_read_is_told(run: Run, documents: Path) -> None:
         (("--text", "a"), "say where to search"),
         (("--in", "DOCUMENTS"), "pass either a file"),
         (("x.txt", "--text", "a", "--in", "DOCUMENTS"), "pass either a file"),
-        (("--text", "a", "--in", "DOCUMENTS", "-n", "0"), "0 is not in the range x>=1"),
+        (("--text", "a", "--in", "DOCUMENTS", "-n", "0"), "0 is out of range (at least 1)"),
         (("--text", "a", "--in", "DOCUMENTS", "--by", "bm25"), "one of cosine, simhash"),
         (("--text", "a", "--in", "DOCUMENTS", "--idf", "x"), "one of smooth, gensim"),
         (("--text", "a", "--in", "DOCUMENTS", "--in", "COLLECTION"), "searched alone"),
-        (("--text", "a", "--in", "DOCUMENTS", "--by", "simhash", "--idf", "gensim"), "leave --idf"),
+        (
+            ("--text", "a", "--in", "DOCUMENTS", "--by", "simhash", "--idf", "gensim"),
+            "'gensim' is for --by cosine",
+        ),
         (("--text", "a", "--in", "COLLECTION", "--text-column", "body"), "leave it out"),
-        (("--text", "a", "--in", "COLLECTION", "--lines"), "--lines says how files are read"),
-        (("--text", "a", "--in", "COLLECTION", "--max-document", "1M"), "--max-document says"),
+        (("--text", "a", "--in", "COLLECTION", "--lines"), "--lines: is for files"),
+        (
+            ("--text", "a", "--in", "COLLECTION", "--max-document", "1M"),
+            "--max-document: is for files",
+        ),
         (("-", "--in", "-"), "can be read only once"),
         (("--text", "a", "--in", "COLLECTION", "--recipe", "simhash"), "leave --recipe"),
         (("--text", "a", "--in", "DOCUMENTS", "--recipe", "nosuch"), "recipe is 'nosuch'"),

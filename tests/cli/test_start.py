@@ -45,7 +45,7 @@ def test_version(run: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fingerprnt"], "No such command 'fingerprnt'"),
+        (["fingerprnt"], "No such command: fingerprnt. Did you mean fingerprint?"),
         (["compare", "--jsn", "a", "b"], "--json"),
         (["--nonsense"], "--nonsense"),
     ],
@@ -82,7 +82,7 @@ def test_what_is_not_loaded(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).write_text("the cat sat on the mat\n")
     found = loaded(tmp_path, "--version")
-    assert not found & {*HEAVY, "typer", "json", "dataclasses", "neardup.text.recipe"}
+    assert not found & {*HEAVY, "click", "json", "dataclasses", "neardup.text.recipe"}
     for arguments in (["--help"], ["dedup", "--help"], ["index", "--help"]):
         found = loaded(tmp_path, *arguments)
         assert not found & {
@@ -93,7 +93,7 @@ def test_what_is_not_loaded(tmp_path: Path) -> None:
         }
     found = loaded(tmp_path, "compare", "a", "b")
     assert "neardup.text.comparison" in found
-    others = {f"neardup.cli.{name}" for name in (*ALL, "job") if name != "compare"}
+    others = {f"neardup.cli.{name}" for name in (*ALL, "jobs") if name != "compare"}
     assert not found & {
         *HEAVY,
         *others,
@@ -225,7 +225,7 @@ def test_an_interrupt_after_rows_were_printed(
     monkeypatch.setattr("neardup.cli.fingerprint._rows", rows)
     ran = run("fingerprint", "-")
     assert (ran.code, ran.out) == (130, "a\t-\n")
-    assert ran.err == "neardup: interrupted; what was printed is not all\n"
+    assert ran.err == "neardup: interrupted; the printed rows are not all\n"
 
 
 def test_an_interrupt_while_modules_are_loaded() -> None:
@@ -233,7 +233,7 @@ def test_an_interrupt_while_modules_are_loaded() -> None:
         "import sys\n"
         "class Interrupt:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "        if name == 'click': raise KeyboardInterrupt\n"
         "from neardup.cli import main\n"
         "sys.meta_path.insert(0, Interrupt())\n"
         "main(['--help'])"

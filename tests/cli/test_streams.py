@@ -122,8 +122,8 @@ def test_nohup_is_heeded(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from neardup.cli import signals\n"
-        "signals.listen()\n"
+        "from neardup.cli import streams\n"
+        "streams.handle_signals()\n"
         "os.kill(os.getpid(), signal.SIGHUP)\n"
         "print('alive')"
     )

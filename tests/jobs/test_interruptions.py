@@ -136,7 +136,7 @@ def test_ctrl_c_while_comparing_and_going_on(tmp_path: Path) -> None:
     process = start(*arguments)
     wait_for((work / "state.json").exists)
     interrupted = end(process)
-    assert "nothing was written; go on with the same command and --resume" in interrupted
+    assert "to continue, run the same command with --resume" in interrupted
     assert str(work) in interrupted
     assert names(tmp_path) == ["in.jsonl", "work"]
     again = start(*arguments, "--resume")

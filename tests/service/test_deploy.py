@@ -7,17 +7,13 @@ import json
 import re
 from pathlib import Path
 
-import typer
-
-from neardup.cli.app import app_of
+from neardup.cli.serve import serve
 from neardup.service.settings import ServiceSettings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
 
 def options() -> set[str]:
-    command = typer.main.get_command(app_of(["serve"]))
-    serve = command.commands["serve"]  # type: ignore[attr-defined]
     return {name for parameter in serve.params for name in parameter.opts}
 
 

@@ -145,9 +145,9 @@ def test_why_it_does_not_start_is_one_sentence(
     there = tmp_path / "there.neardup"
     nd.Collection.open(there).close()
     missing = tmp_path / "missing.neardup"
-    assert "no such collection; make it with: neardup index create" in refused_here(missing)
+    assert "no such collection; create it: neardup index create" in refused_here(missing)
     open_host = refused_here(there, "--host", "0.0.0.0")  # noqa: S104
-    assert "others than this machine can reach 0.0.0.0" in open_host
+    assert "other machines can reach 0.0.0.0" in open_host
     assert "not an address of this machine" in refused_here(
         there, "--host", "127.0.0.1.invalid", "--token-file", _tokens(tmp_path)
     )
@@ -188,7 +188,9 @@ def test_a_missing_package_is_named_with_its_extra(package: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert "pip install 'neardup[serve]'" in done.stderr
+    assert "pip install 'neardup[serve]', or in a clone pip install -r requirements/serve.txt" in (
+        done.stderr
+    )
 
 
 def test_helping_loads_nothing_of_the_service() -> None:

@@ -1,54 +1,87 @@
-"""The commands put together, and what becomes of their errors."""
+"""The commands by name, suggestions for wrong names, shell completion, and errors as exit codes.
+
+A command's module is imported when the command runs or its help is listed.
+"""
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
 
-import typer
+import click
 
-from neardup.cli import console
+from neardup.cli import DONE, FAILED, USAGE, console
+from neardup.cli.command import Group, Option, argument, command
+from neardup.cli.suggestions import USUAL_OPTIONS, suggest
 
-# As they are listed. Only the one that is asked for is loaded.
-COMMANDS = (
-    *("dedup", "pairs", "cluster", "filter", "check", "search", "index"),
-    *("serve", "http", "fingerprint", "compare", "explain", "recipes"),
-)
-
-# Commands that have commands of their own.
-GROUPS = ("index", "http")
-
-# The base of every complaint about arguments; typer has moved it between modules.
-UsageError: type[Exception] = typer.BadParameter.__bases__[0]
-
-
-def app_of(arguments: Sequence[str]) -> typer.Typer:
-    """The command that is asked for; all of them where that is not clear."""
-    app = typer.Typer(
-        name="neardup",
-        # Both would import rich, which takes longer than everything else in `neardup --help`.
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        add_completion=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback(invoke_without_command=True)(root)
-    for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
-        module = importlib.import_module(f"neardup.cli.{name}")
-        if name in GROUPS:
-            app.add_typer(module.app, name=name)
-        else:
-            app.command(name)(module.command)
-    return app
+# Section of the list → command → module and attribute.
+COMMANDS = {
+    "Files": {
+        "dedup": "jobs.dedup",
+        "pairs": "jobs.pairs",
+        "cluster": "jobs.cluster",
+        "filter": "filter.filter_stream",
+        "check": "check.check",
+        "search": "search.search",
+    },
+    "Collections": {"index": "index.commands", "serve": "serve.serve"},
+    "Single texts and recipes": {
+        "compare": "compare.compare",
+        "fingerprint": "fingerprint.fingerprint",
+        "explain": "explain.explain",
+        "recipes": "recipes.recipes",
+    },
+    "HTTP responses": {"http": "http.commands"},
+    "Shell": {"completion": "app.completion"},
+}
+COMPLETION_VARIABLE = "_NEARDUP_COMPLETE"
 
 
-def root(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
-) -> None:
-    """Find texts that are the same but for small changes.
+class Root(Group):
+    """All commands; the module of a command is imported when it is needed."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, args or ["--help"])
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for section in COMMANDS.values() for name in section]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for section in COMMANDS.values():
+            if place := section.get(cmd_name):
+                module, _, attribute = place.partition(".")
+                found = getattr(importlib.import_module(f"neardup.cli.{module}"), attribute)
+                assert isinstance(found, click.Command)  # noqa: S101
+                return found
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self.list_commands(ctx)))
+        for title, section in COMMANDS.items():
+            found = ((name, self.get_command(ctx, name)) for name in section)
+            with formatter.section(title):
+                formatter.write_dl(
+                    [
+                        (name.ljust(width), each.get_short_help_str(80))
+                        for name, each in found
+                        if each
+                    ]
+                )
+
+
+def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from neardup._core import __version__
+
+        print(f"neardup {__version__}")
+        ctx.exit()
+
+
+root = Root(
+    "neardup",
+    help="""Find texts that are the same but for small changes.
 
     \b
     Examples:
@@ -58,59 +91,97 @@ def root(
       neardup search draft.txt --in documents.jsonl
       neardup compare a.txt b.txt --html compared.html
       neardup check essays/ --html report
-      neardup serve seen.neardup
       neardup cluster crawl.warc.gz -o responses.csv --kinds kinds.csv
-      neardup fingerprint documents.jsonl -o fingerprints.csv
-      neardup explain --bits 8 --text "the quick brown fox"
-      neardup recipes
-    """
-    if version:
-        from neardup._core import __version__
+      neardup serve seen.neardup
 
-        print(f"neardup {__version__}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+    'neardup COMMAND -h' shows the daily options of a command, --help all of them; 'neardup
+    --version' shows the version.
+    """,
+)
+root.params.append(
+    click.Option(
+        ["--version"],
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_show_version,
+        help="Show the version and exit.",
+    )
+)
+
+
+@command(
+    argument("shell", "bash|zsh|fish", "Your shell.", type=click.Choice(["bash", "zsh", "fish"]))
+)
+def completion(shell: str) -> int:
+    """Print a script that completes commands, options and file names.
+
+    \b
+    Add the line of your shell to its start-up file:
+      bash  ~/.bashrc                    eval "$(neardup completion bash)"
+      zsh   ~/.zshrc, after compinit     eval "$(neardup completion zsh)"
+      fish  ~/.config/fish/config.fish   neardup completion fish | source
+    """
+    from click.shell_completion import ShellComplete, get_completion_class
+
+    class_ = get_completion_class(shell)
+    assert class_ is not None  # noqa: S101
+    script = class_(root, {}, "neardup", COMPLETION_VARIABLE)
+    # Without bash's own check of its version, which starts a bash.
+    print(ShellComplete.source(script))
+    return DONE
 
 
 def invoke(arguments: Sequence[str]) -> int:
-    """Run a command line and return its exit code; closed pipes, Ctrl-C and what nobody has
-    thought of go to the caller."""
+    """Run a command line and return its exit code.
+
+    Closed pipes, Ctrl-C and unexpected errors are left to the caller.
+    """
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character must not stop the work.
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
-    command = typer.main.get_command(app_of(arguments))
+    if instruction := os.environ.get(COMPLETION_VARIABLE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(root, {}, "neardup", COMPLETION_VARIABLE, instruction)
     try:
-        # Not command.main(), which has its own codes for closed pipes and Ctrl-C.
-        with command.make_context("neardup", list(arguments)) as context:
-            code = command.invoke(context)
-    except typer.Exit as end:
+        # Not root.main(), which has its own codes for closed pipes and Ctrl-C.
+        with root.make_context("neardup", list(arguments)) as context:
+            code = root.invoke(context)
+    except click.exceptions.Exit as end:
         return end.exit_code
-    except UsageError as error:
-        if _is_help(error):
-            console.lines(str(error))
-        else:
-            console.error(_usage(error))
-        return 2
+    except click.exceptions.NoArgsIsHelpError as error:
+        console.lines(error.format_message())
+        return USAGE
+    except click.UsageError as error:
+        console.error(usage_message(error))
+        return USAGE
     except BrokenPipeError:
         raise
     except (OSError, ValueError) as error:
         if not console.reason(error):
             raise
         console.failed(error)
-        return 1
-    return code if isinstance(code, int) else 0
+        return FAILED
+    return code if isinstance(code, int) else DONE
 
 
-def _is_help(error: Exception) -> bool:
-    """Whether a group was called without a command: the message then is its help."""
-    return type(error).__name__ == "NoArgsIsHelpError"
-
-
-def _usage(error: Exception) -> str:
-    message = error.format_message() if hasattr(error, "format_message") else str(error)
-    context = getattr(error, "ctx", None)
+def usage_message(error: click.UsageError) -> str:
+    """Return one line: what is wrong, what was probably meant, and how to get help."""
+    context = error.ctx
     path = context.command_path if context is not None else "neardup"
+    message = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        params = context.command.params if context is not None else ()
+        # Aliases need no suggestion.
+        known = [
+            name
+            for each in params
+            for name in (each.names if isinstance(each, Option) else each.opts)
+            if name.startswith("-")
+        ]
+        guesses = suggest(error.option_name, known, USUAL_OPTIONS)
+        message = f"No such option: {error.option_name}.{guesses}"
     end = "" if message.endswith((".", "?")) else "."
     return f"{message}{end} See '{path} --help'."

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import typer
+import click
 
 from neardup.cli import console, options
-from neardup.cli.collections import SUFFIX, opened
+from neardup.cli.inputs import is_collection, open_collection
 
 if TYPE_CHECKING:
     from neardup.files.reading.batch import Reading
@@ -58,7 +58,7 @@ def choose_at(
     if not are_captures(inputs, reading, as_what, tell):
         return reading
     check_reading(reading)
-    with opened(path, read_only=True) as collection:
+    with open_collection(path, read_only=True) as collection:
         own = collection.recipe
     check_recipe(own)
     return replace(reading, viewing=own.viewing())
@@ -89,7 +89,7 @@ def recipe_for(
 def check_recipe(own: Recipe) -> None:
     """Refuse to read captures for a collection of texts."""
     if own.tokens != HTTP:
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"the collection is one of texts, made with {own.identity}; make one of responses: "
             "neardup index create NAME.neardup --as http",
             param_hint="--as",
@@ -111,7 +111,7 @@ def are_captures(
     if as_what is not None:
         check_as(as_what)
         return True
-    named = [name for name in inputs if not name.rstrip("/").endswith(SUFFIX)]
+    named = [name for name in inputs if not is_collection(name)]
     captures, texts = captures_of(named, reading)
     if captures and reading.format is None:
         from neardup.http.captures import check_captures
@@ -119,7 +119,7 @@ def are_captures(
         try:
             check_captures(captures, texts, lambda text: tell and tell(f"note: {text}"))
         except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="INPUT") from error
+            raise click.BadParameter(str(error), param_hint="INPUT") from error
     return bool(captures)
 
 
@@ -128,7 +128,7 @@ def check_as(as_what: str) -> None:
     from neardup.files.reading.formats import formats_of
 
     if as_what != HTTP:
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"{as_what!r} is not known; it must be http, for captures of HTTP responses "
             f"({', '.join(each.called for each in formats_of('capture'))}). Leave it out for texts",
             param_hint="--as",
@@ -146,12 +146,12 @@ def check_reading(reading: Reading) -> None:
     }
     for name, is_given in wrong.items():
         if is_given:
-            raise typer.BadParameter(
+            raise click.BadParameter(
                 "is for texts, and the inputs are captures of HTTP responses; leave it out",
                 param_hint=name,
             )
     if reading.format is not None and not is_capture_format(reading.format):
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"{reading.format!r} is for texts, and the inputs are captures of HTTP responses; use "
             f"one of {', '.join(each.name for each in formats_of('capture'))}, or leave it out",
             param_hint="--format",
@@ -165,7 +165,7 @@ def recipe_of(name: str | None, bits: int | None, no_mask: Sequence[str] | None)
         from neardup.text.presets import PRESETS
 
         known = [each for each, preset in PRESETS.items() if preset.fields.get("tokens") == HTTP]
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"{name!r} is a recipe for texts; for responses use {', '.join(known)}, or a "
             'file with tokens = "http"',
             param_hint="--recipe",
@@ -179,7 +179,7 @@ def without_masks(recipe: Recipe, names: Sequence[str]) -> Recipe:
 
     for name in names:
         if name != ALL_MASKS and name not in MASKS:
-            raise typer.BadParameter(
+            raise click.BadParameter(
                 f"{name!r} is not a rule of masking; there are {', '.join(MASKS)}, and all",
                 param_hint="--no-mask",
             )
@@ -190,7 +190,7 @@ def without_masks(recipe: Recipe, names: Sequence[str]) -> Recipe:
 
 def _refuse_masks(no_mask: Sequence[str] | None) -> None:
     if no_mask:
-        raise typer.BadParameter(
+        raise click.BadParameter(
             "is for captures of HTTP responses, and the inputs are texts; add --as http",
             param_hint="--no-mask",
         )

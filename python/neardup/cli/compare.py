@@ -1,107 +1,93 @@
-"""neardup compare: two texts side by side."""
+"""neardup compare: two texts side by side, printed or as a page."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from neardup.cli import compare_page
+from neardup.cli.command import NEAR, SHARED, argument, command, only, option
 from neardup.cli.console import printable, terminal
-from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, recipe_of
+from neardup.cli.options import (
+    PassageOptions,
+    PrintOptions,
+    RecipeOptions,
+    ReportOptions,
+    check_stdin,
+    check_stdout,
+    read_text,
+)
 
 if TYPE_CHECKING:
+    from neardup.copying.findings import Ignored
     from neardup.text.comparison import Comparison, Passage
 
-SHOWN_PASSAGES = 10
-EXCERPT = 72
+    # Ignored passages of the left text and of the right one.
+    IgnoredSides = tuple[Sequence[Ignored], Sequence[Ignored]]
+
+MAX_SHOWN_PASSAGES = 10
+EXCERPT_LENGTH = 72
+PAGE_SUFFIXES = (".html", ".htm")
 COLOURS = {"identical": "green", "near-duplicate": "yellow", "different": "red"}
 
 
-def command(
-    left: Annotated[
-        str, typer.Argument(metavar="A", help="A text or document, or - for standard input.")
-    ],
-    right: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
-    text: Annotated[bool, typer.Option("--text", help="A and B are texts, not files.")] = False,
-    recipe: RecipeOption = None,
-    bits: BitsOption = None,
-    similarity: Annotated[
-        float | None,
-        typer.Option(
-            "--similarity",
-            metavar="S",
-            min=0.0,
-            max=1.0,
-            help="The similarity from which texts are near-duplicates. [default: 0.85]",
-        ),
-    ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            "--html",
-            metavar="FILE.html",
-            help="Write a page: both texts side by side, the passages they share marked.",
-        ),
-    ] = None,
-    lang: Annotated[
-        str | None,
-        typer.Option(
-            "--lang",
-            metavar="en|zh",
-            help="The language of the page. [default: that of the locale, or English]",
-        ),
-    ] = None,
-    min_words: Annotated[
-        int | None,
-        typer.Option(
-            "--min-words",
-            metavar="N",
-            min=1,
-            max=1000,
-            help="So many equal words are a passage. [default: 6]",
-        ),
-    ] = None,
-    min_chars: Annotated[
-        int | None,
-        typer.Option(
-            "--min-chars",
-            metavar="N",
-            min=1,
-            max=1000,
-            help="So many equal characters are one, where a script has no spaces. [default: 13]",
-        ),
-    ] = None,
-    bridge: Annotated[
-        int | None,
-        typer.Option(
-            "--bridge",
-            metavar="N",
-            min=0,
-            max=16,
-            help="So many changed words in a row do not end a passage. [default: 2]",
-        ),
-    ] = None,
-    template: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--template",
-            metavar="FILE",
-            help="What the texts have from this one does not count as shared; may be given several "
-            "times.",
-        ),
-    ] = None,
-    as_json: JsonOption = False,
+@dataclass(frozen=True)
+class CompareOptions:
+    text: bool = option(
+        "--text",
+        default=False,
+        section=SHARED,
+        daily=True,
+        help="A and B are texts, not files.",
+    )
+    similarity: float | None = option(
+        "--similarity",
+        section=NEAR,
+        metavar="S",
+        min=0.0,
+        max=1.0,
+        daily=True,
+        help="Cosine similarity from which texts are near-duplicates. [default: 0.85]",
+    )
+    html: Path | None = option(
+        "--html",
+        metavar="FILE.html",
+        daily=True,
+        help="Write a page with both texts side by side and the shared passages marked.",
+    )
+
+
+@command(
+    argument("left", "A", "Text or document; - for standard input."),
+    argument("right", "B", "The other text or document."),
+    own=CompareOptions,
+    recipe_options=RecipeOptions,
+    passages=PassageOptions,
+    page=only(
+        ReportOptions, lang="Language of the page. [default: that of the locale, or English]"
+    ),
+    output=PrintOptions,
+)
+def compare(
+    left: str,
+    right: str,
+    own: CompareOptions,
+    recipe_options: RecipeOptions,
+    passages: PassageOptions,
+    page: ReportOptions,
+    output: PrintOptions,
 ) -> None:
     """Compare two texts.
 
-    Prints the verdict, the exact similarity (cosine, 0 to 1), how many bits of the fingerprints
-    differ, the share of the words of each text that are in passages both have, the longest passage,
-    and the passages with their places in A and B, exact or edited.
+    Prints the verdict, the exact similarity (cosine, 0 to 1), the number of different bits of the
+    fingerprints, the share of the words of each text that are in shared passages, the longest
+    passage, and the passages with their positions in A and B, exact or edited.
 
     \b
     Examples:
@@ -110,35 +96,81 @@ def command(
       neardup compare --text "the cat sat on a mat" "the cat sat on the mat"
     """
     from neardup.text import comparison
-    from neardup.text.comparison import DEFAULT_SIMILARITY, compare
 
-    if not text and left == right == "-":
-        raise typer.BadParameter("standard input (-) can be read only once", param_hint="B")
-    if html is not None or lang is not None:
-        compare_page.check_page(html, lang, () if text else (left, right), as_json=as_json)
-    chosen = recipe_of(recipe, bits)
-    texts = (left, right) if text else (read(left), read(right))
-    limit = DEFAULT_SIMILARITY if similarity is None else similarity
+    if not own.text:
+        check_stdin((left, right), "B")
+    if own.html is not None or page.lang is not None:
+        _check_page(own.html, () if own.text else (left, right), as_json=output.as_json)
+    recipe = recipe_options.load()
+    texts = (left, right) if own.text else (read_text(left), read_text(right))
+    limit = comparison.DEFAULT_SIMILARITY if own.similarity is None else own.similarity
     sharing = {
-        "min_words": comparison.MIN_WORDS if min_words is None else min_words,
-        "min_chars": comparison.MIN_CHARS if min_chars is None else min_chars,
-        "bridge": comparison.BRIDGE if bridge is None else bridge,
+        "min_words": comparison.MIN_WORDS if passages.min_words is None else passages.min_words,
+        "min_chars": comparison.MIN_CHARS if passages.min_chars is None else passages.min_chars,
+        "bridge": comparison.BRIDGE if passages.bridge is None else passages.bridge,
     }
-    found = compare(texts[0], texts[1], chosen, similarity=limit, **sharing)
-    ignored: compare_page.Sides = ((), ())
-    if template:
-        found, ignored = compare_page.stripped(found, texts, template, sharing)
-    if html is not None:
-        names = ("A", "B") if text else (left, right)
-        if compare_page.write_page(html, lang, names, texts, found, ignored):
+    found = comparison.compare(texts[0], texts[1], recipe, similarity=limit, **sharing)
+    ignored: IgnoredSides = ((), ())
+    if passages.template:
+        from neardup.copying.rules import without_templates
+
+        templates = [read_text(path) for path in passages.template]
+        result = without_templates(found, texts[0], texts[1], templates, **sharing)
+        found, ignored = result.comparison, (result.left, result.right)
+    if own.html is not None:
+        names = ("A", "B") if own.text else (left, right)
+        if _write_page(own.html, page.lang, names, texts, found, ignored):
             return
-    if as_json:
-        print(json.dumps(_plain(found, texts[0]), ensure_ascii=False))
+    if output.as_json:
+        print(json.dumps(_as_dict(found, texts[0]), ensure_ascii=False))
     else:
-        _show(found, texts[0], html)
+        _show(found, texts[0], own.html)
 
 
-def _plain(found: Comparison, left: str) -> dict[str, object]:
+def _check_page(path: Path | None, inputs: Sequence[str], *, as_json: bool) -> None:
+    """Refuse a page that cannot be written before any text is read."""
+    from neardup.cli.inputs import check_output
+
+    if path is None:
+        raise click.BadParameter("needs a page: --html FILE.html", param_hint="--lang")
+    check_stdout(as_json, html=path)
+    check_output(path, inputs, "--html", endings=PAGE_SUFFIXES)
+
+
+def _write_page(
+    path: Path,
+    lang: str | None,
+    names: tuple[str, str],
+    texts: tuple[str, str],
+    found: Comparison,
+    ignored: IgnoredSides,
+) -> bool:
+    """Write the page; return whether it went to standard output."""
+    from neardup.files import writing
+    from neardup.files.reading.formats import name_of
+    from neardup.reports.comparison import ComparisonReport, render_comparison
+    from neardup.reports.page import language_of_locale
+
+    report = ComparisonReport(
+        names=(name_of(names[0]), name_of(names[1])),
+        texts=texts,
+        passages=found.passages,
+        coverage=(found.coverage_left, found.coverage_right),
+        similarity=None if math.isnan(found.similarity) else found.similarity,
+        distance=found.distance,
+        bits=found.recipe.bits,
+        verdict=found.verdict,
+        threshold=found.threshold,
+        ignored=ignored,
+        coarse=found.coarse,
+    )
+    with writing.open_new(path) as file:
+        for part in render_comparison(report, lang or language_of_locale()):
+            file.write(part.encode())
+    return writing.is_stdout(path)
+
+
+def _as_dict(found: Comparison, left: str) -> dict[str, Any]:
     return {
         "distance": found.distance,
         "bits": found.recipe.bits,
@@ -170,7 +202,7 @@ def _show(found: Comparison, left: str, page: Path | None) -> None:
     if not sys.stdout.isatty():
         print("\n".join(lines))
         return
-    # Only a terminal has colours, and rich takes longer to load than the texts to compare.
+    # Rich takes longer to load than texts to compare, and only a terminal has colours.
     from rich.text import Text
 
     console = terminal()
@@ -193,7 +225,7 @@ def _lines(found: Comparison, left: str) -> list[str]:
         f"coverage    {found.coverage_left:.1%} of A, {found.coverage_right:.1%} of B",
     ]
     if found.coarse:
-        lines.append("coarse      the texts are too long for the time: passages may be missing")
+        lines.append("coarse      the texts are very long: some passages may be missing")
     if not found.passages:
         return [*lines, "passages    none shared"]
     shown = _longest(found.passages)
@@ -218,14 +250,14 @@ def _words(count: int) -> str:
 
 
 def _longest(passages: tuple[Passage, ...]) -> list[Passage]:
-    """The longest few, in the order of the text."""
+    """Return the longest passages, in the order of the text."""
     longest = sorted(passages, key=lambda passage: -passage.words)
-    return sorted(longest[:SHOWN_PASSAGES], key=lambda passage: passage.left_start)
+    return sorted(longest[:MAX_SHOWN_PASSAGES], key=lambda passage: passage.left_start)
 
 
 def _excerpt(text: str) -> str:
     line = printable(" ".join(text.split()))
-    if len(line) <= EXCERPT:
+    if len(line) <= EXCERPT_LENGTH:
         return line
-    half = EXCERPT // 2 - 1
+    half = EXCERPT_LENGTH // 2 - 1
     return f"{line[:half]} … {line[-half:]}"

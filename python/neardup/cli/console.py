@@ -1,9 +1,10 @@
-"""What goes to standard error, and how foreign text is shown on a terminal."""
+"""Messages and progress on standard error, and text from inputs made safe for a terminal."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
     from neardup.files.reading.batch import Reading, Unreadable
 
 
-SHOWN_PROBLEMS = 20
+MAX_SHOWN_PROBLEMS = 20
+MAX_SHOWN_NOTES = 20
 
 
 def printable(text: str) -> str:
-    """Text with control, bidirectional and other invisible characters escaped: one safe line."""
+    """Escape control, bidirectional and other invisible characters: one safe line."""
     if text.isprintable():
         return text
     return "".join(
@@ -30,31 +32,31 @@ def printable(text: str) -> str:
 
 
 def error(message: str) -> None:
-    """One line on standard error. If nobody reads it, the work goes on and the exit code tells."""
+    """Print a line to standard error. If that is closed, the work goes on."""
     with suppress(OSError, ValueError):
         print(f"neardup: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
 def lines(text: str) -> None:
-    """Text of our own on standard error, as it is."""
+    """Print text of our own to standard error, unchanged."""
     with suppress(OSError, ValueError):
         print(text, file=sys.stderr)
 
 
 def failed(problem: Exception) -> None:
-    """Why a command failed, in a line; NEARDUP_DEBUG=1 shows where."""
+    """Print why a command failed, in a line; NEARDUP_DEBUG=1 adds the traceback."""
     trace()
     error(reason(problem))
 
 
 def unexpected(problem: Exception) -> None:
-    """The last resort: what nobody has thought of, in a line that can be handed on."""
+    """Print an error that no code expects, in a line that can be reported."""
     trace()
     if isinstance(problem, OSError) and problem.strerror:
         error(reason(problem))
         return
     if isinstance(problem, MemoryError):
-        error("out of memory; give it less at a time, or a machine with more")
+        error("out of memory; use smaller inputs or a machine with more memory")
         return
     import platform
 
@@ -63,13 +65,13 @@ def unexpected(problem: Exception) -> None:
     what = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
     where = f"neardup {__version__}, Python {platform.python_version()}, {sys.platform}"
     error(
-        f"unexpected {what} ({where}). This is a mistake in neardup: please report it with this "
-        "line. NEARDUP_DEBUG=1 shows where it happened."
+        f"unexpected {what} ({where}). This is a bug in neardup: please report this line. "
+        "NEARDUP_DEBUG=1 prints the traceback."
     )
 
 
 def trace() -> None:
-    """Where an error was raised, for whoever looks for its cause."""
+    """Print the traceback of the current error if NEARDUP_DEBUG is set."""
     if os.environ.get("NEARDUP_DEBUG", "0") not in ("", "0"):
         import traceback
 
@@ -78,7 +80,7 @@ def trace() -> None:
 
 
 def reason(problem: Exception) -> str:
-    """What went wrong, in a user's words: without the number of a system error."""
+    """Return the message of an error, without the number of a system error."""
     if isinstance(problem, OSError) and problem.strerror:
         if problem.filename is None:
             return problem.strerror
@@ -87,7 +89,7 @@ def reason(problem: Exception) -> str:
 
 
 def terminal(*, stderr: bool = False) -> Console:
-    """Rich's console, but a closed pipe stays an error for the caller to judge."""
+    """Return rich's console; a closed pipe raises BrokenPipeError as elsewhere."""
     from rich.console import Console
 
     class Terminal(Console):
@@ -98,9 +100,9 @@ def terminal(*, stderr: bool = False) -> Console:
 
 
 class Problems:
-    """Tells on standard error what was unreadable: each kind once a file, with its number.
+    """Prints unreadable records: each kind of problem once a file, with its count.
 
-    unit  what places in files are: a line, or for captures the number of a response
+    unit  what positions in files are: a line, or for captures the number of a response
     """
 
     def __init__(self, unit: str = "line") -> None:
@@ -109,8 +111,7 @@ class Problems:
         self.first: Unreadable | None = None
         self._lines = 0
         self._hidden = 0
-        # Kind → the first of it, how many there are, and what is true of all of them; of the file
-        # being read.
+        # Of the file being read: kind → first problem, count, and a reason that fits all of them.
         self._file: dict[str, tuple[Unreadable, int, str]] = {}
         self._source: str | None = None
 
@@ -118,51 +119,70 @@ class Problems:
         self.count += 1
         self.first = self.first or problem
         if problem.source != self._source:
-            self._tell()
+            self._flush()
             self._source = problem.source
         kind = problem.kind or problem.reason
         if kind in self._file:
-            first, count, said = self._file[kind]
-            self._file[kind] = (first, count + 1, said if problem.reason == said else kind)
-        elif self._lines + len(self._file) < SHOWN_PROBLEMS:
+            first, count, shown = self._file[kind]
+            self._file[kind] = (first, count + 1, shown if problem.reason == shown else kind)
+        elif self._lines + len(self._file) < MAX_SHOWN_PROBLEMS:
             self._file[kind] = (problem, 1, problem.reason)
         else:
             self._hidden += 1
 
     def close(self) -> None:
-        """Tell what is left, and how many were not shown."""
-        self._tell()
+        """Print the last file's problems, and how many were not shown."""
+        self._flush()
         if self._hidden:
             error(f"{self._hidden:,} more unreadable, {self.count:,} in all")
 
     def check_any(self, count: int) -> None:
-        """Refuse to go on if so many documents, none, are all there is, because of problems: an
-        output without a row would take the place of a good one."""
+        """Raise if no document could be read: an empty output would replace a good one."""
         if self.first is not None and not count:
             raise ValueError(f"no record could be read: {self.first}; nothing was written")
 
-    def _tell(self) -> None:
-        for first, count, said in self._file.values():
+    def _flush(self) -> None:
+        for first, count, shown in self._file.values():
             if count == 1:
                 error(str(first))
             else:
                 place = "" if first.line is None else f", first at {self._unit} {first.line}"
-                reason = f"{said} in {count:,} records{place}"
+                reason = f"{shown} in {count:,} records{place}"
                 error(str(first._replace(line=None, reason=reason)))
         self._lines += len(self._file)
         self._file = {}
 
 
 def problems_of(reading: Reading) -> Problems:
-    """Who tells what could not be read of such inputs."""
+    """Return a printer of problems for such inputs."""
     return Problems("line" if reading.viewing is None else "number")
 
 
-# How far the work is, on a terminal.
+class Notes:
+    """Prints warnings, up to a number.
+
+    before  called before each, such as to remove a progress bar
+    """
+
+    def __init__(self, *, quiet: bool, before: Callable[[], object] = lambda: None) -> None:
+        self._quiet = quiet
+        self._before = before
+        self._count = 0
+
+    def __call__(self, message: str) -> None:
+        self._count += 1
+        if not self._quiet and self._count <= MAX_SHOWN_NOTES:
+            self._before()
+            error(f"warning: {message}")
+
+    def close(self) -> None:
+        """Print how many were not shown."""
+        if not self._quiet and self._count > MAX_SHOWN_NOTES:
+            error(f"{self._count - MAX_SHOWN_NOTES:,} more warnings")
 
 
 class ProgressBar:
-    """A bar on standard error for each stage, with rate and time left; nothing unless `shown`."""
+    """A progress bar on standard error for each stage; nothing unless `shown`."""
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
@@ -201,7 +221,7 @@ class ProgressBar:
             TextColumn("{task.description}"),
             BarColumn(),
             *_counts(unit),
-            # Where no end is in sight, how long it has taken is what there is to say.
+            # Without a total there is no estimate of the time left.
             TimeElapsedColumn() if total is None else TimeRemainingColumn(),
             console=terminal(stderr=True),
             redirect_stdout=False,
@@ -217,16 +237,16 @@ class ProgressBar:
 
 
 def _counts(unit: str) -> tuple[ProgressColumn, ...]:
-    """How much is done, and how quickly."""
+    """Return the columns for the count and the rate."""
     from rich.progress import DownloadColumn, ProgressColumn, Task, TransferSpeedColumn
     from rich.text import Text
 
     class Counted(ProgressColumn):
         def render(self, task: Task) -> Text:
-            # Since the beginning: rich's own speed is not known before the second step.
+            # Over the whole time: rich's own speed is unknown before the second update.
             rate = task.completed / max(task.elapsed or 0.0, 1e-3)
             if task.total is not None:
-                # The time left stands beside it: with the rate too, 80 columns are not enough.
+                # The time left is shown beside it; the rate too would exceed 80 columns.
                 return Text(f"{task.completed:,.0f} of {task.total:,.0f} {unit}")
             return Text(f"{task.completed:,.0f} {unit}, {rate:,.0f}/s" if task.completed else "")
 

@@ -1,30 +1,35 @@
-"""neardup explain: the vote behind a fingerprint."""
+"""neardup explain: the votes behind a fingerprint."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from dataclasses import dataclass
 
-import typer
+from neardup.cli.command import NEAR, argument, command, option
+from neardup.cli.options import PrintOptions, RecipeOptions, file_or_text, read_text
 
-from neardup.cli.options import BitsOption, JsonOption, RecipeOption, read, recipe_of
+
+@dataclass(frozen=True)
+class ExplainOptions:
+    SECTION = NEAR
+
+    text: str | None = option(
+        "--text", metavar="T", daily=True, help="The text itself, instead of a file."
+    )
 
 
-def command(
-    file: Annotated[
-        str | None,
-        typer.Argument(metavar="FILE", help="A text or document, or - for standard input."),
-    ] = None,
-    text: Annotated[
-        str | None, typer.Option("--text", metavar="T", help="The text itself, instead of a file.")
-    ] = None,
-    recipe: RecipeOption = None,
-    bits: BitsOption = None,
-    as_json: JsonOption = False,
+@command(
+    argument("file", "[FILE]", "Text or document; - for standard input."),
+    own=ExplainOptions,
+    recipe_options=RecipeOptions,
+    output=PrintOptions,
+)
+def explain(
+    file: str | None, own: ExplainOptions, recipe_options: RecipeOptions, output: PrintOptions
 ) -> None:
-    """Show how a fingerprint is voted.
+    """Show the votes behind a fingerprint.
 
-    Tokens, weights, hashes, column sums and bits. With --bits 8 or 16 you see every single vote.
+    Tokens, weights, hashes, column sums and bits. With --bits 8 or 16 every single vote is shown.
 
     \b
     Examples:
@@ -33,16 +38,10 @@ def command(
     """
     from neardup.text.explain import explain
 
-    chosen = recipe_of(recipe, bits)
-    if text is not None and file is None:
-        explanation = explain(text, chosen)
-    elif file is not None and text is None:
-        explanation = explain(read(file), chosen)
-    else:
-        raise typer.BadParameter(
-            "pass either a file (- for standard input) or --text T", param_hint="FILE"
-        )
-    if as_json:
+    recipe = recipe_options.load()
+    file_or_text(file, own.text)
+    explanation = explain(read_text(file) if file is not None else str(own.text), recipe)
+    if output.as_json:
         print(json.dumps(explanation.to_dict(), ensure_ascii=False))
     else:
         print(explanation)

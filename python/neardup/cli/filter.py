@@ -8,78 +8,85 @@ import select
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from neardup.cli import console, options, streams
+from neardup.cli import DONE, UNREADABLE, console, streams
 from neardup.cli.captures import recipe_of
-from neardup.cli.collections import DATABASE, SUFFIX
+from neardup.cli.command import KEPT, argument, command, only, option
+from neardup.cli.inputs import DATABASE, check_collection_name
+from neardup.cli.options import (
+    CaptureOptions,
+    NearOptions,
+    OutputOptions,
+    ReadingOptions,
+    RecipeOptions,
+)
 
 if TYPE_CHECKING:
     from neardup.files.reading.batch import Reading, Unreadable
     from neardup.jobs.filter import Dropped, Filter, Read
+    from neardup.text.recipe import Recipe
 
-DONE, UNREADABLE = 0, 3
-CUT = "the last record is cut: the output ends inside it"
+CUT = "the last record is incomplete in the output"
 
 
-def command(
-    name: Annotated[
-        str, typer.Argument(metavar="[INPUT]", help="JSON lines; - for standard input.")
-    ] = "-",
-    collection: Annotated[
-        Path | None,
-        typer.Option(
-            "--in",
-            metavar="COLLECTION",
-            help="Compare with this collection, and remember in it; made if there is none. "
-            "[default: remember until the end of the run]",
-        ),
-    ] = None,
-    lines: Annotated[bool, typer.Option("--lines", help="Each line is a text, not JSON.")] = False,
-    similarity: options.SimilarityOption = None,
-    radius: options.RadiusOption = None,
-    recall: options.RecallOption = None,
-    text_column: options.TextColumnOption = None,
-    id_column: options.IdColumnOption = None,
-    as_what: Annotated[
-        str | None,
-        typer.Option(
-            "--as",
-            metavar="http",
-            help="Each line is a result of httpx (-json -irr): pass one of each kind of response.",
-        ),
-    ] = None,
-    no_mask: options.NoMaskOption = None,
-    recipe: options.RecipeOption = None,
-    bits: options.BitsOption = None,
-    max_bytes: options.MaxBytesOption = None,
-    max_document: options.MaxDocumentOption = None,
-    seen: Annotated[
-        Path | None,
-        typer.Option(
-            "--seen",
-            metavar="FILE.jsonl",
-            help="Add a line to this file for each record dropped, and for which document.",
-        ),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first record that cannot be read.")
-    ] = False,
-    quiet: options.QuietOption = False,
+@dataclass(frozen=True)
+class FilterOptions:
+    collection: Path | None = option(
+        "--in",
+        metavar="COLLECTION",
+        section=KEPT,
+        daily=True,
+        help="Compare with this collection and store new records in it; created if missing. "
+        "[default: remember records until the end of the run]",
+    )
+    seen: Path | None = option(
+        "--seen",
+        metavar="FILE.jsonl",
+        daily=True,
+        help="Append a line for each dropped record, with the document it is near.",
+    )
+
+
+@command(
+    argument("name", "[INPUT]", "JSON lines; - for standard input.", default="-"),
+    name="filter",
+    own=FilterOptions,
+    near=NearOptions,
+    recipe_options=RecipeOptions,
+    reading_options=only(
+        ReadingOptions,
+        *("text_column", "id_column", "max_bytes", "max_document"),
+        lines="Every line is a text, not JSON.",
+    ),
+    captures=only(
+        CaptureOptions,
+        "no_mask",
+        as_what="Every line is a result of httpx (-json -irr); the first of each kind of response "
+        "passes.",
+    ),
+    output=only(OutputOptions, "quiet", strict="Stop at the first record that cannot be read."),
+)
+def filter_stream(
+    name: str,
+    own: FilterOptions,
+    near: NearOptions,
+    recipe_options: RecipeOptions,
+    reading_options: ReadingOptions,
+    captures: CaptureOptions,
+    output: OutputOptions,
 ) -> int:
     """Pass on the records of a stream that were not seen before.
 
-    Reads records line by line, and writes those that are near to none before them to standard
-    output, byte for byte, each at once: no record waits for the next one. With --in, what is
-    passed on is stored in a collection first, and later runs know it.
+    Reads records line by line and writes a record to standard output, unchanged and at once, if no
+    earlier record is near it. With --in, a record is stored in the collection before it is
+    written, and later runs know it.
 
-    With --as http each line is a result of httpx: of each kind of response the first passes.
-
-    What cannot be read is told with its line and not passed on; the exit code is then 3.
+    Records that cannot be read are reported with their line and dropped; the exit code is then 3.
 
     \b
     Examples:
@@ -89,24 +96,30 @@ def command(
       httpx -l hosts.txt -json -irr | neardup filter --as http
     """
     from neardup.cli.captures import check_as, check_reading
-    from neardup.cli.inputs import InputNotes, reading_of
     from neardup.collection import CollectionError
     from neardup.jobs.filter import Filter
     from neardup.jobs.options import UnreadableError
     from neardup.text.views import Viewing
 
-    reading = reading_of(
-        text_column, id_column, lines, None, max_bytes=max_bytes, max_document=max_document
-    )
-    if as_what is not None:
-        check_as(as_what)
+    collection, seen = own.collection, own.seen
+    quiet, strict = output.quiet, output.strict
+    is_captured = captures.as_what is not None
+    reading = reading_options.reading()
+    if captures.as_what is not None:
+        check_as(captures.as_what)
         check_reading(reading)
-        # The recipe of the collection tells the views.
+        # The recipe of the collection says what is compared.
         reading = replace(reading, viewing=Viewing((), ()))
-    elif no_mask:
-        raise typer.BadParameter("is for results of httpx; add --as http", param_hint="--no-mask")
-    chosen = _recipe(collection, recipe, bits, no_mask, is_captured=as_what is not None)
-    _check_names(collection, seen)
+    elif captures.no_mask:
+        raise click.BadParameter("is for results of httpx; add --as http", param_hint="--no-mask")
+    recipe = _choose_recipe(collection, recipe_options, captures.no_mask, is_captured=is_captured)
+    if collection is not None:
+        check_collection_name(collection, "--in")
+    if seen is not None and seen.suffix.lower() not in (".jsonl", ".ndjson"):
+        raise click.BadParameter(
+            f"{str(seen)!r}: lines of JSON are appended to it; use a name that ends in .jsonl",
+            param_hint="--seen",
+        )
     with ExitStack() as stack:
         read = _reader(stack, name, reading)
         on_dropped = None
@@ -124,17 +137,15 @@ def command(
         try:
             filtering: Filter = stack.enter_context(
                 Filter(
-                    _put,
+                    _write_all,
                     collection=collection,
-                    recipe=chosen,
-                    similarity=similarity,
-                    radius=radius,
-                    recall=recall,
+                    recipe=recipe,
+                    **vars(near),
                     reading=reading,
                     name=name,
                     on_problem=on_problem,
                     on_dropped=on_dropped,
-                    on_note=InputNotes(quiet=quiet),
+                    on_note=console.Notes(quiet=quiet),
                     strict=strict,
                     hold=streams.held,
                 )
@@ -142,7 +153,7 @@ def command(
         except CollectionError:
             raise
         except ValueError as error:
-            raise typer.BadParameter(str(error)) from error
+            raise click.BadParameter(str(error)) from error
         counts = filtering.counts
         try:
             filtering.run(read)
@@ -150,19 +161,19 @@ def command(
             console.error(str(error))
             return UNREADABLE
         except KeyboardInterrupt:
-            stays = "" if collection is None else ", and are remembered"
+            stored = "" if collection is None else " and stored"
             cut = f"; {CUT}" if counts.is_cut else ""
             raise KeyboardInterrupt(
-                f"{counts.written:,} records were written{stays}{cut}"
+                f"{counts.written:,} records were written{stored}{cut}"
             ) from None
         except OSError as error:
             if counts.is_cut and error.strerror:
-                # The number makes it the same kind of error again.
+                # With its number it stays the same kind of error.
                 raise OSError(error.errno, f"{error.strerror}; {CUT}", error.filename) from error
             raise
     if not quiet:
         repeated = (
-            f", {counts.repeated:,} more that a killed run had stored and perhaps not written"
+            f", written again {counts.repeated:,} that a killed run had stored"
             if counts.repeated
             else ""
         )
@@ -173,36 +184,23 @@ def command(
     return UNREADABLE if counts.unreadable else DONE
 
 
-def _recipe(
+def _choose_recipe(
     collection: Path | None,
-    name: str | None,
-    bits: int | None,
-    no_mask: Sequence[str] | None,
+    options: RecipeOptions,
+    no_mask: Sequence[str],
     *,
     is_captured: bool,
-) -> Any:
-    """A collection knows its own recipe, unless one is asked for."""
-    if collection is not None and name is None and bits is None and not no_mask:
-        is_there = (collection / DATABASE).exists()
-        if is_there or not is_captured:
-            return None
-    return recipe_of(name, bits, no_mask) if is_captured else options.recipe_of(name, bits)
-
-
-def _check_names(collection: Path | None, seen: Path | None) -> None:
-    if collection is not None and not collection.name.endswith(SUFFIX):
-        raise typer.BadParameter(
-            f"{str(collection)!r}: the name of a collection ends in .neardup", param_hint="--in"
-        )
-    if seen is not None and seen.suffix.lower() not in (".jsonl", ".ndjson"):
-        raise typer.BadParameter(
-            f"{str(seen)!r}: written line by line; use a name that ends in .jsonl",
-            param_hint="--seen",
-        )
+) -> Recipe | None:
+    """Return the recipe; None for that of the collection, or the default of a new one."""
+    is_default = options.recipe is None and options.bits is None and not no_mask
+    is_known = collection is not None and (collection / DATABASE).exists()
+    if collection is not None and is_default and (is_known or not is_captured):
+        return None
+    return recipe_of(options.recipe, options.bits, no_mask) if is_captured else options.load()
 
 
 def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
-    """What gives the bytes that are there, and waits only if there are none."""
+    """Return a function that reads available bytes and blocks only if there are none."""
     if name == "-":
         stdin: Any = sys.stdin.buffer
         read: Read = stdin.read1
@@ -217,49 +215,49 @@ def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
         file = stack.enter_context(open_stored(name, reading))
 
         def read_as_it_is(size: int) -> bytes:
-            # A plain file is not decoded either: records go out byte for byte.
+            # Plain files are not decoded either: records are written byte for byte.
             if file.encoding is not None:
                 raise EncodedError(file.encoding)
             return file.read(size)
 
         return read_as_it_is
     if os.path.isdir(name):
-        raise typer.BadParameter(f"{name}: a folder; name a file in it", param_hint="INPUT")
+        raise click.BadParameter(f"{name}: is a folder; name a file in it", param_hint="INPUT")
     source = format_by_name(name)
     if source is not None and source.name in KINDS:
-        raise typer.BadParameter(
-            f"{name}: a file of {source.called} is one document, and filter passes on the records "
-            "of a stream; use neardup index add --unless-duplicate, or dedup",
+        raise click.BadParameter(
+            f"{name}: is one document ({source.called}), and filter reads records line by line; "
+            "use neardup index add --unless-duplicate, or neardup dedup",
             param_hint="INPUT",
         )
     if source is not None and source.name in ("warc", "har"):
-        raise typer.BadParameter(
-            f"{name}: is {source.called}, and filter passes on lines; use neardup dedup --as http, "
-            "or neardup cluster",
+        raise click.BadParameter(
+            f"{name}: is {source.called}, and filter reads lines; use neardup dedup --as http, or "
+            "neardup cluster",
             param_hint="INPUT",
         )
     return stack.enter_context(open(name, "rb")).read1
 
 
-def _put(data: bytes) -> None:
-    """All of it, past every buffer: what a stopped run leaves in one would come out later."""
+def _write_all(data: bytes) -> None:
+    """Write all of it unbuffered: bytes in a buffer would be written after a stop was reported."""
     try:
         handle = sys.stdout.fileno()
     except (OSError, ValueError):
-        # Not a file of the system, or none at all, which will say so.
+        # Not a descriptor, or a closed stream, which raises.
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
     left = memoryview(data)
-    # Whoever reads may be slow: only while that is waited for signals are answered, so that it is
-    # always known what was written. Once a record has begun it is finished, or there would be half
-    # a line; a second Ctrl-C is for a reader that takes nothing any more.
+    # Signals are handled only while waiting for a slow reader, so that it is always known what was
+    # written. A record once begun is finished, or half a line would be left; a second Ctrl-C stops
+    # waiting for a reader that hangs.
     waiting = streams.released
     try:
         while left:
             with waiting():
                 select.select([], [handle], [])
-            # As much as a pipe has room for then does not wait.
+            # A pipe that select finds writable has room for PIPE_BUF bytes.
             left = left[os.write(handle, left[: select.PIPE_BUF]) :]
             waiting = streams.finishing
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""neardup fingerprint: files to fingerprints."""
+"""neardup fingerprint: fingerprints of documents."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from neardup.cli import console, options
-from neardup.cli.console import ProgressBar
+from neardup.cli import DONE, UNREADABLE, console
+from neardup.cli.captures import choose
+from neardup.cli.command import READING, command, only, option
+from neardup.cli.options import (
+    INPUTS,
+    CaptureOptions,
+    EngineOptions,
+    OutputOptions,
+    ReadingOptions,
+    RecipeOptions,
+    check_stdout,
+    out_option,
+)
 
 if TYPE_CHECKING:
     from neardup.files.reading.batch import Batch, Note, Reading, Report
@@ -25,45 +36,42 @@ if TYPE_CHECKING:
 COLUMNS = {"id": str, "fingerprint": str, "signal": bool, "recipe": str}
 
 
-def command(
-    inputs: options.InputsArgument,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="OUT",
-            help="Write to this file: .jsonl, .csv, .tsv (also with .gz or .zst) or .parquet; - "
-            "for standard output in JSON lines, -.csv for CSV.",
-            readable=False,
-        ),
-    ] = None,
-    text_column: options.TextColumnOption = None,
-    id_column: options.IdColumnOption = None,
-    lines: options.LinesOption = False,
-    format: options.FormatOption = None,  # noqa: A002
-    encoding: options.EncodingOption = None,
-    delimiter: options.DelimiterOption = None,
-    quoting: options.QuotingOption = None,
-    no_header: options.NoHeaderOption = False,
-    max_bytes: options.MaxBytesOption = None,
-    max_document: options.MaxDocumentOption = None,
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="The same as --format jsonl.")] = False,
-    no_guard: options.NoGuardOption = False,
-    as_what: options.AsOption = None,
-    no_mask: options.NoMaskOption = None,
-    recipe: options.RecipeOption = None,
-    bits: options.BitsOption = None,
-    threads: options.ThreadsOption = None,
-    as_json: options.JsonOption = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No summary, notes or progress on standard error.")
-    ] = False,
+@dataclass(frozen=True)
+class FingerprintOptions:
+    out: Path | None = out_option()
+    jsonl: bool = option(
+        "--jsonl", default=False, section=READING, help="The same as --format jsonl."
+    )
+
+
+@command(
+    INPUTS,
+    own=FingerprintOptions,
+    recipe_options=RecipeOptions,
+    reading_options=ReadingOptions,
+    captures=only(CaptureOptions, "as_what", "no_mask"),
+    engine=only(EngineOptions, "threads"),
+    output=only(
+        OutputOptions,
+        "no_guard",
+        as_json="Print JSON lines; with -o, the summary as JSON.",
+        quiet="Write no summary, notes or progress to standard error.",
+    ),
+)
+def fingerprint(
+    inputs: tuple[str, ...],
+    own: FingerprintOptions,
+    recipe_options: RecipeOptions,
+    reading_options: ReadingOptions,
+    captures: CaptureOptions,
+    engine: EngineOptions,
+    output: OutputOptions,
 ) -> int:
     """Print the fingerprints of documents.
 
-    A line each: id, tab, hexadecimal digits; "-" for a text with too few words. What cannot be
-    read is reported on standard error, and the exit code is then 3, or 1 if nothing was read.
+    Prints a line for each: id, tab, hexadecimal digits; "-" for a text with too few words. Records
+    that cannot be read are reported on standard error, and the exit code is then 3, or 1 if nothing
+    was read.
 
     \b
     Examples:
@@ -72,57 +80,48 @@ def command(
       echo "the quick brown fox" | neardup fingerprint -
       neardup fingerprint crawl.warc.gz -o fingerprints.csv --id-column url
     """
-    from neardup.cli.captures import choose
-    from neardup.cli.inputs import InputNotes, files_of, reading_of
+    from neardup.cli.inputs import expand_inputs
     from neardup.files.reading.records import DuplicateIds
 
-    if jsonl and (lines or format not in (None, "jsonl")):
-        other = "--lines" if lines else "--format"
-        raise typer.BadParameter("cannot be combined with --jsonl", param_hint=other)
-    options.check_printed(as_json, out=out)
-    reading = reading_of(
-        text_column,
-        id_column,
-        lines,
-        "jsonl" if jsonl else format,
-        encoding=encoding,
-        delimiter=delimiter,
-        quoting=quoting,
-        no_header=no_header,
-        max_bytes=max_bytes,
-        max_document=max_document,
-    )
-    reading, chosen = choose(
+    quiet, out, threads = output.quiet, own.out, engine.threads
+    if own.jsonl:
+        if reading_options.lines or reading_options.format not in (None, "jsonl"):
+            other = "--lines" if reading_options.lines else "--format"
+            raise click.BadParameter("cannot be combined with --jsonl", param_hint=other)
+        reading_options = replace(reading_options, format="jsonl")
+    check_stdout(output.as_json, out=out)
+    reading, recipe = choose(
         inputs,
-        reading,
-        recipe=recipe,
-        bits=bits,
-        as_what=as_what,
-        no_mask=no_mask,
+        reading_options.reading(),
+        recipe=recipe_options.recipe,
+        bits=recipe_options.bits,
+        as_what=captures.as_what,
+        no_mask=captures.no_mask,
         tell=None if quiet else console.error,
     )
     reading = replace(reading, threads=threads)
     started = time.perf_counter()
     problems = console.problems_of(reading)
-    notes = InputNotes(quiet=quiet)
+    notes = console.Notes(quiet=quiet)
     repeats = DuplicateIds()
     counts = {"documents": 0, "no_signal": 0}
     with ExitStack() as stack:
-        files = files_of(inputs, reading, notes)
-        write = _writer(stack, out, files, as_json=as_json, guard=not no_guard)
+        files = expand_inputs(inputs, reading, notes)
+        guard = not output.no_guard
+        write = _row_writer(stack, out, files, as_json=output.as_json, guard=guard)
         batches = _batches(files, reading, problems, notes)
-        # Rows on a terminal show themselves how far the work is.
+        # Rows printed on a terminal are progress enough.
         shown = not quiet and sys.stderr.isatty() and (out is not None or not sys.stdout.isatty())
         try:
-            with ProgressBar(shown=shown) as progress:
-                for row in _rows(batches, chosen, threads, repeats, progress):
+            with console.ProgressBar(shown=shown) as progress:
+                for row in _rows(batches, recipe, threads, repeats, progress):
                     write(row)
                     counts["documents"] += 1
                     counts["no_signal"] += not row["signal"]
                 sys.stdout.flush()
         except KeyboardInterrupt:
             if out is None and counts["documents"]:
-                raise KeyboardInterrupt("what was printed is not all") from None
+                raise KeyboardInterrupt("the printed rows are not all") from None
             raise
         problems.close()
         notes.close()
@@ -136,16 +135,16 @@ def command(
         **counts,
         "unreadable": problems.count,
         "seconds": round(time.perf_counter() - started, 3),
-        "recipe": chosen.identity,
+        "recipe": recipe.identity,
     }
-    if out is not None and as_json:
+    if out is not None and output.as_json:
         print(json.dumps(summary, ensure_ascii=False))
     elif not quiet:
         console.error(
             f"documents {counts['documents']:,}, without signal {counts['no_signal']:,}, "
             f"unreadable {problems.count:,}, seconds {summary['seconds']:.2f}"
         )
-    return 3 if problems.count else 0
+    return UNREADABLE if problems.count else DONE
 
 
 def _batches(files: Sequence[str], reading: Reading, report: Report, note: Note) -> Iterator[Batch]:
@@ -165,7 +164,7 @@ def _rows(
     recipe: Recipe,
     threads: int | None,
     repeats: DuplicateIds,
-    progress: ProgressBar,
+    progress: console.ProgressBar,
 ) -> Iterator[dict[str, Any]]:
     from neardup.text.fingerprint import fingerprints
 
@@ -186,19 +185,17 @@ def _rows(
         progress.advance(len(ids))
 
 
-def _writer(
+def _row_writer(
     stack: ExitStack, out: Path | None, inputs: Sequence[str], *, as_json: bool, guard: bool
 ) -> Write:
     if out is not None:
+        from neardup.cli.inputs import check_output
         from neardup.files import writing
 
-        try:
-            writing.check(out, inputs)
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--out") from error
+        check_output(out, inputs, "--out")
         return stack.enter_context(writing.open_rows(out, COLUMNS, guard=guard))
     if as_json:
-        # Without the recipe: whoever reads the lines has just named it.
+        # Without the recipe: it was named on the command line.
         return lambda row: print(
             json.dumps(
                 {name: row[name] for name in COLUMNS if name != "recipe"}, ensure_ascii=False

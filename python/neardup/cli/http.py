@@ -6,75 +6,86 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from neardup.cli import captures, console, options
+from neardup.cli import DONE, UNREADABLE, captures, console
+from neardup.cli.command import CAPTURES, Group, argument, command, only, option
+from neardup.cli.options import (
+    CaptureOptions,
+    PrintOptions,
+    PrintQuietOptions,
+    ReadingOptions,
+    RecipeOptions,
+)
 
 if TYPE_CHECKING:
     from neardup.files.reading.batch import Note, Reading, Report
     from neardup.http.messages import Response
     from neardup.http.views import Preview
 
-DONE, UNREADABLE = 0, 3
 # Lines of a view, and characters of each, without --full.
 MAX_LINES, MAX_LINE_CHARS = 40, 300
 DEFAULT_COUNT = 3
 MASKED = re.compile(r"‹[a-z-]+›")
 
-LabelsOption = Annotated[
-    list[Path] | None,
-    typer.Option(
+
+@dataclass(frozen=True)
+class LabelOptions:
+    SECTION = CAPTURES
+
+    labels: tuple[Path, ...] = option(
         "--labels",
+        default=(),
         metavar="FILE.toml",
-        help="Your own rules for labels, tried before the built-in ones; may be given several "
-        "times.",
+        daily=True,
+        help="Your own label rules, tried before the built-in ones; may be repeated.",
+    )
+
+
+@dataclass(frozen=True)
+class PreviewOptions:
+    n: int | None = option(
+        "-n",
+        metavar="N",
+        min=1,
+        daily=True,
+        help=f"Number of responses. [default: {DEFAULT_COUNT}]",
+    )
+    at: int | None = option(
+        "--at", metavar="N", min=1, daily=True, help="Show only the response with this number."
+    )
+    full: bool = option(
+        "--full", default=False, daily=True, help="Do not cut long views and long lines."
+    )
+
+
+@command(
+    argument(
+        "file",
+        "FILE",
+        "Capture: WARC, HAR, JSON lines of httpx, XML of Burp or raw messages; - for standard "
+        "input.",
     ),
-]
-
-app = typer.Typer(
-    name="http",
-    help="Look at HTTP responses as they are compared.",
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    own=PreviewOptions,
+    label_options=LabelOptions,
+    limits=only(ReadingOptions, "max_bytes", "max_document"),
+    masking=only(CaptureOptions, "no_mask"),
+    recipe_options=only(RecipeOptions, "recipe"),
+    output=PrintQuietOptions,
 )
-
-
-@app.command("preview")
 def preview(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="A capture: WARC, HAR, JSON lines of httpx, XML of Burp or raw messages; - for "
-            "standard input.",
-        ),
-    ],
-    n: Annotated[
-        int | None,
-        typer.Option(
-            "-n", metavar="N", min=1, help=f"How many responses. [default: {DEFAULT_COUNT}]"
-        ),
-    ] = None,
-    at: Annotated[
-        int | None,
-        typer.Option("--at", metavar="N", min=1, help="Only the response of this number."),
-    ] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="Show long views and long lines completely.")
-    ] = False,
-    labels: LabelsOption = None,
-    max_bytes: options.MaxBytesOption = None,
-    max_document: options.MaxDocumentOption = None,
-    no_mask: options.NoMaskOption = None,
-    recipe: options.RecipeOption = None,
-    as_json: options.JsonOption = False,
-    quiet: options.QuietOption = False,
+    file: str,
+    own: PreviewOptions,
+    label_options: LabelOptions,
+    limits: ReadingOptions,
+    masking: CaptureOptions,
+    recipe_options: RecipeOptions,
+    output: PrintQuietOptions,
 ) -> int:
     """Show the first responses of a capture as they are compared.
 
@@ -88,28 +99,28 @@ def preview(
       neardup http preview httpx.jsonl --at 17 --no-mask tokens
       neardup http preview site.har -n 1 --recipe http-text --json
     """
-    from neardup.cli.inputs import InputNotes, files_of, reading_of
+    from neardup.cli.inputs import expand_inputs
     from neardup.http.labels import Labels
     from neardup.http.views import previews
 
+    n, at = own.n, own.at
     if n is not None and at is not None:
-        raise typer.BadParameter("cannot be combined with --at", param_hint="-n")
-    rules = Labels.load(*labels or ())
-    made = captures.recipe_of(recipe, None, no_mask)
-    reading = reading_of(None, None, False, None, max_bytes=max_bytes, max_document=max_document)
-    reading = replace(reading, viewing=made.viewing(), keeps=False)
-    notes, problems = InputNotes(quiet=quiet), console.problems_of(reading)
-    files = files_of([file], reading, notes)
+        raise click.BadParameter("cannot be combined with --at", param_hint="-n")
+    rules = Labels.load(*label_options.labels)
+    recipe = captures.recipe_of(recipe_options.recipe, None, masking.no_mask)
+    reading = limits.reading(viewing=recipe.viewing(), keeps=False)
+    notes, problems = console.Notes(quiet=output.quiet), console.problems_of(reading)
+    files = expand_inputs([file], reading, notes)
     found = _responses(files, reading, problems, notes)
     chosen = (each for each in found if at is None or each[1] == at)
     shown = 0
     # Each file may have a response of that number.
     most = len(files) if at is not None else n or DEFAULT_COUNT
-    for each in previews(islice(chosen, most), made.viewing(), rules):
-        if as_json:
+    for each in previews(islice(chosen, most), recipe.viewing(), rules):
+        if output.as_json:
             print(json.dumps(each.as_dict(), ensure_ascii=False))
         else:
-            _show(each, full=full, is_first=not shown)
+            _show(each, full=own.full, is_first=not shown)
         shown += 1
     sys.stdout.flush()
     problems.close()
@@ -121,15 +132,15 @@ def preview(
     return UNREADABLE if problems.count else DONE
 
 
-@app.command("masks")
-def masks(as_json: options.JsonOption = False) -> int:
+@command(output=PrintOptions)
+def masks(output: PrintOptions) -> int:
     """List the rules that mask volatile parts of responses.
 
     All are on unless --no-mask NAME or the recipe switches one off.
     """
     from neardup.http.views import MASK_DESCRIPTIONS
 
-    if as_json:
+    if output.as_json:
         print(json.dumps(dict(MASK_DESCRIPTIONS), ensure_ascii=False))
         return DONE
     width = max(map(len, MASK_DESCRIPTIONS))
@@ -138,13 +149,13 @@ def masks(as_json: options.JsonOption = False) -> int:
     return DONE
 
 
-@app.command("labels")
-def list_labels(labels: LabelsOption = None, as_json: options.JsonOption = False) -> int:
+@command(own=LabelOptions, output=PrintOptions)
+def labels(own: LabelOptions, output: PrintOptions) -> int:
     """List the rules that label kinds of response, in the order they are tried."""
     from neardup.http.labels import Labels
 
-    rules = Labels.load(*labels or ()).rules
-    if as_json:
+    rules = Labels.load(*own.labels).rules
+    if output.as_json:
         rows = [{"rule": each.name, "label": each.label, "why": each.why} for each in rules]
         print(json.dumps(rows, ensure_ascii=False))
         return DONE
@@ -153,6 +164,10 @@ def list_labels(labels: LabelsOption = None, as_json: options.JsonOption = False
     for each in rules:
         print(f"{each.label:{wide}}  {each.name:{width}}  {each.why}")
     return DONE
+
+
+commands = Group("http", help="Show HTTP responses as they are compared.")
+commands.add(preview, masks, labels)
 
 
 def _responses(

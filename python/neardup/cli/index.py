@@ -1,71 +1,99 @@
-"""neardup index: a durable collection on the command line."""
+"""neardup index: a durable collection of documents."""
 
 from __future__ import annotations
 
 import json
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from neardup.cli import console, index_add, index_check, options
-from neardup.cli.collections import DATABASE, CollectionArgument, opened
-
-if TYPE_CHECKING:
-    from neardup.collection import Collection
-
-DONE, FAILED = 0, 1
-
-app = typer.Typer(
-    name="index",
-    help="Keep documents in a durable collection, and ask it what it has seen.",
-    rich_markup_mode=None,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+from neardup.cli import DONE, FAILED, UNREADABLE, console
+from neardup.cli.captures import choose_at, note_texts, recipe_for
+from neardup.cli.command import KEPT, NEAR, Group, argument, command, only, option
+from neardup.cli.inputs import (
+    COLLECTION,
+    DATABASE,
+    check_limits,
+    check_order,
+    check_output,
+    document_progress,
+    expand_inputs,
+    open_collection,
+    open_table,
+    read_documents,
+)
+from neardup.cli.options import (
+    INPUTS,
+    CaptureOptions,
+    NearOptions,
+    OutputOptions,
+    PrintOptions,
+    PrintQuietOptions,
+    ReadingOptions,
+    RecipeOptions,
+    check_stdout,
+    out_option,
 )
 
-app.command("add")(index_add.command)
-app.command("check")(index_check.command)
+if TYPE_CHECKING:
+    from neardup.collection import Collection, Outcome
+
+DUPLICATE_COLUMNS = {
+    "id": str,
+    "dup_of": str,
+    "distance": int,
+    "similarity": float,
+    "source": str,
+}
+MATCH_COLUMNS = {"query": str, "id": str, "distance": int, "similarity": float}
 
 
-@app.command("create")
+@dataclass(frozen=True)
+class CreateOptions:
+    SECTION = KEPT
+
+    no_text: bool = option(
+        "--no-text",
+        default=False,
+        help="Store no texts; documents are then found by --radius only.",
+    )
+    search: bool = option(
+        "--search",
+        default=False,
+        help="Store an index for 'neardup search' by cosine; without it each search builds one.",
+    )
+    runs: bool = option(
+        "--runs",
+        default=False,
+        help="Store an index for 'neardup check --against'; without it each check builds one.",
+    )
+
+
+@command(
+    COLLECTION,
+    own=CreateOptions,
+    recipe_options=RecipeOptions,
+    captures=only(
+        CaptureOptions, "no_mask", as_what="A collection of HTTP responses: --recipe http."
+    ),
+    output=PrintQuietOptions,
+)
 def create(
-    path: CollectionArgument,
-    as_what: Annotated[
-        str | None,
-        typer.Option(
-            "--as", metavar="http", help="The collection is one of HTTP responses: --recipe http."
-        ),
-    ] = None,
-    no_mask: options.NoMaskOption = None,
-    recipe: options.RecipeOption = None,
-    bits: options.BitsOption = None,
-    no_text: Annotated[
-        bool,
-        typer.Option("--no-text", help="Keep no texts; documents are then found by radius only."),
-    ] = False,
-    search: Annotated[
-        bool,
-        typer.Option(
-            "--search",
-            help="Keep what 'neardup search' by cosine needs in files; else it is made of the "
-            "texts for each search.",
-        ),
-    ] = False,
-    runs: Annotated[
-        bool,
-        typer.Option(
-            "--runs",
-            help="Keep what 'neardup check --against' needs in files; else it is made of the "
-            "texts for each check.",
-        ),
-    ] = False,
-    as_json: options.JsonOption = False,
-    quiet: options.QuietOption = False,
+    path: Path,
+    own: CreateOptions,
+    recipe_options: RecipeOptions,
+    captures: CaptureOptions,
+    output: PrintQuietOptions,
 ) -> int:
-    """Make an empty collection.
+    """Create an empty collection.
 
-    The recipe and whether texts are kept are decided here, for good.
+    The recipe, and whether texts are stored, cannot be changed later.
 
     \b
     Examples:
@@ -73,159 +101,396 @@ def create(
       neardup index create seen.neardup --bits 64 --no-text
       neardup index create pages.neardup --as http
     """
-    from neardup.cli.captures import recipe_for
-
-    chosen = recipe_for(recipe, bits, as_what, no_mask)
+    recipe = recipe_for(
+        recipe_options.recipe, recipe_options.bits, captures.as_what, captures.no_mask
+    )
     if (path / DATABASE).exists():
-        raise typer.BadParameter(f"{path}: is there already", param_hint="COLLECTION")
-    for name, wanted in (("--search", search), ("--runs", runs)):
-        if wanted and no_text:
-            raise typer.BadParameter(
-                "texts are what it is made of; leave --no-text out", param_hint=name
-            )
-    with opened(
-        path, recipe=chosen, store_text=not no_text, search=search, runs=runs
+        raise click.BadParameter(f"{path}: already exists", param_hint="COLLECTION")
+    for name, is_given in (("--search", own.search), ("--runs", own.runs)):
+        if is_given and own.no_text:
+            raise click.BadParameter("needs the texts; leave --no-text out", param_hint=name)
+    with open_collection(
+        path, recipe=recipe, store_text=not own.no_text, search=own.search, runs=own.runs
     ) as collection:
-        found = collection.stats().as_dict()
-    if as_json:
-        print(json.dumps(found, ensure_ascii=False))
-    elif not quiet:
-        keeps = "without texts" if no_text else "with texts"
-        ready = [name for name, wanted in (("search", search), ("check", runs)) if wanted]
-        keeps += f", ready for {' and '.join(ready)}" if ready else ""
-        console.error(f"made {path}, {keeps}, {chosen.bits} bits: {chosen.identity}")
+        stats = collection.stats().as_dict()
+    if output.as_json:
+        print(json.dumps(stats, ensure_ascii=False))
+    elif not output.quiet:
+        texts = "without texts" if own.no_text else "with texts"
+        ready = [name for name, flag in (("search", own.search), ("check", own.runs)) if flag]
+        texts += f", ready for {' and '.join(ready)}" if ready else ""
+        console.error(f"created {path}, {texts}, {recipe.bits} bits: {recipe.identity}")
     return DONE
 
 
-@app.command("remove")
-def remove(
-    path: CollectionArgument,
-    ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="The ids to remove.")
-    ] = None,
-    from_file: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FILE", help="A file with an id in every line."),
-    ] = None,
-    as_json: options.JsonOption = False,
-    quiet: options.QuietOption = False,
+@dataclass(frozen=True)
+class AddOptions:
+    SECTION = KEPT
+
+    unless_duplicate: bool = option(
+        "--unless-duplicate",
+        default=False,
+        daily=True,
+        help="Do not store a document that is near a stored or an earlier one.",
+    )
+    duplicates: Path | None = option(
+        "--duplicates",
+        metavar="FILE",
+        daily=True,
+        help="Write the documents that were not stored and the document each is near: .jsonl, "
+        ".csv, .parquet; - for standard output.",
+    )
+    no_metadata: bool = option(
+        "--no-metadata", default=False, help="Store the id and the text, and no other column."
+    )
+
+
+@command(
+    COLLECTION,
+    INPUTS,
+    own=AddOptions,
+    near=NearOptions,
+    reading_options=ReadingOptions,
+    captures=only(CaptureOptions, "as_what"),
+    output=only(OutputOptions, "no_guard", "as_json", "quiet"),
+)
+def add(
+    path: Path,
+    inputs: tuple[str, ...],
+    own: AddOptions,
+    near: NearOptions,
+    reading_options: ReadingOptions,
+    captures: CaptureOptions,
+    output: OutputOptions,
 ) -> int:
-    """Remove documents by their ids; all of them at once."""
-    names = list(ids or ())
-    if from_file is not None:
+    """Add the documents of files.
+
+    All columns but the id and the text are stored as metadata. A file written by 'neardup index
+    export' is added back as it was: its column metadata is unpacked, its fingerprints are ignored.
+
+    Of captures of HTTP responses (--as http) the views are stored as texts, and url, status, title
+    and server as metadata.
+
+    A document with a stored id replaces the stored one. Documents are committed a few thousand at
+    a time, and stay if the command is stopped.
+
+    A document without an id is named by its position: 'file:line', 'file' for a whole text file, or
+    'stdin'. The next document read from there replaces it, so give documents ids (--id-column),
+    above all those from standard input.
+
+    \b
+    Examples:
+      neardup index add seen.neardup documents.jsonl
+      neardup index add seen.neardup new.parquet --unless-duplicate
+      neardup index add pages.neardup crawl.warc.gz --id-column url
+    """
+    quiet = output.quiet
+    if not own.unless_duplicate:
+        for name, value in {**vars(near), "duplicates": own.duplicates}.items():
+            if value is not None:
+                raise click.BadParameter("needs --unless-duplicate", param_hint=f"--{name}")
+    check_stdout(output.as_json, duplicates=own.duplicates)
+    reading = reading_options.reading(others=not own.no_metadata)
+    check_order(path, inputs, "add")
+    notes = console.Notes(quiet=quiet)
+    tell = None if quiet else console.error
+    reading = choose_at(path, inputs, reading, as_what=captures.as_what, tell=tell)
+    files = expand_inputs(inputs, reading, notes)
+    started = time.perf_counter()
+    problems = console.problems_of(reading)
+    counts = {"added": 0, "updated": 0, "duplicate": 0}
+    replaced: list[str] = []
+    with ExitStack() as stack:
+        collection = stack.enter_context(open_collection(path))
+        note_texts(collection.recipe, reading, tell)
+        if own.unless_duplicate:
+            check_limits(collection, near)
+        guard = not output.no_guard
+        write = open_table(
+            stack, own.duplicates, DUPLICATE_COLUMNS, files, "--duplicates", guard=guard
+        )
+        progress = stack.enter_context(document_progress("adding", shown=not quiet))
         try:
-            # An id may hold any other character at which Python ends a line.
-            found = (line.rstrip("\r") for line in from_file.read_bytes().decode().split("\n"))
-            names += filter(None, found)
+            for batch in read_documents(files, reading, problems, notes):
+                columns = (batch.ids, batch.texts, batch.metadata)
+                rows = list(zip(*(x for x in columns if x is not None), strict=True))
+                outcomes = collection.add(rows, unless_duplicate=own.unless_duplicate, **vars(near))
+                for outcome in outcomes:
+                    counts[outcome.status] += 1
+                    if outcome.status == "updated" and _is_position(outcome.id, batch.source):
+                        replaced.append(outcome.id)
+                    if write is not None and outcome.status == "duplicate":
+                        write(_duplicate_row(outcome, batch.source))
+                progress.advance(len(outcomes))
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"{_stored(counts)} documents were added and stay") from None
+        except OSError as error:
+            raise _with_stored(error, counts) from error
+        problems.check_any(sum(counts.values()))
+        total = len(collection)
+    problems.close()
+    notes.close()
+    summary = {
+        **{"duplicates" if name == "duplicate" else name: counts[name] for name in counts},
+        "documents": total,
+        "unreadable": problems.count,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    if output.as_json:
+        print(json.dumps(summary))
+    if not quiet:
+        console.error(
+            f"added {summary['added']:,}, updated {summary['updated']:,}, "
+            f"duplicates {summary['duplicates']:,}, unreadable {problems.count:,}, "
+            f"documents now {total:,}"
+        )
+        if replaced:
+            console.error(
+                f"note: {len(replaced):,} of the updated have no id but a position "
+                f"({replaced[0]!r}), and replaced the documents read from there before; to keep "
+                "both, give documents ids (--id-column)"
+            )
+    return UNREADABLE if problems.count else DONE
+
+
+def _stored(counts: dict[str, int]) -> str:
+    return f"{counts['added'] + counts['updated']:,}"
+
+
+def _with_stored(error: OSError, counts: dict[str, int]) -> OSError:
+    """Return the error with the number of documents that earlier batches have stored."""
+    from neardup.collection.errors import NOTHING_STORED
+
+    why = error.strerror or ""
+    if NOTHING_STORED not in why:
+        return error
+    stored = f"{_stored(counts)} documents of this run are stored and stay, the others are not"
+    return OSError(error.errno, why.replace(NOTHING_STORED, stored), error.filename)
+
+
+def _is_position(id_: str, source: str) -> bool:
+    """Return whether an id was made of a file name and a line."""
+    rest = id_.removeprefix(source)
+    return rest != id_ and (not rest or (rest[0] == ":" and rest[1:].isdecimal()))
+
+
+def _duplicate_row(outcome: Outcome, source: str) -> dict[str, Any]:
+    values = (outcome.id, *outcome[2:], source)
+    return dict(zip(DUPLICATE_COLUMNS, values, strict=True))
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    out: Path | None = out_option()
+    n: int | None = option(
+        "-n",
+        metavar="N",
+        min=1,
+        section=NEAR,
+        daily=True,
+        help="Largest number of matches for a document.",
+    )
+
+
+@command(
+    COLLECTION,
+    INPUTS,
+    own=CheckOptions,
+    near=NearOptions,
+    reading_options=ReadingOptions,
+    captures=only(CaptureOptions, "as_what"),
+    output=only(
+        OutputOptions,
+        *("no_guard", "quiet"),
+        as_json="Print JSON lines; with -o, the summary as JSON.",
+    ),
+)
+def check(
+    path: Path,
+    inputs: tuple[str, ...],
+    own: CheckOptions,
+    near: NearOptions,
+    reading_options: ReadingOptions,
+    captures: CaptureOptions,
+    output: OutputOptions,
+) -> int:
+    """Find the stored documents near those of files.
+
+    Writes a row for each match, the best first: query (the id of the document looked up), id,
+    distance, similarity. Nothing is added. Without -o the rows are printed.
+
+    \b
+    Examples:
+      neardup index check seen.neardup new.jsonl -o matches.csv
+      echo "a text" | neardup index check seen.neardup - -n 1
+    """
+    quiet = output.quiet
+    check_stdout(output.as_json, out=own.out)
+    reading = reading_options.reading()
+    check_order(path, inputs, "check")
+    notes = console.Notes(quiet=quiet)
+    tell = None if quiet else console.error
+    reading = choose_at(path, inputs, reading, as_what=captures.as_what, tell=tell)
+    files = expand_inputs(inputs, reading, notes)
+    problems = console.problems_of(reading)
+    counts = {"documents": 0, "near": 0, "matches": 0}
+    with ExitStack() as stack:
+        collection = stack.enter_context(open_collection(path, read_only=True))
+        note_texts(collection.recipe, reading, tell)
+        check_limits(collection, near)
+        guard = not output.no_guard
+        write = open_table(stack, own.out, MATCH_COLUMNS, files, "--out", guard=guard)
+        write = write or _match_printer(as_json=output.as_json)
+        # Rows printed on a terminal are progress enough.
+        shown = not quiet and (own.out is not None or not sys.stdout.isatty())
+        progress = stack.enter_context(document_progress("checking", shown=shown))
+        for batch in read_documents(files, reading, problems, notes):
+            matches = collection.check(batch.texts, n=own.n, **vars(near))
+            for row in matches.to_pylist():
+                write({**row, "query": batch.ids[row["query"]]})
+            counts["documents"] += len(batch.ids)
+            counts["near"] += len(set(matches.column("query").to_pylist()))
+            counts["matches"] += matches.num_rows
+            progress.advance(len(batch.ids))
+        sys.stdout.flush()
+        problems.check_any(counts["documents"])
+    problems.close()
+    notes.close()
+    if own.out is not None and output.as_json:
+        print(json.dumps({**counts, "unreadable": problems.count}))
+    elif not quiet:
+        console.error(
+            f"documents {counts['documents']:,}, near one in the collection {counts['near']:,}, "
+            f"matches {counts['matches']:,}, unreadable {problems.count:,}"
+        )
+    return UNREADABLE if problems.count else DONE
+
+
+def _match_printer(*, as_json: bool) -> Callable[[dict[str, Any]], object]:
+    def write(row: dict[str, Any]) -> None:
+        if as_json:
+            print(json.dumps(row, ensure_ascii=False))
+            return
+        query, id_ = console.printable(row["query"]), console.printable(row["id"])
+        distance = "-" if row["distance"] is None else row["distance"]
+        similarity = "-" if row["similarity"] is None else f"{row['similarity']:.4f}"
+        print(f"{query}\t{id_}\t{distance}\t{similarity}")
+
+    return write
+
+
+@dataclass(frozen=True)
+class RemoveOptions:
+    from_file: Path | None = option("--from", metavar="FILE", help="File with an id in every line.")
+
+
+@command(
+    COLLECTION,
+    argument("ids", "[ID]...", "Ids to remove.", many=True, type=click.STRING),
+    own=RemoveOptions,
+    output=PrintQuietOptions,
+)
+def remove(path: Path, ids: tuple[str, ...], own: RemoveOptions, output: PrintQuietOptions) -> int:
+    """Remove documents by their ids, in one transaction."""
+    names = list(ids)
+    if own.from_file is not None:
+        try:
+            # Split at \n only: an id may contain other characters that Python calls line ends.
+            lines = own.from_file.read_bytes().decode().split("\n")
+            names += filter(None, (line.rstrip("\r") for line in lines))
         except UnicodeDecodeError as error:
-            raise ValueError(f"{from_file}: not UTF-8: {error}") from error
+            raise ValueError(f"{own.from_file}: not UTF-8: {error}") from error
     if not names:
-        raise typer.BadParameter(
+        raise click.BadParameter(
             "name at least one, or a file of them with --from", param_hint="ID"
         )
-    with opened(path) as collection:
+    with open_collection(path) as collection:
         count = collection.remove(names)
         left = len(collection)
     missing = len(set(names)) - count
-    if as_json:
+    if output.as_json:
         print(json.dumps({"removed": count, "not_found": missing, "documents": left}))
-    elif not quiet:
+    elif not output.quiet:
         console.error(f"removed {count:,}, not found {missing:,}, documents now {left:,}")
     return DONE
 
 
-@app.command("stats")
-def stats(path: CollectionArgument, as_json: options.JsonOption = False) -> int:
+@command(COLLECTION, output=PrintOptions)
+def stats(path: Path, output: PrintOptions) -> int:
     """Show the numbers of a collection."""
-    with opened(path, read_only=True) as collection:
-        found = collection.stats().as_dict()
-    if as_json:
-        print(json.dumps(found, ensure_ascii=False))
+    with open_collection(path, read_only=True) as collection:
+        values = collection.stats().as_dict()
+    if output.as_json:
+        print(json.dumps(values, ensure_ascii=False))
         return DONE
-    width = max(map(len, found))
-    for name, value in found.items():
+    width = max(map(len, values))
+    for name, value in values.items():
         shown = f"{value:,}" if type(value) is int else console.printable(str(value))
         print(f"{name.replace('_', ' '):{width}}  {shown}")
     return DONE
 
 
-@app.command("verify")
-def verify(
-    path: CollectionArgument,
-    as_json: options.JsonOption = False,
-    quiet: options.QuietOption = False,
-) -> int:
-    """Read everything and compare it: rows, checksums, segments.
+@command(COLLECTION, output=PrintQuietOptions)
+def verify(path: Path, output: PrintQuietOptions) -> int:
+    """Check rows, checksums and segments of a collection.
 
-    The exit code is 1 if something is wrong. What is wrong with a segment, 'neardup index compact'
-    mends; what is wrong with the database needs a backup.
+    The exit code is 1 if something is wrong. 'neardup index compact' repairs segments; a damaged
+    database needs a backup.
     """
-    with opened(path, read_only=True) as collection:
+    with open_collection(path, read_only=True) as collection:
         problems = collection.verify()
-    if as_json:
+    if output.as_json:
         print(json.dumps({"problems": problems}, ensure_ascii=False))
     else:
         for problem in problems:
             console.error(problem)
-        if not problems and not quiet:
-            console.error("all is well")
+        if not problems and not output.quiet:
+            console.error("no problems found")
     return FAILED if problems else DONE
 
 
-@app.command("compact")
-def compact(
-    path: CollectionArgument,
-    as_json: options.JsonOption = False,
-    quiet: options.QuietOption = False,
-) -> int:
-    """Write all fingerprints anew in one file, and give free space back."""
-    with opened(path) as collection:
-        before = _bytes(collection)
+@command(COLLECTION, output=PrintQuietOptions)
+def compact(path: Path, output: PrintQuietOptions) -> int:
+    """Rewrite all fingerprints to one file and free unused space."""
+    with open_collection(path) as collection:
+        before = _size(collection)
         collection.compact()
-        after = _bytes(collection)
-    if as_json:
+        after = _size(collection)
+    if output.as_json:
         print(json.dumps({"before": before, "after": after}))
-    elif not quiet:
+    elif not output.quiet:
         console.error(f"{before / 1e6:,.1f} MB before, {after / 1e6:,.1f} MB now")
     return DONE
 
 
-@app.command("export")
-def export(
-    path: CollectionArgument,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="OUT",
-            help="The file: .jsonl, .csv, .tsv (also with .gz or .zst) or .parquet; - for standard "
-            "output in JSON lines, -.csv for CSV.",
-        ),
-    ],
-    as_json: options.JsonOption = False,
-    quiet: options.QuietOption = False,
-) -> int:
+def _size(collection: Collection) -> int:
+    values = collection.stats()
+    return values.database_bytes + values.segment_bytes + values.postings_bytes
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    out: Path = out_option(required=True)
+
+
+@command(COLLECTION, own=ExportOptions, output=PrintQuietOptions)
+def export(path: Path, own: ExportOptions, output: PrintQuietOptions) -> int:
     """Write all documents to a file: id, text, metadata, fingerprint.
 
-    'neardup index add' takes them back as they were.
+    'neardup index add' adds them back as they were.
     """
     from neardup.files import writing
 
-    options.check_printed(as_json, out=out)
-    try:
-        writing.check(out)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--out") from error
-    with opened(path, read_only=True) as collection:
-        count = collection.export(out)
-    if as_json:
-        print(json.dumps({"documents": count, "file": str(out)}, ensure_ascii=False))
-    elif not quiet:
-        console.error(f"wrote {count:,} documents to {writing.shown(out) or out}")
+    check_stdout(output.as_json, out=own.out)
+    check_output(own.out, (), "--out")
+    with open_collection(path, read_only=True) as collection:
+        count = collection.export(own.out)
+    if output.as_json:
+        print(json.dumps({"documents": count, "file": str(own.out)}, ensure_ascii=False))
+    elif not output.quiet:
+        console.error(f"wrote {count:,} documents to {writing.shown(own.out) or own.out}")
     return DONE
 
 
-def _bytes(collection: Collection) -> int:
-    found = collection.stats()
-    return found.database_bytes + found.segment_bytes + found.postings_bytes
+commands = Group("index", help="Store documents in a collection, and look texts up in it.")
+commands.add(create, add, check, remove, stats, verify, compact, export)

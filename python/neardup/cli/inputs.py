@@ -1,35 +1,41 @@
-"""Documents of the inputs, in batches a collection can take."""
+"""Documents of inputs, collections and output tables, as several commands use them."""
 
 from __future__ import annotations
 
 import math
-import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import date, time, timedelta
 from decimal import Decimal
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-import typer
+import click
 
-import neardup.http.captures  # noqa: F401  registers the formats of captures
-from neardup.cli import console
-from neardup.files.reading.batch import Batch, Note, Reading, Report, Unreadable
-from neardup.files.reading.formats import name_of
-from neardup.files.reading.inputs import check_options, expand, ignore, read_batches
+from neardup.cli.command import FilePath, argument
+from neardup.cli.console import ProgressBar
+from neardup.cli.options import NearOptions, check_stdin
 
-SHOWN_NOTES = 20
-# Characters that are hard to write in a shell.
-DELIMITERS = {"tab": "\t", "\\t": "\t"}
-SHIFTS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-# Documents of a transaction: enough that the disk is seldom waited for, and soon on it.
-BATCH = 4096
-# What is kept of a response beside its view.
-OF_RESPONSE = ("url", "status", "title", "server")
+if TYPE_CHECKING:
+    from neardup.collection import Collection
+    from neardup.files.reading.batch import Batch, Note, Reading, Report
+    from neardup.files.writing import Columns
+
+# Files and suffix of a collection, here too: importing its package would take long.
+DATABASE = "collection.sqlite"
+SUFFIX = ".neardup"
+# Documents of a transaction: many enough that it seldom waits for the disk.
+BATCH_SIZE = 4096
+# Columns of a response that are stored as metadata.
+RESPONSE_COLUMNS = ("url", "status", "title", "server")
+
+COLLECTION = argument("path", "COLLECTION", "Folder whose name ends in .neardup.", type=FilePath())
 
 
-class Some(NamedTuple):
-    """Documents of one file, each id once."""
+class DocumentBatch(NamedTuple):
+    """Documents of one file, without repeated ids."""
 
     source: str
     ids: list[str]
@@ -37,129 +43,147 @@ class Some(NamedTuple):
     metadata: list[dict[str, Any]] | None
 
 
-def reading_of(
-    text_column: Sequence[str] | None,
-    id_column: str | None,
-    lines: bool,
-    format_: str | None,
-    *,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    quoting: str | None = None,
-    no_header: bool = False,
-    max_bytes: str | None = None,
-    max_document: str | None = None,
-    others: bool = False,
-) -> Reading:
-    """How the options say that files are read."""
-    try:
-        return Reading(
-            tuple(text_column or ("text",)),
-            id_column,
-            None,
-            lines,
-            format_,
-            others,
-            encoding=encoding,
-            delimiter=DELIMITERS.get(delimiter or "", delimiter),
-            quoting=quoting,
-            header=not no_header,
-            max_bytes=_bytes("--max-bytes", max_bytes),
-            max_document=_bytes("--max-document", max_document),
+def is_collection(name: str | Path) -> bool:
+    return Path(name).name.endswith(SUFFIX)
+
+
+@contextmanager
+def open_collection(path: Path, hint: str = "COLLECTION", **settings: Any) -> Iterator[Collection]:
+    """Open a collection; only with a recipe a missing one is created."""
+    from neardup.collection import Collection
+
+    check_collection_name(path, hint)
+    if "recipe" not in settings and not path.is_file() and not (path / DATABASE).exists():
+        raise FileNotFoundError(
+            f"{path}: no such collection; create it: neardup index create {path}"
         )
+    with Collection.open(path, **settings) as collection:
+        yield collection
+
+
+def check_collection_name(path: Path, hint: str) -> None:
+    if not is_collection(path):
+        raise click.BadParameter(
+            f"{str(path)!r}: the name of a collection must end in .neardup", param_hint=hint
+        )
+
+
+def check_order(path: Path, inputs: Sequence[str], command: str) -> None:
+    """Refuse a collection among the inputs if the first argument is none: they are swapped."""
+    for name in inputs:
+        if is_collection(name) and not is_collection(path):
+            raise click.BadParameter(
+                f"{str(path)!r} is not a collection, but the input {name!r} is; name the "
+                f"collection first: neardup index {command} {name} {path}",
+                param_hint="COLLECTION",
+            )
+
+
+def check_limits(collection: Collection, near: NearOptions) -> None:
+    """Refuse bad limits before anything is read."""
+    try:
+        collection.check([], **vars(near))
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+        raise click.BadParameter(str(error)) from error
 
 
-def _bytes(option: str, size: str | None) -> int | None:
-    """A size as one writes it: 1000, 500M, 64G."""
-    if size is None:
+def open_table(
+    stack: ExitStack,
+    path: Path | None,
+    columns: Columns,
+    files: Sequence[str],
+    option: str,
+    *,
+    guard: bool,
+) -> Callable[[dict[str, Any]], object] | None:
+    """Return a function that writes a row to the file, if there is one."""
+    if path is None:
         return None
-    found = re.fullmatch(r"(\d+)([KMGT]?)(?:i?B)?", size.strip(), re.IGNORECASE)
-    if found is None:
-        raise ValueError(f"{option} is {size!r}; write a number of bytes, or such as 500M or 64G")
-    return int(found[1]) << SHIFTS[found[2].upper()]
+    from neardup.files import writing
+
+    check_output(path, files, option)
+    return stack.enter_context(writing.open_rows(path, columns, guard=guard))
 
 
-def files_of(inputs: Sequence[str], reading: Reading, note: Note) -> list[str]:
-    """The files the arguments name."""
-    if list(inputs).count("-") > 1:
-        raise typer.BadParameter("standard input (-) can be read only once", param_hint="INPUT")
+def check_output(path: Path, inputs: Sequence[str], option: str, **settings: Any) -> None:
+    """Refuse an output that cannot be written, or that is an input."""
+    from neardup.files import writing
+
+    try:
+        writing.check(path, inputs, **settings)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=option) from error
+
+
+def document_progress(stage: str, *, shown: bool) -> ProgressBar:
+    """Return a progress bar that counts documents."""
+    progress = ProgressBar(shown=shown and sys.stderr.isatty())
+    progress.stage(stage, None, "documents")
+    return progress
+
+
+def expand_inputs(inputs: Sequence[str], reading: Reading, note: Note) -> list[str]:
+    """Return the files that the arguments name."""
+    from neardup.files.reading.inputs import check_options, expand
+
+    check_stdin(inputs)
     try:
         files = expand(list(inputs), reading, note)
         check_options(files, reading)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="INPUT") from error
+        raise click.BadParameter(str(error), param_hint="INPUT") from error
     return files
 
 
-class InputNotes:
-    """Tells on standard error what was read in another way than one may expect: some of it."""
+def read_documents(
+    files: Sequence[str],
+    reading: Reading,
+    report: Report,
+    note: Note = lambda message: None,
+) -> Iterator[DocumentBatch]:
+    """Read the documents of files in order, with metadata if the other columns are read."""
+    from neardup.files.reading.formats import name_of
+    from neardup.files.reading.inputs import read_batches
 
-    def __init__(self, *, quiet: bool, before: Callable[[], object] = lambda: None) -> None:
-        self._quiet = quiet
-        self._before = before
-        self._count = 0
-
-    def __call__(self, message: str) -> None:
-        """A sentence.
-
-        before  is called first, such as to take a progress bar away
-        """
-        self._count += 1
-        if not self._quiet and self._count <= SHOWN_NOTES:
-            self._before()
-            console.error(f"warning: {message}")
-
-    def close(self) -> None:
-        """How many were not shown."""
-        if not self._quiet and self._count > SHOWN_NOTES:
-            console.error(f"{self._count - SHOWN_NOTES:,} more warnings")
-
-
-def documents(
-    files: Sequence[str], reading: Reading, report: Report, note: Note = ignore
-) -> Iterator[Some]:
-    """The documents of files, in order; with their metadata if the other columns are read."""
     for path in files:
         for batch in read_batches(path, reading, report, note=note):
             ids, texts = batch.ids.to_pylist(), batch.texts.to_pylist()
             metadata = None
             if reading.others and batch.facts is not None:
-                metadata = batch.facts.select(list(OF_RESPONSE)).to_pylist()
+                metadata = batch.facts.select(list(RESPONSE_COLUMNS)).to_pylist()
             elif batch.others is not None:
                 good, metadata = _metadata(name_of(path), batch, report)
                 ids, texts = [ids[at] for at in good], [texts[at] for at in good]
-            for start, end in _runs(ids):
-                some = None if metadata is None else metadata[start:end]
-                yield Some(name_of(path), ids[start:end], texts[start:end], some)
+            for start, end in _split_at_repeats(ids):
+                part = None if metadata is None else metadata[start:end]
+                yield DocumentBatch(name_of(path), ids[start:end], texts[start:end], part)
 
 
 def _metadata(source: str, batch: Batch, report: Report) -> tuple[list[int], list[dict[str, Any]]]:
-    """Which records have metadata that can be stored, and it; the others are reported."""
+    """Return the rows whose metadata can be stored, and their metadata; report the others."""
     from neardup.collection.documents import metadata_of
+    from neardup.files.reading.batch import Unreadable
 
-    good: list[int] = []
-    found: list[dict[str, Any]] = []
+    rows: list[int] = []
+    values: list[dict[str, Any]] = []
     for at, columns in enumerate(batch.others or ()):
         try:
-            kept = {name: _storable(value, name, 1) for name, value in metadata_of(columns).items()}
-        except _Unstorable as why:
-            line = int(batch.lines[at])
-            hint = "--no-metadata leaves all columns but the id and the text out"
-            report(Unreadable(source, line, str(why), hint=hint))
+            plain = {name: _as_json(value, name, 1) for name, value in metadata_of(columns).items()}
+        except _MetadataError as error:
+            hint = "--no-metadata stores the id and the text only"
+            report(Unreadable(source, int(batch.lines[at]), str(error), hint=hint))
         else:
-            good.append(at)
-            found.append(kept)
-    return good, found
+            rows.append(at)
+            values.append(plain)
+    return rows, values
 
 
-class _Unstorable(Exception):
-    """Why a value cannot be metadata."""
+class _MetadataError(Exception):
+    """A value cannot be stored as metadata."""
 
 
-def _storable(value: Any, column: str, depth: int) -> Any:
-    """A value as JSON has it: dates and decimal numbers are strings there, not-a-number is null."""
+def _as_json(value: Any, column: str, depth: int) -> Any:
+    """Convert a value to JSON: dates and decimals to strings, NaN to null."""
     from neardup.collection.documents import MOST_DEPTH
 
     if isinstance(value, str):
@@ -176,14 +200,14 @@ def _storable(value: Any, column: str, depth: int) -> Any:
         return str(value)
     if isinstance(value, Mapping | list | tuple):
         if depth >= MOST_DEPTH:
-            raise _Unstorable(f"column {column!r} is nested more than {MOST_DEPTH} deep")
+            raise _MetadataError(f"column {column!r} is nested more than {MOST_DEPTH} deep")
         if isinstance(value, Mapping):
             return {
-                _storable(name, column, depth): _storable(part, column, depth + 1)
+                _as_json(name, column, depth): _as_json(part, column, depth + 1)
                 for name, part in value.items()
             }
-        return [_storable(part, column, depth + 1) for part in value]
-    raise _Unstorable(f"column {column!r} holds {type(value).__name__}, which metadata cannot")
+        return [_as_json(part, column, depth + 1) for part in value]
+    raise _MetadataError(f"column {column!r} holds {type(value).__name__}, which cannot be stored")
 
 
 def _check_text(value: str, column: str) -> None:
@@ -191,14 +215,14 @@ def _check_text(value: str, column: str) -> None:
         value.encode()
     except UnicodeEncodeError as error:
         code = ord(value[error.start])
-        raise _Unstorable(f"column {column!r} holds a lone surrogate (U+{code:04X})") from None
+        raise _MetadataError(f"column {column!r} holds a lone surrogate (U+{code:04X})") from None
 
 
-def _runs(ids: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Parts of BATCH at most in which no id comes twice: the later one is an update."""
+def _split_at_repeats(ids: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Split into batches without repeated ids: a later document updates an earlier one."""
     start, seen = 0, set[str]()
     for at, id_ in enumerate(ids):
-        if id_ in seen or at - start >= BATCH:
+        if id_ in seen or at - start >= BATCH_SIZE:
             yield start, at
             start, seen = at, set()
         seen.add(id_)

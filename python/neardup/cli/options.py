@@ -1,439 +1,583 @@
-"""Options that several commands share."""
+"""Options and arguments that several commands share, and the checks that go with them.
+
+Each group is a dataclass: a command names it and gets an object. What an option means is decided
+below the command line; here are its name, its help and what only a command line can get wrong.
+"""
 
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import typer
+import click
 
+from neardup.cli.command import (
+    CAPTURES,
+    ENGINE,
+    KEPT,
+    NEAR,
+    OUTPUT,
+    READING,
+    SHARED,
+    FileName,
+    ParamType,
+    argument,
+    group,
+    option,
+)
 from neardup.cli.console import reason
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from neardup.files.reading.batch import Reading
     from neardup.text.recipe import Recipe
 
-RecipeOption = Annotated[
-    str | None,
-    typer.Option(
+# Characters that are hard to type in a shell.
+DELIMITERS = {"tab": "\t", "\\t": "\t"}
+SIZE_SHIFTS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+LANGUAGES = ("en", "zh")
+MAX_SHOWN_PATH = 72
+
+INPUTS = argument(
+    "inputs",
+    "INPUT...",
+    "Files, folders or quoted patterns: .jsonl, .json, .csv, .tsv, .parquet, text, .html, .docx, "
+    ".odt, .epub, .rtf, .pdf, .warc, .har; also .gz and .zst; - for standard input.",
+    many=True,
+)
+
+
+def only_one(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> str | None:
+    """Refuse an option that is repeated; click would take the last value silently."""
+    if len(values) > 1:
+        raise click.BadParameter(
+            f"is given {len(values)} times ({', '.join(values)}) and takes one value", ctx, param
+        )
+    return values[0] if values else None
+
+
+class RecipeName(FileName):
+    """A preset or a file; both are completed."""
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        from neardup.text.presets import PRESETS
+
+        names = [CompletionItem(name) for name in PRESETS if name.startswith(incomplete)]
+        return names or super().shell_complete(ctx, param, incomplete)
+
+
+class Fraction(ParamType):
+    """A number from 0 to 1; the message helps those who write per cent."""
+
+    name = "float"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number from 0 to 1: 0.3 for 30 %", param, ctx)
+
+
+@dataclass(frozen=True)
+class NearOptions:
+    SECTION = NEAR
+
+    similarity: float | None = option(
+        "--similarity",
+        metavar="S",
+        daily=True,
+        help="Cosine similarity from which two texts are near-duplicates; every pair is verified. "
+        "[default: 0.85]",
+    )
+    radius: int | None = option(
+        "--radius",
+        metavar="K",
+        help="Instead of --similarity: fingerprints differ in at most K bits; the texts are not "
+        "compared.",
+    )
+    recall: float | None = option(
+        "--recall",
+        metavar="R",
+        help="Share of pairs at the threshold to find; lower is faster. [default: 0.99; 1 with "
+        "--radius]",
+    )
+
+
+@dataclass(frozen=True)
+class RecipeOptions:
+    SECTION = NEAR
+
+    recipe: str | None = option(
         "--recipe",
         metavar="NAME|FILE.toml",
+        type=RecipeName(),
+        daily=True,
         help="How text becomes a fingerprint: a preset (see 'neardup recipes') or a file. "
-        "[default: default, or http for captures]",
-    ),
-]
-BitsOption = Annotated[
-    int | None,
-    typer.Option(
+        "[default: default; http for captures]",
+    )
+    bits: int | None = option(
         "--bits",
         metavar="N",
         help="Width of the fingerprint, a multiple of 8 from 8 to 512. [default: the recipe's]",
-    ),
-]
-InputsArgument = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="INPUT...",
-        help="Files, folders or quoted patterns: .jsonl, .json, .csv, .tsv, .parquet, text, .html, "
-        ".docx, .odt, .epub, .rtf, .pdf, .warc, .har; also .gz and .zst; - for standard input.",
-    ),
-]
-SimilarityOption = Annotated[
-    float | None,
-    typer.Option(
-        "--similarity",
-        metavar="S",
-        help="The cosine from which texts are near-duplicates; every pair is verified. "
-        "[default: 0.85]",
-    ),
-]
-RadiusOption = Annotated[
-    int | None,
-    typer.Option(
-        "--radius",
-        metavar="K",
-        help="Instead: the bits in which fingerprints may differ; nothing is verified.",
-    ),
-]
-RecallOption = Annotated[
-    float | None,
-    typer.Option(
-        "--recall",
-        metavar="R",
-        help="The share of pairs of just that similarity to find. [default: 0.99, or 1 with "
-        "--radius]",
-    ),
-]
-KeepOption = Annotated[
-    str,
-    typer.Option(
+    )
+
+    def load(self) -> Recipe:
+        return recipe_of(self.recipe, self.bits)
+
+
+@dataclass(frozen=True)
+class KeepOptions:
+    SECTION = KEPT
+
+    keep: str = option(
         "--keep",
+        default="first",
         metavar="POLICY",
-        help="Which one of a cluster stands for it: first, longest, shortest, newest:COLUMN, "
-        "best:COLUMN.",
-    ),
-]
-LinkageOption = Annotated[
-    str,
-    typer.Option(
+        values=("first", "longest", "shortest", "newest:", "best:"),
+        daily=True,
+        help="Representative of a cluster: first, longest, shortest, newest:COLUMN or "
+        "best:COLUMN. [default: first]",
+    )
+    linkage: str | None = option(
         "--linkage",
         metavar="star|connected",
-        help="star: each is near the one that stands for it; connected: chains of pairs.",
-    ),
-]
-ClusterLinkageOption = Annotated[
-    str | None,
-    typer.Option(
-        "--linkage",
-        metavar="star|connected",
-        help="star: each is near the one that stands for it; connected: chains of pairs. "
-        "[default: connected; star with --as http]",
-    ),
-]
-TextColumnOption = Annotated[
-    list[str] | None,
-    typer.Option(
+        help="star: every record is near its representative; connected: chains of pairs. "
+        "[default: star; cluster of texts: connected]",
+    )
+
+
+@dataclass(frozen=True)
+class PassageOptions:
+    SECTION = SHARED
+
+    template: tuple[str, ...] = option(
+        "--template",
+        default=(),
+        metavar="FILE",
+        type=FileName(),
+        daily=True,
+        help="Do not count passages from this text, such as a form or a task; may be repeated.",
+    )
+    min_words: int | None = option(
+        "--min-words", metavar="N", min=1, max=1000, help="Words of a passage. [default: 6]"
+    )
+    min_chars: int | None = option(
+        "--min-chars",
+        metavar="N",
+        min=1,
+        max=1000,
+        help="Characters of a passage in scripts without spaces. [default: 13]",
+    )
+    bridge: int | None = option(
+        "--bridge",
+        metavar="N",
+        min=0,
+        max=16,
+        help="Changed words in a row that do not end a passage. [default: 2]",
+    )
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    SECTION = READING
+
+    text_column: tuple[str, ...] = option(
         "--text-column",
+        default=(),
         metavar="NAME",
-        help="The column of the text, a.b for the b in a; given several times, they are joined. "
-        "[default: text]",
-    ),
-]
-IdColumnOption = Annotated[
-    str | None,
-    typer.Option(
+        daily=True,
+        help="Column of the text; a.b for b in a. Repeat it to join columns. [default: text]",
+    )
+    id_column: str | None = option(
         "--id-column",
         metavar="NAME",
-        help="The column of the id. [default: id, or file:line where there is none]",
-    ),
-]
-LinesOption = Annotated[
-    bool, typer.Option("--lines", help="Text files hold a document in every line.")
-]
-FormatOption = Annotated[
-    str | None,
-    typer.Option(
+        daily=True,
+        help="Column of the id. [default: id; file:line where there is none]",
+    )
+    lines: bool = option(
+        "--lines", default=False, daily=True, help="Every line of a text input is a document."
+    )
+    format: str | None = option(
         "--format",
         metavar="NAME",
-        help="jsonl, json, csv, tsv, parquet, text, html, docx, odt, epub, rtf or pdf, whatever "
-        "the names of the inputs.",
-    ),
-]
-EncodingOption = Annotated[
-    str | None,
-    typer.Option(
+        help="Format of all inputs, whatever their names: jsonl, json, csv, tsv, parquet, text, "
+        "html, docx, odt, epub, rtf or pdf; of captures raw-http, warc, har, httpx or burp.",
+    )
+    encoding: str | None = option(
         "--encoding",
         metavar="NAME|auto",
-        help="The encoding of text, JSON, CSV and HTML; auto detects it. A byte order mark is "
-        "obeyed in any case. [default: utf-8]",
-    ),
-]
-DelimiterOption = Annotated[
-    str | None,
-    typer.Option(
+        help="Encoding of text, JSON, CSV and HTML; auto detects it. A byte order mark wins. "
+        "[default: utf-8]",
+    )
+    delimiter: str | None = option(
         "--delimiter",
         metavar="CHAR",
-        help="What separates the cells of CSV and TSV; tab for a tab. [default: , or a tab]",
-    ),
-]
-QuotingOption = Annotated[
-    str | None,
-    typer.Option(
+        help="Delimiter of CSV and TSV; tab for a tab. [default: , for CSV, tab for TSV]",
+    )
+    quoting: str | None = option(
         "--quoting",
         metavar="all|none",
         help="none: quotes in CSV and TSV are plain characters. [default: all for CSV, none for "
         "TSV]",
-    ),
-]
-NoHeaderOption = Annotated[
-    bool,
-    typer.Option(
+    )
+    no_header: bool = option(
         "--no-header",
-        help="CSV and TSV begin with a record; columns are called 1, 2, and so on.",
-    ),
-]
-MaxBytesOption = Annotated[
-    str | None,
-    typer.Option(
+        default=False,
+        help="CSV and TSV have no header; columns are called 1, 2, and so on.",
+    )
+    max_bytes: str | None = option(
         "--max-bytes",
         metavar="SIZE",
-        help="What a packed file may hold, such as 500M or 64G. [default: 16G, or 100 times its "
-        "own size]",
-    ),
-]
-MaxDocumentOption = Annotated[
-    str | None,
-    typer.Option(
+        help="Largest decompressed size of a file, such as 500M or 64G. [default: 16G, or 100 "
+        "times the compressed size]",
+    )
+    max_document: str | None = option(
         "--max-document",
         metavar="SIZE",
-        help="The size of the largest document that is read, at most 1G. [default: 256M]",
-    ),
-]
-AsOption = Annotated[
-    str | None,
-    typer.Option(
+        help="Largest document to read, at most 1G. [default: 256M]",
+    )
+
+    def reading(self, **settings: Any) -> Reading:
+        """Return how files are read; `settings` are further fields of `Reading`."""
+        import neardup.http.captures  # noqa: F401  registers the formats of captures
+        from neardup.files.reading.batch import Reading
+
+        try:
+            return Reading(
+                self.text_column or ("text",),
+                self.id_column,
+                lines=self.lines,
+                format=self.format,
+                encoding=self.encoding,
+                delimiter=DELIMITERS.get(self.delimiter or "", self.delimiter),
+                quoting=self.quoting,
+                header=not self.no_header,
+                max_bytes=_parse_size("--max-bytes", self.max_bytes),
+                max_document=_parse_size("--max-document", self.max_document),
+                **settings,
+            )
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+
+    def given(self) -> list[str]:
+        """Return the names of the options that are not at their defaults."""
+        return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
+
+
+@dataclass(frozen=True)
+class CaptureOptions:
+    SECTION = CAPTURES
+
+    as_what: str | None = option(
         "--as",
         metavar="http",
+        daily=True,
         help="The inputs are captures of HTTP responses: WARC, HAR, JSON lines of httpx, XML of "
-        "Burp, raw messages. [default: texts, but for .warc and .har]",
-    ),
-]
-NoMaskOption = Annotated[
-    list[str] | None,
-    typer.Option(
+        "Burp, raw messages. [default for .warc and .har]",
+    )
+    no_mask: tuple[str, ...] = option(
         "--no-mask",
+        default=(),
         metavar="NAME",
-        help="Of HTTP responses, do not mask such volatile parts: a name of 'neardup http masks', "
-        "or all; may be given several times.",
-    ),
-]
-WithinOption = Annotated[
-    list[str] | None,
-    typer.Option(
+        help="Do not mask these volatile parts: a name of 'neardup http masks', or all; may be "
+        "repeated.",
+    )
+    within: str | None = option(
         "--within",
         metavar="host|ip|status|COLUMN",
-        help="Of HTTP responses, compare only those that share this, such as their host.",
-    ),
-]
-TableOption = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="OUT",
-        help="The table: .jsonl, .csv, .tsv (also with .gz or .zst) or .parquet; - for standard "
-        "output in JSON lines, -.csv for CSV.",
-    ),
-]
-NoGuardOption = Annotated[
-    bool,
-    typer.Option(
-        "--no-guard",
-        help="Leave cells of .csv and .tsv tables as they are. Else one that a spreadsheet would "
-        "run as a formula (= + - @) gets a leading '.",
-    ),
-]
-ReportOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--report",
-        metavar="FILE.html",
-        help="Write a page to choose a threshold by: counts, charts, pairs on both sides of it.",
-    ),
-]
-ReportClustersOption = Annotated[
-    int | None,
-    typer.Option(
-        "--report-clusters",
-        metavar="N",
-        help="How many clusters the report shows, the largest first. [default: 25; of captures "
-        "10,000 kinds]",
-    ),
-]
-LangOption = Annotated[
-    str | None,
-    typer.Option(
-        "--lang",
-        metavar="en|zh",
-        help="The language of the report. [default: that of the locale, or English]",
-    ),
-]
-QuarantineOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--quarantine",
-        metavar="FILE",
-        help="Where to list what could not be read. [default: OUT.quarantine.jsonl, if anything]",
-    ),
-]
-WorkDirOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--work-dir",
-        metavar="DIR",
-        help="A folder of its own for intermediate files, deleted when the job is done.",
-    ),
-]
-ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Go on from what a stopped run left in --work-dir.")
-]
-StrictOption = Annotated[
-    bool, typer.Option("--strict", help="Write nothing if something cannot be read.")
-]
-ThreadsOption = Annotated[
-    int | None,
-    typer.Option("--threads", metavar="N", min=1, help="Cores to use. [default: all]"),
-]
-EngineOption = Annotated[
-    str,
-    typer.Option(
+        multiple=True,
+        callback=only_one,
+        help="Compare only responses with the same value of this column.",
+    )
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    SECTION = ENGINE
+
+    threads: int | None = option(
+        "--threads", metavar="N", min=1, daily=True, help="Threads to use. [default: one a core]"
+    )
+    engine: str = option(
         "--engine",
+        default="local",
         metavar="local|spark",
-        help="Where inputs are read and pairs are looked for; spark needs neardup[spark].",
-    ),
-]
-MasterOption = Annotated[
-    str | None,
-    typer.Option(
+        help="Where inputs are read and pairs are found; spark needs the extra neardup[spark]. "
+        "[default: local]",
+    )
+    master: str | None = option(
         "--master",
         metavar="URL",
         help="With --engine spark: sc://HOST:PORT, local[*], spark://HOST:PORT, yarn, k8s://…, or "
         "sail. [default: sail, a server in this process]",
-    ),
-]
-QuietOption = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Nothing on standard error but why a job failed."),
-]
-SummaryOption = Annotated[
-    bool, typer.Option("--json", help="Print the summary as one JSON object on standard output.")
-]
-SHOWN_PATH = 72
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+    )
+    work_dir: Path | None = option(
+        "--work-dir",
+        metavar="DIR",
+        help="Folder for intermediate files, used by nothing else; removed when the job is done.",
+    )
+    resume: bool = option(
+        "--resume", default=False, help="Continue a stopped run from its --work-dir."
+    )
 
 
-def read(path: str) -> str:
-    """The text of a file; whoever passed the text itself is told how."""
-    from neardup.files.reading.inputs import read_text
+def _load_config(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None:
+        load_config(ctx, value)
+    return value
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    SECTION = OUTPUT
+
+    report: Path | None = option(
+        "--report",
+        metavar="FILE.html",
+        daily=True,
+        help="Write a report: counts, charts, and pairs on both sides of the threshold.",
+    )
+    report_clusters: int | None = option(
+        "--report-clusters",
+        metavar="N",
+        help="Clusters in the report, the largest first. [default: 25; 10,000 kinds of captures]",
+    )
+    lang: str | None = option(
+        "--lang",
+        metavar="en|zh",
+        type=click.Choice(LANGUAGES),
+        help="Language of the report. [default: that of the locale, or English]",
+    )
+
+
+def quiet_option() -> Any:
+    return option(
+        *("--quiet", "-q"),
+        default=False,
+        daily=True,
+        help="Write nothing to standard error but the reason of a failure.",
+    )
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    SECTION = OUTPUT
+
+    quarantine: Path | None = option(
+        "--quarantine",
+        metavar="FILE",
+        help="Where unreadable records are listed. [default: OUT.quarantine.jsonl, if there are "
+        "any]",
+    )
+    strict: bool = option(
+        "--strict", default=False, help="Write nothing if a record cannot be read."
+    )
+    no_guard: bool = option(
+        "--no-guard",
+        default=False,
+        help="Leave cells of .csv and .tsv tables unchanged. By default a cell that a spreadsheet "
+        "would run as a formula (= + - @) gets a leading '.",
+    )
+    config: Path | None = option(
+        "--config",
+        metavar="FILE.toml",
+        is_eager=True,
+        callback=_load_config,
+        help="Read options from a file, by their long names; the command line wins.",
+    )
+    as_json: bool = option(
+        "--json", default=False, daily=True, help="Print the summary as JSON on standard output."
+    )
+    quiet: bool = quiet_option()
+
+
+@dataclass(frozen=True)
+class PrintOptions:
+    """Of commands that print their result."""
+
+    as_json: bool = option("--json", default=False, daily=True, help="Print JSON.")
+
+
+@dataclass(frozen=True)
+class PrintQuietOptions(PrintOptions):
+    """Of those that also write to standard error."""
+
+    quiet: bool = quiet_option()
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    """Options of all jobs on whole files."""
+
+    near: NearOptions = group(NearOptions)
+    recipe: RecipeOptions = group(RecipeOptions)
+    reading: ReadingOptions = group(ReadingOptions)
+    captures: CaptureOptions = group(CaptureOptions)
+    engine: EngineOptions = group(EngineOptions)
+    output: OutputOptions = group(OutputOptions)
+
+
+TABLE_HELP = (
+    "Write a table: .jsonl, .csv, .tsv (also with .gz or .zst) or .parquet; - for standard output "
+    "in JSON lines, -.csv for CSV."
+)
+
+
+def out_option(*, required: bool = False, help: str = TABLE_HELP) -> Any:  # noqa: A002
+    """Declare the field of the main output."""
+    return option(
+        *("--out", "-o"),
+        aliases=("--output",),
+        metavar="OUT",
+        required=required,
+        daily=True,
+        help=help,
+    )
+
+
+def _parse_size(name: str, size: str | None) -> int | None:
+    """Return the bytes of a size such as 1000, 500M or 64G."""
+    if size is None:
+        return None
+    found = re.fullmatch(r"(\d+)([KMGT]?)(?:i?B)?", size.strip(), re.IGNORECASE)
+    if found is None:
+        raise ValueError(f"{name} is {size!r}; write a number of bytes, or such as 500M or 64G")
+    return int(found[1]) << SIZE_SHIFTS[found[2].upper()]
+
+
+def read_text(path: str) -> str:
+    """Return the text of a file; if somebody passed a text instead, say how."""
+    from neardup.files.reading import inputs
 
     try:
-        return read_text(path)
+        return inputs.read_text(path)
     except OSError as error:
-        # What has an ending and no space was meant as a file.
-        named = " " not in path and PurePath(path).suffix
-        if named or error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
+        # A name with an extension and without spaces was meant as a file.
+        is_name = " " not in path and PurePath(path).suffix
+        if is_name or error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
             raise
-        shown = path if len(path) <= SHOWN_PATH else f"{path[:SHOWN_PATH]}…"
+        shown = path if len(path) <= MAX_SHOWN_PATH else f"{path[:MAX_SHOWN_PATH]}…"
         raise FileNotFoundError(
             f"{shown}: no such file; to pass the text itself, use --text"
         ) from error
 
 
+def file_or_text(file: str | None, text: str | None) -> None:
+    """Refuse both a file and a text, and neither."""
+    if (file is None) == (text is None):
+        raise click.BadParameter(
+            "pass either a file (- for standard input) or --text T", param_hint="FILE"
+        )
+
+
 def recipe_of(name: str | None, bits: int | None, *, hint: str = "--recipe") -> Recipe:
-    """The recipe the options ask for, or a usage error that says the choices."""
+    """Return a recipe, or raise a usage error that lists the choices."""
     from neardup.text.recipe import as_recipe
 
     try:
         recipe = as_recipe(name)
     except (ValueError, TypeError, OSError) as error:
-        raise typer.BadParameter(reason(error), param_hint=hint) from error
+        raise click.BadParameter(reason(error), param_hint=hint) from error
     if bits is None:
         return recipe
     try:
         return recipe.replace(bits=bits)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--bits") from error
+        raise click.BadParameter(str(error), param_hint="--bits") from error
 
 
-def check_printed(as_json: bool, **outputs: Path | None) -> None:
-    """The summary and an output cannot both go to standard output."""
+def check_stdin(names: Sequence[str], hint: str = "INPUT") -> None:
+    """Refuse standard input if it is named more than once."""
+    if list(names).count("-") > 1:
+        raise click.BadParameter("standard input (-) can be read only once", param_hint=hint)
+
+
+def check_stdout(as_json: bool, **outputs: Path | None) -> None:
+    """Refuse to mix the JSON summary with an output on standard output."""
     from neardup.files.writing.new_file import is_stdout
 
     for name, path in outputs.items():
         if as_json and path is not None and is_stdout(path):
-            raise typer.BadParameter(
+            raise click.BadParameter(
                 f"the summary and --{name} {path} would be mixed on standard output; leave one "
                 "out, or name a file",
                 param_hint="--json",
             )
 
 
-def only_one(name: str, values: Sequence[str] | None) -> str | None:
-    """The value of an option that has one; the last of several would be taken silently."""
-    if values is not None and len(values) > 1:
-        raise typer.BadParameter(
-            f"is given {len(values)} times ({', '.join(values)}), and takes one value; leave the "
-            "others out",
-            param_hint=name,
-        )
-    return values[0] if values else None
-
-
-def share(text: str) -> float:
-    """A share as it is written in a shell; of one in per cent it is said how."""
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a number from 0 to 1: 0.3 for 30 %") from None
-
-
-def load_config(context: typer.Context, value: Path | None) -> Path | None:
-    """Options from a TOML file; those given on the command line win."""
-    if value is None:
-        return None
+def load_config(context: click.Context, path: Path) -> None:
+    """Read options from a TOML file as defaults, so that the command line wins."""
     import tomllib
 
     from neardup._util.settings_file import read_settings
 
+    def refuse(message: str) -> click.BadParameter:
+        return click.BadParameter(message, param_hint="--config")
+
     try:
-        content = read_settings(value, "file")
+        content = read_settings(path, "file")
     except (OSError, ValueError) as error:
-        raise typer.BadParameter(reason(error), param_hint="--config") from error
+        raise refuse(reason(error)) from error
     try:
-        given = tomllib.loads(content.decode("utf-8"))
+        values = tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise typer.BadParameter(f"{value}: not TOML: {error}", param_hint="--config") from error
-    options = {str(option.name): option for option in context.command.params}
-    known = options.keys() - {"config"}
-    # As they are called on the command line.
-    renamed = {"input": "inputs", "json": "as_json", "as": "as_what"}
-    named = {renamed.get(name, name.replace("-", "_")): name for name in given}
-    for option, name in named.items():
-        if option not in known:
-            backwards = {new: old for old, new in renamed.items()}
-            choices = sorted(backwards.get(name, name.replace("_", "-")) for name in known)
-            raise typer.BadParameter(
-                f"{value}: no option {name!r}; there are {', '.join(choices)}",
-                param_hint="--config",
-            )
-        if wanted := _not_of_kind(options[option], given[name]):
-            raise typer.BadParameter(
-                f"{value}: {name} is {_in_toml(given[name])}; it must be {wanted}",
-                param_hint="--config",
-            )
-    # Numbers go the way of those on the command line, which are text.
-    chosen = {
-        option: str(given[name]) if type(given[name]) in (int, float) else given[name]
-        for option, name in named.items()
-    }
-    for option, text in chosen.items():
-        if isinstance(text, str) and _takes_several(options[option]):
-            chosen[option] = [text]
+        raise refuse(f"{path}: not TOML: {error}") from error
+    known = _names_in_file(context.command)
+    chosen: dict[str, Any] = {}
+    for name, value in values.items():
+        param = known.get(name.replace("_", "-"))
+        if param is None:
+            raise refuse(f"{path}: no option {name!r}; there are {', '.join(sorted(known))}")
+        if expected := _expected_type(param, value):
+            raise refuse(f"{path}: {name} is {_as_toml(value)}; it must be {expected}")
+        # Numbers are parsed like those on the command line, which are strings.
+        shown = str(value) if type(value) in (int, float) else value
+        is_list = isinstance(shown, str) and _takes_several(param)
+        chosen[str(param.name)] = [shown] if is_list else shown
     context.default_map = {**(context.default_map or {}), **chosen}
-    return value
 
 
-def _not_of_kind(option: Any, value: object) -> str | None:
-    """What a value of a file must be, if it is not; nothing if it is."""
+def _names_in_file(command: click.Command) -> dict[str, click.Parameter]:
+    """Return the parameters a file may set, by the names it uses."""
+    found: dict[str, click.Parameter] = {}
+    for param in command.params:
+        if isinstance(param, click.Argument):
+            found["input"] = param
+        else:
+            names = (name.removeprefix("--") for name in param.opts if name.startswith("--"))
+            found |= dict.fromkeys(names, param)
+    return {name: param for name, param in found.items() if name not in ("config", "help")}
+
+
+def _expected_type(param: Any, value: object) -> str | None:
+    """Return what a value must be, if it has another type."""
     kind = type(value)
-    if getattr(option, "is_flag", False):
+    if getattr(param, "is_flag", False):
         return None if kind is bool else "true or false"
-    if _takes_several(option):
+    if _takes_several(param):
         strings = kind is list and all(type(part) is str for part in cast("list[object]", value))
         return None if kind is str or strings else "a string or a list of strings"
-    if option.type.name.startswith("int"):
+    if param.type.name.startswith("int"):
         return None if kind is int else "a whole number"
-    if option.type.name.startswith("float") or option.type.name == share.__name__:
+    if param.type.name.startswith("float"):
         return None if kind in (int, float) else "a number"
     return None if kind is str else "a string"
 
 
-def _takes_several(option: Any) -> bool:
-    return bool(getattr(option, "multiple", False) or option.nargs == -1)
+def _takes_several(param: Any) -> bool:
+    return bool(getattr(param, "multiple", False) or param.nargs == -1)
 
 
-def _in_toml(value: object) -> str:
+def _as_toml(value: object) -> str:
     return str(value).lower() if type(value) is bool else repr(value)
-
-
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE.toml",
-        help="Options from a file, by their long names.",
-        is_eager=True,
-        callback=load_config,
-    ),
-]

@@ -1,50 +1,48 @@
-"""neardup recipes: the presets and what they are made of."""
+"""neardup recipes: the presets and their settings."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from neardup.cli.command import argument, command
 from neardup.cli.console import terminal
-from neardup.cli.options import JsonOption, recipe_of
+from neardup.cli.options import PrintOptions, RecipeName, recipe_of
 
 if TYPE_CHECKING:
     from neardup.text.recipe import Recipe
 
 
-def command(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A preset, or a .toml file.")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List the recipes that have a name.
+@command(
+    argument("name", "[NAME]", "Preset, or a .toml file.", type=RecipeName()),
+    output=PrintOptions,
+)
+def recipes(name: str | None, output: PrintOptions) -> None:
+    """List the presets of recipes.
 
-    With NAME: all settings of one, and its identity, by which fingerprints are known to be
-    comparable.
+    With NAME: all settings of a recipe and its identity. Fingerprints with the same identity can be
+    compared.
     """
     from neardup.text.recipe import Recipe
 
     presets = Recipe.presets()
     if name is not None:
         recipe = recipe_of(name, None, hint="NAME")
-        one = _plain(name, presets.get(name, ""), recipe)
-        print(json.dumps(one, ensure_ascii=False)) if as_json else _show_one(one)
+        one = _as_dict(name, presets.get(name, ""), recipe)
+        print(json.dumps(one, ensure_ascii=False)) if output.as_json else _show_one(one)
         return
-    every = [_plain(name, presets[name], Recipe.preset(name)) for name in presets]
-    if as_json:
+    every = [_as_dict(name, presets[name], Recipe.preset(name)) for name in presets]
+    if output.as_json:
         print(json.dumps(every, ensure_ascii=False))
     else:
         _show_all(every)
 
 
-def _plain(name: str, description: str, recipe: Recipe) -> dict[str, Any]:
+def _as_dict(name: str, description: str, recipe: Recipe) -> dict[str, Any]:
     values = {
-        field.name: _value(getattr(recipe, field.name)) for field in dataclasses.fields(recipe)
+        field.name: _json_value(getattr(recipe, field.name)) for field in dataclasses.fields(recipe)
     }
     return {
         "name": name,
@@ -54,8 +52,8 @@ def _plain(name: str, description: str, recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def _value(value: object) -> object:
-    """A setting as JSON knows it; word lists and tables by name."""
+def _json_value(value: object) -> object:
+    """Convert a setting to JSON; word lists and tables to their names."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, tuple):
@@ -78,7 +76,7 @@ def _show_all(every: list[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    # What all presets leave alone says nothing about any of them.
+    # A setting that is the default's says nothing about a preset.
     default = next(one["settings"] for one in every if one["name"] == "default")
     table = Table(box=None, padding=(0, 2, 1, 0), show_header=False)
     for one in every:
@@ -93,4 +91,4 @@ def _show_all(every: list[dict[str, Any]]) -> None:
         )
     console = terminal()
     console.print(table)
-    console.print("Shown are settings that differ from default. One in full: neardup recipes NAME")
+    console.print("Settings that differ from default. One in full: neardup recipes NAME")

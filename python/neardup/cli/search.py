@@ -6,41 +6,61 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
+import click
 
 from neardup._util.strings import cell_width, cut_to_width, pad_to_width
-from neardup.cli import collections as opened
-from neardup.cli import console, options
+from neardup.cli import DONE, UNREADABLE, console
+from neardup.cli.captures import check_as, check_recipe, choose, choose_at
+from neardup.cli.command import SEARCH, FileName, argument, command, only, option
+from neardup.cli.inputs import (
+    document_progress,
+    expand_inputs,
+    is_collection,
+    open_collection,
+    open_table,
+    read_documents,
+)
+from neardup.cli.options import (
+    CaptureOptions,
+    EngineOptions,
+    OutputOptions,
+    ReadingOptions,
+    RecipeOptions,
+    check_stdin,
+    check_stdout,
+    file_or_text,
+    out_option,
+    read_text,
+)
 
 if TYPE_CHECKING:
-    from neardup.cli.inputs import InputNotes
+    from neardup.collection import Collection
     from neardup.files.reading.batch import Reading
     from neardup.near.ranking import RankingRequest
     from neardup.text.recipe import Recipe
 
-DONE, UNREADABLE = 0, 3
 COLUMNS = {"rank": int, "id": str, "score": float, "distance": int, "excerpt": str}
-# Characters, and on a terminal cells.
-EXCERPT = 60
+# Characters; on a terminal, cells.
+EXCERPT_LENGTH = 60
 # Cells to which ids are padded.
-MOST_ID = 40
+MAX_ID_WIDTH = 40
 
 
 class SearchRequest(NamedTuple):
-    """What is searched for, and how."""
+    """The text to search for, and how documents are ranked."""
 
     text: str
-    wish: RankingRequest
+    ranking: RankingRequest
     recipe: Recipe
     threads: int | None
 
 
 class HitRow(NamedTuple):
-    """A document that was found; `text` is None where none is kept."""
+    """A document that was found; `text` is None in a collection without texts."""
 
     id: str
     score: float
@@ -48,90 +68,86 @@ class HitRow(NamedTuple):
     text: str | None
 
 
-def command(
-    file: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[FILE]", help="What to search for: a text file; - for standard input."
-        ),
-    ] = None,
-    text: Annotated[
-        str | None, typer.Option("--text", metavar="T", help="The text itself, instead of a file.")
-    ] = None,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--in",
-            metavar="INPUT|COLLECTION",
-            help="Where to search: a collection, or files, folders or quoted patterns; may be "
-            "given several times.",
-        ),
-    ] = None,
-    n: Annotated[int, typer.Option("-n", metavar="N", min=1, help="How many documents.")] = 6,
-    by: Annotated[
-        str,
-        typer.Option(
-            "--by",
-            metavar="cosine|simhash",
-            help="cosine: exact, of TF-IDF weights; simhash: by the distance of fingerprints.",
-        ),
-    ] = "cosine",
-    idf: Annotated[
-        str | None,
-        typer.Option(
-            "--idf",
-            metavar="smooth|gensim",
-            help="How rare words weigh more, with cosine: as scikit-learn or as gensim has it. "
-            "[default: smooth]",
-        ),
-    ] = None,
-    least: Annotated[
-        float,
-        typer.Option(
-            "--least",
-            metavar="S",
-            min=0.0,
-            max=1.0,
-            help="Leave out what scores less, from 0 to 1.",
-        ),
-    ] = 0.0,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="OUT",
-            help="Write to this file: .jsonl, .csv, .tsv or .parquet; - for standard output in "
-            "JSON lines, -.csv for CSV.",
-        ),
-    ] = None,
-    no_guard: options.NoGuardOption = False,
-    as_what: options.AsOption = None,
-    no_mask: options.NoMaskOption = None,
-    recipe: options.RecipeOption = None,
-    bits: options.BitsOption = None,
-    text_column: options.TextColumnOption = None,
-    id_column: options.IdColumnOption = None,
-    lines: options.LinesOption = False,
-    format: options.FormatOption = None,  # noqa: A002
-    encoding: options.EncodingOption = None,
-    delimiter: options.DelimiterOption = None,
-    quoting: options.QuotingOption = None,
-    no_header: options.NoHeaderOption = False,
-    max_bytes: options.MaxBytesOption = None,
-    max_document: options.MaxDocumentOption = None,
-    threads: options.ThreadsOption = None,
-    as_json: options.JsonOption = False,
-    quiet: options.QuietOption = False,
+@dataclass(frozen=True)
+class SearchOptions:
+    SECTION = SEARCH
+
+    text: str | None = option(
+        "--text", metavar="T", daily=True, help="The text itself, instead of a file."
+    )
+    inputs: tuple[str, ...] = option(
+        "--in",
+        default=(),
+        metavar="INPUT|COLLECTION",
+        type=FileName(),
+        daily=True,
+        help="Where to search: a collection, or files, folders or quoted patterns; may be "
+        "repeated.",
+    )
+    n: int = option(
+        "-n", default=6, metavar="N", min=1, daily=True, help="Number of documents. [default: 6]"
+    )
+    by: str = option(
+        "--by",
+        default="cosine",
+        metavar="cosine|simhash",
+        daily=True,
+        help="cosine: exact, of TF-IDF weights; simhash: by distance of fingerprints. [default: "
+        "cosine]",
+    )
+    idf: str | None = option(
+        "--idf",
+        metavar="smooth|gensim",
+        help="IDF formula, with --by cosine: as in scikit-learn or as in gensim. [default: smooth]",
+    )
+    least: float = option(
+        "--least",
+        default=0.0,
+        metavar="S",
+        min=0.0,
+        max=1.0,
+        daily=True,
+        help="Lowest score to show, from 0 to 1. [default: 0]",
+    )
+
+
+@dataclass(frozen=True)
+class SearchOutput:
+    out: Path | None = out_option()
+
+
+@command(
+    argument("file", "[FILE]", "Text file to search for; - for standard input."),
+    own=SearchOptions,
+    recipe_options=RecipeOptions,
+    reading_options=ReadingOptions,
+    captures=only(CaptureOptions, "as_what", "no_mask"),
+    engine=only(EngineOptions, "threads"),
+    table=SearchOutput,
+    output=only(
+        OutputOptions,
+        *("no_guard", "quiet"),
+        as_json="Print JSON lines; with -o, the summary as JSON.",
+    ),
+)
+def search(
+    file: str | None,
+    own: SearchOptions,
+    recipe_options: RecipeOptions,
+    reading_options: ReadingOptions,
+    captures: CaptureOptions,
+    engine: EngineOptions,
+    table: SearchOutput,
+    output: OutputOptions,
 ) -> int:
     """Find the documents that resemble a text most.
 
     Prints rank, score (0 to 1), distance of the fingerprints in bits, id and the beginning of each
-    document, the best first. By cosine, words weigh by TF-IDF, with the document frequencies of
-    what is searched; a document that shares nothing with the text is not found.
+    document, the best first. By cosine, words are weighted by TF-IDF with the document frequencies
+    of the searched documents; a document without a common word is not found.
 
     With --as http FILE and INPUT are captures of HTTP responses: the first response of FILE is
-    searched for. --text finds responses that say it.
+    searched for, and --text finds responses with these words.
 
     \b
     Examples:
@@ -139,91 +155,66 @@ def command(
       neardup search draft.txt --in archive.neardup -n 10
       neardup search draft.txt --in 'news/*.jsonl' --by simhash -o nearest.csv
     """
-    from neardup.cli.inputs import InputNotes, reading_of
     from neardup.near.ranking import check_ranking
 
-    options.check_printed(as_json, out=out)
-    places = _places(file, text, inputs)
-    if by == "simhash" and idf is not None:
-        raise typer.BadParameter(
-            f"{idf!r} is for --by cosine, and fingerprints have their weights from the recipe; "
-            "leave --idf out",
+    quiet, out = output.quiet, table.out
+    check_stdout(output.as_json, out=out)
+    file_or_text(file, own.text)
+    _check_places(file, own.inputs)
+    if own.by == "simhash" and own.idf is not None:
+        raise click.BadParameter(
+            f"{own.idf!r} is for --by cosine; the weights of fingerprints are those of the recipe",
             param_hint="--idf",
         )
     try:
-        wanted = check_ranking(n, by, "smooth" if idf is None else idf, least)
+        ranking = check_ranking(own.n, own.by, own.idf or "smooth", own.least)
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-    reading = reading_of(
-        text_column,
-        id_column,
-        lines,
-        format,
-        encoding=encoding,
-        delimiter=delimiter,
-        quoting=quoting,
-        no_header=no_header,
-        max_bytes=max_bytes,
-        max_document=max_document,
-    )
-    # Nothing is kept: what an output would be written in is no news.
-    reading = replace(reading, keeps=False)
-    notes = InputNotes(quiet=quiet)
+        raise click.BadParameter(str(error)) from error
+    # Records are not kept, so notes on the encoding of the output would be noise.
+    reading = reading_options.reading(keeps=False)
+    notes = console.Notes(quiet=quiet)
+    tell = None if quiet else console.error
     with ExitStack() as stack:
         files: list[str] = []
-        kept = None
-        if len(places) == 1 and Path(places[0]).name.endswith(opened.SUFFIX):
-            kept = stack.enter_context(opened.opened(Path(places[0]), read_only=True))
-            own = kept.recipe
-            _check_recipe(own, recipe, bits)
-            _check_reading(
-                {
-                    "--text-column": text_column,
-                    "--id-column": id_column,
-                    "--lines": lines,
-                    "--format": format,
-                    "--encoding": encoding,
-                    "--delimiter": delimiter,
-                    "--quoting": quoting,
-                    "--no-header": no_header,
-                    "--max-bytes": max_bytes,
-                    "--max-document": max_document,
-                }
-            )
-            reading = _reading_at(
-                Path(places[0]), own, file, reading, as_what, no_mask, quiet=quiet
-            )
+        collection = None
+        if is_collection(own.inputs[0]):
+            path = Path(own.inputs[0])
+            collection = stack.enter_context(open_collection(path, read_only=True))
+            recipe = collection.recipe
+            _check_collection_options(recipe, recipe_options, reading_options, captures)
+            if file is not None:
+                reading = choose_at(path, [file], reading, as_what=captures.as_what, tell=tell)
+            elif captures.as_what is not None:
+                check_as(captures.as_what)
+                check_recipe(recipe)
         else:
-            from neardup.cli.captures import choose
-            from neardup.cli.inputs import files_of
-
-            reading, own = choose(
-                [*places, *([] if file is None else [file])],
+            reading, recipe = choose(
+                own.inputs if file is None else [file, *own.inputs],
                 reading,
-                recipe=recipe,
-                bits=bits,
-                as_what=as_what,
-                no_mask=no_mask,
-                tell=None if quiet else console.error,
+                recipe=recipe_options.recipe,
+                bits=recipe_options.bits,
+                as_what=captures.as_what,
+                no_mask=captures.no_mask,
+                tell=tell,
             )
-            files = files_of(places, reading, notes)
-        reading = replace(reading, threads=threads)
-        write = opened.table(stack, out, COLUMNS, files, "--out", guard=not no_guard)
-        query = text if text is not None else _query(str(file), reading, notes)
+            files = expand_inputs(own.inputs, reading, notes)
+        reading = replace(reading, threads=engine.threads)
+        write = open_table(stack, out, COLUMNS, files, "--out", guard=not output.no_guard)
         problems = console.problems_of(reading)
-        asked = SearchRequest(query, wanted, own, threads)
-        if kept is not None:
-            documents, found = len(kept), _in_collection(kept, asked)
+        query = own.text if own.text is not None else _read_query(str(file), reading, notes)
+        request = SearchRequest(query, ranking, recipe, engine.threads)
+        if collection is not None:
+            documents, found = len(collection), _search_collection(collection, request)
         else:
-            documents, found = _in_files(files, reading, asked, problems, notes, quiet=quiet)
-        write = write or _printer(found, as_json=as_json)
-        for at, row in enumerate(found, 1):
-            write(_told(at, row))
+            documents, found = _search_files(files, reading, request, problems, notes, quiet=quiet)
+        write = write or _row_printer(found, as_json=output.as_json)
+        for rank, row in enumerate(found, 1):
+            write(_row(rank, row))
         sys.stdout.flush()
         problems.check_any(documents)
     problems.close()
     notes.close()
-    if out is not None and as_json:
+    if out is not None and output.as_json:
         counts = {"documents": documents, "found": len(found), "unreadable": problems.count}
         print(json.dumps(counts))
     elif not quiet:
@@ -231,124 +222,88 @@ def command(
             f"found {len(found):,} of {documents:,} documents, unreadable {problems.count:,}"
         )
     if not found and not quiet:
-        console.error(_why_nothing(asked, documents))
+        console.error(_why_nothing(request, documents))
     return UNREADABLE if problems.count else DONE
 
 
-def _places(file: str | None, text: str | None, inputs: Sequence[str] | None) -> list[str]:
-    """Where to search; refuses what does not go together."""
-    if (file is None) == (text is None):
-        raise typer.BadParameter(
-            "pass either a file (- for standard input) or --text T", param_hint="FILE"
-        )
+def _check_places(file: str | None, inputs: Sequence[str]) -> None:
+    """Refuse places to search that cannot be combined."""
     if not inputs:
-        raise typer.BadParameter("say where to search: --in INPUT", param_hint="--in")
-    collections = [place for place in inputs if Path(place).name.endswith(opened.SUFFIX)]
+        raise click.BadParameter("say where to search: --in INPUT", param_hint="--in")
+    collections = [place for place in inputs if is_collection(place)]
     if collections and len(inputs) > 1:
-        raise typer.BadParameter(
+        raise click.BadParameter(
             f"{collections[0]!r} is a collection, which is searched alone; name one collection, or "
             "files",
             param_hint="--in",
         )
-    if file == "-" and "-" in inputs:
-        raise typer.BadParameter("standard input (-) can be read only once", param_hint="--in")
-    return list(inputs)
+    check_stdin([file or "", *inputs], "--in")
 
 
-def _query(file: str, reading: Reading, notes: InputNotes) -> str:
-    """What is searched for: a text, or the first response of a capture."""
+def _check_collection_options(
+    own: Recipe, recipe: RecipeOptions, reading: ReadingOptions, captures: CaptureOptions
+) -> None:
+    """Refuse options that a collection decides itself."""
+    is_given = recipe.recipe is not None or recipe.bits is not None
+    if is_given and recipe.load().identity != own.identity:
+        raise click.BadParameter(
+            f"the collection was made with {own.identity}; leave --recipe and --bits out",
+            param_hint="--recipe",
+        )
+    for name in reading.given():
+        raise click.BadParameter(
+            "is for files, and a collection has its documents; leave it out", param_hint=name
+        )
+    if captures.no_mask:
+        raise click.BadParameter(
+            "the recipe of the collection says what is masked; leave it out",
+            param_hint="--no-mask",
+        )
+
+
+def _read_query(file: str, reading: Reading, notes: console.Notes) -> str:
+    """Return the text to search for; of a capture the first response."""
     if reading.viewing is None:
-        return options.read(file)
-    from neardup.cli.inputs import documents, files_of
-
+        return read_text(file)
     problems = console.problems_of(reading)
     found: list[str] = []
-    for some in documents(files_of([file], reading, notes), reading, problems):
-        found += some.texts[:2]
+    for batch in read_documents(expand_inputs([file], reading, notes), reading, problems):
+        found += batch.texts[:2]
         if len(found) > 1:
-            notes(f"{file}: holds more than one response; the first is searched for")
+            notes(f"{file}: has more than one response; the first one is searched for")
             break
     if not found:
-        why = f"{problems.first}" if problems.first else f"{file}: holds no response"
+        why = f"{problems.first}" if problems.first else f"{file}: has no response"
         raise ValueError(f"nothing to search for: {why}")
     return found[0]
 
 
-def _reading_at(
-    path: Path,
-    own: Recipe,
-    file: str | None,
-    reading: Reading,
-    as_what: str | None,
-    no_mask: Sequence[str] | None,
-    *,
-    quiet: bool,
-) -> Reading:
-    """How what is searched for in a collection is read."""
-    from neardup.cli import captures
-
-    if no_mask:
-        raise typer.BadParameter(
-            "a collection has its recipe, and that says what is masked; leave it out",
-            param_hint="--no-mask",
-        )
-    if file is not None:
-        tell = None if quiet else console.error
-        return captures.choose_at(path, [file], reading, as_what=as_what, tell=tell)
-    if as_what is not None:
-        captures.check_as(as_what)
-        captures.check_recipe(own)
-    return reading
-
-
-def _check_recipe(own: Recipe, name: str | None, bits: int | None) -> None:
-    """A collection has its recipe; another one is refused."""
-    if name is None and bits is None:
-        return
-    given = options.recipe_of(name, bits)
-    if given.identity != own.identity:
-        raise typer.BadParameter(
-            f"the collection was made with {own.identity}; leave --recipe and --bits out",
-            param_hint="--recipe",
-        )
-
-
-def _check_reading(given: dict[str, object]) -> None:
-    """A collection is not read as files are; options that say how are refused."""
-    for name, value in given.items():
-        if value:
-            raise typer.BadParameter(
-                f"a collection has its documents, and {name} says how files are read; leave it out",
-                param_hint=name,
-            )
-
-
-def _why_nothing(asked: SearchRequest, documents: int) -> str:
-    """Why no document was found."""
+def _why_nothing(request: SearchRequest, documents: int) -> str:
+    """Return why no document was found."""
     from neardup import _core
     from neardup.text.fingerprint import fingerprints
 
     if not documents:
-        return "there is nothing to search in"
-    if not _core.says_something(asked.text):
+        return "there are no documents to search"
+    if not _core.says_something(request.text):
         return "the text has no words"
-    if asked.wish.by == "cosine":
-        most = " but what all have" if asked.wish.idf == "gensim" else ""
-        return f"no document has anything in common with the text{most}"
-    if not fingerprints([asked.text], asked.recipe).signal[0]:
+    if request.ranking.by == "cosine":
+        rare = " that other documents lack" if request.ranking.idf == "gensim" else ""
+        return f"no document shares a word with the text{rare}"
+    if not fingerprints([request.text], request.recipe).signal[0]:
         return "the text has too few words for a fingerprint; search by cosine: --by cosine"
     return "no document has enough words for a fingerprint; search by cosine: --by cosine"
 
 
-def _in_collection(collection: Any, asked: SearchRequest) -> list[HitRow]:
-    wanted = asked.wish
+def _search_collection(collection: Collection, request: SearchRequest) -> list[HitRow]:
+    ranking = request.ranking
     found = collection.search(
-        asked.text,
-        wanted.n,
-        wanted.by,
-        idf=wanted.idf,
-        least=wanted.least,
-        threads=asked.threads,
+        request.text,
+        ranking.n,
+        ranking.by,
+        idf=ranking.idf,
+        least=ranking.least,
+        threads=request.threads,
     ).to_pylist()
     rows = []
     for row in found:
@@ -357,37 +312,36 @@ def _in_collection(collection: Any, asked: SearchRequest) -> list[HitRow]:
     return rows
 
 
-def _in_files(
+def _search_files(
     files: list[str],
     reading: Reading,
-    asked: SearchRequest,
+    request: SearchRequest,
     problems: console.Problems,
-    notes: InputNotes,
+    notes: console.Notes,
     *,
     quiet: bool,
 ) -> tuple[int, list[HitRow]]:
-    """How many documents there are, and the best of them."""
-    from neardup.cli.inputs import documents
+    """Return the number of documents, and the best of them."""
     from neardup.near.search import search
 
     ids: list[str] = []
     texts: list[str] = []
-    with opened.progress("reading", quiet) as progress:
-        for some in documents(files, reading, problems, notes):
-            ids += some.ids
-            texts += some.texts
-            progress.advance(len(some.ids))
+    with document_progress("reading", shown=not quiet) as progress:
+        for batch in read_documents(files, reading, problems, notes):
+            ids += batch.ids
+            texts += batch.texts
+            progress.advance(len(batch.ids))
     problems.check_any(len(ids))
-    wanted = asked.wish
+    ranking = request.ranking
     found = search(
-        asked.text,
+        request.text,
         texts,
-        wanted.n,
-        wanted.by,
-        recipe=asked.recipe,
-        idf=wanted.idf,
-        least=wanted.least,
-        threads=asked.threads,
+        ranking.n,
+        ranking.by,
+        recipe=request.recipe,
+        idf=ranking.idf,
+        least=ranking.least,
+        threads=request.threads,
     ).to_pylist()
     rows = [
         HitRow(ids[row["id"]], row["score"], row["distance"], texts[row["id"]]) for row in found
@@ -395,9 +349,9 @@ def _in_files(
     return len(ids), rows
 
 
-def _told(at: int, row: HitRow) -> dict[str, Any]:
+def _row(rank: int, row: HitRow) -> dict[str, Any]:
     return {
-        "rank": at,
+        "rank": rank,
         "id": row.id,
         "score": row.score,
         "distance": row.distance,
@@ -406,21 +360,22 @@ def _told(at: int, row: HitRow) -> dict[str, Any]:
 
 
 def _excerpt(text: str) -> str:
-    """The beginning of a text, on one line."""
-    # A long text need not be looked at as a whole.
-    words = " ".join(text[: 20 * EXCERPT].split())
-    return words if len(words) <= EXCERPT else f"{words[: EXCERPT - 1]}…"
+    """Return the beginning of a text, on one line."""
+    words = " ".join(text[: 20 * EXCERPT_LENGTH].split())
+    return words if len(words) <= EXCERPT_LENGTH else f"{words[: EXCERPT_LENGTH - 1]}…"
 
 
-def _printer(found: Sequence[HitRow], *, as_json: bool) -> Callable[[dict[str, Any]], object]:
-    width = min(max((cell_width(console.printable(row.id)) for row in found), default=0), MOST_ID)
+def _row_printer(found: Sequence[HitRow], *, as_json: bool) -> Callable[[dict[str, Any]], object]:
+    width = min(
+        max((cell_width(console.printable(row.id)) for row in found), default=0), MAX_ID_WIDTH
+    )
 
     def write(row: dict[str, Any]) -> None:
         if as_json:
             print(json.dumps(row, ensure_ascii=False))
             return
         id_ = pad_to_width(console.printable(row["id"]), width)
-        excerpt = cut_to_width(console.printable(row["excerpt"] or "-"), EXCERPT)
+        excerpt = cut_to_width(console.printable(row["excerpt"] or "-"), EXCERPT_LENGTH)
         distance = "-" if row["distance"] is None else row["distance"]
         print(f"{row['rank']:3} {row['score']:.4f} {distance:>4}  {id_}  {excerpt}")
 

@@ -6,133 +6,171 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from neardup.cli import console, options
-from neardup.cli.collections import opened
+from neardup._util.extras import install_hint
+from neardup.cli import DONE, console
+from neardup.cli.command import LIMITS, SERVICE, FilePath, argument, command, only, option
+from neardup.cli.inputs import open_collection
+from neardup.cli.options import OutputOptions
 
 if TYPE_CHECKING:
     from neardup.collection import Collection
     from neardup.service.settings import ServiceSettings
 
 MEGABYTE = 1 << 20
-# Requests a second of one client where others than this machine can ask.
+# Requests a second of one client if other machines can reach the service.
 REMOTE_RATE = 200.0
-# Files that are open beside connections.
+# Open files beside connections.
 OTHER_FILES = 128
 
 
-def command(
-    path: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[COLLECTION]",
-            help="A folder whose name ends in .neardup [default: a demo, made of a sample].",
-        ),
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(metavar="H", help="The address to listen on; others need --token-file."),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, metavar="P", help="The port; 0: one that is free.")
-    ] = 8765,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Who may ask: lines of 'read TOKEN' or 'write TOKEN'. It is read again when it "
-            "changes.",
-        ),
-    ] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--name",
-            metavar="NAME",
-            help="A further name under which it is asked; may be repeated.",
-        ),
-    ] = None,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Documents are neither added nor removed.")
-    ] = False,
-    rate: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            metavar="N",
-            help="Requests a second of one client; 0: no limit [default: on this machine no limit, "
-            f"else {REMOTE_RATE:g}].",
-        ),
-    ] = None,
-    max_body: Annotated[
-        int, typer.Option(min=1, max=1024, metavar="MB", help="Megabytes of one request.")
-    ] = 16,
-    max_batch: Annotated[
-        int, typer.Option(min=1, max=100_000, metavar="N", help="Documents of one request.")
-    ] = 1000,
-    workers: Annotated[
-        int, typer.Option(min=1, max=256, metavar="N", help="Threads that answer.")
-    ] = 4,
-    queue: Annotated[
-        int,
-        typer.Option(
-            min=1, max=100_000, metavar="N", help="Requests that may wait; more are answered 503."
-        ),
-    ] = 256,
-    quiet: options.QuietOption = False,
-) -> int:
-    """Answer over HTTP whether a text was seen before, and show a page to try it.
+@dataclass(frozen=True)
+class ServeOptions:
+    SECTION = SERVICE
 
-    The URL is printed on standard output. It listens on this machine only, unless --host says
-    otherwise. SIGTERM or Ctrl-C ends it, when what was accepted is answered.
+    host: str = option(
+        "--host",
+        default="127.0.0.1",
+        metavar="H",
+        help="Address to listen on; addresses that other machines reach need --token-file. "
+        "[default: 127.0.0.1]",
+    )
+    port: int = option(
+        "--port",
+        default=8765,
+        metavar="P",
+        min=0,
+        max=65535,
+        help="Port to listen on; 0 for any free one. [default: 8765]",
+    )
+    token_file: Path | None = option(
+        "--token-file",
+        metavar="FILE",
+        help="Tokens that clients need: lines of 'read TOKEN' or 'write TOKEN'. Reloaded when it "
+        "changes.",
+    )
+    names: tuple[str, ...] = option(
+        "--name",
+        default=(),
+        metavar="NAME",
+        help="Further host name under which the service is reached; may be repeated.",
+    )
+    read_only: bool = option(
+        "--read-only", default=False, help="Refuse to add and remove documents."
+    )
+
+
+@dataclass(frozen=True)
+class LimitOptions:
+    SECTION = LIMITS
+
+    rate: float | None = option(
+        "--rate",
+        metavar="N",
+        min=0.0,
+        help="Requests a second of one client; 0 for no limit. [default: none for a local host, "
+        f"else {REMOTE_RATE:g}]",
+    )
+    max_body: int = option(
+        "--max-body",
+        default=16,
+        metavar="MB",
+        min=1,
+        max=1024,
+        help="Size of a request in megabytes. [default: 16]",
+    )
+    max_batch: int = option(
+        "--max-batch",
+        default=1000,
+        metavar="N",
+        min=1,
+        max=100_000,
+        help="Documents of a request. [default: 1000]",
+    )
+    workers: int = option(
+        "--workers",
+        default=4,
+        metavar="N",
+        min=1,
+        max=256,
+        help="Threads that handle requests. [default: 4]",
+    )
+    queue: int = option(
+        "--queue",
+        default=256,
+        metavar="N",
+        min=1,
+        max=100_000,
+        help="Requests that wait for a thread; more get status 503. [default: 256]",
+    )
+
+
+@command(
+    argument(
+        "path",
+        "[COLLECTION]",
+        "Folder whose name ends in .neardup. [default: a demo made of the sample]",
+        type=FilePath(),
+    ),
+    own=ServeOptions,
+    limits=LimitOptions,
+    output=only(OutputOptions, "quiet"),
+)
+def serve(path: Path | None, own: ServeOptions, limits: LimitOptions, output: OutputOptions) -> int:
+    """Serve a collection over HTTP, with a page to try it.
+
+    Prints the URL on standard output. It listens on this machine only, unless --host says
+    otherwise. SIGTERM or Ctrl-C stops it after the accepted requests are answered.
 
     \b
     Examples:
       neardup serve
       neardup serve seen.neardup --port 9000
-      neardup serve seen.neardup --host 0.0.0.0 --token-file tokens --name search.example.org
-      curl -d '{"text": "the cat sat on the mat"}' -H 'Content-Type: application/json' \\
-        http://127.0.0.1:8765/v1/check
+      neardup serve seen.neardup --host 0.0.0.0 --token-file tokens
+      curl http://127.0.0.1:8765/v1/check -H 'Content-Type: application/json' \\
+        -d '{"text": "the cat sat on the mat"}'
     """
     _check_extra()
     from neardup.service import server
     from neardup.service.settings import ServiceSettings
 
-    # Before there are threads, which would have heaps of their own by then.
+    # Before there are threads, which would have heaps of their own.
     server.tune_malloc()
 
     settings = ServiceSettings(
-        host=host,
-        port=port,
-        names=tuple(name or ()),
-        token_file=token_file,
-        read_only=read_only,
-        max_body=max_body * MEGABYTE,
-        max_batch=max_batch,
-        workers=workers,
-        queue=queue,
+        host=own.host,
+        port=own.port,
+        names=own.names,
+        token_file=own.token_file,
+        read_only=own.read_only,
+        max_body=limits.max_body * MEGABYTE,
+        max_batch=limits.max_batch,
+        workers=limits.workers,
+        queue=limits.queue,
     )
-    if not settings.is_local and token_file is None:
-        raise typer.BadParameter(
-            f"others than this machine can reach {host}, so tokens are needed: give --token-file",
+    if not settings.is_local and own.token_file is None:
+        raise click.BadParameter(
+            f"other machines can reach {own.host}, so clients need tokens; add --token-file FILE",
             param_hint="--host",
         )
-    chosen = rate if rate is not None else 0.0 if settings.is_local else REMOTE_RATE
+    default_rate = 0.0 if settings.is_local else REMOTE_RATE
+    rate = default_rate if limits.rate is None else limits.rate
     settings = settings.replace(
-        rate=chosen, burst=max(1, int(2 * chosen)), connections=_connections(settings.connections)
+        rate=rate, burst=max(1, int(2 * rate)), connections=_allow_files(settings.connections)
     )
-    _log(quiet)
-    with _collection(path, read_only=read_only) as collection:
-        _serve(collection, settings, demo=path is None, quiet=quiet)
-    return 0
+    _start_log(output.quiet)
+    with _open(path, read_only=own.read_only) as collection:
+        _serve(collection, settings, demo=path is None, quiet=output.quiet)
+    return DONE
 
 
 def _check_extra() -> None:
-    """The packages are there, or one sentence says how to get them."""
+    """Raise an error that says how to install the packages if one is missing."""
     try:
         import neardup.service.server  # noqa: F401
     except ModuleNotFoundError as error:
@@ -140,7 +178,7 @@ def _check_extra() -> None:
             raise
         raise ValueError(
             f"serving needs the package {error.name}, which is not installed; "
-            "pip install 'neardup[serve]'"
+            f"{install_hint('serve')}"
         ) from None
 
 
@@ -163,7 +201,7 @@ def _serve(collection: Collection, settings: ServiceSettings, *, demo: bool, qui
 
 
 @contextmanager
-def _collection(path: Path | None, *, read_only: bool) -> Iterator[Collection]:
+def _open(path: Path | None, *, read_only: bool) -> Iterator[Collection]:
     with ExitStack() as stack:
         if path is None:
             from tempfile import TemporaryDirectory
@@ -173,14 +211,14 @@ def _collection(path: Path | None, *, read_only: bool) -> Iterator[Collection]:
             folder = stack.enter_context(TemporaryDirectory(prefix="neardup-"))
             found = stack.enter_context(demo_collection(Path(folder)))
         else:
-            found = stack.enter_context(opened(path, read_only=read_only))
+            found = stack.enter_context(open_collection(path, read_only=read_only))
         if not read_only:
-            # From here on nobody else writes; if somebody does already, it is told now.
+            # Takes the write lock now, so that another writer is reported before the start.
             found.remove([])
         yield found
 
 
-def _log(quiet: bool) -> None:
+def _start_log(quiet: bool) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     root = logging.getLogger("neardup")
@@ -189,13 +227,13 @@ def _log(quiet: bool) -> None:
     root.setLevel(logging.WARNING if quiet else logging.INFO)
 
 
-def _connections(most: int) -> int:
-    """As many connections as this process may have files, which is asked for if it is too few."""
+def _allow_files(connections: int) -> int:
+    """Raise the limit of open files, and return how many connections it allows."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = most + OTHER_FILES
+    wanted = connections + OTHER_FILES
     if soft < wanted:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return max(1, min(most, soft - OTHER_FILES))
+    return max(1, min(connections, soft - OTHER_FILES))

@@ -1,4 +1,9 @@
-"""The standard streams where there are none, none that wait, or nobody reads them any more."""
+"""Standard streams that are closed, non-blocking or no longer read; and signals that stop a run.
+
+SIGTERM and SIGHUP are handled like Ctrl-C: KeyboardInterrupt is raised, so that temporary files are
+removed on the way out. `held`, `released` and `finishing` defer it around writes that must not be
+cut.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from typing import Any, NoReturn
 
 
 class _Closed(io.RawIOBase):
-    """A stream that was closed before the program began: whoever needs it is told so."""
+    """A stream that was closed before the program began: using it raises an error that says so."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -33,7 +38,7 @@ class _Closed(io.RawIOBase):
 
 
 class _ClosedText(io.TextIOBase):
-    """The same for text. Nothing is held back, so that nothing is left to complain at the end."""
+    """The same for text, unbuffered: the interpreter has nothing to flush at its end."""
 
     encoding = "utf-8"
 
@@ -44,14 +49,13 @@ class _ClosedText(io.TextIOBase):
         self.buffer.write(text)
 
 
-def mend() -> None:
-    """Put something in the place of closed streams, which Python leaves empty, and have standard
-    input wait for what is still to come."""
-    _wait_for_input()
+def repair() -> None:
+    """Replace closed standard streams, which Python sets to None; make standard input block."""
+    _block_on_input()
     names: tuple[Any, ...] = (sys.stdin, sys.stdout, sys.stderr)
     if None not in names:
         return
-    # A file opened later must not get the number of a standard stream.
+    # A file opened later must not get the descriptor of a standard stream.
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(handle)
@@ -60,22 +64,22 @@ def mend() -> None:
     if sys.stdout is None:
         sys.stdout = _ClosedText("standard output")
     if sys.stderr is None:
-        # Nobody can be told anything; the exit code is left.
+        # Messages have nowhere to go; the exit code remains.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-def _wait_for_input() -> None:
-    """Whoever shares standard input may have set it not to wait: then "nothing yet" would look
-    like the end, and the rest be lost silently."""
+def _block_on_input() -> None:
+    """Make standard input blocking: another process that shares it may have changed that, and "no
+    data yet" would look like the end of the input."""
     if sys.stdin is None:
         return
-    # Not a file of the system, or a system that knows no such thing.
+    # Not a descriptor, or a system without blocking modes.
     with suppress(AttributeError, OSError, ValueError):
         os.set_blocking(sys.stdin.fileno(), True)
 
 
 def silence() -> None:
-    """Keep the interpreter from complaining at its end about streams that take nothing more."""
+    """Point broken streams to nowhere, so that the interpreter does not complain when it exits."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -86,16 +90,13 @@ def silence() -> None:
                 os.close(nowhere)
 
 
-# Signals that ask the program to stop: all are answered as Ctrl-C is.
-
-# SIGHUP comes when a terminal is closed; some systems have none.
-NAMES = ("SIGTERM", "SIGHUP")
-# Exit codes above it tell a signal.
-BASE = 128
+# SIGHUP is sent when a terminal is closed; some systems lack it.
+STOP_SIGNALS = ("SIGTERM", "SIGHUP")
+SIGNAL_BASE = 128
 
 
-class _Last:
-    """The signal that came last, and whether it has to wait until it is answered."""
+class _LastSignal:
+    """The signal that came last, and whether it is deferred."""
 
     number: int = signal.SIGINT
     held = False
@@ -103,11 +104,8 @@ class _Last:
     finishing = False
 
 
-def listen() -> None:
-    """From here on these signals raise KeyboardInterrupt, so that all is tidied up on the way out.
-
-    What was to be ignored stays so: that is how nohup works.
-    """
+def handle_signals() -> None:
+    """Raise KeyboardInterrupt for stop signals; ignored ones stay ignored, as nohup needs."""
     for number in (signal.SIGINT, *_numbers()):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
@@ -115,67 +113,67 @@ def listen() -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """What is done in here is done whole: a signal is answered at its end.
+    """Defer signals to the end of the block.
 
-    Not by a mask, which holds for one thread only, and any other may get the signal.
+    Not by a signal mask: it holds for one thread, and any other may get the signal.
     """
-    _Last.held = True
+    _LastSignal.held = True
     try:
         yield
     finally:
-        _Last.held = False
-        _answer()
+        _LastSignal.held = False
+        _raise_deferred()
 
 
 @contextmanager
 def released() -> Iterator[None]:
-    """Inside `held`, what may wait for ever: here signals are answered at once."""
-    was, _Last.held = _Last.held, False
+    """Inside `held`, handle signals at once: for a call that may block for ever."""
+    was, _LastSignal.held = _LastSignal.held, False
     try:
-        _answer()
+        _raise_deferred()
         yield
     finally:
-        _Last.held = was
+        _LastSignal.held = was
 
 
 @contextmanager
 def finishing() -> Iterator[None]:
-    """Inside `held`, what may wait for ever and should still be finished: a signal has to wait,
-    the next Ctrl-C has not."""
-    _Last.finishing = True
+    """Inside `held`, defer the first signal and handle the second at once: for a call that may
+    block for ever and should be finished."""
+    _LastSignal.finishing = True
     try:
         yield
     finally:
-        _Last.finishing = False
+        _LastSignal.finishing = False
 
 
-def _answer() -> None:
-    if _Last.is_waiting:
-        _Last.is_waiting = False
+def _raise_deferred() -> None:
+    if _LastSignal.is_waiting:
+        _LastSignal.is_waiting = False
         raise KeyboardInterrupt
 
 
-def code() -> int:
-    """The exit code of a stopped program."""
-    return BASE + _Last.number
+def signal_code() -> int:
+    """Return the exit code of a stopped program."""
+    return SIGNAL_BASE + _LastSignal.number
 
 
-def name() -> str:
-    """What happened, for a message."""
-    if _Last.number == signal.SIGINT:
+def signal_name() -> str:
+    """Return how the program was stopped, for a message."""
+    if _LastSignal.number == signal.SIGINT:
         return "interrupted"
-    return f"stopped by {signal.Signals(_Last.number).name}"
+    return f"stopped by {signal.Signals(_LastSignal.number).name}"
 
 
 def _numbers() -> list[signal.Signals]:
-    return [signal.Signals[name] for name in NAMES if hasattr(signal, name)]
+    return [signal.Signals[name] for name in STOP_SIGNALS if hasattr(signal, name)]
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    _Last.number = number
-    # They often come in pairs, and the second must not stop the tidying up. Ctrl-C still does.
+    _LastSignal.number = number
+    # They often come in pairs, and the second must not stop the cleaning up. Ctrl-C still does.
     for each in _numbers():
         signal.signal(each, signal.SIG_IGN)
-    is_second, _Last.is_waiting = _Last.is_waiting, True
-    if not _Last.held or (is_second and _Last.finishing):
-        _answer()
+    is_second, _LastSignal.is_waiting = _LastSignal.is_waiting, True
+    if not _LastSignal.held or (is_second and _LastSignal.finishing):
+        _raise_deferred()

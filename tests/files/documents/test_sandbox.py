@@ -161,9 +161,9 @@ def test_whatever_stops_the_program_leaves_no_process(tmp_path: Path, stop: sign
     path.write_bytes(forms(9))
     code = (
         "import sys, threading, time\n"
-        "from neardup.cli import signals\n"
+        "from neardup.cli import streams\n"
         "from neardup.files.documents import sandbox\n"
-        "signals.listen()\n"
+        "streams.handle_signals()\n"
         "sandbox.PDF_SECONDS, sandbox.PDF_MEMORY_BYTES = 30.0, 1 << 30\n"
         "worker = sandbox._Worker()\n"
         "print(worker._process.pid, flush=True)\n"

@@ -124,7 +124,8 @@ def test_without_the_package_one_sentence_says_what_to_install(
     package, called = NEEDS[kind]
     told = f"reading {called} needs the package {package}, which is not installed"
     path = put(tmp_path, f"a.{kind}", MADE[kind])
-    assert read(path) == ([], [f" {told}; pip install 'neardup[documents]'"])
+    clone = "or in a clone pip install -r requirements/documents.txt"
+    assert read(path) == ([], [f" {told}; pip install 'neardup[documents]', {clone}"])
     with pytest.raises(ValueError, match=rf"a\.{kind}: {told}; pip install 'neardup\[documents\]'"):
         read_text(str(path))
 

@@ -237,7 +237,7 @@ def test_without_the_package_it_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     assert texts == []
     assert problems == [
         "reading WARC needs the package fastwarc, which is not installed; "
-        "pip install 'neardup[http]'"
+        "pip install 'neardup[http]', or in a clone pip install -r requirements/http.txt"
     ]
 
 

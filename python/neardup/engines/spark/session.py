@@ -23,6 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from neardup._util.extras import install_hint
 from neardup.engines.spark.errors import (
     NoSparkError,
     SparkFailedError,
@@ -32,7 +33,7 @@ from neardup.engines.spark.errors import (
 )
 from neardup.engines.spark.probe import SAIL, check_master, check_memory, check_workers, reach
 
-INSTALL = "pip install 'neardup[spark]'"
+INSTALL = install_hint("spark")
 CLASSIC = "pip install 'pyspark>=4,<5'"
 # Seconds that a session has to end.
 AT_THE_END = 5.0

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
+from neardup._util.extras import install_hint
 from neardup._util.lazy import FORK_LOCK
 
 if TYPE_CHECKING:
@@ -219,9 +220,6 @@ def is_known(path: str) -> bool:
     return format_ is not None and (format_.packable or not packing(path))
 
 
-INSTALL = "pip install 'neardup[{}]'"
-
-
 class UnreadableDocumentError(Exception):
     """Why a file gives no document. `kind` is the same without what differs from file to file."""
 
@@ -246,5 +244,5 @@ def import_package(module: str, called: str, extra: str = "documents") -> Any:
             f"reading {called} needs the package {name}, which is not installed"
             if isinstance(error, ModuleNotFoundError)
             else f"reading {called} needs the package {name}, which cannot be loaded ({error})",
-            hint=INSTALL.format(extra),
+            hint=install_hint(extra),
         ) from None

@@ -3,6 +3,8 @@
 `calls` describes each request and decodes its response for both; `client` sends them, with retries.
 """
 
+from neardup._util.extras import install_hint
+
 try:
     from neardup.service.client.calls import ServiceError
     from neardup.service.client.client import AsyncClient, Client
@@ -11,7 +13,7 @@ except ModuleNotFoundError as error:
         raise
     raise ModuleNotFoundError(
         f"the client needs the package {error.name}, which is not installed; "
-        "pip install 'neardup[serve]'",
+        f"{install_hint('serve')}",
         name=error.name,
     ) from None
 

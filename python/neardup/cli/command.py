@@ -1,0 +1,335 @@
+"""The building blocks of commands: options as dataclasses, and help in sections.
+
+A group of options is a frozen dataclass whose fields are made by `option`; the type of a field says
+how its value is parsed. `command` turns a function into a command that takes such groups as
+objects:
+
+    @command(INPUTS, near=NearOptions, limits=only(ReadingOptions, "max_bytes"))
+    def pairs(inputs: tuple[str, ...], near: NearOptions, limits: ReadingOptions) -> int: ...
+
+`--help` lists all options by section, `-h` the daily ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from neardup.cli.suggestions import USUAL_COMMANDS, suggest
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    ParamType = click.ParamType[Any]
+else:
+    # Generic for type checkers only: older versions of click cannot subscribe it.
+    ParamType = click.ParamType
+
+# Sections of the help, as they are listed.
+NEAR = "What counts as near"
+SHARED = "What counts as shared"
+KEPT = "What is kept"
+SEARCH = "Search"
+SERVICE = "Service"
+LIMITS = "Limits"
+READING = "Reading"
+CAPTURES = "HTTP captures"
+ENGINE = "Engine"
+OUTPUT = "Output"
+SECTIONS = (NEAR, SHARED, KEPT, SEARCH, SERVICE, LIMITS, READING, CAPTURES, ENGINE, OUTPUT)
+# A command with so few options shows all of them with -h.
+FEW_OPTIONS = 14
+# Columns of names in the help; the text of a longer one begins on the next line.
+NAME_WIDTH = 25
+
+
+class FileName(ParamType):
+    """The name of a file as a string: patterns, URLs and - are names too."""
+
+    name = "file"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+class FilePath(FileName):
+    """A path. Whether it can be read or written shows when that is tried."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        return Path(value)
+
+
+class Range(ParamType):
+    """A number within limits; click's own ranges explain them by inequalities."""
+
+    def __init__(self, number: ParamType, least: float, most: float | None) -> None:
+        self.name = number.name
+        self._number = number
+        self._least, self._most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = self._number.convert(value, param, ctx)
+        least, most = self._least, self._most
+        # Also true of nan.
+        if not (number >= least and (most is None or number <= most)):
+            limits = f"at least {least:g}" if most is None else f"{least:g}–{most:g}"
+            self.fail(f"{value} is out of range ({limits})", param, ctx)
+        return number
+
+
+# By the annotation of a field.
+TYPES: dict[str, ParamType] = {
+    "str": click.STRING,
+    "int": click.INT,
+    "float": click.FLOAT,
+    "Path": FilePath(),
+}
+
+
+class Option(click.Option):
+    """An option with a place in the help.
+
+    section  the heading under which --help lists it
+    daily    whether -h lists it too
+    aliases  further names, which work and are not listed
+    values   values to complete [default: those in a metavar such as star|connected]
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        section: str = OUTPUT,
+        daily: bool = False,
+        aliases: Sequence[str] = (),
+        values: Sequence[str] = (),
+        **settings: Any,
+    ) -> None:
+        super().__init__([*names, *aliases], **settings)
+        # Values in capitals stand for others.
+        listed = (self.metavar or "").split("|")
+        self.values = values or [value for value in listed if value.islower()]
+        self.section = section
+        self.daily = daily or self.required
+        self.aliases = aliases
+
+    @property
+    def names(self) -> list[str]:
+        """The names the help shows, the short one first."""
+        return sorted(set(self.opts) - set(self.aliases), key=len)
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        return " / ".join(f"'{name}'" for name in self.names)
+
+    def help_row(self) -> tuple[str, str]:
+        names = ", ".join(self.names) + ("" if self.is_flag else f" {self.metavar}")
+        # Padded, so that all sections have the same columns.
+        return names.ljust(NAME_WIDTH), self.help or ""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(value) for value in self.values if value.startswith(incomplete)]
+        return found or super().shell_complete(ctx, incomplete)
+
+
+class Argument(click.Argument):
+    """An argument with a help text."""
+
+    def __init__(self, name: str, *, help: str, **settings: Any) -> None:  # noqa: A002
+        super().__init__([name], **settings)
+        self.help = help
+
+
+def argument(
+    name: str, metavar: str, help_text: str, *, many: bool = False, **settings: Any
+) -> Argument:
+    """Declare an argument; a metavar in brackets is optional."""
+    settings.setdefault("required", not metavar.startswith("["))
+    settings.setdefault("type", FileName())
+    return Argument(name, metavar=metavar, help=help_text, nargs=-1 if many else 1, **settings)
+
+
+def option(*names: str, default: Any = None, **settings: Any) -> Any:
+    """Declare a field of a group of options; `settings` are those of `Option`, and min and max."""
+    return dataclasses.field(default=default, metadata={"names": names, **settings})
+
+
+def group(of: type) -> Any:
+    """Declare a field that is a group itself."""
+    return dataclasses.field(default_factory=of, metadata={"group": of})
+
+
+class Subset(NamedTuple):
+    """Some options of a group, perhaps with other help texts; the others have their defaults."""
+
+    group: type
+    fields: Sequence[str]
+    helps: dict[str, str]
+
+
+def only(group: type, *fields: str, **helps: str) -> Subset:
+    """Return a group with these options only; `helps` are fields with another help text."""
+    return Subset(group, (*fields, *helps), helps)
+
+
+def _make_option(section: str, field: dataclasses.Field[Any], help_text: str | None) -> Option:
+    settings = dict(field.metadata)
+    names = (field.name, *settings.pop("names"))
+    if help_text is not None:
+        settings["help"] = help_text
+    kind = str(field.type).removesuffix(" | None")
+    least, most = settings.pop("min", None), settings.pop("max", None)
+    if kind == "bool":
+        settings.update(is_flag=True, default=False)
+    elif kind.startswith("tuple["):
+        kind = kind.removeprefix("tuple[").removesuffix(", ...]")
+        settings["multiple"] = True
+    elif field.default is not None and not settings.get("required"):
+        settings["default"] = field.default
+    if kind != "bool" and "type" not in settings:
+        settings["type"] = TYPES[kind]
+        if least is not None:
+            settings["type"] = Range(TYPES[kind], least, most)
+    return Option(names, section=settings.pop("section", section), **settings)
+
+
+def _options_of(group: type | Subset) -> Iterator[Option]:
+    part = group if isinstance(group, Subset) else only(group, *_field_names(group))
+    fields = {field.name: field for field in dataclasses.fields(part.group)}
+    for name in part.fields:
+        if inner := fields[name].metadata.get("group"):
+            yield from _options_of(inner)
+        else:
+            section = getattr(part.group, "SECTION", OUTPUT)
+            yield _make_option(section, fields[name], part.helps.get(name))
+
+
+def _field_names(group: type) -> list[str]:
+    return [field.name for field in dataclasses.fields(group)]
+
+
+def _build(group: type | Subset, values: dict[str, Any]) -> Any:
+    """Take the values of a group out of those that click has parsed."""
+    of, names = group[:2] if isinstance(group, Subset) else (group, _field_names(group))
+    fields = {field.name: field for field in dataclasses.fields(of)}
+    given = {}
+    for name in names:
+        inner = fields[name].metadata.get("group")
+        given[name] = _build(inner, values) if inner else values.pop(name)
+    return of(**given)
+
+
+def command(
+    *arguments: Argument, name: str | None = None, **groups: type | Subset
+) -> Callable[[Callable[..., int | None]], Command]:
+    """Turn a function into a command; it gets the arguments, and an object for each group."""
+
+    def decorate(function: Callable[..., int | None]) -> Command:
+        def call(**values: Any) -> int | None:
+            built = {name: _build(group, values) for name, group in groups.items()}
+            return function(**values, **built)
+
+        options = [each for group in groups.values() for each in _options_of(group)]
+        return Command(
+            name or function.__name__,
+            callback=call,
+            params=[*arguments, *options, *_help_options()],
+            help=function.__doc__,
+            add_help_option=False,
+        )
+
+    return decorate
+
+
+def _help_options() -> list[click.Parameter]:
+    def show(full: bool) -> Callable[[click.Context, click.Parameter, bool], None]:
+        def callback(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+            if value and not ctx.resilient_parsing:
+                formatter = ctx.make_formatter()
+                write_help(ctx, formatter, full=full)
+                print(formatter.getvalue().rstrip("\n"))
+                ctx.exit()
+
+        return callback
+
+    how: dict[str, Any] = {"is_flag": True, "expose_value": False, "is_eager": True}
+    return [
+        click.Option(["-h"], callback=show(False), help="Show the daily options.", **how),
+        click.Option(["--help"], callback=show(True), help="Show all options.", **how),
+    ]
+
+
+class Command(click.Command):
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_help(ctx, formatter, full=True)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        own = [each for each in self.params if isinstance(each, Option) and each.required]
+        needed = [f"{each.names[0]} {each.metavar}" for each in own]
+        arguments = [str(p.metavar) for p in self.params if isinstance(p, Argument)]
+        return [*arguments, *needed, "[OPTIONS]"]
+
+
+def write_help(ctx: click.Context, formatter: click.HelpFormatter, *, full: bool) -> None:
+    """Write the help of a command: its arguments, then its options."""
+    command = ctx.command
+    options = [each for each in command.params if isinstance(each, Option)]
+    is_short = not full and len(options) > FEW_OPTIONS
+    command.format_usage(ctx, formatter)
+    command.format_help_text(ctx, formatter)
+    if arguments := [each for each in command.params if isinstance(each, Argument)]:
+        with formatter.section("Arguments"):
+            formatter.write_dl([(str(each.metavar), each.help or "") for each in arguments])
+    if is_short:
+        daily = [each for each in options if each.daily]
+        daily.sort(key=lambda each: (not each.required, SECTIONS.index(each.section)))
+        with formatter.section("Daily options"):
+            formatter.write_dl([each.help_row() for each in daily], NAME_WIDTH)
+    else:
+        for section in SECTIONS:
+            if rows := [each.help_row() for each in options if each.section == section]:
+                with formatter.section(section):
+                    formatter.write_dl(rows, NAME_WIDTH)
+    formatter.write_paragraph()
+    path = ctx.command_path
+    if is_short:
+        formatter.write_text(f"All {len(options)} options: {path} --help")
+    elif len(options) > FEW_OPTIONS:
+        formatter.write_text(f"Only the daily options: {path} -h")
+
+
+class Group(click.Group):
+    """Commands of one noun; without a command it shows its help."""
+
+    def __init__(self, name: str, *, help: str) -> None:  # noqa: A002
+        super().__init__(name, help=help, context_settings={"help_option_names": ["-h", "--help"]})
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return ["COMMAND", "..."]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_commands(ctx, formatter)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def add(self, *commands: click.Command) -> None:
+        for each in commands:
+            self.add_command(each)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
+            guesses = suggest(args[0], self.list_commands(ctx), USUAL_COMMANDS)
+            raise click.UsageError(f"No such command: {args[0]}.{guesses}", ctx)
+        return super().resolve_command(ctx, args)

@@ -1,0 +1,334 @@
+"""neardup dedup, pairs and cluster: jobs on whole files, with progress, summary and exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neardup.cli import DONE, UNREADABLE, console
+from neardup.cli.captures import choose
+from neardup.cli.command import CAPTURES, KEPT, FileName, command, group, only, option
+from neardup.cli.options import (
+    INPUTS,
+    JobOptions,
+    KeepOptions,
+    ReportOptions,
+    check_stdin,
+    check_stdout,
+    out_option,
+)
+
+if TYPE_CHECKING:
+    from neardup.jobs import Summary
+
+
+@dataclass(frozen=True)
+class DedupOptions:
+    out: Path = out_option(
+        required=True, help="Kept records, unchanged, in the inputs' format; - for standard output."
+    )
+    keeping: KeepOptions = group(KeepOptions)
+    against: tuple[str, ...] = option(
+        "--against",
+        default=(),
+        metavar="FILE|COLLECTION",
+        section=KEPT,
+        type=FileName(),
+        daily=True,
+        help="Remove only records near one of these files or collections (.neardup), and none for "
+        "being near each other; may be repeated.",
+    )
+    removed: Path | None = option(
+        "--removed",
+        metavar="FILE",
+        daily=True,
+        help="Write the removed records and the record each is near: .jsonl, .csv, .parquet.",
+    )
+    report: ReportOptions = group(ReportOptions)
+
+
+@command(INPUTS, own=DedupOptions, shared=JobOptions)
+def dedup(inputs: tuple[str, ...], own: DedupOptions, shared: JobOptions) -> int:
+    """Remove near-duplicates from files.
+
+    Writes the kept records unchanged and in order. Every removed record reaches the similarity with
+    the record kept for it. Records that cannot be read are listed in a quarantine file, and the
+    exit code is then 3.
+
+    \b
+    Examples:
+      neardup dedup documents.jsonl -o kept.jsonl --report report.html
+      neardup dedup "crawl/*.jsonl.gz" -o kept.jsonl.zst --keep longest
+      neardup dedup new.parquet -o fresh.parquet --against old.parquet
+      neardup dedup new.jsonl -o fresh.jsonl --against seen.neardup
+    """
+    from neardup import jobs
+
+    check_stdout(shared.output.as_json, out=own.out, removed=own.removed, report=own.report.report)
+    return _run(
+        jobs.dedup,
+        inputs,
+        own.out,
+        shared,
+        against=own.against,
+        removed=own.removed,
+        **vars(own.keeping),
+        **vars(own.report),
+    )
+
+
+@dataclass(frozen=True)
+class PairsOptions:
+    out: Path = out_option(required=True)
+    equal: str = option(
+        "--equal",
+        default="all",
+        metavar="all|first",
+        section=KEPT,
+        daily=True,
+        help="Of identical texts write all pairs, or only each with the first. [default: all]",
+    )
+
+
+@command(INPUTS, own=PairsOptions, report=only(ReportOptions, "report", "lang"), shared=JobOptions)
+def pairs(
+    inputs: tuple[str, ...], own: PairsOptions, report: ReportOptions, shared: JobOptions
+) -> int:
+    """List near-duplicate pairs.
+
+    Writes a row for every pair: the ids left and right, the distance in bits, and the similarity
+    (exact cosine). Pairs of identical texts come first, then the others in the order of the inputs.
+
+    Identical texts are pairs too: 20,000 copies of a line are 199,990,000 pairs. With --equal first
+    a copy is paired with the first one only, and only the first one with other texts: 19,999 pairs.
+
+    \b
+    Examples:
+      neardup pairs documents.jsonl -o pairs.csv
+      neardup pairs documents.jsonl -o pairs.parquet --radius 3 --bits 64
+      neardup pairs lines.txt --lines -o pairs.csv --equal first
+    """
+    from neardup import jobs
+
+    check_stdout(shared.output.as_json, out=own.out, report=report.report)
+    return _run(
+        jobs.pairs,
+        inputs,
+        own.out,
+        shared,
+        equal=own.equal,
+        report=report.report,
+        lang=report.lang,
+    )
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    out: Path = out_option(required=True)
+    keeping: KeepOptions = group(KeepOptions)
+    kinds: Path | None = option(
+        "--kinds",
+        metavar="FILE",
+        section=CAPTURES,
+        daily=True,
+        help="Write a row for every kind of response, the largest first: .jsonl, .csv, .tsv or "
+        ".parquet.",
+    )
+    labels: tuple[Path, ...] = option(
+        "--labels",
+        default=(),
+        metavar="FILE.toml",
+        section=CAPTURES,
+        help="With --kinds: your own label rules, tried before the built-in ones; may be repeated.",
+    )
+    report: ReportOptions = group(ReportOptions)
+
+
+@command(INPUTS, own=ClusterOptions, shared=JobOptions)
+def cluster(inputs: tuple[str, ...], own: ClusterOptions, shared: JobOptions) -> int:
+    """Group near-duplicates, or similar HTTP responses.
+
+    Writes a row for every document: id, cluster (a number), size, and the id of the representative.
+    A document without near-duplicates is a cluster of one.
+
+    With captures of HTTP responses (--as http) a cluster is a kind of response. Rows then have url,
+    status, title, server and length too. --kinds writes a row for every kind: cluster, size,
+    status, title, server, shortest and longest length, representative and its url, number of hosts,
+    label and its rule, and the lowest similarity. --report is then a page to browse the kinds by
+    label, status, title, server and host, with samples of each.
+
+    \b
+    Examples:
+      neardup cluster documents.jsonl -o clusters.csv
+      neardup cluster pages/ -o clusters.parquet --linkage star --similarity 0.8
+      neardup cluster crawl.warc.gz -o all.csv --kinds kinds.csv --report k.html
+      neardup cluster httpx.jsonl --as http -o responses.csv --within host
+    """
+    from neardup import jobs
+
+    check_stdout(shared.output.as_json, out=own.out, kinds=own.kinds, report=own.report.report)
+    return _run(
+        jobs.cluster,
+        inputs,
+        own.out,
+        shared,
+        kinds=own.kinds,
+        labels=own.labels,
+        **vars(own.keeping),
+        **vars(own.report),
+    )
+
+
+def _run(
+    job: Callable[..., Summary], inputs: tuple[str, ...], out: Path, shared: JobOptions, **own: Any
+) -> int:
+    """Run a job, print its summary, and return the exit code."""
+    from neardup import jobs
+
+    output = shared.output
+    check_stdin(inputs)
+    reading, recipe = choose(
+        [*inputs, *own.get("against", ())],
+        shared.reading.reading(),
+        recipe=shared.recipe.recipe,
+        bits=shared.recipe.bits,
+        as_what=shared.captures.as_what,
+        no_mask=shared.captures.no_mask,
+        tell=None if output.quiet else console.error,
+    )
+    problems = console.problems_of(reading)
+    with console.ProgressBar(shown=not output.quiet and sys.stderr.isatty()) as progress:
+        notes = console.Notes(quiet=output.quiet, before=progress.stop)
+        options = jobs.Options(
+            recipe=recipe,
+            reading=reading,
+            within=shared.captures.within,
+            quarantine=output.quarantine,
+            strict=output.strict,
+            guard=not output.no_guard,
+            # Without a callback they are still in the exit code, the summary and the quarantine.
+            on_problem=None if output.quiet else problems,
+            on_warning=notes,
+            on_note=notes,
+            progress=progress,
+            **vars(shared.near),
+            **vars(shared.engine),
+            **own,
+        )
+        try:
+            summary = job(inputs, out, options)
+        except jobs.RefusedError as error:
+            raise click.BadParameter(str(error)) from error
+        except jobs.UnreadableError as error:
+            progress.stop()
+            problems.close()
+            console.error(str(error))
+            return UNREADABLE
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(_how_to_continue(options.work_dir)) from None
+    problems.close()
+    notes.close()
+    if output.as_json:
+        print(json.dumps(summary.as_dict(), ensure_ascii=False))
+    if not output.quiet:
+        for line in lines_of(summary):
+            console.error(line)
+    return UNREADABLE if summary.unreadable else DONE
+
+
+def _how_to_continue(work_dir: Path | None) -> str:
+    if work_dir is None:
+        return "nothing was written"
+    return (
+        "nothing was written; to continue, run the same command with --resume "
+        f"(intermediate files are in {work_dir})"
+    )
+
+
+def lines_of(found: Summary) -> list[str]:
+    """The summary for a person: what was found, then how."""
+    lines = [f"{_found(found)}, unreadable {found.unreadable:,}", _read(found), _how(found)]
+    if (weak := found.weakest) is not None:
+        lines.append(
+            f"{weak['below']:,} records are below {found.similarity:g} similarity to the one that "
+            f"stands for them (lowest {weak['similarity']:.2f}, {weak['id']!r} for "
+            f"{weak['kept']!r} in a cluster of {weak['size']:,}); they were linked by a chain. "
+            "Use --linkage star."
+        )
+    lines.append(f"{found.seconds:.1f} seconds, {found.peak_memory / 1e6:,.0f} MB of memory")
+    lines.append(f"wrote {', '.join(found.files)}")
+    return lines
+
+
+def _found(found: Summary) -> str:
+    """What people want to know first."""
+    copies = _counted(found.exact, "exact copy", "exact copies")
+    kinds = f"{copies}, {_counted(found.near, 'near-duplicate')}"
+    if found.kept is not None and found.removed is not None:
+        removed = f"removed {found.removed:,}"
+        return f"kept {found.kept:,}, {removed}" + (f" ({kinds})" if found.removed else "")
+    if found.job == "pairs":
+        return _counted(found.pairs, "pair") + (f" ({kinds})" if found.pairs else "")
+    if found.kinds is not None:
+        responses = _counted(found.read, "response")
+        alone = ""
+        if found.alone:
+            odd = "an odd one" if found.alone == 1 else "odd ones"
+            alone = f"; {found.alone:,} of them {odd} (alone)"
+        return f"{responses} of {_counted(found.kinds, 'kind')}{alone}"
+    if not found.clusters:
+        return "no clusters"
+    held = f"{_counted(found.clusters, 'cluster')} with {found.clustered or 0:,} records"
+    return f"{held} (beside the representatives {kinds})"
+
+
+def _read(found: Summary) -> str:
+    line = f"read {_counted(found.read, 'record')}"
+    if found.reference:
+        line += f", {found.reference:,} of them to compare with"
+    if found.no_signal:
+        line += f"; {found.no_signal:,} with too few words to compare"
+    return line
+
+
+def _how(found: Summary) -> str:
+    """How it was looked for, and how much of it was found."""
+    from neardup.jobs.options import NEARLY_ALL
+
+    plan = found.plan
+    if found.similarity is None:
+        reach = f"pairs of fingerprints at most {_counted(found.radius or 0, 'bit')} apart"
+        share = "all" if found.recall == 1 else f"about {_percent(found.recall)} of the"
+        return f"found {share} {reach}; texts were not compared"
+    at = f"of the pairs at {found.similarity:g}"
+    if plan.get("method") == "all-pairs":
+        return f"compared each record with every other; all {at} found"
+    checked = f"checked {_counted(found.candidates, 'candidate pair')}"
+    if not found.candidates:
+        # Texts that say the same are known without a look at them.
+        checked = "no pair had to be checked"
+    if asked := plan.get("collections"):
+        looked_up = f"looked each record up in {_counted(asked, 'collection')}"
+        checked = f"{checked}; {looked_up}" if found.candidates else looked_up
+    if dense := plan.get("dense"):
+        groups = _counted(len(dense), "group")
+        checked += f" and {groups} of many records alike, up to {max(dense):,}"
+    if found.estimated_recall is None:
+        return f"{checked}; {_percent(found.recall)} {at} are expected to be found"
+    if found.estimated_recall > NEARLY_ALL:
+        return f"{checked}; nearly all {at} found"
+    return f"{checked}; about {_percent(found.estimated_recall)} {at} found"
+
+
+def _counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
