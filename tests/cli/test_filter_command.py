@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup.files.reading import batch
 from neardup.files.reading.batch import Reading
-from neardup.jobs.filter import PENDING, CutError, Filter, Pending, lines_of
+from neardup.jobs.filter import PENDING, CutError, Filter, Pending, read_lines
 
 Run = Callable[..., Any]
 # Seconds; a busy machine may take half a minute to start a process.
@@ -138,7 +138,7 @@ def test_a_collection_without_texts_and_of_another_recipe(run: Run, tmp_path: Pa
 def test_lines_are_those_of_the_whole(parts: list[bytes], size: int) -> None:
     data = b"".join(parts)
     pieces = iter([data[at : at + size] for at in range(0, len(data), size)])
-    found = [line for some in lines_of(lambda _: next(pieces, b"")) for line in some]
+    found = [line for some in read_lines(lambda _: next(pieces, b"")) for line in some]
     expected = data.split(b"\n")
     ends = [line + b"\n" for line in expected[:-1]] + ([expected[-1]] if expected[-1] else [])
     assert [line.data for line in found] == ends
@@ -150,7 +150,7 @@ def test_a_line_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     for size in (1, 7, 100):
         data = b"a" * 10 + b"\n" + b"b" * 11 + b"\n" + b"c\n" + b"d" * 30
         pieces = iter([data[at : at + size] for at in range(0, len(data), size)])
-        found = [line.data for some in lines_of(lambda _: next(pieces, b"")) for line in some]  # noqa: B023
+        found = [line.data for some in read_lines(lambda _: next(pieces, b"")) for line in some]  # noqa: B023
         assert found == [b"a" * 10 + b"\n", None, b"c\n", None]
 
 

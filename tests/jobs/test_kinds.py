@@ -320,7 +320,7 @@ def test_memory_stays_small() -> None:
         import neardup.http.captures.reader
         from neardup import jobs
         from neardup.text.recipe import Recipe
-        from neardup.files.reading import Reading
+        from neardup.files.reading.batch import Reading
         def peak():
             with open("/proc/self/status") as lines:
                 return next(int(x.split()[1]) for x in lines if x.startswith("VmHWM")) / 1024

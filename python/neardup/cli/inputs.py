@@ -82,7 +82,7 @@ def check_order(path: Path, inputs: Sequence[str], command: str) -> None:
 def check_limits(collection: Collection, near: NearOptions) -> None:
     """Refuse bad limits before anything is read."""
     try:
-        collection.check([], **vars(near))
+        collection.check_limits(**vars(near))
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 

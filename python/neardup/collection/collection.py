@@ -229,7 +229,11 @@ class Collection(Searchable):
                 "they need unless_duplicate=True"
             )
         given = as_documents(documents)
-        asked = self._question(similarity, radius, recall) if unless_duplicate else None
+        asked = (
+            self.check_limits(similarity, radius=radius, recall=recall)
+            if unless_duplicate
+            else None
+        )
         if not given.ids:
             return []
         batch = PreparedBatch(given, self.recipe, texts=self.stores_text)
@@ -354,15 +358,20 @@ class Collection(Searchable):
         equals, without a letter or digit to none; such a match has no distance.
         """
         most = None if n is None else check_int("n", n, 1, MOST)
-        asked = self._question(similarity, radius, recall)
+        asked = self.check_limits(similarity, radius=radius, recall=recall)
         self._session.check_open()
         if isinstance(texts, str):
             return self._session.ask(CheckingOne(texts, self.recipe, asked, most).matches)
         return self._session.ask(Checking(_texts(texts), self.recipe, asked, most).matches)
 
-    def _question(
-        self, similarity: float | None, radius: int | None, recall: float | None
+    def check_limits(
+        self,
+        similarity: float | None = None,
+        *,
+        radius: int | None = None,
+        recall: float | None = None,
     ) -> Question:
+        """Return the question; raise if the values are wrong or need texts that are not kept."""
         if radius is None and not self.stores_text:
             raise CollectionError(
                 f"{self.path}: keeps no texts, so that no similarity can be computed; "

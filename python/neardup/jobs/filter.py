@@ -1,4 +1,8 @@
-"""neardup filter: a stream of records in, those not seen before out, one by one."""
+"""neardup filter: a stream of records in, the records without an earlier near-duplicate out.
+
+Lines are passed on as soon as they arrive. A record is noted in a file of the collection (see
+`Pending`), then stored, then written, then the note is cleared: a killed run loses nothing.
+"""
 
 from __future__ import annotations
 
@@ -29,27 +33,26 @@ if TYPE_CHECKING:
     from neardup.http.messages import Response
     from neardup.text.fingerprint import RecipeLike
 
-# What is stored and perhaps not yet written, in the folder of the collection.
+# Records that are stored and perhaps not yet written, in the folder of the collection.
 PENDING = "filter.pending"
-# Bytes taken at a time, of those that are there already.
-AT_ONCE = 1 << 20
+READ_BYTES = 1 << 20
 # Records looked up at a time.
-MOST = 1024
+BATCH_RECORDS = 1024
 
-# Says what came in, and takes what goes out.
+# Read returns at most so many bytes, waits if there are none, and returns b"" at the end.
 Read = Callable[[int], bytes]
 Put = Callable[[bytes], object]
 
 
 class InputLine(NamedTuple):
-    """A line with its end, as it came, and its number from 1; None for one beyond the limit."""
+    """A line with its line end, and its number from 1; None instead of a line that is too long."""
 
     number: int
     data: bytes | None
 
 
 class Record(NamedTuple):
-    """A record that could be read: its line, its id (None: it has none) and its text."""
+    """A record: its line, its id (None if it has none) and its text."""
 
     line: InputLine
     id: str | None
@@ -57,7 +60,7 @@ class Record(NamedTuple):
 
 
 class Dropped(NamedTuple):
-    """A record that was seen before, and for which document it was dropped."""
+    """A dropped record, and the earlier document it is near to."""
 
     id: str
     line: int
@@ -67,7 +70,7 @@ class Dropped(NamedTuple):
 
 
 class CutError(Exception):
-    """Of a record only a part could be written, and why."""
+    """Only a part of a record could be written."""
 
     def __init__(self, cause: BaseException) -> None:
         super().__init__(str(cause))
@@ -76,10 +79,10 @@ class CutError(Exception):
 
 @dataclass
 class Filtered:
-    """What a filter has done so far.
+    """Counts of a filter.
 
-    repeated  were written for a run that was killed
-    is_cut    a part of one more record was written, when the run was stopped
+    repeated  records written again after a run that was killed
+    is_cut    whether one more record was written in part
     """
 
     read: int = 0
@@ -91,23 +94,21 @@ class Filtered:
 
 
 class EncodedError(DamagedError):
-    """The input is in an encoding that a byte order mark tells, and not passed on as another."""
+    """The input has the byte order mark of another encoding than UTF-8."""
 
     def __init__(self, encoding: str) -> None:
         super().__init__(f"is {encoding} by its byte order mark, not UTF-8")
         self.encoding = encoding
 
 
-def lines_of(read: Read, most: int | None = None) -> Iterator[list[InputLine]]:
-    """Whole lines, as many as are there: none waits for the next one to come.
+def read_lines(read: Read, max_bytes: int | None = None) -> Iterator[list[InputLine]]:
+    """Return whole lines as soon as they are complete.
 
-    read  gives at most so many bytes of those that are there, waits if there is none, and gives
-          nothing at the end
-    most  bytes of a line [document.MAX_BYTES]
+    max_bytes  of a line [batch.MAX_BYTES]
     """
-    most = batch.MAX_BYTES if most is None else most
+    most = batch.MAX_BYTES if max_bytes is None else max_bytes
     number, held, size, is_long = 0, list[bytes](), 0, False
-    while data := read(AT_ONCE):
+    while data := read(READ_BYTES):
         *whole, rest = data.split(b"\n")
         found: list[InputLine] = []
         for part in whole:
@@ -118,19 +119,19 @@ def lines_of(read: Read, most: int | None = None) -> Iterator[list[InputLine]]:
             held, size, is_long = [], 0, False
         if rest:
             size += len(rest)
-            # Of a line beyond the limit nothing is kept.
+            # The bytes of a line that is too long are not held.
             is_long = is_long or size > most
             held = [] if is_long else [*held, rest]
-        for start in range(0, len(found), MOST):
-            yield found[start : start + MOST]
+        for start in range(0, len(found), BATCH_RECORDS):
+            yield found[start : start + BATCH_RECORDS]
     if size:
         yield [InputLine(number + 1, None if is_long else b"".join(held))]
 
 
-def plain_lines(
+def _strip_lines(
     lines: Sequence[InputLine], name: str, reading: Reading, report: Report
 ) -> Iterator[tuple[InputLine, bytes]]:
-    """Lines with their bytes, without the line end; see `records_of`."""
+    """Return lines with their bytes without the line end; see `parse_records`."""
     most = reading.max_document or batch.MAX_BYTES
     for line in lines:
         if line.data is None:
@@ -146,16 +147,16 @@ def plain_lines(
             yield line, data
 
 
-def records_of(
+def parse_records(
     lines: Sequence[InputLine], name: str, reading: Reading, report: Report
 ) -> Iterator[Record]:
-    """The records of lines. A blank line of JSON lines is none; bad ones are reported.
+    """Return the records of lines, skip blank lines of JSON lines, and report bad records.
 
     name  of the input, "-" for standard input
 
-    Raises EncodedError if it begins with the byte order mark of another encoding than UTF-8.
+    Raise EncodedError if the input begins with the byte order mark of another encoding than UTF-8.
     """
-    for line, data in plain_lines(lines, name, reading, report):
+    for line, data in _strip_lines(lines, name, reading, report):
         text = batch.decode(data)
         if not isinstance(text, str):
             report(not_utf8(name, line.number, text, None))
@@ -173,12 +174,8 @@ def records_of(
             yield Record(line, None, text)
 
 
-class CapturedLine:
-    """Makes records of lines of httpx: the text of each is the view of its response.
-
-    viewing  what of responses is compared
-    note     is told what was read in another way than one may expect
-    """
+class CaptureParser:
+    """Parses lines of httpx: the text of a record is the view of its response."""
 
     def __init__(self, name: str, reading: Reading, report: Report, note: Note) -> None:
         from neardup.files.reading.batch import Task
@@ -189,24 +186,24 @@ class CapturedLine:
         self._reading, self._report, self._name = reading, report, name
         self._views = ViewBuilder(reading.viewing, threads=reading.threads)
         self._capture = Capture(Task(name, reading, report, note))
-        self._has_told = False
+        self._has_noted = False
 
     def records(self, lines: Sequence[InputLine]) -> Iterator[Record]:
-        """The records of lines. A blank line is none; bad ones are reported."""
+        """Return the records of lines, skip blank lines, and report bad records."""
         found: list[tuple[InputLine, Response]] = []
         try:
-            for line, data in plain_lines(lines, self._name, self._reading, self._report):
+            for line, data in _strip_lines(lines, self._name, self._reading, self._report):
                 if (response := self._response(line, data)) is not None:
                     found.append((line, response))
         finally:
-            # What came before one that cannot be read is as good as ever.
+            # If a strict run stops here, the records before are still passed on.
             yield from self._records(found)
-        if not self._has_told:
-            # That bodies are missing is to be known before the end of a long run.
-            self._has_told = True
-            self.tell()
+        if not self._has_noted:
+            # Missing bodies are noted early: a stream may have no end.
+            self._has_noted = True
+            self.note_remarks()
 
-    def tell(self) -> None:
+    def note_remarks(self) -> None:
         self._capture.note_remarks()
 
     def _response(self, line: InputLine, data: bytes) -> Response | None:
@@ -231,8 +228,8 @@ class CapturedLine:
             yield Record(line, id_, text)
 
 
-def converted(name: str, encoding: str) -> str:
-    """The command that makes UTF-8 of an input."""
+def _conversion(name: str, encoding: str) -> str:
+    """Return the command that converts an input to UTF-8."""
     command = f"iconv -f {encoding} -t UTF-8"
     if name == STDIN:
         return f"pipe it through {command}"
@@ -241,33 +238,32 @@ def converted(name: str, encoding: str) -> str:
     return f"use {command} {file}" if unpack is None else f"use {unpack} {file} | {command}"
 
 
-def without_options(name: str, hint: str) -> str:
-    """A hint for a command that passes bytes on as they are, and so has no --encoding."""
+def _filter_hint(name: str, hint: str) -> str:
+    """Replace --encoding in a hint: the filter passes bytes on, so it has no such option."""
     if hint == UNKNOWN:
-        return f"{converted(name, 'ENCODING')}, with an encoding such as gb18030 or latin-1"
-    return re.sub(r"use --encoding (\S+)", lambda found: converted(name, found[1]), hint)
+        return f"{_conversion(name, 'ENCODING')}, with an encoding such as gb18030 or latin-1"
+    return re.sub(r"use --encoding (\S+)", lambda found: _conversion(name, found[1]), hint)
 
 
 class Filter:
-    """Passes records on that are near to none before them, and remembers them.
+    """Passes records on that are not near an earlier one, and stores them.
 
-    put         writes bytes, all of them, or raises: `CutError` if a part of them was written
-    collection  where to remember, beyond this run; None: in a temporary folder, for this run only
-    recipe      how texts are compared; a collection has its own
-    similarity, radius, recall   what is near, as for `Collection.check`
+    put         write all bytes, or raise: `CutError` if only a part of them was written
+    collection  where to store records for later runs; None: in a temporary folder
+    recipe      how texts are compared; an existing collection has its own
+    similarity, radius, recall   what counts as near, as for `Collection.check`
     reading     the columns of JSON lines, or that each line is a text; with `viewing` each line is
-                a result of httpx, and the view of its response, as the recipe has it, is compared
+                a result of httpx, and the views of its response are compared
     name        of the input
-    on_problem  is told of each record that cannot be read
-    on_dropped  is told of each record that was seen before
-    on_note     is told what was read in another way than one may expect
+    on_problem  called with each record that cannot be read
+    on_dropped  called with each record that is dropped
+    on_note     called with a sentence on input that was not read as expected
     strict      stop at the first record that cannot be read
-    hold        puts off what would stop the run while it does not know what was written
+    hold        a context manager that delays signals between storing and writing a record
 
-    A record is first noted in a file of the collection, then stored, then written, then the note
-    is cleared. Whatever stops a run, all that was stored and not written is known: it is taken out
-    of the collection, or, after a run that was killed, written when the next one begins. Where a
-    run may have stopped inside a record, the next one begins with a line end.
+    If a run is stopped, records that were stored and not written are removed from the collection.
+    If it is killed, the next run writes them first, after a line end, because the killed run may
+    have written half a record.
     """
 
     def __init__(
@@ -292,13 +288,10 @@ class Filter:
         self.counts = Filtered()
         self._put, self._name, self._strict, self._hold = put, name, strict, hold
         self._reading = reading or Reading()
-        self._told, self._on_dropped = on_problem, on_dropped
-        self._limits: dict[str, Any] = {
-            "similarity": similarity,
-            "radius": radius,
-            "recall": recall,
-        }
-        # Records that have no id are called by their line, and by the run it was in.
+        self._on_problem, self._on_dropped = on_problem, on_dropped
+        self._limits: dict[str, Any] = {"similarity": similarity, "radius": radius}
+        self._limits["recall"] = recall
+        # Records without an id are named after their line and this run.
         self._run = ""
         with ExitStack() as stack:
             if collection is None:
@@ -310,25 +303,24 @@ class Filter:
             self._seen: Collection = stack.enter_context(
                 Collection.open(path, recipe, durability=durability)  # type: ignore[arg-type]
             )
-            self._seen.check([], **self._limits)
-            self._captured = self._made_of_responses(on_note)
-            # From here on nobody else adds to it, nor looks at what is pending.
+            self._seen.check_limits(**self._limits)
+            self._captures = self._capture_parser(on_note)
+            # Take the writer's lock: no other filter may read the pending records.
             self._seen.remove([])
             self._pending = None if collection is None else Pending(self._seen.path / PENDING)
             self._stack = stack.pop_all()
 
-    def _made_of_responses(self, note: Note) -> CapturedLine | None:
-        """What makes records of captured responses; the collection has the recipe for them."""
+    def _capture_parser(self, note: Note) -> CaptureParser | None:
         if self._reading.viewing is None:
             return None
         own = self._seen.recipe
         if own.tokens != "http":
             raise ValueError(
-                f"the collection is one of texts, made with {own.identity}; name a new one, or "
-                "leave --as http out"
+                f"the collection has texts ({own.identity}), not HTTP responses; name a new one, "
+                "or leave --as http out"
             )
         self._reading = replace(self._reading, viewing=own.viewing())
-        return CapturedLine(self._name, self._reading, self._report, note)
+        return CaptureParser(self._name, self._reading, self._report, note)
 
     def __enter__(self) -> Self:
         return self
@@ -342,55 +334,55 @@ class Filter:
         self._stack.close()
 
     def run(self, read: Read) -> Filtered:
-        """Filters what `read` gives, to its end; see `lines_of`."""
+        """Filter a stream to its end."""
         with self._hold():
             self._write_pending()
         number = 1
         try:
-            for lines in lines_of(read, self._reading.max_document):
+            for lines in read_lines(read, self._reading.max_document):
                 self._pass_lines(lines)
                 number = lines[-1].number + 1
         except EncodedError as other:
-            hint = converted(self._name, other.encoding)
+            hint = _conversion(self._name, other.encoding)
             self._report(Unreadable(name_of(self._name), None, str(other), hint=hint))
         except DamagedError as damage:
-            # The line it is in has no end, and is none.
+            # The line with the damage is incomplete, so it is not a record.
             self._report(Unreadable(name_of(self._name), number, str(damage)))
         finally:
-            if self._captured is not None:
-                self._captured.tell()
+            if self._captures is not None:
+                self._captures.note_remarks()
         return self.counts
 
     def _pass_lines(self, lines: Sequence[InputLine]) -> None:
         records: list[Record] = []
-        if self._captured is None:
-            found = records_of(lines, self._name, self._reading, self._report)
+        if self._captures is None:
+            found = parse_records(lines, self._name, self._reading, self._report)
         else:
-            found = self._captured.records(lines)
+            found = self._captures.records(lines)
         try:
             for record in found:
                 records.append(record)
         finally:
-            # What came before one that cannot be read is as good as ever.
+            # If a strict run stops here, the records before are still passed on.
             if records:
                 with self._hold():
                     self._pass(records)
 
     def _report(self, problem: Unreadable) -> None:
         self.counts.unreadable += 1
-        problem = problem._replace(hint=without_options(self._name, problem.hint))
-        if self._told is not None:
-            self._told(problem)
+        problem = problem._replace(hint=_filter_hint(self._name, problem.hint))
+        if self._on_problem is not None:
+            self._on_problem(problem)
         if self._strict:
-            raise UnreadableError(f"{problem}; stopped there, because strict was asked for")
+            raise UnreadableError(f"{problem}; stopped there, because the filter is strict")
 
     def _pass(self, records: Sequence[Record]) -> None:
-        ids = self._names(records)
+        ids = self._new_ids(records)
         self.counts.read += len(records)
         data = [record.line.data or b"" for record in records]
         if self._pending is not None:
             self._pending.note(ids, data)
-        with self._taken_back(ids) as written:
+        with self._rollback(ids) as written:
             found = self._seen.add(
                 [(id_, record.text) for id_, record in zip(ids, records, strict=True)],
                 unless_duplicate=True,
@@ -421,13 +413,13 @@ class Filter:
             self._on_dropped(Dropped(name, record.line.number, *rest))
 
     @contextmanager
-    def _taken_back(self, ids: Sequence[str]) -> Iterator[list[str]]:
-        """If it cannot go on, what was stored and not written is not remembered."""
+    def _rollback(self, ids: Sequence[str]) -> Iterator[list[str]]:
+        """On an error, remove the records that were stored and not written."""
         written: list[str] = []
         try:
             yield written
         except BaseException:
-            # If this fails too, the next run finds what is pending.
+            # If this fails too, the next run finds the pending records.
             with suppress(Exception):
                 self._seen.remove(ids[len(written) :])
                 if self._pending is not None and self.counts.is_cut:
@@ -436,9 +428,8 @@ class Filter:
                     self._pending.clear()
             raise
 
-    def _names(self, records: Sequence[Record]) -> list[str]:
-        """An id for each that is not in the collection: what is there must not be replaced, or it
-        would be forgotten."""
+    def _new_ids(self, records: Sequence[Record]) -> list[str]:
+        """Return an unused id for each record: a used one would replace the earlier document."""
         names: list[str] = []
         taken = set[str]()
         for record in records:
@@ -451,10 +442,10 @@ class Filter:
         return names
 
     def _write_pending(self) -> None:
-        """What a killed run has stored and perhaps not written is written now."""
+        """Write the records that a killed run has stored and perhaps not written."""
         if self._pending is None or not self._pending:
             return
-        # It may have stopped inside a record, and nothing is to be glued to that.
+        # The killed run may have written half a record: begin on a new line.
         self._write(b"\n")
         for id_, data in self._pending.read():
             if id_ in self._seen:
@@ -464,11 +455,10 @@ class Filter:
 
 
 class Pending:
-    """A note of the records that are about to be stored and written, on the disk before they are.
+    """The file of records that are about to be stored and written, synced before they are.
 
-    A line each, of an id and the bytes of the record. A note that was not written to its end was
-    not acted upon. True if there is anything: then a run was stopped that may have been inside a
-    record.
+    A line has the id and the bytes of a record; an incomplete line was never acted upon. True if
+    the file is not empty: then a run was stopped, perhaps inside a record.
     """
 
     def __init__(self, path: Path) -> None:
@@ -487,14 +477,14 @@ class Pending:
             os.fsync(file.fileno())
 
     def note_cut(self) -> None:
-        """Nothing is to be written again, but a record was cut: a blank line, and no record."""
-        # At no moment it is empty: the process may be killed here too.
+        """Leave a blank line: a record was cut, but none has to be written again."""
+        # Never empty in between: the process may be killed here, too.
         with self._path.open("r+b", buffering=0) as file:
             file.write(b"\n")
             file.truncate(1)
 
     def clear(self) -> None:
-        # Emptied and not removed: that is quicker, and the next note comes soon.
+        # Truncated, because that is faster than to remove and create it for each batch.
         if self._path.exists():
             os.truncate(self._path, 0)
 
