@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -196,6 +197,22 @@ def test_the_name_of_a_capture_tells_the_recipe(tmp_path: Path) -> None:
         jobs.cluster([path, str(tmp_path / "a.txt")], out, jobs.Options())
     checked = jobs.check([path], jobs.CheckOptions())
     assert all("status 404" not in each.text for each in checked.copying.findings)
+
+
+def test_a_job_on_texts_calls_nothing_of_http(tmp_path: Path) -> None:
+    path, called = tmp_path / "in.jsonl", set[str]()
+    path.write_text('{"text": "the cat sat on the mat"}\n' * 3)
+
+    def watch(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and "/neardup/http/" in frame.f_code.co_filename:
+            called.add(f"{frame.f_code.co_filename}:{frame.f_code.co_name}")
+
+    sys.setprofile(watch)
+    try:
+        summary = jobs.dedup([str(path)], tmp_path / "out.jsonl")
+    finally:
+        sys.setprofile(None)
+    assert (summary.kept, called) == (1, set())
 
 
 def test_views_that_were_written_are_texts_for_the_recipe(tmp_path: Path, capture: Path) -> None:
