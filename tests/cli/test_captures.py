@@ -76,7 +76,8 @@ def test_names_of_captures_tell_what_they_are(run: Run, scan: Path, name: str) -
     assert done.code == 0, done.err
     assert f"note: {name} is a capture of HTTP responses, and read as such (--as http)" in done.err
     assert {int(row["size"]) for row in table("all.csv")} == set(httpx_captures.KINDS)
-    assert "note" not in run("cluster", name, "-o", "all.csv", "--as", "http").err
+    for said in (["--as", "http"], ["--format", "har"]):
+        assert "note" not in run("cluster", name, "-o", "all.csv", *said).err
     assert run("cluster", name, "-o", "all.csv", "--quiet").err == ""
 
 

@@ -187,6 +187,7 @@ def test_a_length_that_lies_loses_nothing(length: str, is_cut: bool) -> None:
     found = decode_body(headers(Content_Length=length), TEXT, MOST)
     assert found.data == TEXT
     assert found.remarks == ((TRUNCATED,) if is_cut else ())
+    assert decode_body(headers(Content_Length=length), TEXT, MOST, is_framed=False).remarks == ()
 
 
 @given(st.sampled_from(["gzip", "deflate", "br", "zstd", "gzip, br"]), st.binary(max_size=300))

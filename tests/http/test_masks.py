@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _core
+from neardup.http.labels import Labels
 from neardup.http.messages import Response
-from neardup.http.views import MASK_DESCRIPTIONS, ViewBuilder
+from neardup.http.views import MASK_DESCRIPTIONS, ViewBuilder, previews
 from neardup.text.views import MASKS, VIEWS, Viewing
 
 ALL = ViewBuilder(Viewing(VIEWS, MASKS))
@@ -121,6 +122,16 @@ def response_of(rule: str, chance: random.Random) -> Response:
 
 def test_the_core_knows_the_same_names() -> None:
     assert tuple(MASK_DESCRIPTIONS) == _core.MASKS
+
+
+def test_a_preview_counts_by_rule_and_shows_three_originals() -> None:
+    text = " ".join(f"203.0.113.{n}" for n in (1, 1, 2, 3, 4)) + " on 2026-11-17"
+    response = Response(url="http://a.b/c", status=200, body=text.encode())
+    viewing = Viewing(("text",), ("dates", "ips"))
+    (found,) = previews([("a:1", 1, response)], viewing, Labels(()))
+    assert (found.id, found.number, found.label) == ("a:1", 1, None)
+    assert [(each.rule, each.count) for each in found.masked] == [("ips", 5), ("dates", 1)]
+    assert found.masked[0].originals == ("203.0.113.1", "203.0.113.2", "203.0.113.3")
 
 
 @pytest.mark.parametrize("rule", MASKS)

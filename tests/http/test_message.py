@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from neardup.http.messages import (
     MAX_HEAD_BYTES,
     MAX_HEADERS,
+    MAX_NAME_CHARS,
     MessageError,
     parse_request_head,
     parse_response_head,
@@ -49,6 +50,9 @@ def test_folded_and_nameless_lines_are_told() -> None:
     head = parse_response_head(b"HTTP/1.1 200 OK\r\nA: b\r\n  c\r\nnonsense\r\n: d\r\nE: f\r\n\r\n")
     assert head.headers == (("A", "b c"), ("E", "f"))
     assert head.remarks == ("folded headers", "header lines without a name, which are ignored")
+    for length, is_kept in ((MAX_NAME_CHARS, True), (MAX_NAME_CHARS + 1, False)):
+        found = parse_response_head(b"HTTP/1.1 200 OK\r\n" + b"A" * length + b": b\r\n\r\n")
+        assert bool(found.headers) == is_kept
 
 
 def test_bytes_of_headers_become_text_without_nul() -> None:

@@ -182,6 +182,16 @@ def test_a_page_that_quotes_a_message_is_not_cut(tmp_path: Path) -> None:
     assert only(path).body == page.body
 
 
+@pytest.mark.parametrize("kept", [1, 2, 3, 4])
+def test_a_stored_response_is_found_beside_a_file_that_was_moved(tmp_path: Path, kept: int) -> None:
+    stored = "/gone/out/response/a.example/r.txt"
+    place = tmp_path.joinpath(*stored.split("/")[-kept:])
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(b"HTTP/1.1 200 OK\r\n\r\nbody")
+    record = {"url": "http://a/", "status_code": 200, "stored_response_path": stored}
+    assert only(written(tmp_path, record)).body == b"body"
+
+
 def test_a_stored_response_that_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()

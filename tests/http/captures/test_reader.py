@@ -106,6 +106,7 @@ def test_the_text_of_a_file_that_is_no_capture_says_what_is_read(tmp_path: Path)
             '"status":200,"length":1,"words":1,"lines":1}]}',
             "ffuf",
         ),
+        ('{"input":{"FUZZ":"x"},"status":200,"length":1,"url":"http://a/x"}\n' * 2, "ffuf"),
     ],
 )
 def test_results_without_bodies_are_refused(tmp_path: Path, text: str, scanner: str) -> None:

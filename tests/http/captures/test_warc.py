@@ -132,6 +132,16 @@ def test_a_file_that_ends_too_early_keeps_what_was_before(tmp_path: Path, cut: i
         assert problem.endswith(f"at byte {place:,}")
 
 
+def test_a_file_that_ends_inside_a_request_keeps_the_response_before(tmp_path: Path) -> None:
+    path, (page,) = tmp_path / "a.warc", pages(1)
+    record = warc_record(page.message, page.url)
+    request = warc_record(b"GET / HTTP/1.1\r\n\r\n" + b"x" * 99, page.url, kind="request")
+    path.write_bytes(record + request[:-50])
+    found, problems = urls(path)
+    assert found == [page.url]
+    assert problems == [f" the file ends inside a record, at byte {len(record):,}"]
+
+
 @pytest.mark.parametrize("length", ["10", "999999", "99999999999999999999", "-1", "ten", ""])
 def test_a_length_that_lies_costs_one_record(tmp_path: Path, length: str) -> None:
     every = pages(6)
