@@ -1,4 +1,16 @@
-"""neardup finds texts that are the same but for small changes."""
+"""Find texts that are the same except for small changes.
+
+    import neardup as nd
+
+    nd.dedup(texts)             which texts to keep        nd.Collection  a durable index
+    nd.compare(a, b)            similarity of two texts    nd.Index       fingerprints by id
+    nd.search(query, texts)     the most similar texts     nd.Recipe      text → fingerprint
+    nd.check_copying(texts)     which passages are copied  nd.Client      of the HTTP service
+
+Layers, lowest first: `_util`; `text`; `near`, `copying`, `files`; `http`, `engines`, `collection`,
+`reports`; `jobs`; `service`; `cli`, `compat`. Each imports only from lower ones; the docstring of
+each package says more. `_core` is the Rust core, where every algorithm lives.
+"""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -80,8 +92,8 @@ __all__ = [
 ]
 
 
-# The module of each public name. It is imported when one of its names is first used, so that a
-# command starts at once and loads only what it needs.
+# The module of each public name. It is imported when the name is first used, so that a command
+# starts fast and loads only the modules it needs.
 _MODULES = {
     "_core": "CorruptIndexError __version__",
     "collection": "Collection CollectionError CorruptCollectionError LockedCollectionError Outcome "
@@ -102,18 +114,18 @@ _MODULES = {
     "text.fingerprint": "Fingerprints distance fingerprint fingerprints",
     "text.recipe": "Recipe",
 }
-_PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     """Import the module of a public name when the name is first used."""
-    if name not in _PLACES:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'neardup' has no attribute {name!r}")
     with FORK_LOCK:
-        value = getattr(importlib.import_module(f"neardup.{_PLACES[name]}"), name)
+        value = getattr(importlib.import_module(f"neardup.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})
+    return sorted({*globals(), *_MODULE_OF})

@@ -1,4 +1,4 @@
-"""python -m neardup: the same as the command neardup."""
+"""Run the command line: `python -m neardup` is the same as `neardup`."""
 
 from neardup.cli import main
 

@@ -1,4 +1,4 @@
-"""The former place of `neardup.Recipe`, for programs that import it from here."""
+"""Former path of `neardup.text.recipe`, kept for programs that import from it."""
 
 from neardup.text.recipe import Recipe, as_recipe
 

@@ -1,4 +1,4 @@
-"""The former place of `neardup.files.reading`, for programs that import `Reading` from here."""
+"""Former path of `neardup.files.reading`, kept for programs that import from it."""
 
 import neardup.http.captures  # noqa: F401  registers the formats of captures
 from neardup.files.reading.batch import Batch, Document, Reading, Unreadable

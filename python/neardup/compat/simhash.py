@@ -1,10 +1,10 @@
-"""`Simhash` and `SimhashIndex` as PyPI `simhash` 2.x has them: same surface, same values.
+"""`Simhash` and `SimhashIndex` of PyPI `simhash` 2.x: same interface, same values.
 
     from neardup.compat.simhash import Simhash, SimhashIndex
 
-is the whole migration. What is better here: texts go through the Rust core, weights of any size
-are right under NumPy 2, searches run on `neardup.Index`, and a `hashfunc` too narrow for `f` is
-refused instead of giving a value that means nothing.
+is the whole migration. Improvements: the Rust core reads texts, weights of any size are correct
+under NumPy 2, searches use `neardup.Index`, and a `hashfunc` too narrow for `f` raises ValueError
+instead of returning a meaningless value.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from neardup.text.recipe import Recipe
 __all__ = ["Simhash", "SimhashIndex"]
 
 LETTERS = r"[\w\u4e00-\u9fcc]+"
-# The core's md5 ends here; wider fingerprints need a wider hashfunc and are summed by NumPy.
+# The core's md5 has 128 bits; wider fingerprints need another hashfunc and are summed by NumPy.
 WIDEST_MD5 = 128
 # Weights below this are summed in 64-bit integers, which 2**32 of them cannot overflow.
 WIDE_WEIGHT = 2**31
-# Below this a float holds every integer.
+# A float is exact for every integer below this.
 EXACT_FLOAT = 2**53
-# More neighbours than this make queries slow, so the log is told.
+# With more matches than this a query is slow, so it logs a warning.
 BIG_BUCKET = 200
 WIDEST_INDEX = 512
 
@@ -54,18 +54,18 @@ class Simhash:
     """A SimHash of `f` bits.
 
     value      a text; tokens; (token, weight) pairs; a dict of weights; a ready fingerprint;
-               or another `Simhash`, whose fingerprint is taken over
+               or another `Simhash`, whose fingerprint is copied
     f          width in bits, a multiple of 8
-    reg        what counts as a letter in a text: a pattern, as str or compiled
+    reg        pattern of the parts of a text to keep, as str or compiled
     hashfunc   from UTF-8 bytes to at least `f` bits, as bytes or int; the last `f` bits count
-    log        where `SimhashIndex` and others may write; the logger "simhash" if not given
+    log        a logger [default: the logger "simhash"]
 
-    A plain token after a (token, weight) pair takes over the weight of that pair: mixed lists
-    have always been read so, and stored fingerprints depend on it.
+    In a mixed list, a plain token has the weight of the (token, weight) pair before it, as in the
+    original: stored fingerprints depend on it.
     """
 
-    # Integer weights up to the cutoff are summed together, `batch_size` features at a time. With
-    # float weights beside them this decides the order of the sum, and so its rounding.
+    # Integer weights up to the cutoff are summed in batches of `batch_size` features. If there are
+    # float weights too, this order of summing decides the rounding.
     large_weight_cutoff = 50
     batch_size = 200
 
@@ -109,11 +109,11 @@ class Simhash:
     def __eq__(self, other: object) -> bool:
         return bool(self.value == other.value) if hasattr(other, "value") else NotImplemented
 
-    # The value may be rebuilt in place, so it cannot serve as a hash.
+    # The value is mutable, so instances are not hashable.
     __hash__ = None  # type: ignore[assignment]
 
     def distance(self, another: Simhash) -> int:
-        """How many of the `f` bits differ."""
+        """Return the number of the `f` bits that differ."""
         if self.f != another.f:
             raise AssertionError(
                 f"cannot compare fingerprints of {self.f} and {another.f} bits; "
@@ -122,15 +122,15 @@ class Simhash:
         return _distance(int(self.value), int(another.value), self.f)
 
     def build_by_text(self, content: str) -> None:
-        """Set the value from a text: letters, lower case, windows of four characters, counted."""
+        """Set the value from a text: counts of windows of four lower-case letters."""
         if self._has_default_features():
             try:
                 value = fingerprint(content, _recipe(self.f))
             except ValueError:
-                # A lone surrogate, which UTF-8 cannot carry. It is no letter: below it drops out.
+                # A lone surrogate cannot be UTF-8. It is not a letter, so tokenizing drops it.
                 pass
             else:
-                # A text without letters has always been the empty token, not nothing.
+                # In the original, a text without letters has one feature, the empty token.
                 self.value = int.from_bytes(self._hasher()(""), "big") if value is None else value
                 return
         self.build_by_features(collections.Counter(self._tokenize(content)))
@@ -141,7 +141,7 @@ class Simhash:
         if counts:
             tokens, weights = list(counts), list(counts.values())
             value = _recipe(self.f).pipeline.fingerprint_features(tokens, weights)
-            # Without any weight no bit has a majority.
+            # Without any weight, all bits are 0.
             self.value = 0 if value is None else int.from_bytes(value, "little")
             return
         pairs = features.items() if isinstance(features, dict) else features
@@ -185,7 +185,7 @@ class Simhash:
         return [content[i : i + width] for i in range(max(len(content) - width + 1, 1))]
 
     def _hasher(self) -> Callable[[str], bytes]:
-        """From a token to the last `f` bits of its hash, most significant byte first."""
+        """Return a function from a token to the last `f` bits of its hash, big-endian."""
         hashfunc: Callable[[bytes], Any] = self.hashfunc
         size = self.f_bytes
 
@@ -204,7 +204,7 @@ class Simhash:
         return of_int if self.hashfunc_returns_int else of_bytes
 
     def _has_default_features(self) -> bool:
-        """Whether the core computes the very same thing, subclasses included."""
+        """Return whether the core computes the same: nothing is customized or overridden."""
         kind = type(self)
         reg = self.reg
         if isinstance(reg, re.Pattern):
@@ -222,7 +222,7 @@ class Simhash:
 
 
 def _counts(features: Iterable[Any]) -> dict[str, int] | None:
-    """Features whose sums are whole numbers: the core adds them faster, whatever their order."""
+    """Return counts if all weights are integers, which the core adds faster and in any order."""
     if isinstance(features, dict):
         whole = all(type(w) is int and 0 <= w < WIDE_WEIGHT for w in features.values())
         return features if whole and all(type(token) is str for token in features) else None
@@ -238,8 +238,8 @@ class SimhashIndex:
     f      width in bits, that of every `Simhash` in the index
     k      largest distance found
 
-    An id may stand for several fingerprints, and a fingerprint for several ids. The search is that
-    of `neardup.Index`; the blocks and buckets of the original are worked out when asked for.
+    An id may have several fingerprints, and a fingerprint several ids. `neardup.Index` does the
+    search; the blocks and buckets of the original are computed on demand.
     """
 
     def __init__(
@@ -249,7 +249,7 @@ class SimhashIndex:
         k: int = 2,
         log: logging.Logger | None = None,
     ) -> None:
-        # NumPy's whole numbers have a fixed width; masks are made of these.
+        # NumPy integers have a fixed width, and wide masks would overflow.
         f, k = operator.index(f), operator.index(k)
         if k < 0:
             raise ValueError(f"k must be 0 or more, got {k}")
@@ -257,21 +257,21 @@ class SimhashIndex:
         self.k = k
         self.log = logging.getLogger("simhash") if log is None else log
         self._index = self._empty()
-        # Keys of buckets that may be empty: in the original, to look into one is to make it.
+        # Keys of buckets that may be empty: in the original, looking up a bucket creates it.
         self._touched: set[str] = set()
         self.log.info("Initializing %s data.", len(objs) if isinstance(objs, Sized) else "some")
-        # A dict drops what comes twice.
-        self._file(dict.fromkeys(self._entry(obj_id, simhash) for obj_id, simhash in objs))
+        # A dict removes duplicates and keeps the order.
+        self._add_entries(dict.fromkeys(self._entry(obj_id, simhash) for obj_id, simhash in objs))
 
     @property
     def offsets(self) -> list[int]:
-        """The lowest bit of each block. What does not divide evenly falls to the last block."""
+        """The lowest bit of each block. The last block has the remainder."""
         width = self.f // (self.k + 1)
         return [width * block for block in range(self.k + 1)]
 
     @property
     def bucket(self) -> dict[str, set[str]]:
-        """Block key → entries "fingerprint in hexadecimal,id". Made anew each time, to be read."""
+        """Block key → entries "fingerprint in hexadecimal,id". A copy: changes have no effect."""
         buckets: dict[str, set[str]] = {key: set() for key in self._touched}
         for entry in self._entries():
             for key in self._keys(_value(entry)):
@@ -279,22 +279,22 @@ class SimhashIndex:
         return buckets
 
     def get_keys(self, simhash: Simhash) -> Iterator[str]:
-        """The bucket key of each block, "value:block" in hexadecimal."""
+        """Yield the bucket key of each block, "value:block" in hexadecimal."""
         return self._keys(int(simhash.value))
 
     def add(self, obj_id: object, simhash: Simhash) -> None:
-        """File a fingerprint under an id."""
+        """Add a fingerprint under an id."""
         entry = self._entry(obj_id, simhash)
         if entry not in self._index:
-            self._file([entry])
+            self._add_entries([entry])
 
     def delete(self, obj_id: object, simhash: Simhash) -> None:
-        """Take a fingerprint out again; nothing happens if it is not there."""
+        """Remove a fingerprint; do nothing if it is not in the index."""
         self._index.remove(self._entry(obj_id, simhash))
         self._touched.update(self.get_keys(simhash))
 
     def get_near_dups(self, simhash: Simhash) -> list[str]:
-        """The ids, sorted, of all fingerprints at most `k` bits away."""
+        """Return the sorted ids of all fingerprints at most `k` bits away."""
         self._check(simhash)
         self._touched.update(self.get_keys(simhash))
         code = self._code(int(simhash.value))
@@ -304,7 +304,7 @@ class SimhashIndex:
         return sorted({str(match.id).partition(",")[2] for match in found})
 
     def bucket_size(self) -> int:
-        """How many buckets there are, those a query or a deletion left empty included."""
+        """Return the number of buckets, including those that a query or a deletion left empty."""
         return len(self.bucket)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -313,18 +313,18 @@ class SimhashIndex:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._index = self._empty()
-        self._file(state["_index"])
+        self._add_entries(state["_index"])
 
     def _empty(self) -> Index | _Scan:
-        # A width the index does not know is filled up with zeros, which add no distance.
+        # Other widths are padded with zeros to whole bytes, which adds no distance.
         width = max(8, -(-self.f // 8) * 8)
         return Index(width) if width <= WIDEST_INDEX else _Scan(width)
 
     def _entries(self) -> list[str]:
         return [str(entry) for entry in self._index]
 
-    def _file(self, entries: Iterable[str]) -> None:
-        """Entries that are not there yet. Each is its own id: nothing else has to be kept."""
+    def _add_entries(self, entries: Iterable[str]) -> None:
+        """Add entries that are not in the index yet; an entry is its own id."""
         given = list(entries)
         self._index.add([self._code(_value(entry)) for entry in given], given)
 
@@ -333,7 +333,7 @@ class SimhashIndex:
         return f"{int(simhash.value):x},{obj_id!s}"
 
     def _code(self, value: int) -> int:
-        """The bits that count: a fingerprint given as a number may have more."""
+        """Return the lowest `f` bits: a fingerprint passed as a number may have more."""
         return value & ((1 << self.f) - 1)
 
     def _keys(self, value: int) -> Iterator[str]:
@@ -350,7 +350,7 @@ class SimhashIndex:
 
 
 class _Scan:
-    """What `SimhashIndex` needs of an index, for fingerprints wider than `Index` takes."""
+    """A linear scan in place of `Index`, for fingerprints wider than `Index` supports."""
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
@@ -386,9 +386,9 @@ def _bits(digests: bytes) -> NDArray[np.uint8]:
 
 
 def _batch(digests: list[bytes], repeats: list[int]) -> NDArray[Any]:
-    """How much weight is on each set bit, exactly."""
+    """Return the exact sum of weights for each bit."""
     rows = _bits(b"".join(digests)).reshape(len(digests), -1)
-    # Only products of floats are quick, and integers below the limit are exact in them.
+    # NumPy multiplies floats much faster; they are exact below this limit.
     quick = sum(repeats) < EXACT_FLOAT
     kind = np.float64 if quick else np.object_
     sums: NDArray[Any] = np.dot(np.array(repeats, dtype=kind), rows.astype(kind))
@@ -398,7 +398,7 @@ def _batch(digests: list[bytes], repeats: list[int]) -> NDArray[Any]:
 def _weighted(digest: bytes, weight: Any) -> NDArray[Any]:
     bits = _bits(digest)
     if isinstance(weight, int):
-        # Bits are bytes, and NumPy 2 keeps products of bytes in bytes: widen first.
+        # NumPy 2 keeps a product of bytes in bytes, so widen first.
         wide: NDArray[Any] = bits.astype(np.int64 if weight < WIDE_WEIGHT else np.object_)
         return wide * weight
     product: NDArray[Any] = bits * weight

@@ -2,7 +2,7 @@
 
     from neardup.compat import simhash_py as simhash
 
-is the whole migration. `find_all` gives a set, as `simhash-pybind` does; simhash-py gave a list.
+is the whole migration. `find_all` returns a set, as in simhash-pybind; simhash-py returned a list.
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ from neardup.near.pairs import pairs
 __all__ = ["compute", "find_all", "num_differing_bits", "shingle", "unsigned_hash"]
 
 BITS = 64
-# Rows turned to single bits at a time: 4 MB of them.
-CHUNK = 65_536
+# Hashes unpacked to bits in a batch: 4 MB.
+BATCH_ROWS = 65_536
 
 Token = TypeVar("Token")
 
 
 def unsigned_hash(obj: bytes | bytearray | memoryview) -> int:
-    """A 64-bit hash of bytes: the first eight bytes of their md5, most significant first."""
+    """Return a 64-bit hash of bytes: the first eight bytes of their md5, big-endian."""
     return int.from_bytes(hashlib.md5(obj, usedforsecurity=False).digest()[:8], "big")
 
 
 def compute(hashes: Iterable[SupportsIndex]) -> int:
-    """The SimHash of 64-bit hashes: a bit is 1 where more than half of them have it."""
+    """Return the SimHash of 64-bit hashes: a bit is 1 if it is 1 in more than half of them."""
     array = _hash_array(hashes)
     ones = np.zeros(BITS, dtype=np.int64)
-    for start in range(0, len(array), CHUNK):
-        octets = array[start : start + CHUNK].astype("<u8").view(np.uint8).reshape(-1, 8)
+    for start in range(0, len(array), BATCH_ROWS):
+        octets = array[start : start + BATCH_ROWS].astype("<u8").view(np.uint8).reshape(-1, 8)
         ones += np.unpackbits(octets, axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
     return int.from_bytes(np.packbits(ones * 2 > len(array), bitorder="little").tobytes(), "little")
 
 
 def num_differing_bits(a: SupportsIndex, b: SupportsIndex) -> int:
-    """The Hamming distance of two 64-bit hashes."""
+    """Return the Hamming distance of two 64-bit hashes."""
     return (_as_hash(a) ^ _as_hash(b)).bit_count()
 
 
 def find_all(
     hashes: Iterable[SupportsIndex], number_of_blocks: int, different_bits: int
 ) -> set[tuple[int, int]]:
-    """All pairs (smaller, larger) of different hashes at most `different_bits` bits apart.
+    """Return all pairs (smaller, larger) of different hashes at most `different_bits` bits apart.
 
-    Equal hashes are one hash, as in the originals: a pair of fingerprints cannot say which texts
-    it came from, so a caller who wants those groups the texts by hash first.
+    Equal hashes count once, as in the originals. To find the texts of a pair, group the texts by
+    hash first.
 
-    `number_of_blocks` is checked as the originals check it, but the result never depended on it:
-    `neardup.pairs` finds the blocks itself.
+    `number_of_blocks` is checked as in the originals, but it never affected the result:
+    `neardup.pairs` chooses the blocks itself.
     """
     bits = operator.index(different_bits)
     blocks = operator.index(number_of_blocks)
@@ -69,16 +69,16 @@ def find_all(
     if blocks > BITS:
         raise ValueError(f"Number of blocks must not exceed {BITS}, got {blocks}")
     array = np.sort(_hash_array(hashes))
-    # By hand: np.unique is far slower on integers of 64 bits.
+    # np.unique is far slower on 64-bit integers.
     array = array[np.concatenate([[True], array[1:] != array[:-1]])[: len(array)]]
     table = pairs(array, bits)
-    # Rows come smaller first, and they are sorted by value.
+    # left < right, and rows are sorted by value, so the smaller hash is on the left.
     left, right = (array[table.column(side).to_numpy()].tolist() for side in ("left", "right"))
     return set(zip(left, right, strict=True))
 
 
 def shingle(tokens: Iterable[Token], window: int = 4) -> Iterator[list[Token]]:
-    """Every run of `window` neighbouring tokens, as a list."""
+    """Yield every run of `window` neighbouring tokens, as a list."""
     window = operator.index(window)
     if window <= 0:
         raise ValueError(f"Window size must be positive, got {window}")
@@ -96,7 +96,7 @@ def _hash_array(hashes: Iterable[SupportsIndex]) -> NDArray[np.uint64]:
 
 
 def _as_hash(value: Any) -> int:
-    # Out of range is a TypeError because that is what callers of the originals may be catching.
+    # TypeError also out of range: callers of the originals may catch it.
     try:
         number = operator.index(value)
     except TypeError:
