@@ -1,4 +1,4 @@
-"""The Rust core as Python sees it. Private: use the functions of `neardup`."""
+"""Type stubs of the Rust core. Private: use the functions of `neardup`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 
 __version__: str
 
-# A sketch: 48 registers of a weighted MinHash, then 16 bytes of a digest of all features.
+# Size of a sketch: 48 registers of a weighted MinHash, then a 16-byte digest of all features.
 SKETCH_BYTES: int
 
 def stable_hash(data: bytes) -> int:
-    """XXH3-64 of `data`, seed 0: names stop-word lists and tables inside a recipe's identity."""
+    """Return the XXH3-64 of `data` with seed 0; it stands for word lists in recipe identities."""
 
 class Pipeline:
-    """A recipe made ready to run: tables built, pattern compiled, dictionary loaded.
+    """A recipe ready to run: tables built, pattern compiled, dictionary loaded.
 
-    All settings are already in the forms the core knows; `neardup.Recipe` checks and converts.
-    Hashes and fingerprints cross the border as little-endian bytes, `(bits + 63) // 64 * 8` long.
+    `neardup.Recipe` has checked and converted the settings. Hashes and fingerprints are
+    little-endian bytes, `(bits + 63) // 64 * 8` long.
     """
 
     def __init__(
@@ -42,37 +42,37 @@ class Pipeline:
         shares: Sequence[tuple[str, float]] | None,
     ) -> None: ...
     def fingerprint(self, text: str) -> bytes | None:
-        """The fingerprint of one text, or None when it has no signal."""
+        """Return the fingerprint of a text, or None without a signal."""
     def fingerprint_features(self, tokens: Sequence[str], weights: Sequence[float]) -> bytes | None:
-        """The fingerprint of features the caller made. Equal tokens must have been merged."""
+        """Return the fingerprint of features; tokens must be distinct."""
     def fingerprints(
         self,
         texts: Sequence[str],
         threads: int | None,
         progress: Callable[[int, int], object] | None,
     ) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-        """Values (n × words) and signal (n) of many texts, on all cores, without the GIL."""
+        """Return values (n × words) and signal (n) of many texts. Releases the GIL."""
     def fingerprints_arrow(
         self,
         chunks: Sequence[tuple[int, int, Any, Any, Any, bool]],
         threads: int | None,
         progress: Callable[[int, int], object] | None,
     ) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-        """As `fingerprints`, read in place from Arrow string buffers.
+        """Return the same for Arrow string buffers, which are read in place.
 
         A chunk is (offset, length, validity | None, offsets, data, large).
         """
     def sketch(self, text: str) -> tuple[bytes, bytes] | None:
-        """Fingerprint and sketch of one text, or None when it has no signal."""
+        """Return the fingerprint and the sketch of a text, or None without a signal."""
     def sketched(
         self, texts: Sequence[str | None], threads: int | None
     ) -> tuple[NDArray[np.uint64], NDArray[np.bool_], NDArray[np.uint8]]:
-        """Values, signal and sketches of many texts. Without a signal a sketch holds the digest of
-        the text itself, or zeros if it has neither letter nor digit."""
+        """Return values, signal and sketches of many texts. Without a signal, a sketch is zeros and
+        a digest of the text, or all zeros if the text has no letter or digit."""
     def sketches_arrow(
         self, chunks: Sequence[tuple[int, int, Any, Any, Any, bool]], threads: int | None
     ) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
-        """Signal and sketches, read in place as by `fingerprints_arrow`; no votes are cast."""
+        """Return signal and sketches of Arrow string buffers, without fingerprints."""
     def make_json_lines(
         self,
         data: Any,
@@ -83,15 +83,15 @@ class Pipeline:
         *,
         sketches: bool,
     ) -> JsonLines:
-        """As `read_json_lines`, with sketches, or else fingerprints, in place of the texts."""
+        """Parse lines as `read_json_lines`; return sketches or fingerprints instead of texts."""
     def features(self, text: str) -> list[tuple[str, int, float]]:
-        """The features of a text: (token, count, weight), in the order the vote takes them."""
+        """Return the features of a text, (token, count, weight), in the order of the vote."""
     def hash(self, token: str) -> bytes:
-        """The bits a token votes with."""
+        """Return the bits a token votes with."""
     def vote(self, hashes: Sequence[bytes], weights: Sequence[float]) -> tuple[bytes, list[float]]:
-        """The fingerprint and the column sums (bit 0 first) of hashed, weighted features."""
+        """Return the fingerprint and the column sums, bit 0 first, of hashed features."""
     def similarity(self, left: str, right: str) -> float:
-        """The exact cosine of the features of two texts; NaN when either has none."""
+        """Return the exact cosine of two texts; NaN if one has no features."""
     def judge(
         self,
         texts: Texts,
@@ -99,21 +99,21 @@ class Pipeline:
         right: NDArray[np.uint32],
         threads: int | None,
     ) -> tuple[NDArray[np.float64], NDArray[np.uint16]]:
-        """Exact cosine and distance of pairs of rows. Each text is cut into words once, and all of
-        them are in memory meanwhile."""
+        """Return the exact cosine and the distance of pairs of rows. Each text is tokenized once,
+        and all of them are in memory at the same time."""
     def judge_one(self, text: str, others: Sequence[str]) -> tuple[list[float], list[int]]:
-        """As `judge`, one text with each of a few others, on this thread."""
+        """Return the same for one text and each of a few others, on this thread."""
     def document_frequencies(
         self, texts: Sequence[str], threads: int | None
     ) -> tuple[int, dict[str, int]]:
-        """How many texts hold each token: what a tf-idf recipe is fitted on."""
+        """Return the number of texts, and the number of texts with each token."""
 
 def stable_hashes(data: Any, bounds: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """The same of each of the strings that lie one after the other in a buffer."""
+    """Return the `stable_hash` of each string in a buffer; `bounds` has their offsets."""
 
 def says_something(text: str) -> bool:
-    """Whether a text holds a letter or digit: without a signal and without them nothing is like
-    it."""
+    """Return whether a text has a letter or digit. A text without a signal and without these has no
+    near-duplicates."""
 
 def cosine(
     left_tokens: Sequence[str],
@@ -121,14 +121,14 @@ def cosine(
     right_tokens: Sequence[str],
     right_weights: Sequence[float],
 ) -> float:
-    """The exact cosine of two weighted bags; NaN when either has no weight."""
+    """Return the exact cosine of two weighted bags; NaN if one has no weight."""
 
-# The fewest words and characters of a passage, how many differing ones are bridged, and seconds
-# after which the answer may be coarse.
+# Options of passages: minimum words, minimum characters, differing words to bridge, and seconds
+# after which the result may be coarse.
 Sharing = tuple[int, int, int, float | None]
-# Passages (left start, left end, right start, right end, equal words, whether nothing differs), the
-# stretches of equal words (number of the passage, places), words, covered ones and containment of
-# the left text and of the right one, and whether the answer is coarse. Places are in characters.
+# Passages (left start, left end, right start, right end, equal words, exact); runs of equal words
+# (index of the passage, four positions as before); words, covered words and containment of the left
+# text, and of the right text; whether the result is coarse. Positions are in characters.
 Found = tuple[
     list[tuple[int, int, int, int, int, bool]],
     list[tuple[int, int, int, int, int]],
@@ -138,16 +138,16 @@ Found = tuple[
 ]
 
 def shared(left: str, right: str, question: Sharing) -> Found:
-    """What two texts share, in the order of the left one."""
+    """Return the passages two texts share, in the order of the left text."""
 
 def shared_with_each(
     left: str, rights: Sequence[str], question: Sharing, threads: int | None
 ) -> list[Found]:
-    """What a text shares with each of some others."""
+    """Return the passages a text shares with each of the others."""
 
 def units(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """What passages are made of: where each word begins and ends, in characters, and whether it is
-    a character of a script without spaces."""
+    """Return the words of a text: start and end in characters, and whether the word is a character
+    of a script without spaces."""
 
 def winnow(
     texts: Sequence[str | None],
@@ -157,31 +157,33 @@ def winnow(
     *,
     every: bool = False,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Hashes of runs, ascending in each text: where those of each begin and the last end, and the
-    hashes. Texts that share a passage of the minimum length, word for word, share one of them.
-    `every`: of all runs instead."""
+    """Return the offsets of each text's hashes, and the hashes of runs of words, ascending in each
+    text. Two texts that share a passage of the minimum length, word for word, share a hash.
+
+    every  hash all runs, not only the winnowed ones
+    """
 
 class Texts:
-    """Texts by row, in memory or in files; files are read when a text is asked for."""
+    """Texts by row, in memory or in files, which are read on demand."""
 
     @staticmethod
     def in_memory(data: Any, ends: NDArray[np.int64]) -> Texts:
-        """One after the other in a buffer, each known by where it ends."""
+        """Use the texts of a buffer; `ends` has the end of each."""
     @staticmethod
     def in_files(
         files: Sequence[tuple[str, bool]], columns: Sequence[str], places: NDArray[np.int64]
     ) -> Texts:
-        """For each row the number of a file, start and end. In files with True a place is a line of
-        JSON and its text in these columns; in others it is the text."""
+        """Use texts in files; `places` has the number of the file, start and end of each row. In
+        files with True this range is a line of JSON with the text in `columns`, else the text."""
     def __len__(self) -> int: ...
     def get(self, row: int) -> str: ...
 
 class JsonLines:
-    """The records of lines. A column is its bytes and where each value begins and the last ends.
+    """The records of lines. A column is its bytes and the offsets of its values.
 
     lengths       bytes of each text
-    made          signal, values, sketches, where something was made; then there are no texts
-    refused       lines that need a closer look: number from 0, start, end
+    made          signal, values and sketches, if they were requested instead of texts
+    refused       lines that Python has to parse: number from 0, start, end
     """
 
     texts: tuple[bytes, NDArray[np.int64]] | None
@@ -194,7 +196,7 @@ class JsonLines:
     line_count: int
 
 def count_lines(data: Any) -> int:
-    """How many line ends there are."""
+    """Return the number of line ends."""
 
 def read_json_lines(
     data: Any,
@@ -203,20 +205,23 @@ def read_json_lines(
     first: int,
     threads: int | None,
 ) -> JsonLines:
-    """Records of whole lines; `columns` are those of the text, that of the id, and whether a record
-    must have one; else it is called `name`:line, counted from `first`."""
+    """Parse whole lines of JSON.
 
-# The names of rules that mask, and of views; neardup.http.views says what each is.
+    columns  columns of the text, column of the id, and whether the id is required
+    name     a record without an id has the id `name`:line, lines counted from `first`
+    """
+
+# Names of masking rules and of views; see neardup.http.views.
 MASKS: tuple[str, ...]
 VIEWS: tuple[str, ...]
 
 _Response = tuple[str, int, Sequence[tuple[str, str]], bytes, str | None, str, str, int | None]
 
 class Views:
-    """Makes views of HTTP responses: which lines, and what is masked in them.
+    """Writes views of HTTP responses, with volatile parts masked.
 
-    A response is (url, status, headers, body, within, final url, title, length of a body that is
-    not there, else None); the body is decoded, UTF-8 if it is text.
+    A response is (url, status, headers, body, within, final url, title, length of a missing body or
+    None); the body is decompressed, and UTF-8 if it is text.
     """
 
     def __init__(self, views: Sequence[str], masks: Sequence[str]) -> None: ...
@@ -225,18 +230,18 @@ class Views:
         responses: Sequence[_Response],
         threads: int | None,
     ) -> tuple[bytes, NDArray[np.int64], list[str]]:
-        """Views one after the other, where each ends, and titles; on all cores, without the GIL."""
+        """Return the concatenated views, their ends, and the titles. Releases the GIL."""
     def masked(self, response: _Response) -> tuple[str, str, list[tuple[str, str, str]]]:
-        """The view of one, its title, and of all that was masked: rule, original, line."""
+        """Return the view, the title, and the masked parts: rule, original, line."""
 
 class CorruptIndexError(ValueError):
-    """A saved index is damaged, cut short, or not an index."""
+    """A saved index is damaged, truncated, or not an index."""
 
-# Radius, recall, and the chance that a bit of what is looked for differs, where it is known.
+# Radius, recall, and the probability that a bit differs in the pairs to find, if it is known.
 Reach = tuple[int, float, float | None]
 
 class Index:
-    """Codes of one width under ids. Rows are C-contiguous and `(bits + 63) // 64` words wide."""
+    """Fingerprints by id. Rows are C-contiguous and `(bits + 63) // 64` words wide."""
 
     bits: int
     recipe: str | None
@@ -256,13 +261,13 @@ class Index:
         recipe: str | None,
         threads: int | None,
     ) -> NDArray[np.int64] | list[str]:
-        """Adds rows. Without ids they count on from the highest; `numbers` are the rows' places
-        among `rows` where some are left out."""
+        """Add fingerprints and return their ids. Without ids they continue from the highest;
+        `numbers` are the positions among `rows` if some rows were left out."""
     def remove(self, ids: NDArray[np.int64] | list[str]) -> int: ...
     def search(
         self, values: NDArray[np.uint64], reach: Reach, recipe: str | None, threads: int | None
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64] | list[str], NDArray[np.uint16]]:
-        """Queries, ids and distances, row by row."""
+        """Return queries, ids and distances, query by query."""
     def nearest(
         self,
         values: NDArray[np.uint64],
@@ -282,20 +287,20 @@ class Index:
     def plan(
         self, radius: int, recall: float
     ) -> list[tuple[int, list[tuple[int, int | None]] | None, int, float, float]]:
-        """For each part: entries, the tables' key bits and flips or None for a scan, probes,
-        candidates, nanoseconds."""
+        """Return for each part: entries, key bits and flips of the tables or None for a scan,
+        probes, candidates, nanoseconds."""
 
-# What stands for the number of equal registers where digests are equal: the same features.
+# Stands for the number of equal registers if the digests are equal: identical features.
 TWIN: int
 
 class SketchIndex:
-    """Sketches (rows of SKETCH_BYTES bytes) under keys, each of which is given once.
+    """Sketches (rows of SKETCH_BYTES bytes) by distinct keys.
 
-    Tables are kept for the question (similarity, recall) it is made for; those that need fewer of
-    the same are answered by them too, all others by a look at every sketch. The answers are the
-    candidates of the question's plan in any case.
+    It has tables for the question (similarity, recall) it was created for. They also answer
+    questions that need fewer of these tables; any other question scans all sketches. The result is
+    always the candidates of the question's plan.
 
-    entries  keys, with some that were removed until the index is written anew
+    entries  number of keys; removed ones count until the index is written again
     """
 
     recipe: str | None
@@ -308,9 +313,9 @@ class SketchIndex:
     def save(self, path: str) -> None: ...
     def add(self, rows: NDArray[np.uint8], keys: NDArray[np.int64]) -> None: ...
     def remove(self, keys: NDArray[np.int64]) -> None:
-        """Takes keys out; those that are not there make no difference."""
+        """Remove keys; unknown keys are ignored."""
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """All keys in order, and their sketches."""
+        """Return all keys in order, and their sketches."""
     def verify(self) -> None: ...
 
 def search_sketches(
@@ -320,27 +325,27 @@ def search_sketches(
     most: int | None,
     threads: int | None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint8]]:
-    """Queries, keys and equal registers (`TWIN` for twins) of the candidates in all the indexes,
-    query by query, the most registers first, then by key. Of twins at most the first `most` keys,
-    of other equal sketches the first `most` of each index."""
+    """Return queries, keys and numbers of equal registers (`TWIN` for twins) of the candidates in
+    all indexes, sorted by query, registers (descending) and key. `most` limits the twins, and the
+    equal sketches of each index."""
 
 def search_sketch(
     indexes: Sequence[SketchIndex], sketch: bytes, question: tuple[float, float], most: int | None
 ) -> list[tuple[int, int]]:
-    """Keys and equal registers of the candidates for one sketch, as `search_sketches`."""
+    """Return the keys and numbers of equal registers of the candidates for one sketch."""
 
 class TermIndex:
-    """Documents by the terms (hashed features) of their texts, under ascending keys, to be ranked
-    by TF-IDF cosine. Files hold all documents of a range of keys.
+    """An inverted index of documents by term (hashed feature), ranked by TF-IDF cosine. Keys
+    ascend; a file holds all documents of a range of keys.
 
-    identity  says of what texts the postings are, and by what recipe; files of another are refused
+    identity  of the texts and the recipe; a file of another identity is refused
     """
 
     nbytes: int
 
     def __init__(self, identity: str) -> None: ...
     def __len__(self) -> int:
-        """Documents that were not removed."""
+        """The number of documents, without removed ones."""
     def add(
         self,
         pipeline: Pipeline,
@@ -348,7 +353,7 @@ class TermIndex:
         keys: NDArray[np.int64],
         threads: int | None,
     ) -> None:
-        """Adds documents whose keys follow all that are there; a missing text is no document."""
+        """Add documents; keys must be higher than all before. Missing texts are skipped."""
     def add_arrow(
         self,
         pipeline: Pipeline,
@@ -356,16 +361,16 @@ class TermIndex:
         keys: NDArray[np.int64],
         threads: int | None,
     ) -> None:
-        """The same, read in place as by `Pipeline.fingerprints_arrow`."""
+        """Add documents from Arrow string buffers, which are read in place."""
     def add_terms(
         self, bounds: NDArray[np.uint64], terms: NDArray[np.uint64], keys: NDArray[np.int64]
     ) -> None:
-        """The same of documents whose terms are known, each once: where those of each begin, and
-        the last ones end; and the terms."""
+        """Add documents by their distinct terms; `bounds` are the offsets of each document's
+        terms."""
     def sharing(self, terms: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Keys of the documents that have one of these terms at least, ascending."""
+        """Return the keys of the documents with at least one of these terms, ascending."""
     def remove(self, keys: NDArray[np.int64]) -> None:
-        """Takes keys out; those that are not there make no difference."""
+        """Remove keys; unknown keys are ignored."""
     def search(
         self,
         pipeline: Pipeline,
@@ -375,23 +380,23 @@ class TermIndex:
         idf: str,
         threads: int | None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]:
-        """Queries, keys and cosines above 0, at least `least`: query by query the best `n`, then by
-        key."""
+        """Return queries, keys and cosines (above 0, at least `least`) of the best `n` documents
+        of each query; ties by key."""
     def save(self, path: str, first: int, last: int, stamp: int) -> None:
-        """Writes what has keys in this range, and maps the file in its place."""
+        """Write the documents in this range of keys to a file, and map it instead."""
     def attach(self, path: str) -> tuple[int, int, int, int, str]:
-        """Maps a file behind what is there. Returns what `covered` says."""
+        """Map a file of higher keys. Return the result of `covered`."""
     @staticmethod
     def covered(path: str) -> tuple[int, int, int, int, str]:
-        """First and last key, documents, stamp and identity of a file."""
+        """Return first and last key, documents, stamp and identity of a file."""
     def keys(self) -> NDArray[np.int64]:
-        """All that were not removed, ascending."""
+        """Return all keys, without removed ones, ascending."""
     def verify(self) -> None: ...
 
 def join_plan(
     values: NDArray[np.uint64], signal: NDArray[np.bool_] | None, reach: Reach
 ) -> dict[str, Any]:
-    """What a join of these rows would do; the fields of `neardup.pairs.Plan`."""
+    """Return the plan of a join: the fields of `neardup.JoinPlan`."""
 
 def pairs(
     values: NDArray[np.uint64],
@@ -400,10 +405,10 @@ def pairs(
     equal: str,
     threads: int | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16], dict[str, Any]]:
-    """Left rows, right rows, distances, sorted; and the plan."""
+    """Return left rows, right rows and distances, sorted, and the plan."""
 
 class PairStream:
-    """Pairs in batches, found on threads of its own; dropping it stops them."""
+    """Batches of pairs, found on background threads; dropping it stops them."""
 
     plan: dict[str, Any]
 
@@ -416,7 +421,7 @@ class PairStream:
         threads: int | None,
     ) -> None: ...
     def next(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint16]] | None:
-        """The next batch in no order, or None at the end."""
+        """Return the next batch, unsorted, or None at the end."""
 
 def clusters(
     values: NDArray[np.uint64],
@@ -425,16 +430,17 @@ def clusters(
     linkage: str,
     threads: int | None,
 ) -> NDArray[np.int64]:
-    """For each row the first row of its cluster."""
+    """Return for each row the first row of its cluster."""
 
 def near_plan(similarity: float, recall: float) -> dict[str, Any]:
-    """How pairs of a similarity are found: `key` registers in one of `tables`, `least` in all."""
+    """Return the plan for a similarity: a candidate has `key` equal registers in one of `tables`,
+    and `least` in all."""
 
 class NearJoin:
-    """Texts by their sketches, to be joined by similarity.
+    """A join of texts by their sketches.
 
-    order  rows, those that are to stand for others first
-    first  rows before this one are compared only with those from it on
+    order  rows, the ones to keep first
+    first  number of reference rows: they are compared only with the other rows
     """
 
     twins: NDArray[np.int64]
@@ -457,8 +463,8 @@ class NearJoin:
     def candidates(
         self, threads: int | None, told: Callable[[int, int], object] | None = None
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Rows later and earlier in order; those that share texts lie side by side. `told` is
-        called now and then with the tables that are done and the candidates found so far."""
+        """Return the later and the earlier rows of the candidates; pairs with a common row are
+        neighbours. `told` is called with the tables done and the candidates found so far."""
     def put(
         self,
         later: NDArray[np.uint32],
@@ -466,10 +472,11 @@ class NearJoin:
         dense: list[tuple[int, NDArray[np.uint32]]],
         threads: int | None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """As `candidates`, where they were found elsewhere: numbers of texts, which are places in
-        `rows`. `dense` are buckets whose pairs are not among them: a table, and its texts."""
+        """Set candidates found elsewhere, as positions in `rows`, and return them as `candidates`
+        does. `dense` are buckets whose pairs are not among them: a table, and its texts."""
     def at_the_edge(self, similarities: NDArray[np.float64]) -> tuple[int, float]:
-        """Of the candidates, judged so: pairs just above the similarity, and how many there are."""
+        """Return the number of candidates just above the threshold, by their similarities, and
+        the estimated number of all such pairs."""
     def clusters(
         self,
         linkage: str,
@@ -479,8 +486,8 @@ class NearJoin:
         texts: Texts,
         threads: int | None,
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint16]]:
-        """For each text that is linked the row, the row it is linked with, similarity (NaN if it
-        was not judged) and distance. The candidates are gone afterwards."""
+        """Return for each linked text its row, the row it is linked with, similarity (NaN if it was
+        not judged) and distance. Consumes the candidates."""
     def dense_pairs(
         self,
         pipeline: Pipeline,
@@ -488,19 +495,19 @@ class NearJoin:
         take: Callable[..., object],
         threads: int | None,
     ) -> None:
-        """Calls `take` with the near pairs of dense buckets: later, earlier, similarity, distance.
-        The buckets are gone afterwards."""
+        """Call `take` with the near pairs of dense buckets: later, earlier, similarity, distance.
+        Consumes the buckets."""
 
-# Where rows fell: keys (of `sketch_keys` or `code_keys`), parts of buckets that were cut, sides
-# (rows of sides 0 and 1 are compared with each other; those of side 2 all with all), and row
-# numbers, by which one comes before another.
+# Rows in buckets: keys (of `sketch_keys` or `code_keys`), parts of buckets that were split, sides
+# (rows of sides 0 and 1 are compared with each other; rows of side 2 all with all), and row
+# numbers, which are the order of rows.
 Places = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint8], NDArray[np.int64]]
 
 def sketch_keys(
     registers: NDArray[np.uint8], question: tuple[float, float], threads: int | None
 ) -> NDArray[np.uint64]:
-    """The keys of each row of 48 registers, one a table of the plan: the number of the table and
-    the bytes there. A single key where all pairs are compared."""
+    """Return the keys of each row of 48 registers, one for each table of the plan: the number of
+    the table and its bytes. A single key if the plan compares all pairs."""
 
 def first_tables(
     registers: NDArray[np.uint8],
@@ -508,7 +515,7 @@ def first_tables(
     right: NDArray[np.uint32],
     question: tuple[float, float],
 ) -> NDArray[np.uint32]:
-    """The number of the first table that holds each pair of rows, or that of all tables."""
+    """Return for each pair of rows the first table with both, or the number of tables."""
 
 def fallen_sketches(
     places: Places,
@@ -516,13 +523,13 @@ def fallen_sketches(
     question: tuple[float, float],
     threads: int | None,
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
-    """The candidates among rows that fell together, as numbers of places: later and earlier, each
-    pair under the first key it has in common; and all places of buckets too dense to be told pair
-    by pair."""
+    """Return the candidates among rows with a common key, as indices of `places`: later and
+    earlier, each pair once, at its first common key; and all indices of dense buckets, whose pairs
+    are not listed."""
 
 def code_keys(values: NDArray[np.uint64], bits: int, radius: int) -> NDArray[np.uint64]:
-    """The keys of each fingerprint, one for each of radius + 1 blocks of its bits; a single key
-    where blocks would be short and all pairs are compared."""
+    """Return the keys of each fingerprint, one for each of radius + 1 blocks of its bits; a single
+    key, so that all pairs are compared, if the blocks would be too short."""
 
 def fallen_codes(
     places: Places,
@@ -533,5 +540,5 @@ def fallen_codes(
     *,
     forest: bool = False,
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint16]]:
-    """The pairs within the radius among fingerprints that fell together: later, earlier, distance;
-    with `forest` only so many of each bucket as connect what all of them do."""
+    """Return the pairs within the radius among fingerprints with a common key: later, earlier,
+    distance. With `forest`, only as many of each bucket as connect the same rows."""
