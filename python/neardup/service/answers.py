@@ -91,21 +91,21 @@ def compare(
 ) -> models.ComparedModel:
     """Compare two texts by the recipe of the collection."""
     result = compare_texts(service, a, b, similarity=similarity)
-    found, (fingerprint_a, fingerprint_b) = result.comparison, result.hex_fingerprints
+    comparison, (fingerprint_a, fingerprint_b) = result.comparison, result.hex_fingerprints
     return models.ComparedModel(
-        distance=found.distance,
-        similarity=found.similarity,
-        verdict=found.verdict,
-        threshold=found.threshold,
+        distance=comparison.distance,
+        similarity=comparison.similarity,
+        verdict=comparison.verdict,
+        threshold=comparison.threshold,
         fingerprint_a=fingerprint_a,
         fingerprint_b=fingerprint_b,
-        coverage_a=found.coverage_left,
-        coverage_b=found.coverage_right,
-        containment_a=found.containment_left,
-        containment_b=found.containment_right,
-        longest=found.longest,
-        coarse=found.coarse,
-        passages=[models.PassageModel(**vars(passage)) for passage in found.passages],
+        coverage_a=comparison.coverage_left,
+        coverage_b=comparison.coverage_right,
+        containment_a=comparison.containment_left,
+        containment_b=comparison.containment_right,
+        longest=comparison.longest,
+        coarse=comparison.coarse,
+        passages=[models.PassageModel(**vars(passage)) for passage in comparison.passages],
     )
 
 
@@ -129,15 +129,15 @@ def explain(service: Service, text: str, *, bits: int | None = None) -> models.E
     recipe = service.collection.recipe
     if bits is not None and bits != recipe.bits:
         recipe = recipe.replace(bits=bits)
-    found = explain_by_recipe(text, recipe)
-    if len(found.features) > MAX_EXPLAINED_FEATURES:
+    explanation = explain_by_recipe(text, recipe)
+    if len(explanation.features) > MAX_EXPLAINED_FEATURES:
         # One character may normalize to many, each of them a feature.
         raise HTTPProblem(
             413,
-            f"the text has {len(found.features)} features; "
+            f"the text has {len(explanation.features)} features; "
             f"explain takes at most {MAX_EXPLAINED_FEATURES}; send a shorter text",
         )
-    values = found.to_dict()
+    values = explanation.to_dict()
     values["features"] = [models.FeatureModel(**feature) for feature in values["features"]]
     return models.ExplainedModel(**values)
 
@@ -157,17 +157,17 @@ def search(
 
 def stats(service: Service) -> models.StatsModel:
     """Return the statistics of the collection."""
-    found = service.collection.stats()
+    stored = service.collection.stats()
     return models.StatsModel(
         name=service.collection.path.name,
-        documents=found.documents,
-        without_signal=found.without_signal,
-        texts=found.texts,
-        recipe=found.recipe,
-        bits=found.bits,
-        database_bytes=found.database_bytes,
-        segment_bytes=found.segment_bytes,
-        postings_bytes=found.postings_bytes,
+        documents=stored.documents,
+        without_signal=stored.without_signal,
+        texts=stored.texts,
+        recipe=stored.recipe,
+        bits=stored.bits,
+        database_bytes=stored.database_bytes,
+        segment_bytes=stored.segment_bytes,
+        postings_bytes=stored.postings_bytes,
         read_only=service.settings.read_only,
         demo=service.demo,
         version=__version__,
@@ -176,10 +176,10 @@ def stats(service: Service) -> models.StatsModel:
 
 def document(service: Service, id_: str) -> models.DocumentModel:
     """Return a document with its text; raise `DocumentNotFoundError`."""
-    found = service.collection.get(id_)
-    if found is None:
+    stored = service.collection.get(id_)
+    if stored is None:
         raise DocumentNotFoundError(id_)
-    return document_model(service, found, text=True)
+    return document_model(service, stored, text=True)
 
 
 def documents(
@@ -197,9 +197,9 @@ def documents(
     """
     collection = service.collection
     place, until = (None, collection.last_place) if after is None else _parse_cursor(after)
-    found, following = collection.page(limit, after=place, newest=newest, until=until)
+    stored, following = collection.page(limit, after=place, newest=newest, until=until)
     return models.PageModel(
-        documents=[document_model(service, one, text=texts) for one in found],
+        documents=[document_model(service, one, text=texts) for one in stored],
         next=None if following is None else _format_cursor(following, until),
     )
 
@@ -279,25 +279,25 @@ def _cluster_collection(service: Service, similarity: float) -> Clustering:
 
 
 def _largest(
-    found: Clustering, similarity: float, limit: int, members: int
+    clustering: Clustering, similarity: float, limit: int, members: int
 ) -> models.ClustersModel:
     return models.ClustersModel(
         similarity=similarity,
-        documents=found.documents,
-        total=len(found.groups),
+        documents=clustering.documents,
+        total=len(clustering.groups),
         clusters=[
             models.ClusterModel(representative=group[0], size=len(group), members=group[:members])
-            for group in found.groups[:limit]
+            for group in clustering.groups[:limit]
         ],
     )
 
 
-def document_model(service: Service, found: Stored, *, text: bool) -> models.DocumentModel:
+def document_model(service: Service, stored: Stored, *, text: bool) -> models.DocumentModel:
     return models.DocumentModel(
-        id=found.id,
-        metadata=found.metadata,
-        fingerprint=hex_fingerprint(found.fingerprint, service.collection.recipe),
-        text=found.text if text else None,
+        id=stored.id,
+        metadata=stored.metadata,
+        fingerprint=hex_fingerprint(stored.fingerprint, service.collection.recipe),
+        text=stored.text if text else None,
     )
 
 
