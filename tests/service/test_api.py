@@ -314,6 +314,14 @@ def test_methods_paths_and_types(client: httpx.Client) -> None:
     problem(client.get("/v1/stats/"), 404)
     problem(client.post("/v1/check", content=b"text=x"), 415)
     problem(client.post("/v1/check", json={"text": "x"}, headers={"Accept": "text/html"}), 406)
+    for accept, status in (
+        ("application/json;q=0", 406),
+        ("*/*; q=0.0, text/html", 406),
+        ("text/html, */*;q=0.1", 200),
+        ("application/*", 200),
+        ("", 200),
+    ):
+        assert client.get("/v1/stats", headers={"Accept": accept}).status_code == status, accept
     problem(client.get("/v1/stats?n=1"), 422, "takes no query parameters")
     assert client.head("/v1/stats").status_code == 200
     assert client.head("/v1/stats").content == b""

@@ -6,12 +6,13 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
 
 from neardup.service import answers as clustering
-from neardup.service.state import SLOW_QUEUE, Service
+from neardup.service.state import SLOW_QUEUE, Service, demo_collection
 
 
 class Gate(threading.Event):
@@ -86,3 +87,18 @@ def test_what_is_given_up_does_not_hold_up_checks(serve: Callable[..., str], gat
         assert httpx.post(f"{url}/v1/check", json={"text": "words"}, timeout=20).status_code == 200
     finally:
         gate.set()
+
+
+def test_clusters_of_the_current_documents_are_cached(tmp_path: Path) -> None:
+    with demo_collection(tmp_path) as collection:
+        service = Service(collection)
+        for at in range(clustering.CACHED_SIMILARITIES + 2):
+            clustering.compute_clustering(service, 0.5 + at / 100)
+        assert len(service.clustering_cache) == clustering.CACHED_SIMILARITIES
+        assert clustering.cached_clustering(service, 0.5) is None
+        assert clustering.cached_clustering(service, 0.52) is not None
+        collection.add([("new", "a document of its own")])
+        assert clustering.cached_clustering(service, 0.52) is None
+        found = clustering.compute_clustering(service, 0.52)
+        assert [*service.clustering_cache.values()] == [found]
+        service.close()

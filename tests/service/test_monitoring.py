@@ -1,4 +1,4 @@
-"""Those who watch over a service."""
+"""Health checks and metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neardup.service import answers
 
 @contextmanager
 def held(url: str, many: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """So many questions that are not answered until the end."""
+    """Send requests that are not answered until the end of the `with` statement."""
     gate, begun = threading.Event(), threading.Semaphore(0)
     stats = answers.stats
 
@@ -40,7 +40,7 @@ def held(url: str, many: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
             thread.join()
 
 
-def test_watching_neither_waits_for_workers_nor_takes_a_place(
+def test_monitoring_neither_waits_for_workers_nor_takes_a_place(
     serve: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = serve(workers=1, queue=1)
@@ -60,3 +60,12 @@ def test_a_full_queue_is_not_ready(
         assert int(answer.headers["retry-after"]) > 0
         assert httpx.get(f"{url}/metrics", timeout=10).status_code == 200
     assert httpx.get(f"{url}/readyz", timeout=10).status_code == 200
+
+
+def test_clients_cannot_create_labels(served: str) -> None:
+    assert httpx.request("BREW", f"{served}/v1/stats").status_code == 405
+    httpx.get(f"{served}/a/path/of/the/client")
+    text = httpx.get(f"{served}/metrics").text
+    assert 'neardup_requests_total{method="other",route="/v1/stats",status="405"} 1.0' in text
+    assert "BREW" not in text
+    assert "of/the/client" not in text

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import neardup as nd
+from neardup.service.settings import ServiceSettings
+from neardup.service.state import Service
 from neardup.service.worker_pool import BusyError
 from neardup.service.writer import Writer
 
@@ -142,6 +144,19 @@ def test_no_more_bytes_wait_than_allowed(collection: nd.Collection) -> None:
     assert alone[0].status == "added"
     assert len(collection) == 11 - len(refused)
     assert writer.queued_bytes == 0
+
+
+@pytest.mark.parametrize("limit", [{"write_bytes": 1}, {"write_queue": 1}])
+def test_a_service_limits_its_write_queue(collection: nd.Collection, limit: dict[str, Any]) -> None:
+    service = Service(collection, ServiceSettings(**limit))
+
+    async def main() -> list[Any]:
+        adds = [service.add([row(f"d{n}")]) for n in range(20)]
+        return await asyncio.gather(*adds, return_exceptions=True)
+
+    found = asyncio.run(main())
+    service.close()
+    assert any(isinstance(one, BusyError) for one in found)
 
 
 def test_what_was_wished_is_stored_even_if_nobody_waits(collection: nd.Collection) -> None:
