@@ -56,7 +56,7 @@ class Kinds:
     """
 
     corpus: ResponseCorpus
-    labels: Labels | None
+    labels: Labels
     rows: Rows
     cluster: Rows
     size: Rows
@@ -74,8 +74,6 @@ class Kinds:
         import numpy as np
 
         found = np.full(len(self), -1, dtype=np.int32)
-        if self.labels is None:
-            return found
         for start in range(0, len(self), BATCH_ROWS):
             stop = start + BATCH_ROWS
             found[start:stop] = self.labels.find(self._rule_inputs(start, stop))
@@ -84,7 +82,7 @@ class Kinds:
     def rule(self, at: int) -> Rule | None:
         """Return the rule that labels the kind at an index."""
         number = int(self.rules[at])
-        return None if self.labels is None or number < 0 else self.labels.rules[number]
+        return None if number < 0 else self.labels.rules[number]
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield all kinds in `KIND_COLUMNS`, BATCH_ROWS at a time."""
@@ -148,12 +146,11 @@ def kinds_schema() -> pa.Schema:
 
 
 def kinds_of_clusters(
-    corpus: ResponseCorpus, found: Clusters, removed: pa.Table, labels: Labels | None
+    corpus: ResponseCorpus, found: Clusters, removed: pa.Table, labels: Labels
 ) -> Kinds:
     """Return the kinds of response that the clusters are.
 
     removed  the table of `removed_rows`: the similarity of each response to its representative
-    labels   None if no kind is to have a label
     """
     import numpy as np
 

@@ -41,10 +41,14 @@ def cluster(inputs: Sequence[str], out: Path | str, options: Options | None = No
         summary.clustered = len(found.removed) + summary.clusters
         kinds = None
         if job.viewing is not None:
+            import numpy as np
+
+            _, sizes = np.unique(found.clusters.labels, return_counts=True)
+            summary.kinds, summary.alone = len(sizes), int((sizes == 1).sum())
+        if job.labels is not None:
             from neardup.http.kinds import kinds_of_clusters
 
             kinds = kinds_of_clusters(corpus, found.clusters, found.removed, job.labels)
-            summary.kinds, summary.alone = len(kinds), int((kinds.size == 1).sum())
         with job.outputs(corpus, found, kinds) as written:
             written.append(job.out)
             _write_rows(job, corpus, found.clusters.labels)
