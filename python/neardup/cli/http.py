@@ -90,8 +90,8 @@ def preview(
     """Show the first responses of a capture as they are compared.
 
     For each: its number and URL, its label, its view (a line for the status, each header, the
-    title, the tags, the keys of JSON, each block of text) with masked parts as ‹rule›, and which
-    rule masked what, how often.
+    title, the tags, the keys of JSON, each block of text) with masked parts as ‹rule›, and
+    how often each rule masked what.
 
     \b
     Examples:

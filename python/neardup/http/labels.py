@@ -170,7 +170,7 @@ class Labels:
         length = np.array(columns["length"], dtype=np.int64)
         bodies = columns["body"]
         for number, rule in enumerate(self.rules):
-            # What costs nothing is looked at first, and patterns only see what is left.
+            # Cheap conditions first; patterns see only the responses that are left.
             left = found < 0
             if rule.status:
                 left &= np.isin(status, _status_numbers(rule.status))
