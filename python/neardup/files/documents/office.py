@@ -320,7 +320,7 @@ def epub_text(data: bytes, most: int) -> str:
             raise UnreadableDocumentError(f"is encrypted ({path})", kind="is encrypted")
         if path not in parts:
             raise UnreadableDocumentError(f"is damaged (it has no part {path})", kind="is damaged")
-        text = html.html_text(encodings.decoded(parts.read(path)), left)
+        text = html.html_text(encodings.decode_page(parts.read(path)), left)
         left = max(left - len(text), 0)
         if text:
             texts.append(text)

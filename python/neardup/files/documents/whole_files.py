@@ -69,12 +69,13 @@ def whole_text(kind: str, task: Task) -> str | None:
 
 def _page(task: Task, data: bytes, encoding: str | None, most: int) -> str | None:
     from neardup.files.documents import html
-    from neardup.files.reading import encodings as html_bytes
 
     data = data.removeprefix(BOM)
-    if encoding is None and (found := html_bytes.encoding_of(data)) != encodings.UTF8:
+    found, how = (encodings.UTF8, "") if encoding is not None else encodings.page_encoding(data)
+    if found not in ("", encodings.UTF8):
         encoding = found
-        task.note(f"{name_of(task.path)}: read as {encoding}, which the page declares")
+        why = "which the page declares" if how == "declared" else "told by detection"
+        task.note(f"{name_of(task.path)}: read as {encoding}, {why}")
         data = encodings.encode(encodings.decoder(encoding).decode(data, final=True))
     markup = batch.decode(data)
     if not isinstance(markup, str):

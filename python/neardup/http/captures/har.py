@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from neardup.files.reading.batch import record_too_long
+from neardup.files.reading.encodings import UTF8, body_charset
 from neardup.files.reading.json import Value, Values
 from neardup.files.reading.records import BadRecordError, kind_of
 from neardup.http.captures.reader import Capture, CapturedResponse, json_string
-from neardup.http.encoding import UTF8, charset_of
 from neardup.http.messages import (
     MAX_HEADERS,
     Headers,
@@ -204,4 +204,4 @@ def _body(
     # Browsers decompress bodies, some proxies do not.
     body = capture.body(headers, data, is_framed=False)
     capture.remark(number, *body.remarks)
-    return body.data, charset_of(first(headers, "content-type"), body.data)
+    return body.data, body_charset(first(headers, "content-type"), body.data)

@@ -12,6 +12,7 @@ from typing import Any
 
 from neardup.files.reading import batch as document
 from neardup.files.reading.batch import record_too_long
+from neardup.files.reading.encodings import UTF8, body_charset
 from neardup.files.reading.formats import STDIN, is_url
 from neardup.files.reading.records import BadRecordError, parse_record
 from neardup.files.reading.streams import not_utf8
@@ -19,7 +20,6 @@ from neardup.files.reading.text import blocks
 from neardup.http.captures import NO_BODIES, SAVE_BODIES, detect_scanner
 from neardup.http.captures.raw import last_response
 from neardup.http.captures.reader import Capture, CapturedResponse, json_string
-from neardup.http.encoding import UTF8, charset_of
 from neardup.http.messages import (
     MAX_HEADERS,
     Headers,
@@ -191,7 +191,7 @@ def _body(
             data = _decode_base64(text, "body")
             body = capture.body(head.headers, data, is_framed=False)
             capture.remark(number, *body.remarks)
-            return body.data, charset_of(content_type, body.data)
+            return body.data, body_charset(content_type, body.data)
         data = text.encode("utf-8", "replace")
         if len(data) > capture.max_body:
             raise MessageError(record_too_long(capture.max_body), "too long")

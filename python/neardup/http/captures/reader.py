@@ -23,14 +23,13 @@ from neardup.files.reading.batch import (
     key_array,
     size_of,
 )
-from neardup.files.reading.encodings import SAMPLE
+from neardup.files.reading.encodings import SAMPLE, body_charset
 from neardup.files.reading.formats import capture_by_name, name_of
 from neardup.files.reading.jsonl import in_order
 from neardup.files.reading.streams import ByteStream, DamagedError, most_unpacked, open_told
 from neardup.http.bodies import TOO_LONG, Body, decode_body
 from neardup.http.captures import ANY_CAPTURE, detect_format, explain_unknown
 from neardup.http.columns import RESPONSE_COLUMNS, column_value, response_batch
-from neardup.http.encoding import charset_of
 from neardup.http.messages import (
     Headers,
     MessageError,
@@ -172,7 +171,7 @@ class Capture:
             reason=head.reason,
             headers=head.headers,
             body=body.data,
-            charset=charset_of(first(head.headers, "content-type"), body.data),
+            charset=body_charset(first(head.headers, "content-type"), body.data),
             ip=ip,
             length=len(body.data),
         )

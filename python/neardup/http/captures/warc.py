@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from neardup.files.reading.batch import record_too_long
 from neardup.files.reading.compression import Break
+from neardup.files.reading.encodings import body_charset
 from neardup.files.reading.formats import UnreadableDocumentError, import_package
 from neardup.files.reading.streams import ByteStream
 from neardup.http.captures.reader import Capture, CapturedResponse
-from neardup.http.encoding import charset_of
 from neardup.http.messages import MAX_HEAD_BYTES, MessageError, Response
 
 # The first line of a record.
@@ -191,7 +191,7 @@ def _response(capture: Capture, record: _Record) -> Response:
         url=record.url,
         headers=headers,
         body=record.data,
-        charset=charset_of(record.content_type, record.data),
+        charset=body_charset(record.content_type, record.data),
         ip=record.ip,
         length=len(record.data),
     )
