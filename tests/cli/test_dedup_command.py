@@ -16,7 +16,6 @@ import pytest
 import neardup as nd
 from helpers import corpora
 from neardup import jobs
-from neardup.cli.jobs import lines_of
 from neardup.jobs import Summary
 
 TEXT = "Harbour Street will be closed to all motor traffic from Monday until Friday"
@@ -59,9 +58,7 @@ def test_dedup_says_what_it_did(run: Run, source: Path) -> None:
     said = done.err.splitlines()
     assert said[0] == "neardup: kept 2, removed 1 (0 exact copies, 1 near-duplicate), unreadable 0"
     assert said[1] == "neardup: read 3 records"
-    assert said[2] == (
-        "neardup: no pair had to be checked; 99 % of the pairs at 0.85 are expected to be found"
-    )
+    assert said[2] == ("neardup: no pair had to be compared; expected share found: 99 %")
     assert said[3].endswith("MB of memory")
     assert said[4] == "neardup: wrote out.jsonl, r.csv, r.html"
     assert len(said) == 5
@@ -84,7 +81,7 @@ def test_pairs_and_cluster_say_what_they_did(run: Run, source: Path) -> None:
     done = run("cluster", source, "-o", "clusters.jsonl")
     assert done.code == 0
     assert done.err.startswith(
-        "neardup: 1 cluster with 2 records (beside the representatives 0 exact copies, "
+        "neardup: 1 cluster with 2 records (1 representative, 0 exact copies, "
         "1 near-duplicate), unreadable 0\n"
     )
     assert [row["cluster"] for row in corpora.rows(Path("clusters.jsonl"))] == [0, 1, 0]
@@ -128,10 +125,10 @@ def test_chaining_is_warned_of(run: Run, source: Path) -> None:
     done = run("dedup", source, "-o", "out.jsonl", *asked)
     assert done.code == 0
     assert "kept 1, removed 11" in done.err
+    assert "records are below similarity 0.85 to their representative (lowest 0.0" in done.err
     assert (
-        "records are below 0.85 similarity to the one that stands for them (lowest 0.0" in done.err
+        "in a cluster of 12), linked by chains of pairs; --linkage star prevents this" in done.err
     )
-    assert "in a cluster of 12); they were linked by a chain. Use --linkage star." in done.err
     done = run("dedup", source, "-o", "out.jsonl", "--recall", "1", "--linkage", "star", "--json")
     assert "chain" not in done.err
     assert "weakest" not in json.loads(done.out)
@@ -139,13 +136,15 @@ def test_chaining_is_warned_of(run: Run, source: Path) -> None:
 
 def test_the_summary_of_an_unverified_job() -> None:
     asked = Summary("dedup", read=8, kept=1, removed=0, radius=3, reference=7, no_signal=2)
-    assert lines_of(asked)[:3] == [
+    assert asked.as_lines()[:3] == [
         "kept 1, removed 0, unreadable 0",
         "read 8 records, 7 of them to compare with; 2 with too few words to compare",
         "found all pairs of fingerprints at most 3 bits apart; texts were not compared",
     ]
     sampled = Summary("pairs", radius=1, recall=0.9)
-    assert lines_of(sampled)[2].startswith("found about 90 % of the pairs of fingerprints at most ")
+    assert sampled.as_lines()[2].startswith(
+        "found about 90 % of the pairs of fingerprints at most "
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,25 +154,24 @@ def test_the_summary_of_an_unverified_job() -> None:
             Summary(
                 "dedup", similarity=0.85, recall=0.99, candidates=69686, estimated_recall=0.997
             ),
-            "checked 69,686 candidate pairs; about 99.7 % of the pairs at 0.85 found",
+            "compared 69,686 pairs; estimated share found: 99.7 %",
         ),
         (
             Summary("dedup", similarity=0.85, candidates=1, estimated_recall=0.9999),
-            "checked 1 candidate pair; nearly all of the pairs at 0.85 found",
+            "compared 1 pair; estimated share found: over 99.9 %",
         ),
         (
             Summary("dedup", similarity=0.9, recall=0.99, candidates=7, plan={"dense": [90, 4000]}),
-            "checked 7 candidate pairs and 2 groups of many records alike, up to 4,000; "
-            "99 % of the pairs at 0.9 are expected to be found",
+            "compared 7 pairs and 2 dense groups; expected share found: 99 %",
         ),
         (
             Summary("dedup", similarity=0.9, plan={"method": "all-pairs", "dense": [7]}),
-            "compared each record with every other; all of the pairs at 0.9 found",
+            "compared all pairs; share found: 100 %",
         ),
     ],
 )
 def test_how_it_was_found(found: Summary, expected: str) -> None:
-    assert lines_of(found)[2] == expected
+    assert found.as_lines()[2] == expected
 
 
 def test_numbers_do_not_contradict_each_other(run: Run, source: Path) -> None:

@@ -237,7 +237,7 @@ def _run(
     if output.as_json:
         print(json.dumps(summary.as_dict(), ensure_ascii=False))
     if not output.quiet:
-        for line in lines_of(summary):
+        for line in summary.as_lines():
             console.error(line)
     return UNREADABLE if summary.unreadable else DONE
 
@@ -249,86 +249,3 @@ def _how_to_continue(work_dir: Path | None) -> str:
         "nothing was written; to continue, run the same command with --resume "
         f"(intermediate files are in {work_dir})"
     )
-
-
-def lines_of(found: Summary) -> list[str]:
-    """The summary for a person: what was found, then how."""
-    lines = [f"{_found(found)}, unreadable {found.unreadable:,}", _read(found), _how(found)]
-    if (weak := found.weakest) is not None:
-        lines.append(
-            f"{weak['below']:,} records are below {found.similarity:g} similarity to the one that "
-            f"stands for them (lowest {weak['similarity']:.2f}, {weak['id']!r} for "
-            f"{weak['kept']!r} in a cluster of {weak['size']:,}); they were linked by a chain. "
-            "Use --linkage star."
-        )
-    lines.append(f"{found.seconds:.1f} seconds, {found.peak_memory / 1e6:,.0f} MB of memory")
-    lines.append(f"wrote {', '.join(found.files)}")
-    return lines
-
-
-def _found(found: Summary) -> str:
-    """What people want to know first."""
-    copies = _counted(found.exact, "exact copy", "exact copies")
-    kinds = f"{copies}, {_counted(found.near, 'near-duplicate')}"
-    if found.kept is not None and found.removed is not None:
-        removed = f"removed {found.removed:,}"
-        return f"kept {found.kept:,}, {removed}" + (f" ({kinds})" if found.removed else "")
-    if found.job == "pairs":
-        return _counted(found.pairs, "pair") + (f" ({kinds})" if found.pairs else "")
-    if found.kinds is not None:
-        responses = _counted(found.read, "response")
-        alone = ""
-        if found.alone:
-            odd = "an odd one" if found.alone == 1 else "odd ones"
-            alone = f"; {found.alone:,} of them {odd} (alone)"
-        return f"{responses} of {_counted(found.kinds, 'kind')}{alone}"
-    if not found.clusters:
-        return "no clusters"
-    held = f"{_counted(found.clusters, 'cluster')} with {found.clustered or 0:,} records"
-    return f"{held} (beside the representatives {kinds})"
-
-
-def _read(found: Summary) -> str:
-    line = f"read {_counted(found.read, 'record')}"
-    if found.reference:
-        line += f", {found.reference:,} of them to compare with"
-    if found.no_signal:
-        line += f"; {found.no_signal:,} with too few words to compare"
-    return line
-
-
-def _how(found: Summary) -> str:
-    """How it was looked for, and how much of it was found."""
-    from neardup.jobs.options import NEARLY_ALL
-
-    plan = found.plan
-    if found.similarity is None:
-        reach = f"pairs of fingerprints at most {_counted(found.radius or 0, 'bit')} apart"
-        share = "all" if found.recall == 1 else f"about {_percent(found.recall)} of the"
-        return f"found {share} {reach}; texts were not compared"
-    at = f"of the pairs at {found.similarity:g}"
-    if plan.get("method") == "all-pairs":
-        return f"compared each record with every other; all {at} found"
-    checked = f"checked {_counted(found.candidates, 'candidate pair')}"
-    if not found.candidates:
-        # Texts that say the same are known without a look at them.
-        checked = "no pair had to be checked"
-    if asked := plan.get("collections"):
-        looked_up = f"looked each record up in {_counted(asked, 'collection')}"
-        checked = f"{checked}; {looked_up}" if found.candidates else looked_up
-    if dense := plan.get("dense"):
-        groups = _counted(len(dense), "group")
-        checked += f" and {groups} of many records alike, up to {max(dense):,}"
-    if found.estimated_recall is None:
-        return f"{checked}; {_percent(found.recall)} {at} are expected to be found"
-    if found.estimated_recall > NEARLY_ALL:
-        return f"{checked}; nearly all {at} found"
-    return f"{checked}; about {_percent(found.estimated_recall)} {at} found"
-
-
-def _counted(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"

@@ -197,6 +197,79 @@ class Summary:
         found = {name: value for name, value in asdict(self).items() if value is not None}
         return found if self.notes else {x: y for x, y in found.items() if x != "notes"}
 
+    def as_lines(self) -> list[str]:
+        """Return the summary for people: what was found, then how."""
+        lines = [f"{self._found()}, unreadable {self.unreadable:,}", self._documents(), self._how()]
+        if (weak := self.weakest) is not None:
+            lines.append(
+                f"{weak['below']:,} records are below similarity {self.similarity:g} to their "
+                f"representative (lowest {weak['similarity']:.2f}, {weak['id']!r} for "
+                f"{weak['kept']!r} in a cluster of {weak['size']:,}), linked by chains of pairs; "
+                "--linkage star prevents this"
+            )
+        lines.append(f"{self.seconds:.1f} seconds, {self.peak_memory / 1e6:,.0f} MB of memory")
+        lines.append(f"wrote {', '.join(self.files)}")
+        return lines
+
+    def _found(self) -> str:
+        copies = _count(self.exact, "exact copy", "exact copies")
+        kinds = f"{copies}, {_count(self.near, 'near-duplicate')}"
+        if self.kept is not None and self.removed is not None:
+            removed = f"removed {self.removed:,}"
+            return f"kept {self.kept:,}, {removed}" + (f" ({kinds})" if self.removed else "")
+        if self.job == "pairs":
+            return _count(self.pairs, "pair") + (f" ({kinds})" if self.pairs else "")
+        if self.kinds is not None:
+            alone = ""
+            if self.alone:
+                has = "has" if self.alone == 1 else "have"
+                alone = f"; {_count(self.alone, 'kind')} {has} one response"
+            return f"{_count(self.read, 'response')} of {_count(self.kinds, 'kind')}{alone}"
+        if not self.clusters:
+            return "no clusters"
+        clusters = f"{_count(self.clusters, 'cluster')} with {self.clustered or 0:,} records"
+        return f"{clusters} ({_count(self.clusters, 'representative')}, {kinds})"
+
+    def _documents(self) -> str:
+        line = f"read {_count(self.read, 'record')}"
+        if self.reference:
+            line += f", {self.reference:,} of them to compare with"
+        if self.no_signal:
+            line += f"; {self.no_signal:,} with too few words to compare"
+        return line
+
+    def _how(self) -> str:
+        """Return how pairs were found, and what share of them."""
+        plan = self.plan
+        if self.similarity is None:
+            reach = f"pairs of fingerprints at most {_count(self.radius or 0, 'bit')} apart"
+            share = "all" if self.recall == 1 else f"about {_percent(self.recall)} of the"
+            return f"found {share} {reach}; texts were not compared"
+        if plan.get("method") == "all-pairs":
+            return "compared all pairs; share found: 100 %"
+        # Texts with identical features are found without a comparison.
+        compared = "no pair had to be compared"
+        if self.candidates:
+            compared = f"compared {_count(self.candidates, 'pair')}"
+        if asked := plan.get("collections"):
+            looked_up = f"looked each record up in {_count(asked, 'collection')}"
+            compared = f"{compared}; {looked_up}" if self.candidates else looked_up
+        if dense := plan.get("dense"):
+            compared += f" and {_count(len(dense), 'dense group')}"
+        if self.estimated_recall is None:
+            return f"{compared}; expected share found: {_percent(self.recall)}"
+        nearly_all = self.estimated_recall > NEARLY_ALL
+        share = "over 99.9 %" if nearly_all else _percent(self.estimated_recall)
+        return f"{compared}; estimated share found: {share}"
+
+
+def _count(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
 
 @dataclass(frozen=True)
 class CheckOptions:
