@@ -342,7 +342,7 @@ def test_what_a_collection_has_under_the_same_id_is_told(
         "3 documents of --against with the id and the text of an input count as that input, "
         f"not as a source: {ids}"
     ]
-    assert "3 texts checked against have the id and the text" in html.read_text("utf-8")
+    assert "3 reference texts have the same id and the same text" in html.read_text("utf-8")
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "txt"])
@@ -440,5 +440,5 @@ def test_documents_too_short_for_a_passage_are_counted(
     html = tmp_path / "report.html"
     found = jobs.check([path], CheckOptions(html=html, lang="en"))
     assert found.as_dict()["too_short"] == is_short
-    assert ("1 document has too few words for a passage" in html.read_text("utf-8")) == is_short
+    assert ("1 document is too short to be checked" in html.read_text("utf-8")) == is_short
     assert ("; 1 has too few words for a passage" in lines_of(found)[0]) == is_short

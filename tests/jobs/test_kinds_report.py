@@ -137,7 +137,7 @@ def test_the_page_shows_the_kinds(tmp_path: Path) -> None:
     assert page.count('<details class="kind"') == 3
     for said in (
         *("2 hosts", "100–102 bytes", "https://a.example/0", "a.warc:3", "similarity ≥ 0.833"),
-        *("least like it: similarity 0.833", "Showing 1 of 2.", "cut short, at byte 99"),
+        *("least similar: 0.833", "Showing 1 of 2.", "cut short, at byte 99"),
         "Every record was compared with every other",
     ):
         assert said in text

@@ -47,13 +47,13 @@ def test_every_job_leads_with_what_it_found(tmp_path: Path) -> None:
     kinds = {"exact copies": "1", "near-duplicates": "0", "unreadable": "1"}
     assert counts_of(page_of(jobs.dedup, source)) == {"kept": "2", "removed": "1", **kinds}
     assert counts_of(page_of(jobs.pairs, source)) == {"pairs": "1", **kinds}
-    found = {"clusters of two or more": "1", "records in them": "2", "records alone": "1"}
+    found = {"clusters of two or more": "1", "records in clusters": "2", "records alone": "1"}
     assert counts_of(page_of(jobs.cluster, source)) == {**found, **kinds}
 
 
 def test_the_reference_is_counted_where_there_is_one(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", *GOOD)
-    said = "3 records were there only to compare with."
+    said = "3 records were only compared with."
     assert said not in page_of(jobs.dedup, source)
     assert said in page_of(jobs.dedup, source, against=(str(source),))
 
@@ -69,9 +69,9 @@ def test_rejected_pairs_are_shown(job: Any, steps: Path) -> None:
     assert values[0] + values[1] == sorted(values[0] + values[1], reverse=True)
     assert min(values[0]) >= 0.85 > max(values[1])
     assert 0.5 <= min(values[1]) < 0.65
-    # All pairs of these few texts are in the wider look, by their exact cosine.
+    # All pairs of these few texts are in the random sample, by their exact cosine.
     exact = [nd.similarity(a, b) for at, a in enumerate(STEPS) for b in STEPS[:at]]
-    table = page.split("<h2>A wider look</h2>")[1].split("</figure>")[0]
+    table = page.split("<h2>Random sample</h2>")[1].split("</figure>")[0]
     rows = re.findall(r"<tr><td>([\d.]+)–[\d.]+</td><td>(\d+)</td><td>(\d+)</td></tr>", table)
     near, far = sum(int(row[1]) for row in rows), sum(int(row[2]) for row in rows)
     assert (near, far) == (sum(x >= 0.85 for x in exact), sum(0.5 <= x < 0.85 for x in exact))
@@ -88,7 +88,7 @@ def test_a_radius(steps: Path) -> None:
     page = page_of(jobs.pairs, steps, radius=15)
     assert "Beyond 15 bits: rejected" in page
     assert ">radius 15</text>" in page
-    assert "Similarities were computed for this page." in page
+    assert "The similarities were computed for this page only." in page
     assert "at most 15 of 128 bits" in page
 
 
@@ -133,12 +133,12 @@ def test_many_records_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     texts = (" ".join(f"w{w}" for w in random.choice(900, 30)) for _ in range(200))
     source = write(tmp_path / "in.jsonl", *(line(text=text) for text in texts))
     page = page_of(jobs.dedup, source)
-    assert "Pairs from 0.5 up among 100 of 200 records, drawn at random." in page
+    assert "Pairs from 0.5 up in a random sample of 100 of 200 records." in page
     # Where nearly all are alike, all pairs of a few are compared.
     texts = (f"{TEXT} {OTHER} {at}" for at in range(200))
     source = write(tmp_path / "in.jsonl", *(line(text=text) for text in texts))
     page = page_of(jobs.dedup, source)
-    assert "All pairs among 20 records that were drawn at random from 200." in page
+    assert "All pairs in a random sample of 20 of 200 records." in page
 
 
 @pytest.mark.parametrize("asked", [{}, {"radius": 10}])

@@ -103,13 +103,13 @@ def test_both_forms_show_the_same() -> None:
 
 def test_chinese_figures_go_by_their_names() -> None:
     document = Page(folder(replace(REPORT, language="zh"))["document-1.html"]).text()
-    for name in ("重复率（总文字复制比）", "去除引用复制比", "单篇最大复制比"):
+    for name in ("总文字复制比（重复率）", "去除引用复制比", "单篇最大复制比"):
         assert name in document
-    assert document.index("按字符") < document.index("按字词")
+    assert document.index("按字符数") < document.index("按字数")
     # They mean characters wherever they stand.
     index = Page(folder(replace(REPORT, language="zh"))["index.html"]).text()
-    assert "63.8 %" in index
-    assert "60.0 %" not in index
+    assert "63.8%" in index
+    assert "60.0%" not in index
 
 
 def test_figures_are_those_that_were_found() -> None:
@@ -150,8 +150,8 @@ def test_what_does_not_count_is_grey_and_quotations_are_italic() -> None:
     assert len(grey) == 1
     assert re.search(r'<mark class="c0 quoted" data-k="1" data-w="1" data-c="5" data-q>', document)
     text = Page(document).text()
-    assert "Greyed: part of a template." in text
-    assert "In italics: quotations and lists of references." in text
+    assert "Grey, not counted: part of a template." in text
+    assert "Italic: quotations and lists of references." in text
 
 
 def test_changed_words_come_from_the_stretches_that_are_equal() -> None:
@@ -211,10 +211,10 @@ def test_sizes_are_limited_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert broken(found) == []
     index = Page(found["index.html"]).text()
     assert "Showing the 4 of 5 documents with the highest share." in index
-    assert "2 of these documents have a page of their own" in index
+    assert "only 2 of these documents have their own page" in index
     assert "17 pages of pairs were left out" in index
     assert "Showing 3 of 5 documents and 3 of 5 sources" in index
-    assert "show the first 20" in found["document-1.html"]
+    assert "Showing the first 20" in found["document-1.html"]
 
 
 def test_numbers_are_the_same_on_both_pages_though_texts_are_cut(
@@ -266,7 +266,7 @@ def test_a_large_class_takes_little_time_and_room() -> None:
 
 def test_anonymous_and_unreadable_are_said() -> None:
     index = one_file(replace(REPORT, anonymous=True, unreadable=3))
-    assert "Documents go by numbers" in index
+    assert "Documents are named by numbers" in index
     assert "3 records could not be read." in index
 
 

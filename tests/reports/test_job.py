@@ -82,11 +82,11 @@ def test_page_is_whole(report: JobReport) -> None:
 
 def test_empty_report() -> None:
     page = Page(render_job(EMPTY))
-    assert "No two records were found alike." in page.text()
+    assert "No near-duplicates were found." in page.text()
     assert "svg" not in page.tags
     nothing = replace(COMPARED, near=[0] * 20, far=[0] * 20)
     assert "No pair." in Page(render_job(replace(EMPTY, histograms=[nothing]))).text()
-    assert "No two records were found alike." in Page(render_job(JobReport(job="pairs"))).text()
+    assert "No near-duplicates were found." in Page(render_job(JobReport(job="pairs"))).text()
 
 
 def test_foreign_text_is_isolated() -> None:
@@ -120,7 +120,7 @@ def test_bars_sum_to_what_was_given(report: JobReport) -> None:
     page = render_job(report)
     # The five pairs below 0.5 are told of, and not drawn.
     assert bars(page, "compared") == bars(page, "wider") == [3, 2, 16, 7000]
-    assert "5 more pairs lie below 0.5 and are not drawn." in page
+    assert "5 more pairs below 0.5 are not shown." in page
     assert page.count('<rect class="far"') == page.count('<rect class="bar" ') - 4 == 4
     assert bars(page, "sizes") == [30, 4, 2, 1]
     assert ">at least 0.9</text>" in page
@@ -228,7 +228,7 @@ def test_what_does_not_count_is_marked_faintly() -> None:
     )
     assert '<span class="faint">The Fox,</span> <del>old</del>' in page
     assert '<span class="faint">the fox</span> <ins>new</ins>' in page
-    assert page.count("The texts differ only in what does not count under the recipe.") == 1
+    assert page.count("The texts differ only in what the recipe ignores.") == 1
 
 
 def test_caps_are_stated(report: JobReport) -> None:
@@ -300,11 +300,11 @@ def test_huge_texts_are_bounded(left: str, right: str) -> None:
     page = with_clusters(cluster(left, right))
     assert time.thread_time() - started < 1
     assert len(page) < 2_000_000
-    assert "Differences are marked coarsely" in page
+    assert "differences are marked coarsely" in page
     assert f"Showing the first 20,000 of {len(left):,} characters." in page
 
 
 def test_a_page_is_bounded_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("neardup.reports.marked_text.PAGE_STEPS", 5)
     one = cluster("one two three", "two one three")
-    assert with_clusters(one, one, one).count("Differences are marked coarsely") == 2
+    assert with_clusters(one, one, one).count("differences are marked coarsely") == 2

@@ -60,7 +60,7 @@ def test_differences_are_marked() -> None:
         ("text", "{-one two-}", ""),
     ]
     assert [row.differs for row in found.rows] == [True, False, True]
-    assert found.heads[1][0] == "least like it: similarity 0.900"
+    assert found.heads[1][0] == "least similar: 0.900"
 
 
 def test_headers_are_beside_those_of_the_same_name() -> None:
@@ -110,7 +110,7 @@ def test_lines_of_unknown_names_are_text() -> None:
 
 def test_equal_views_are_shown_once() -> None:
     found = sample("status 200\ntext a", "status 200\ntext a")
-    assert found.note == "Both are the same once volatile parts are masked."
+    assert found.note == "The two are equal after volatile parts are masked."
     assert all(row.right is None for row in found.rows)
     assert len(found.heads) == 2
 
@@ -121,7 +121,7 @@ def test_many_equal_lines_are_counted() -> None:
     assert found[1:] == [
         ("text", "line 0", "="),
         ("", "line 1", "="),
-        ("", "(… 17 lines the same on both sides …)", "="),
+        ("", "(… 17 equal lines …)", "="),
         ("", "line 19", "="),
         ("", "{-old-}", "{+new+}"),
     ]
@@ -154,7 +154,7 @@ def test_views_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
         ("", "a", "="),
         ("", "(… 3 more lines …)", "="),
     ]
-    assert sample(left, f"{left}\ntext e").note == "They differ beyond what is shown here."
+    assert sample(left, f"{left}\ntext e").note == "They differ only in parts not shown here."
 
 
 def test_what_the_caller_cut_is_counted() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from neardup.reports.formatting import number, plain, share, short_number
+from neardup.reports.formatting import number, plain, short_number
 from neardup.reports.page import Said, Wording
 
 WIDTH = 440
@@ -358,7 +358,10 @@ def shares_of(values: Sequence[float], limit: int, words: Wording) -> Shares:
     for at, count in enumerate(percents):
         (near if at >= limit else far)[min(at * BARS // 100, BARS - 1)] += count
     step = 100 // BARS
-    bars = [Bar(f"{at * step}–{(at + 1) * step} %", near[at], far[at]) for at in range(BARS)]
+    bars = [
+        Bar(f"{at * step}–{(at + 1) * step}{words.percent_sign}", near[at], far[at])
+        for at in range(BARS)
+    ]
     found = drawn(
         Chart(
             name="shares",
@@ -367,7 +370,7 @@ def shares_of(values: Sequence[float], limit: int, words: Wording) -> Shares:
             up=words("shares.up"),
             bars=bars,
             ticks=[Tick(at * BARS / 10, f"{at * 10}") for at in range(0, 11, 2)],
-            threshold=Tick(limit * BARS / 100, f"≥ {limit} %"),
+            threshold=Tick(limit * BARS / 100, f"≥ {limit}{words.percent_sign}"),
             two_sided=True,
         ),
         words,
@@ -507,7 +510,7 @@ def _cell(
     return Cell(
         tie.share,
         f"{100 * tie.share:.0f}",
-        words("matrix.cell", left=left, right=right, share=share(tie.share)),
+        words("matrix.cell", left=left, right=right, share=words.share(tie.share)),
         round(10 + 80 * min(tie.share, 1.0)),
         tie.share >= DARK_SHARE,
         found.reaches(tie.share),

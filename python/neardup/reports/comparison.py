@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from neardup.copying.findings import Ignored
 from neardup.reports.differences import PAGE_STEPS, Changes, Equal, WorkBudget, changes
-from neardup.reports.formatting import Piece, cosine, line, number, share
+from neardup.reports.formatting import Piece, cosine, line, number
 from neardup.reports.marked_text import MarkedPart, MarkedStretch, Measure, parts_of
 from neardup.reports.page import PASSAGES_SCRIPT, Wording, render_page
 from neardup.text.comparison import Passage
@@ -86,7 +86,6 @@ class PairView:
 
     shown    the passages that are shown, by their numbers
     grey     whether something does not count
-    unit     in what passages are counted: the name of a phrase
     """
 
     prefix: str
@@ -98,7 +97,6 @@ class PairView:
     notes: Sequence[str]
     shown: Mapping[int, Passage]
     grey: bool
-    unit: str
 
     @property
     def lengths(self) -> list[int]:
@@ -125,9 +123,8 @@ def pair_view(
     """
     passages, notes = _shown(found, words, most)
     edits = edits_of([x for _, x in passages], found.texts, found.equal, WorkBudget(PAGE_STEPS))
-    unit = unit_of(Measure(found.texts[0]), [x for _, x in passages])
     columns = [
-        _column(found, at, passages, edits, words, prefix=prefix, most=most, unit=unit)
+        _column(found, at, passages, edits, words, prefix=prefix, most=most)
         for at in range(len(SIDES))
     ]
     if found.coarse:
@@ -137,14 +134,13 @@ def pair_view(
     return PairView(
         prefix,
         words(f"verdict.{found.verdict}", value=found.threshold) if found.verdict else "",
-        list(_figures(found, passages, columns, words, unit)),
+        list(_figures(found, passages, columns, words)),
         columns,
         _rows(found, passages, prefix),
         words("list.rows", shown=LISTED, n=len(passages)) if len(passages) > LISTED else "",
         notes,
         dict(passages),
         any(part.rule for column in columns for block in column.blocks for part in block),
-        unit,
     )
 
 
@@ -197,7 +193,6 @@ def _column(
     *,
     prefix: str,
     most: int,
-    unit: str,
 ) -> Column:
     text = found.texts[at]
     measure = Measure(text)
@@ -213,7 +208,7 @@ def _column(
                 # Of passages on one another the longest gives the colour, and is hidden last.
                 rank=-passage.words,
                 link=f"#{prefix}{there}{n}",
-                said=words("jump.to", n=n, count=words(unit, n=passage.words)),
+                said=words("jump.to", n=n, count=words("words", n=passage.words)),
                 anchor=f"{prefix}{here}{n}",
                 equal=equal_share(passage, edited, measure.between(start, end)[0]),
                 changed=edited.on(at),
@@ -245,12 +240,6 @@ def edits_of(
     return [changes(passage, *texts, budget) for passage in passages]
 
 
-def unit_of(measure: Measure, passages: Sequence[Passage]) -> str:
-    """In what passages of a text, the left one, are counted: the name of a phrase."""
-    spaceless = all(measure.is_spaceless(x.left_start, x.left_end) for x in passages)
-    return "characters" if passages and spaceless else "words"
-
-
 def stretch_of(passage: Passage, at: int) -> tuple[int, int]:
     """Where a passage is in one of the two texts."""
     if at == 0:
@@ -276,7 +265,6 @@ def _figures(
     passages: Sequence[tuple[int, Passage]],
     columns: Sequence[Column],
     words: Wording,
-    unit: str,
 ) -> Iterator[Figure]:
     none = words("figure.none")
     similarity = none if found.similarity is None else cosine(found.similarity)
@@ -289,9 +277,9 @@ def _figures(
     for column, value in zip(columns, found.coverage, strict=True):
         weight = sum(part.words for block in column.blocks for part in block if part.counts)
         total = total_of(weight, value)
-        yield Figure(words(f"figure.{column.side}"), share(value), column.side, total)
+        yield Figure(words(f"figure.{column.side}"), words.share(value), column.side, total)
     longest = max((passage.words for _, passage in passages), default=0)
-    yield Figure(words("figure.longest"), words(unit, n=longest))
+    yield Figure(words("figure.longest"), words("words", n=longest))
     yield Figure(words("figure.passages", n=len(passages)), number(len(passages)), "passages")
 
 

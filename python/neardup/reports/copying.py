@@ -14,7 +14,7 @@ from neardup.copying.findings import Copying, DocumentNumbers, Figures, Finding,
 from neardup.reports.charts import Matrix, Shares, Tie, Ties, matrix_chart, shares_of, whole_percent
 from neardup.reports.comparison import ComparisonReport, Figure, pair_view
 from neardup.reports.document import DocumentView, SourceRow, document_view
-from neardup.reports.formatting import Piece, line, number, plain, share
+from neardup.reports.formatting import Piece, line, number, plain
 from neardup.reports.page import PASSAGES_SCRIPT, Wording, render_page
 from neardup.text.comparison import Passage
 
@@ -230,7 +230,7 @@ class _Pages:
         for rank, source in enumerate(finding.sources[:SOURCES], 1):
             # Of a text that was only compared with there is no page.
             document = self._document_link(self._places.of(source))
-            rows.append(SourceRow.of(rank, source, document, self._pair_link(at, rank)))
+            rows.append(SourceRow.of(rank, source, document, self._pair_link(at, rank), self.words))
         view: DocumentView = document_view(
             finding,
             self.words,
@@ -301,8 +301,8 @@ class _Pages:
             ("documents", number(len(shares)), ""),
             ("above", number(above), "above"),
             ("with_sources", number(sum(bool(each.sources) for each in self._findings)), ""),
-            ("highest", share(max(shares, default=0.0)), ""),
-            ("median", share(median(shares) if shares else 0.0), ""),
+            ("highest", self.words.share(max(shares, default=0.0)), ""),
+            ("median", self.words.share(median(shares) if shares else 0.0), ""),
         ]
         return [Figure(self.words(f"count.{name}"), shown, key) for name, shown, key in counts]
 
@@ -329,9 +329,9 @@ class _Pages:
             self._document_link(at),
             round(figures.share, 6),
             self._reaches(figures.share),
-            share(figures.share),
-            share(figures.unquoted),
-            share(figures.largest),
+            self.words.share(figures.share),
+            self.words.share(figures.unquoted),
+            self.words.share(figures.largest),
             line(largest[0].id) if largest else [],
             self._pair_link(at, 1),
             number(len(finding.sources)),
@@ -360,7 +360,7 @@ class _Pages:
         from neardup._core import __version__
 
         given = {
-            "threshold": f"{self.limit} %",
+            "threshold": f"{self.limit}{self.words.percent_sign}",
             **{name: _setting(value) for name, value in self.report.copying.settings.items()},
             **self.report.settings,
             "version": __version__,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from neardup.copying.findings import Figures, Finding, Source
-from neardup.reports.comparison import Figure, edits_of, equal_share, numbered, total_of, unit_of
+from neardup.reports.comparison import Figure, edits_of, equal_share, numbered, total_of
 from neardup.reports.differences import PAGE_STEPS, WorkBudget
-from neardup.reports.formatting import Piece, cosine, line, number, share
+from neardup.reports.formatting import Piece, cosine, line, number
 from neardup.reports.marked_text import MarkedPart, MarkedStretch, Measure, parts_of
 from neardup.reports.page import Wording
 from neardup.text.comparison import Passage
@@ -33,14 +33,14 @@ class SourceRow:
     similarity: str = ""
 
     @classmethod
-    def of(cls, rank: int, source: Source, document: str, pair: str) -> SourceRow:
+    def of(cls, rank: int, source: Source, document: str, pair: str, words: Wording) -> SourceRow:
         return cls(
             rank,
             line(source.id),
             document,
             pair,
-            share(source.share),
-            share(source.own_share),
+            words.share(source.share),
+            words.share(source.own_share),
             number(source.words),
             number(source.longest),
             cosine(source.similarity),
@@ -116,7 +116,6 @@ def _stretches(finding: Finding, words: Wording, most: int, link: Link) -> Itera
     for rank, source in enumerate(finding.sources, 1):
         shown = min(rank, most)
         found = numbered(source.passages)
-        unit = unit_of(measure, source.passages)
         texts = finding.text, source.text
         edits = edits_of([passage for _, passage in found], texts, source.equal, budget)
         for (n, passage), edited in zip(found, edits, strict=True):
@@ -129,7 +128,7 @@ def _stretches(finding: Finding, words: Wording, most: int, link: Link) -> Itera
                 key=shown,
                 rank=shown,
                 link=target,
-                said=words(jump, n=shown, count=words(unit, n=passage.words)),
+                said=words(jump, n=shown, count=words("words", n=passage.words)),
                 equal=equal_share(passage, edited, size),
                 changed=edited.left,
             )
@@ -145,7 +144,7 @@ def _figures(
         for by in order:
             value: float = getattr(given[by], name)
             total = total_of(_weight(parts, name, by), value)
-            row.append(Figure("", share(value), name, total, by))
+            row.append(Figure("", words.share(value), name, total, by))
         yield words(f"copied.{name}"), row
 
 

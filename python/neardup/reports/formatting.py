@@ -1,4 +1,7 @@
-"""Foreign text made harmless and visible, and numbers made readable. HTML is made by templates."""
+"""Text and numbers as pages show them: invisible characters as codes, digits grouped.
+
+Templates escape the text; this module imports nothing heavy, so that the command line can use it.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,35 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-# Joiners shape letters and emoji; shown as codes they would make Persian or Hindi unreadable.
+# Joiners shape letters and emoji: as codes they would make Persian or Hindi unreadable.
 _JOINERS = "\u200c\u200d"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Piece(NamedTuple):
-    """Characters as they are, or the codes of some that would be invisible or turn the order."""
+    """Characters as they are, or escape codes of characters that are invisible or reorder text."""
 
     text: str
     is_code: bool
 
 
 def line(text: str) -> list[Piece]:
-    """Text for one line: line ends and tabs too are shown as codes."""
+    """Return text for one line: line ends and tabs are codes too."""
     return _pieces(text, _JOINERS)
 
 
 def block(text: str) -> list[Piece]:
-    """Text for an element that keeps line ends and tabs."""
+    """Return text for an element that keeps line ends and tabs."""
     return _pieces(text.replace("\r\n", "\n"), _JOINERS + "\n\t")
 
 
 def plain(text: str) -> str:
-    """Text for an attribute or the page's title, where no element can stand."""
+    """Return text for an attribute or the title of a page, where no element is allowed."""
     return "".join(piece.text for piece in line(text))
 
 
 def _pieces(text: str, kept: str) -> list[Piece]:
-    # Halves of characters cannot be written as UTF-8.
+    # Lone surrogates cannot be encoded as UTF-8.
     whole = _SURROGATE.sub("\ufffd", text)
     if whole.isprintable():
         return [Piece(whole, False)] if whole else []
@@ -45,11 +48,11 @@ def _pieces(text: str, kept: str) -> list[Piece]:
     }
     if not hidden:
         return [Piece(whole, False)]
-    found = re.split(f"([{re.escape(''.join(sorted(hidden)))}]+)", whole)
-    # Every second part is what the pattern has matched.
+    parts = re.split(f"([{re.escape(''.join(sorted(hidden)))}]+)", whole)
+    # Every second part is a match of the pattern.
     return [
         Piece(part.encode("unicode_escape").decode("ascii") if at % 2 else part, bool(at % 2))
-        for at, part in enumerate(found)
+        for at, part in enumerate(parts)
         if part
     ]
 
@@ -59,9 +62,9 @@ def number(value: int) -> str:
 
 
 def short_number(value: int) -> str:
-    """About two digits and a letter, for a chart."""
+    """Return about two digits and a letter, for a chart."""
     for size, unit in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        # 999,950 is a million already once it is rounded.
+        # 999,950 rounds to a million.
         if value >= size * 0.9995:
             scaled = value / size
             digits = f"{scaled:.0f}" if scaled >= 9.95 else f"{scaled:.1f}".removesuffix(".0")
@@ -70,20 +73,20 @@ def short_number(value: int) -> str:
 
 
 def cosine(value: float) -> str:
-    """Three digits; 1.000 is said of equals only."""
+    """Return a similarity with three digits; only equal texts have 1.000."""
     return f"{value if value > 1 - 1e-6 else min(value, 0.999):.3f}"
 
 
-def percent(share: float) -> str:
-    """A share as people say it; 100 % is said of all only."""
-    return f"{100 * share if share >= 1 else min(100 * share, 99.9):.3g} %"
+def percent(value: float, sign: str = " %") -> str:
+    """Return a share as a percentage with three digits; only the whole is 100 %."""
+    return f"{100 * value if value >= 1 else min(100 * value, 99.9):.3g}{sign}"
 
 
-def share(value: float) -> str:
-    """A share with one digit, as the script of a page writes it too."""
+def share(value: float, sign: str = " %") -> str:
+    """Return a share as a percentage with one decimal, as the script of a page does; only nothing
+    is 0 % and only the whole is 100 %."""
     if value >= 1:
-        return "100 %"
+        return f"100{sign}"
     if value <= 0:
-        return "0 %"
-    # 0 % and 100 % are said of nothing and of all only.
-    return "< 0.1 %" if value < 0.001 else f"{min(100 * value, 99.9):.1f} %"
+        return f"0{sign}"
+    return f"< 0.1{sign}" if value < 0.001 else f"{min(100 * value, 99.9):.1f}{sign}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup._util.arrow import array_values, string_array
-from neardup.reports.formatting import Piece, cosine, line, number, percent, plain
+from neardup.reports.formatting import Piece, cosine, line, number, plain
 from neardup.reports.page import Said, Wording, render_page
 from neardup.reports.views import ResponseView, SampleView, Viewed, shortened
 
@@ -349,7 +349,7 @@ class _Page:
             part
             for part in (
                 self.words("responses", n=kind.size),
-                percent(share),
+                self.words.percent(share),
                 status,
                 plain(shortened(kind.title or kind.url)),
             )
@@ -372,7 +372,7 @@ class _Page:
             kinds += 1
         if kinds == len(self.kinds) < report.kind_count or kinds > report.kind_count / 2:
             return ""
-        return self.words("bar.said", n=kinds, share=percent(held / report.responses))
+        return self.words("bar.said", n=kinds, share=self.words.percent(held / report.responses))
 
     def _classes(self) -> list[tuple[str, str]]:
         """What colours mean, of those there are."""

@@ -214,19 +214,13 @@ class Measure:
 
         from neardup import _core
 
-        self._starts, ends, spaceless = _core.units(whole(text))
-        self._spaced = np.concatenate(([0], np.cumsum(~spaceless)))
+        self._starts, ends, _ = _core.units(whole(text))
         self._characters = np.concatenate(([0], np.cumsum(ends - self._starts)))
 
     def between(self, start: int, end: int) -> tuple[int, int]:
         """How many words begin there, and their characters."""
         first, last = self._starts.searchsorted((start, end))
         return int(last - first), int(self._characters[last] - self._characters[first])
-
-    def is_spaceless(self, start: int, end: int) -> bool:
-        """Whether all words that begin there are characters of a script without spaces."""
-        first, last = self._starts.searchsorted((start, end))
-        return bool(self._spaced[last] == self._spaced[first])
 
 
 def whole(text: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from neardup.reports.formatting import number
+from neardup.reports.formatting import number, percent, share
 from neardup.reports.phrases import PHRASES, Phrases
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class Wording:
     def __init__(self, language: str, more: Phrases | None = None) -> None:
         check_language(language)
         self.language = language
+        self.percent_sign = "%" if language == "zh" else " %"
         self._at = LANGUAGES.index(language)
         self._phrases = {**PHRASES, **more} if more else PHRASES
 
@@ -64,6 +65,12 @@ class Wording:
     def say(self, said: Said) -> str:
         """Return a sentence in this language."""
         return self(said.name, **said.values)
+
+    def share(self, value: float) -> str:
+        return share(value, self.percent_sign)
+
+    def percent(self, value: float) -> str:
+        return percent(value, self.percent_sign)
 
     def label(self, group: str, name: str) -> str:
         """Return the phrase `group.name`; the name itself if there is none."""

@@ -22,66 +22,66 @@ PHRASES: Phrases = {
     "count.near": ("near-duplicates", "近似重复"),
     "count.unreadable": ("unreadable", "无法读取"),
     "count.pairs": ("pairs", "文本对"),
-    "count.clusters": ("clusters of two or more", "簇（两条以上）"),
-    "count.clustered": ("records in them", "簇内记录"),
+    "count.clusters": ("clusters of two or more", "簇（两条及以上）"),
+    "count.clustered": ("records in clusters", "簇内记录"),
     "count.alone": ("records alone", "独立记录"),
     "said.read": (("{n:,} record was read.", "{n:,} records were read."), "共读取 {n:,} 条记录。"),
     "said.reference": (
         (
-            "{n:,} record was there only to compare with.",
-            "{n:,} records were there only to compare with.",
+            "{n:,} record was only compared with.",
+            "{n:,} records were only compared with.",
         ),
         "其中 {n:,} 条仅用于比对。",
     ),
     "said.no_signal": (
         (
-            "{n:,} record has too few words to be compared; only an equal text counts as a copy "
-            "of it.",
-            "{n:,} records have too few words to be compared; only an equal text counts as a copy "
-            "of one.",
+            "{n:,} record has too few words for a fingerprint; only an identical text is a "
+            "duplicate of it.",
+            "{n:,} records have too few words for a fingerprint; only identical texts are "
+            "duplicates of them.",
         ),
-        "{n:,} 条记录词数太少，无法比较，只有完全相同的文本才算重复。",
+        "{n:,} 条记录有效词太少，没有指纹；只有完全相同的文本才算重复。",
     ),
     "said.checked": (
-        ("{n:,} candidate pair was checked.", "{n:,} candidate pairs were checked."),
-        "检查了 {n:,} 个候选对。",
+        ("{n:,} pair was compared.", "{n:,} pairs were compared."),
+        "比较了 {n:,} 个文本对。",
     ),
     "said.all": (
         "Every record was compared with every other: all pairs at {similarity:g} are found.",
         "所有记录两两比较：相似度达到 {similarity:g} 的文本对全部找到。",
     ),
     "said.estimated": (
-        "About {share} of the pairs at {similarity:g} were found, estimated from those found.",
-        "相似度为 {similarity:g} 的文本对约找到 {share}（由已找到的文本对估计）。",
+        "Estimated share found of the pairs at {similarity:g}: {share}.",
+        "相似度为 {similarity:g} 的文本对，估计召回率 {share}。",
     ),
     "said.nearly_all": (
-        "Nearly all pairs at {similarity:g} were found, estimated from those found.",
-        "相似度为 {similarity:g} 的文本对几乎全部找到（由已找到的文本对估计）。",
+        "Estimated share found of the pairs at {similarity:g}: over 99.9 %.",
+        "相似度为 {similarity:g} 的文本对，估计召回率超过 99.9%。",
     ),
     "said.expected": (
-        "Of pairs at {similarity:g}, {share} are expected to be found.",
-        "相似度为 {similarity:g} 的文本对预计找到 {share}。",
+        "Expected share found of the pairs at {similarity:g}: {share}.",
+        "相似度为 {similarity:g} 的文本对，预期召回率 {share}。",
     ),
     "said.radius": (
-        "Fingerprints that differ in at most {radius} of {bits} bits count; texts were not "
-        "compared.",
+        "Records are near-duplicates if their fingerprints differ in at most {radius} of {bits} "
+        "bits; the texts were not compared.",
         "指纹相差不超过 {radius} 位（共 {bits} 位）即算近似，未比较文本本身。",
     ),
     "said.exact": (
-        "An exact copy is equal to the record kept for it, character by character.",
+        "An exact copy equals the record that was kept, character by character.",
         "“完全相同”指与所保留的记录逐字一致。",
     ),
     "said.exact_cluster": (
-        "An exact copy is equal to the representative of its cluster, character by character.",
+        "An exact copy equals the representative of its cluster, character by character.",
         "“完全相同”指与所在簇的代表逐字一致。",
     ),
     "said.exact_pairs": (
         "The two texts of an exact copy are equal, character by character.",
-        "“完全相同”指两条文本逐字一致。",
+        "“完全相同”指两篇文本逐字一致。",
     ),
     # ---- charts ----
-    "chart.compared": ("Pairs that the job compared", "本次比较过的文本对"),
-    "chart.wider": ("A wider look", "更大范围的抽样"),
+    "chart.compared": ("Pairs the job compared", "本次比较过的文本对"),
+    "chart.wider": ("Random sample", "随机抽样"),
     "chart.sizes": ("Clusters by size", "簇的大小"),
     "chart.similarity": ("similarity (exact cosine)", "相似度（精确余弦）"),
     "chart.distance": ("distance in bits", "距离（位）"),
@@ -97,9 +97,8 @@ PHRASES: Phrases = {
     "chart.table": ("As a table", "表格"),
     "chart.rows": ("Showing {shown:,} of {n:,} rows.", "显示 {n:,} 行中的 {shown:,} 行。"),
     "note.compared": (
-        "Every pair whose texts the job compared. Pairs below {similarity:g} are rejected; the "
-        "job looks for pairs above it, so of those below it sees some, and ever fewer farther "
-        "down.",
+        "Every pair the job compared. Pairs below {similarity:g} are rejected. The job looks only "
+        "for pairs above it, so the chart shows a part of those below, fewer the lower they are.",
         "本次比较过文本的全部文本对。低于 {similarity:g} 的不算近似；程序只寻找高于它的文本对，"
         "因此低于它的只见到一部分，越低见得越少。",
     ),
@@ -109,51 +108,49 @@ PHRASES: Phrases = {
     ),
     "note.below": (
         (
-            "{n:,} more pair lies below {floor:g} and is not drawn.",
-            "{n:,} more pairs lie below {floor:g} and are not drawn.",
+            "{n:,} more pair below {floor:g} is not shown.",
+            "{n:,} more pairs below {floor:g} are not shown.",
         ),
-        "另有 {n:,} 个文本对低于 {floor:g}，未画出。",
+        "另有 {n:,} 个文本对低于 {floor:g}，未显示。",
     ),
     "note.wider_all": (
         ("All pairs of {n:,} record.", "All pairs among {n:,} records."),
         "{n:,} 条记录中的全部文本对。",
     ),
     "note.wider_sample": (
-        "All pairs among {n:,} records that were drawn at random from {of:,}.",
+        "All pairs in a random sample of {n:,} of {of:,} records.",
         "从 {of:,} 条记录中随机抽取 {n:,} 条，比较其中的全部文本对。",
     ),
     "note.wider_joined": (
-        "Pairs from {floor:g} up among {n:,} of {of:,} records, drawn at random. Of pairs at "
-        "{floor:g} about nine in ten are seen, of more similar ones more.",
+        "Pairs from {floor:g} up in a random sample of {n:,} of {of:,} records. About 90 % of the "
+        "pairs at {floor:g} are found, and more of the more similar ones.",
         "从 {of:,} 条记录中随机抽取 {n:,} 条，寻找其中相似度不低于 {floor:g} 的文本对。"
-        "相似度为 {floor:g} 的约能找到九成，越相似找得越全。",
+        "相似度为 {floor:g} 时召回率约 90%，越相似召回率越高。",
     ),
     "note.wider_twins": (
-        "Texts that say the same were taken once.",
-        "内容相同的文本只取一条。",
+        "Texts with the same words are counted once.",
+        "内容相同的文本只计一次。",
     ),
     "note.none": ("No pair.", "没有文本对。"),
     # ---- pairs ----
     "pairs.title": ("Pairs on both sides of the threshold", "阈值两侧的文本对"),
     "pairs.title_pairs": ("Pairs", "文本对"),
     "pairs.note": (
-        "Drawn at random in each step of similarity, from the pairs that the job compared and "
-        "from the wider look; the most similar first. Read down to where you would draw the line.",
-        "在每一段相似度中随机抽取，来自本次比较过的文本对和更大范围的抽样，"
-        "按相似度从高到低排列。往下读，直到您认为该划线的地方。",
+        "A random sample at each level of similarity, the most similar first. Read down to where "
+        "you would set the threshold.",
+        "在各相似度区间随机抽取，按相似度从高到低排列。往下读，读到您认为该设阈值的地方为止。",
     ),
     "pairs.note_radius": (
-        "Drawn at random at each distance, from the pairs that the job found and from the wider "
-        "look; the nearest first. Similarities were computed for this page.",
-        "在每个距离上随机抽取，来自本次找到的文本对和更大范围的抽样，按距离从近到远排列。"
-        "相似度是为本页面计算的。",
+        "A random sample at each distance, the nearest first. The similarities were computed for "
+        "this page only.",
+        "在各距离上随机抽取，按距离从近到远排列。相似度仅为本页计算。",
     ),
     "pairs.line": ("Below {similarity:g}: rejected", "低于 {similarity:g}：不算近似"),
     "pairs.line_radius": ("Beyond {radius:,} bits: rejected", "超过 {radius:,} 位：不算近似"),
-    "pairs.none": ("No two records were found alike.", "没有发现相似的记录。"),
+    "pairs.none": ("No near-duplicates were found.", "没有发现近似重复的记录。"),
     # ---- clusters ----
     "clusters.title": ("Clusters", "簇"),
-    "clusters.none": ("No two records were found alike.", "没有发现相似的记录。"),
+    "clusters.none": ("No near-duplicates were found.", "没有发现近似重复的记录。"),
     "clusters.all": (
         ("{n:,} cluster.", "{n:,} clusters, the largest first."),
         "共 {n:,} 个簇，按大小排列。",
@@ -170,9 +167,9 @@ PHRASES: Phrases = {
         "每条记录与所在簇的代表并排显示，最不相似的在前。",
     ),
     "clusters.weakest": (
-        "The weakest link has similarity {value}: members are joined through others and may be "
-        "far from the representative.",
-        "最弱的一条相似度为 {value}：成员是经由其他记录连在一起的，可能与代表相差较远。",
+        "The weakest link has similarity {value}: records are linked through others and may "
+        "differ much from the representative.",
+        "最弱的一条连接相似度为 {value}：成员经由其他记录相连，可能与代表相差较大。",
     ),
     "clusters.members": (
         "Showing {shown:,} of {n:,} records.",
@@ -186,22 +183,22 @@ PHRASES: Phrases = {
     "marks.only_right": ("only on the right.", "为仅右侧有。"),
     "marks.faint": ("dotted", "虚线"),
     "marks.faint_means": (
-        "is written differently but does not count under the recipe.",
-        "为写法不同，但按配方不计。",
+        "differs in writing only, which the recipe ignores.",
+        "为写法不同，但按方案不计。",
     ),
-    "marks.spacing": ("Differences of spacing are not marked.", "空白的差异不标出。"),
+    "marks.spacing": ("Differences in spacing are not marked.", "空白的差异不标出。"),
     "text.same": ("The same text, character by character.", "文本完全相同。"),
     "text.same_beginning": (
         "The same beginning, character by character.",
         "所示开头完全相同。",
     ),
-    "text.spacing_only": ("The texts differ in spacing only.", "两条文本只有空白不同。"),
+    "text.spacing_only": ("The texts differ in spacing only.", "两篇文本只有空白不同。"),
     "text.uncounted_only": (
-        "The texts differ only in what does not count under the recipe.",
-        "两条文本的差异按配方均不计。",
+        "The texts differ only in what the recipe ignores.",
+        "两篇文本的差异按方案均不计。",
     ),
     "text.coarse": (
-        "Differences are marked coarsely, to save time: more may be marked than differs.",
+        "To save time, differences are marked coarsely: more may be marked than differs.",
         "为节省时间，差异只作粗略标记，标出的可能多于实际差异。",
     ),
     "text.skipped": (
@@ -235,14 +232,14 @@ PHRASES: Phrases = {
     "setting.recall": ("recall", "召回率"),
     "setting.linkage": ("linkage", "连接方式"),
     "setting.keep": ("keep", "保留策略"),
-    "setting.recipe": ("recipe", "配方"),
+    "setting.recipe": ("recipe", "方案"),
     "setting.version": ("neardup", "neardup"),
     # ======== two texts compared, and a check for copying ========
-    "title.compare": ("Two texts compared", "文本比对报告"),
+    "title.compare": ("Comparison of two texts", "文本比对报告"),
     "title.check": ("Check for copying", "文本复制检测报告"),
-    "title.pair": ("{left} beside {right}", "{left} 与 {right} 对照"),
+    "title.pair": ("{left} and {right}", "{left} 与 {right} 对照"),
     "nav.overview": ("Overview", "总览"),
-    "nav.label": ("Where you are", "当前位置"),
+    "nav.label": ("Breadcrumb", "当前位置"),
     # ---- figures of two texts ----
     "figure.similarity": ("similarity", "相似度"),
     "figure.distance": ("distance in bits", "指纹距离（位）"),
@@ -252,36 +249,34 @@ PHRASES: Phrases = {
     "figure.passages": (("passage", "passages"), "重合段"),
     "figure.bits": ("{n:,} / {of:,}", "{n:,} / {of:,}"),
     "figure.none": ("none", "无"),
-    "verdict.identical": ("The texts are identical.", "两条文本完全相同。"),
+    "verdict.identical": ("The texts are identical.", "两篇文本完全相同。"),
     "verdict.near-duplicate": (
         "The texts are near-duplicates: their similarity is at least {value:g}.",
-        "两条文本近似重复：相似度不低于 {value:g}。",
+        "两篇文本近似重复：相似度不低于 {value:g}。",
     ),
     "verdict.different": (
-        "As wholes the texts are different: their similarity is below {value:g}. Passages may be "
-        "shared all the same.",
-        "两条文本整体不同：相似度低于 {value:g}，但仍可能有重合段。",
+        "The texts are different: their similarity is below {value:g}. They may still share "
+        "passages.",
+        "两篇文本整体不同：相似度低于 {value:g}，但仍可能有重合段。",
     ),
-    # Where all of them are of a script without spaces.
-    "characters": (("{n:,} word", "{n:,} words"), "{n:,} 字"),
-    "words": (("{n:,} word", "{n:,} words"), "{n:,} 字词"),
+    "words": (("{n:,} word", "{n:,} words"), "{n:,} 字"),
     "note.words": (
-        "Shares are of words; where a script has no spaces a character counts as a word.",
-        "比例按字词计算：中文等没有空格的文字一字算一个，其他文字一词算一个。",
+        "Shares are of words; in scripts without spaces, such as Chinese, a character is a word.",
+        "比例按字数计算：中文一个字、外文一个单词各算一个。",
     ),
     "note.coarse": (
-        "The texts are very long, and the search for passages was cut short: there may be more.",
-        "文本很长，查找提前结束，可能还有未列出的重合段。",
+        "The search for passages reached its time limit: there may be more passages.",
+        "查找达到时限，可能还有未列出的重合段。",
     ),
-    "note.no_passages": ("No passage is shared.", "没有重合段。"),
+    "note.no_passages": ("The texts share no passage.", "没有重合段。"),
     "note.most": (
         "Showing the longest {shown:,} of {n:,} passages.",
         "显示 {n:,} 个重合段中最长的 {shown:,} 个。",
     ),
     "marks.passage": (
-        "A passage has the same number and colour on both sides. Click a number, or press Enter "
-        "on it, to jump to the other side.",
-        "同一重合段在两侧编号与颜色相同。点击编号（或选中后按回车）跳到另一侧。",
+        "A passage has the same number and colour on both sides. Click a number to jump to the "
+        "other side.",
+        "同一重合段在两侧编号与颜色相同。点击编号跳到另一侧。",
     ),
     "marks.edited": ("dashed", "虚线"),
     "marks.edited_means": ("changed within a passage", "段内有改动"),
@@ -294,9 +289,9 @@ PHRASES: Phrases = {
     "jump.to": ("Passage {n:,}, {count}: to the other side", "第 {n:,} 段，{count}：跳到另一侧"),
     "slider.words": ("Minimum length", "最短长度"),
     "slider.hides": ("hides shorter passages", "隐藏更短的重合段"),
-    "list.title": ("The passages as a list", "重合段列表"),
+    "list.title": ("List of passages", "重合段列表"),
     "list.number": ("No.", "编号"),
-    "list.words": ("Words", "字词数"),
+    "list.words": ("Words", "字数"),
     "list.kind": ("Kind", "类型"),
     "list.begins": ("Text", "文本"),
     "list.rows": (
@@ -307,8 +302,8 @@ PHRASES: Phrases = {
     "side.right": ("right text", "右侧文本"),
     # ---- a check ----
     "count.documents": ("documents checked", "检测文档"),
-    "count.above": ("at the threshold or above", "达到阈值"),
-    "count.with_sources": ("share passages with others", "有重合来源"),
+    "count.above": ("at or above the threshold", "达到阈值"),
+    "count.with_sources": ("with sources", "有重合来源"),
     "count.highest": ("highest share", "最高重复率"),
     "count.median": ("median share", "重复率中位数"),
     "said.among": (
@@ -316,15 +311,15 @@ PHRASES: Phrases = {
         "文档之间相互比对。",
     ),
     "said.against": (
-        "The documents were compared with the texts they were checked against.",
-        "文档与所给的比对文本比对。",
+        "The documents were compared with the reference texts.",
+        "文档与比对文本逐一比对。",
     ),
     "said.measure": (
-        "Shares are of words; where a script has no spaces a character counts as a word.",
-        "重复率等按字符计算（不计标点和空格）；矩阵、关系图和对照页按字词计算，中文等没有空格的文字一字算一个。",
+        "Shares are of words; in scripts without spaces, such as Chinese, a character is a word.",
+        "重复率等按字符计算（不计标点和空格）；矩阵和对照页按字数计算，中文一个字、外文一个单词各算一个。",
     ),
     "said.anonymous": (
-        "Documents go by numbers, in the order they came. Their texts are as they are.",
+        "Documents are named by numbers, in the order of the input. Their texts are unchanged.",
         "文档以编号代称，按输入顺序排列；正文未作改动。",
     ),
     "said.unreadable": (
@@ -333,57 +328,57 @@ PHRASES: Phrases = {
     ),
     "said.itself": (
         (
-            "{n:,} text checked against has the id and the text of the document it is compared "
-            "with and was taken for it.",
-            "{n:,} texts checked against have the id and the text of the document they are "
-            "compared with and were taken for it.",
+            "{n:,} reference text has the same id and the same text as a checked document; it was "
+            "not counted as a source.",
+            "{n:,} reference texts have the same id and the same text as a checked document; they "
+            "were not counted as sources.",
         ),
-        "比对文本中有 {n:,} 条与被检文档的标识和内容都相同，视为该文档本身，不计入。",
+        "比对文本中有 {n:,} 篇与被检文档的标识和内容都相同，视为该文档本身，不计为来源。",
     ),
     "said.too_short": (
         (
-            "{n:,} document has too few words for a passage: nothing can be found in it.",
-            "{n:,} documents have too few words for a passage: nothing can be found in them.",
+            "{n:,} document is too short to be checked: it has fewer words than a passage.",
+            "{n:,} documents are too short to be checked: they have fewer words than a passage.",
         ),
-        "{n:,} 个文档字词太少，不足一个重合段，无法检测。",
+        "{n:,} 篇文档字数太少，不足一个重合段，无法检测。",
     ),
     "name.file": ("file {n}", "文件 {n}"),
     "name.document": ("document {n}", "文档 {n}"),
     "name.source": ("source {n}", "来源 {n}"),
     "shares.title": ("Documents by share copied", "按重复率统计"),
-    "shares.across": ("share of the document that others have", "重复率"),
+    "shares.across": ("share of the document, %", "重复率（%）"),
     "shares.up": ("documents", "文档"),
     "shares.described": (
-        ("{n:,} document by the share that others have", "{n:,} documents by the share copied"),
-        "{n:,} 个文档的重复率分布",
+        ("{n:,} document by share copied", "{n:,} documents by share copied"),
+        "{n:,} 篇文档的重复率分布",
     ),
     "shares.threshold": ("Threshold", "阈值"),
     "shares.hint": (
-        "Move the line: what reaches it is marked in the table, the matrix and the graph.",
-        "拖动竖线：达到阈值的文档会在表格、矩阵和关系图中标出。",
+        "Move the line: shares at or above it are marked in the table and the matrix.",
+        "拖动竖线：达到阈值的重复率会在表格和矩阵中标出。",
     ),
     "table.title": ("Documents", "文档"),
     "table.some": (
         "Showing the {shown:,} of {n:,} documents with the highest share.",
-        "显示 {n:,} 个文档中重复率最高的 {shown:,} 个。",
+        "显示 {n:,} 篇文档中重复率最高的 {shown:,} 个。",
     ),
     "table.paged": (
         (
-            "{n:,} of these documents has a page of its own: that with the highest share. The "
-            "others would make the report too large.",
-            "{n:,} of these documents have a page of their own: those with the highest share. The "
-            "others would make the report too large.",
+            "To limit the size of the report, only {n:,} of these documents has its own page: the "
+            "one with the highest share.",
+            "To limit the size of the report, only {n:,} of these documents have their own page: "
+            "those with the highest shares.",
         ),
-        "其中重复率最高的 {n:,} 个文档有单独页面；其余因篇幅从略。",
+        "其中重复率最高的 {n:,} 篇文档有单独页面；其余因篇幅从略。",
     ),
     "table.pairs": (
         (
-            "{n:,} page of a pair was left out; the report would be too large. The table of the "
-            "check (-o) has all of them.",
-            "{n:,} pages of pairs were left out; the report would be too large. The table of the "
-            "check (-o) has all of them.",
+            "To limit the size of the report, {n:,} page of a pair was left out. The table that -o "
+            "writes has all pairs.",
+            "To limit the size of the report, {n:,} pages of pairs were left out. The table that "
+            "-o writes has all pairs.",
         ),
-        "因篇幅略去 {n:,} 个对照页面；检测结果表（-o）中有全部数据。",
+        "因篇幅略去 {n:,} 个对照页面；全部数据见检测结果表（-o）。",
     ),
     "column.number": ("No.", "序号"),
     "column.document": ("Document", "文档"),
@@ -392,7 +387,7 @@ PHRASES: Phrases = {
     "column.largest": ("Largest", "单篇最大"),
     "column.source": ("Largest source", "最大来源"),
     "column.sources": ("Sources", "来源数"),
-    "column.words": ("Words", "字词数"),
+    "column.words": ("Words", "字数"),
     "column.counted": ("Counted", "计入"),
     "column.rank": ("No.", "编号"),
     "column.name": ("Source", "来源"),
@@ -401,43 +396,42 @@ PHRASES: Phrases = {
     "column.similarity": ("Similarity", "相似度"),
     "column.only": ("Only this", "仅看此项"),
     "column.beside": ("Side by side", "对照"),
-    "matrix.title": ("Who resembles whom", "相互重合矩阵"),
+    "matrix.title": ("Who shares how much with whom", "相互重合矩阵"),
     "matrix.note": (
-        "Each cell is the share, in per cent, of the document of its row that the document of its "
-        "column has.",
-        "每格为该行文档被该列文档覆盖的百分比。",
+        "Each cell is the percentage of the row's document that is also in the column's document.",
+        "每格为该行文档中也见于该列文档的百分比。",
     ),
     "matrix.some": (
         "Showing {rows:,} of {n:,} documents and {columns:,} of {of:,} sources, those with the "
         "highest shares.",
-        "显示 {n:,} 个文档中的 {rows:,} 个、{of:,} 个来源中的 {columns:,} 个（重合最多者）。",
+        "显示 {n:,} 篇文档中的 {rows:,} 个、{of:,} 个来源中的 {columns:,} 个（重合最多者）。",
     ),
     "matrix.corner": ("document ↓ source →", "文档 ↓ 来源 →"),
-    "matrix.cell": ("{left} in {right}: {share}", "{left} 被 {right} 覆盖 {share}"),
-    "matrix.none": ("No two documents share a passage.", "没有文档共有重合段。"),
+    "matrix.cell": ("{share} of {left} is in {right}", "{left} 有 {share} 见于 {right}"),
+    "matrix.none": ("No two documents share a passage.", "各文档之间没有重合段。"),
     # ---- a document of a check ----
-    "copied.share": ("copied in all", "重复率（总文字复制比）"),
+    "copied.share": ("total copied", "总文字复制比（重复率）"),
     "copied.unquoted": ("without quotations and references", "去除引用复制比"),
     "copied.largest": ("largest single source", "单篇最大复制比"),
-    "copied.by_words": ("by words", "按字词"),
-    "copied.by_characters": ("by characters", "按字符"),
+    "copied.by_words": ("by words", "按字数"),
+    "copied.by_characters": ("by characters", "按字符数"),
     "copied.of": (
         "Counted: {words}, {characters}.",
         "计入 {characters}，{words}。",
     ),
     "sources.title": ("Sources", "来源"),
-    "sources.none": ("No other text shares a passage with it.", "没有发现重合来源。"),
+    "sources.none": ("No other text shares a passage with this document.", "没有发现重合来源。"),
     "sources.note": (
-        "Untick a source to leave it out: figures and colours follow.",
+        "Untick a source to leave it out; figures and colours are updated.",
         "取消勾选可排除该来源，数值与颜色随之更新。",
     ),
     "sources.plain": (
-        "The largest first. What several sources have counts once.",
+        "The largest first. Text that several sources have is counted once.",
         "按重合多少排列；多个来源共有的部分只计一次。",
     ),
-    "sources.all": ("All sources", "全部来源"),
-    "sources.none_chosen": ("No source", "不选来源"),
-    "sources.counts": ("counts", "计入"),
+    "sources.all": ("All sources", "全选"),
+    "sources.none_chosen": ("No sources", "全不选"),
+    "sources.counts": ("counted", "计入"),
     "sources.others": (
         ("{n:,} more source together", "{n:,} more sources together"),
         "其余 {n:,} 个来源合计",
@@ -453,36 +447,35 @@ PHRASES: Phrases = {
     "rule.references": ("a list of references", "参考文献"),
     "rule.common": ("common to many documents", "多数文档共有"),
     "rule.own": ("the author's own text", "作者本人文本"),
-    "ignored.title": ("Greyed: {rules}.", "灰色部分：{rules}。"),
+    "ignored.title": ("Grey, not counted: {rules}.", "灰色部分不计入：{rules}。"),
     "quoted.title": (
-        "In italics: quotations and lists of references. The second figure leaves them out.",
+        "Italic: quotations and lists of references. The second row of figures leaves them out.",
         "斜体部分为引用或参考文献，“去除引用复制比”不计入。",
     ),
     "text.long": (
-        "The text has {n:,} characters; of longer ones the pages of a check show the first "
-        "{shown:,}.",
-        "全文 {n:,} 个字符；检测页面只显示前 {shown:,} 个。",
+        "Showing the first {shown:,} of {n:,} characters.",
+        "显示全文 {n:,} 个字符中的前 {shown:,} 个。",
     ),
     "setting.threshold": ("threshold", "阈值"),
     "setting.min_words": ("shortest passage, words", "最短重合（词）"),
     "setting.min_chars": ("shortest passage, characters", "最短重合（字）"),
-    "setting.bridge": ("changed words bridged", "允许改动的词数"),
-    "setting.common": ("ignored if in more documents than", "共有文档数超过即忽略"),
+    "setting.bridge": ("changed words allowed within a passage", "重合段内允许改动的词数"),
+    "setting.common": ("text ignored if more documents have it", "共有文档数超过即忽略"),
     "setting.ignore_quotations": ("quotations ignored", "忽略引用"),
     "setting.ignore_references": ("references ignored", "忽略参考文献"),
     "setting.templates": ("templates", "模板数"),
-    "setting.deadline": ("seconds for a pair", "每对限时（秒）"),
+    "setting.deadline": ("time limit per pair, seconds", "每对时限（秒）"),
     "setting.exclude": ("sources excluded", "排除的来源"),
-    "setting.own": ("own texts", "本人文本"),
+    "setting.own": ("author's own texts", "本人文本"),
     # ======== kinds of HTTP responses ========
     "title.kinds": ("Kinds of HTTP responses", "HTTP 响应类型报告"),
     "count.responses": ("responses", "响应"),
     "count.kinds": ("kinds", "类型"),
-    "count.alone_kinds": ("of them alone", "其中仅一条的类型"),
+    "count.alone_kinds": ("kinds with one response", "仅一条响应的类型"),
     "responses": (("{n:,} response", "{n:,} responses"), "{n:,} 条响应"),
     "setting.within": ("within", "分组依据"),
     # ---- how responses fall on kinds ----
-    "bar.title": ("How the responses fall on kinds", "响应在各类型中的分布"),
+    "bar.title": ("Responses by kind", "响应在各类型中的分布"),
     "bar.said": (
         (
             "{n:,} kind holds {share} of the responses.",
@@ -495,23 +488,26 @@ PHRASES: Phrases = {
         "其余 {n:,} 个较小的类型：{responses} 条响应",
     ),
     "bar.alone": (
-        ("{n:,} response alone", "{n:,} responses alone, each a kind of its own"),
-        "{n:,} 条独立响应，各成一类",
+        (
+            "{n:,} response that is the only one of its kind",
+            "{n:,} responses, each the only one of its kind",
+        ),
+        "{n:,} 条响应各自单独成类",
     ),
     "class.s0": ("no status", "无状态码"),
     "class.s1": ("1xx", "1xx"),
     "class.s2": ("2xx success", "2xx 成功"),
     "class.s3": ("3xx redirect", "3xx 重定向"),
-    "class.s4": ("4xx refused", "4xx 客户端错误"),
+    "class.s4": ("4xx client error", "4xx 客户端错误"),
     "class.s5": ("5xx server error", "5xx 服务器错误"),
     # ---- narrowing down ----
-    "facets.title": ("Narrow down", "筛选"),
-    "facets.plain": ("What there is", "概况"),
+    "facets.title": ("Filters", "筛选"),
+    "facets.plain": ("Overview of values", "概况"),
     "facets.note": (
-        "Numbers are of kinds. A kind counts for every value that one of its responses has.",
+        "The numbers count kinds. A kind is counted at every value that one of its responses has.",
         "数字为类型数。某类型只要有一条响应符合，即计入该值。",
     ),
-    "facets.remove": ("Do not narrow by {value}", "取消筛选：{value}"),
+    "facets.remove": ("Remove the filter {value}", "取消筛选：{value}"),
     "facets.clear": ("Clear all", "全部清除"),
     "facet.label": ("Label", "标签"),
     "facet.status": ("Status", "状态码"),
@@ -528,25 +524,25 @@ PHRASES: Phrases = {
     "filter.hint": ("title, address, server …", "标题、网址、服务器……"),
     "sort.title": ("Order", "排序"),
     "sort.largest": ("largest first", "从大到小"),
-    "sort.odd": ("odd ones first (alone)", "独立的在前"),
-    "sort.loose": ("least alike first", "最不相似的在前"),
+    "sort.odd": ("single responses first", "单条的在前"),
+    "sort.loose": ("least similar first", "最不相似的在前"),
     # ---- kinds ----
     "kinds.title": ("Kinds", "类型"),
     "kinds.none": ("No response was read.", "没有读到响应。"),
-    "kinds.no_match": ("No kind has all of this.", "没有符合条件的类型。"),
+    "kinds.no_match": ("No kind matches all filters.", "没有符合条件的类型。"),
     "kinds.shown": (
         "{shown} of {of} kinds, {responses} responses",
         "{of} 个类型中的 {shown} 个，共 {responses} 条响应",
     ),
     "kinds.left_out": (
         (
-            "The page has {shown} kinds: the largest, and some of those alone. {n:,} more is left "
-            "out; the table that --kinds writes has all.",
-            "The page has {shown} kinds: the largest, and some of those alone. {n:,} more are left "
-            "out; the table that --kinds writes has all.",
+            "The page has {shown} kinds: the largest, and some with a single response. {n:,} more "
+            "is left out; the table that --kinds writes has all.",
+            "The page has {shown} kinds: the largest, and some with a single response. {n:,} more "
+            "are left out; the table that --kinds writes has all.",
         ),
-        "本页列出 {shown} 个类型：最大的，以及部分独立的。另有 {n:,} 个未列出，"
-        "--kinds 写出的表格含全部类型。",
+        "本页列出 {shown} 个类型：最大的，以及部分仅一条响应的。另有 {n:,} 个未列出，"
+        "全部类型见 --kinds 写出的表格。",
     ),
     "kinds.members": (
         "Showing {shown:,} of {n:,} responses.",
@@ -565,27 +561,27 @@ PHRASES: Phrases = {
     "column.record": ("Record", "记录"),
     "problems.record": ("Record", "记录"),
     # ---- samples ----
-    "sample.title": ("The representative and the response least like it", "代表与最不相似的响应"),
+    "sample.title": ("The representative and the least similar response", "代表与最不相似的响应"),
     "sample.alone_title": ("The response as it was compared", "用于比较的响应内容"),
-    "sample.least": ("least like it: similarity {value}", "最不相似：相似度 {value}"),
+    "sample.least": ("least similar: {value}", "最不相似：{value}"),
     "sample.same": (
-        "Both are the same once volatile parts are masked.",
+        "The two are equal after volatile parts are masked.",
         "屏蔽易变部分后，两条响应完全相同。",
     ),
     "sample.beyond": (
-        "They differ beyond what is shown here.",
+        "They differ only in parts not shown here.",
         "差异在此处未显示的部分。",
     ),
     "sample.none": (
-        "Samples are shown of the largest kinds, and of some of those alone.",
-        "仅对最大的类型和部分独立的类型显示样例。",
+        "Only the largest kinds and some with a single response have samples.",
+        "仅对最大的类型和部分仅一条响应的类型显示样例。",
     ),
     "sample.no_room": (
-        "The sample is left out: the page would be too large.",
-        "页面过大，省略样例。",
+        "The sample is left out to limit the size of the page.",
+        "为控制页面大小，省略样例。",
     ),
     "sample.lines": (
-        ("… {n:,} line the same on both sides …", "… {n:,} lines the same on both sides …"),
+        ("… {n:,} equal line …", "… {n:,} equal lines …"),
         "……两侧相同的 {n:,} 行……",
     ),
     "sample.more": (("… {n:,} more line …", "… {n:,} more lines …"), "……还有 {n:,} 行……"),

@@ -46,7 +46,7 @@ def essay(served: str) -> str:
 
 def share(page: Page) -> float:
     said = page.locator('[data-figure="share"][data-by="w"]').inner_text()
-    return float(said.split(" ")[0])
+    return float(said.rstrip(" %"))
 
 
 def checked(visit: Visit, essay: str) -> Page:

@@ -4,11 +4,12 @@
   const all = (selector, root) => Array.from((root || document).querySelectorAll(selector));
   document.documentElement.classList.add("scripted");
 
-  // As the pages are written.
+  // Percentages as the pages are written: formatting.share.
+  const sign = document.documentElement.lang.startsWith("zh") ? "%" : " %";
   const percent = (value) => {
-    if (value >= 1 - 1e-9) return "100 %";
-    if (value <= 0) return "0 %";
-    return value < 0.001 ? "< 0.1 %" : Math.min(100 * value, 99.9).toFixed(1) + " %";
+    if (value >= 1 - 1e-9) return "100" + sign;
+    if (value <= 0) return "0" + sign;
+    return (value < 0.001 ? "< 0.1" : Math.min(100 * value, 99.9).toFixed(1)) + sign;
   };
   const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 
@@ -192,7 +193,7 @@
         box.setAttribute("width", width - 3);
         box.setAttribute("height", height);
         const title = document.createElementNS(SVG, "title");
-        title.textContent = at * 5 + "–" + (at + 1) * 5 + " %: " + grouped(sum[kind]);
+        title.textContent = at * 5 + "–" + (at + 1) * 5 + sign + ": " + grouped(sum[kind]);
         box.append(title);
         group.append(box);
       }
@@ -202,10 +203,10 @@
     line.setAttribute("x1", x);
     line.setAttribute("x2", x);
     const label = chart.querySelector("text.threshold");
-    label.textContent = "≥ " + limit + " %";
+    label.textContent = "≥ " + limit + sign;
     label.setAttribute("x", x > (left + right) / 2 ? x - 6 : x + 6);
     label.setAttribute("text-anchor", x > (left + right) / 2 ? "end" : "start");
-    overview.querySelector("output[data-limit]").textContent = limit + " %";
+    overview.querySelector("output[data-limit]").textContent = limit + sign;
     const above = counts.reduce((sum, count, at) => sum + (at >= limit ? count : 0), 0);
     for (const each of all("[data-above]", overview)) each.textContent = grouped(above);
     const reaches = (each) => Math.floor(Number(each.dataset.share) * 100 + 1e-9) >= limit;

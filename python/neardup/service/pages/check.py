@@ -13,7 +13,7 @@ from starlette.routing import Route
 from neardup.copying.check import check_copying
 from neardup.copying.findings import Figures, Finding, Source
 from neardup.reports.document import NAMES, DocumentView, SourceRow, document_view
-from neardup.reports.formatting import Piece, cosine, line, plain, share
+from neardup.reports.formatting import Piece, cosine, line, plain
 from neardup.service import answers
 from neardup.service.auth import check_write, may_write
 from neardup.service.models import MAX_ID
@@ -384,8 +384,8 @@ def _view(found: CheckResult, words: Wording) -> CheckView:
             line(each.id),
             "–" if each.similarity is None else cosine(each.similarity),
             "–" if each.distance is None else str(each.distance),
-            "–" if each.coverage is None else share(each.coverage[0]),
-            "–" if each.coverage is None else share(each.coverage[1]),
+            "–" if each.coverage is None else words.share(each.coverage[0]),
+            "–" if each.coverage is None else words.share(each.coverage[1]),
             each.is_near,
             "" if each.coverage is None else pair(each.id),
         )
@@ -396,7 +396,7 @@ def _view(found: CheckResult, words: Wording) -> CheckView:
         return CheckView(name, near, None, (), "", (), frozenset())
 
     rows = [
-        SourceRow.of(rank, source, document_link(source.id), pair(source.id))
+        SourceRow.of(rank, source, document_link(source.id), pair(source.id), words)
         for rank, source in enumerate(finding.sources[:SOURCES], 1)
     ]
 
@@ -406,7 +406,7 @@ def _view(found: CheckResult, words: Wording) -> CheckView:
     view = document_view(finding, words, rows, link, most=MOST_CHARACTERS)
     counted = {"w": found.counted.figures, "c": found.counted.by_characters}
     figures = [
-        (label, [(figure, share(getattr(counted[figure.by], name_))) for figure in row])
+        (label, [(figure, words.share(getattr(counted[figure.by], name_))) for figure in row])
         for name_, (label, row) in zip(NAMES, view.figures, strict=True)
     ]
     return CheckView(
