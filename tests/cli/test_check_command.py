@@ -113,13 +113,6 @@ def test_options_from_a_file(run: Callable[..., Any], tmp_path: Path) -> None:
     assert json.loads(ran.out)["threshold"] == 0.01
 
 
-@pytest.mark.parametrize("given", ["30", "50%", "30 %", "-0.1", "nan"])
-def test_shares_in_per_cent_are_told(run: Callable[..., Any], given: str) -> None:
-    ran = run("check", ESSAYS, "--threshold", given)
-    assert (ran.code, ran.out) == (2, "")
-    assert "0 to 1: 0.3 for 30 %" in " ".join(ran.err.split())
-
-
 def test_a_share_in_a_file_of_options(run: Callable[..., Any], tmp_path: Path) -> None:
     config = tmp_path / "check.toml"
     config.write_text("threshold = 0.6")
@@ -127,13 +120,6 @@ def test_a_share_in_a_file_of_options(run: Callable[..., Any], tmp_path: Path) -
     assert "at 60.0 % or more" in ran.out
     config.write_text('threshold = "0.6"')
     assert "threshold is '0.6'; it must be a number" in run("check", ESSAYS, "--config", config).err
-
-
-@pytest.mark.parametrize("html", [(), ("--html", "report")])
-def test_a_language_there_is_not(run: Callable[..., Any], html: tuple[str, ...]) -> None:
-    ran = run("check", ESSAYS, "--lang", "de", *html)
-    assert ran.code == 2
-    assert "'--lang': 'de' is not one of 'en', 'zh'" in ran.err
 
 
 def test_a_collection_is_no_input(run: Callable[..., Any], tmp_path: Path) -> None:

@@ -110,37 +110,6 @@ def test_excerpts_are_safe_to_print(run: Callable[..., Any]) -> None:
     assert "\x1b" not in out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["a.txt", "missing.txt"], 1, "missing.txt: No such file or directory"),
-        (["a.txt", "bad.txt"], 1, "bad.txt:1: not UTF-8 (byte 0xff at offset 0)"),
-        (["a.txt"], 2, "Missing argument 'B'"),
-        (["-", "-"], 2, "standard input (-) can be read only once"),
-        (["a.txt", "a.txt", "--similarity", "1.5"], 2, "'--similarity'"),
-        (["a.txt", "a.txt", "--recipe", "nope"], 2, "nope"),
-        (["a.txt", "a.txt", "--min-words", "0"], 2, "'--min-words'"),
-        (["a.txt", "a.txt", "--min-chars", "1001"], 2, "'--min-chars'"),
-        (["a.txt", "a.txt", "--bridge", "17"], 2, "'--bridge'"),
-    ],
-)
-def test_errors_are_one_line(
-    run: Callable[..., Any],
-    arguments: list[str],
-    code: int,
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a.txt").write_text(LEFT)
-    Path("bad.txt").write_bytes(b"\xff")
-    ran = run("compare", *arguments)
-    assert (ran.code, ran.out) == (code, "")
-    assert message in ran.err
-    assert len(ran.err.splitlines()) == 1
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
     for name, text in [("a.txt", LEFT), ("b.txt", RIGHT)]:
@@ -169,18 +138,6 @@ def test_a_page_on_standard_output(run: Callable[..., Any]) -> None:
     assert ran.out.endswith("</html>")
     ran = run("compare", "--text", LEFT, RIGHT, "--html", "-", "--json")
     assert (ran.code, ran.out) == (2, "")
-
-
-def test_pages_that_cannot_be(run: Callable[..., Any], files: tuple[Path, Path]) -> None:
-    for options, message in [
-        (["--lang", "zh"], "needs a page: --html FILE.html"),
-        (["--html", "a.pdf"], "'a.pdf': unknown ending; use one of .html, .htm"),
-        (["--html", "no/a.html"], "the folder no does not exist"),
-        (["--html", "a.html", "--lang", "fr"], "'fr' is not one of 'en', 'zh'"),
-    ]:
-        ran = run("compare", *files, *options)
-        assert (ran.code, ran.out) == (2, "")
-        assert message in ran.err
 
 
 def test_a_template_does_not_count(run: Callable[..., Any], tmp_path: Path) -> None:

@@ -37,21 +37,6 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_examples_and_every_option(run: Run, command: str) -> None:
-    done = run(command, "--help")
-    assert done.code == 0
-    assert f"neardup {command} documents.jsonl -o " in done.out
-    options = ["--out", "--similarity", "--radius", "--recall", "--text-column", "--id-column"]
-    options += ["--recipe", "--bits", "--threads", "--strict", "--json", "--quiet", "--config"]
-    options += ["--work-dir", "--resume", "--quarantine", "--lines", "--format"]
-    options += {"dedup": ["--keep", "--linkage", "--against", "--removed", "--report"]}.get(
-        command, []
-    )
-    for option in options:
-        assert option in done.out
-
-
 def test_dedup_says_what_it_did(run: Run, source: Path) -> None:
     done = run("dedup", "in.jsonl", "-o", "out.jsonl", "--removed", "r.csv", "--report", "r.html")
     assert (done.code, done.out) == (0, "")
@@ -270,69 +255,6 @@ def test_a_file_of_options_that_is_not_there(run: Run, source: Path) -> None:
 
 
 # ---- exit codes ----
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--simlarity", "0.9"), "--similarity"),
-        (("--similarity", "1.5"), "similarity is 1.5; it must be a number above 0 and at most 1"),
-        (("--similarity", "nan"), "similarity is nan"),
-        (("--similarity", "0.9", "--radius", "3"), "similarity and radius exclude each other"),
-        (("--radius", "-1"), "radius is -1; it must be a whole number from 0 to 128"),
-        (("--recall", "0"), "recall is 0"),
-        (("--bits", "7"), "--bits"),
-        (("--recipe", "nope"), "--recipe"),
-        (("--threads", "0"), "--threads"),
-        (("--format", "xml"), "format is 'xml'; use one of jsonl, json"),
-        (("--resume",), "resume needs the work_dir of the earlier run"),
-        (("-o", "o.docx"), "o.docx"),
-        (("-o", "in.jsonl"), "in.jsonl: is also an input"),
-        (("-o", "no/o.jsonl"), "the folder no does not exist"),
-        (("-",), "standard input (-) can be read only once"),
-    ],
-)
-def test_wrong_usage(
-    run: Run, source: Path, command: str, arguments: tuple[str, ...], message: str
-) -> None:
-    inputs = ("-",) if arguments == ("-",) else ("in.jsonl",)
-    done = run(command, *inputs, "-o", "o.jsonl", *arguments)
-    assert done.code == 2, done.err
-    assert message in done.err
-    assert done.err.count("\n") == 1
-    assert sorted(path.name for path in source.parent.iterdir()) == ["in.jsonl"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("dedup", "--keep", "last"), "keep is 'last'; it must be one of first, longest"),
-        (("dedup", "--linkage", "chain"), "linkage is 'chain'; it must be"),
-        (("pairs", "--equal", "none"), "equal is 'none'; it must be"),
-        (("dedup", "--removed", "o.jsonl"), "named for two outputs"),
-        (("dedup", "--report", "r.txt"), "unknown ending"),
-        (("dedup", "--against", "folder"), "no file to read in this folder"),
-    ],
-)
-def test_wrong_usage_of_one_command(
-    run: Run, source: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    Path("folder").mkdir()
-    command, *rest = arguments
-    done = run(command, "in.jsonl", "-o", "o.jsonl", *rest)
-    assert done.code == 2, done.err
-    assert message in done.err
-
-
-def test_nothing_given_is_wrong_usage(run: Run) -> None:
-    assert run("dedup").code == 2
-    assert run("dedup", "in.jsonl").code == 2
-
-
-def test_a_file_that_is_not_there_fails(run: Run, source: Path) -> None:
-    done = run("dedup", "no.jsonl", "-o", "o.jsonl")
-    assert (done.code, done.err) == (1, "neardup: no.jsonl: no such file\n")
 
 
 def test_what_cannot_be_read_is_told_and_gives_3(run: Run, source: Path) -> None:

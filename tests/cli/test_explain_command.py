@@ -37,14 +37,6 @@ def test_no_signal(run: Callable[..., Any]) -> None:
     assert "no signal, so no fingerprint" in ran.out
 
 
-@pytest.mark.parametrize("arguments", [[], ["a.txt", "--text", "b"]])
-def test_either_a_file_or_a_text(run: Callable[..., Any], arguments: list[str]) -> None:
-    ran = run("explain", *arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert "pass either a file (- for standard input) or --text T" in ran.err
-    assert len(ran.err.splitlines()) == 1
-
-
 @pytest.mark.parametrize("text", ["我爱", "hello", "a. b", "x" * 400])
 def test_a_text_passed_as_a_file(run: Callable[..., Any], text: str) -> None:
     for command in (["explain", text], ["compare", text, text]):

@@ -99,30 +99,6 @@ def test_what_cannot_be_read_is_told_and_not_passed_on(run: Run) -> None:
     assert (ran.code, ran.out) == (3, "ab cd\n")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "told"),
-    [
-        (["--in", "seen"], 2, "the name of a collection must end in .neardup"),
-        (["--seen", "x.csv"], 2, "use a name that ends in .jsonl"),
-        (["--similarity", "2"], 2, "similarity is 2.0"),
-        (["--similarity", "0.9", "--radius", "3"], 2, "radius"),
-        (["--recipe", "nosuch"], 2, "nosuch"),
-        (["."], 2, "a folder"),
-        (["nowhere.jsonl"], 1, "nowhere.jsonl: No such file"),
-    ],
-)
-def test_refusals(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int,
-    told: str,
-) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
-    ran = run("filter", *arguments)
-    assert ran.code == code, ran.err
-    assert told in ran.err
-    assert len(ran.err.splitlines()) == 1
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_collection_without_texts_and_of_another_recipe(run: Run, tmp_path: Path) -> None:
     bare = tmp_path / "bare.neardup"
     run("index", "create", bare, "--no-text", "-q")

@@ -12,8 +12,6 @@ import neardup as nd
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
 DOG = "a dog barked all night at nothing in particular, says the neighbour"
-COMMANDS = ["create", "add", "check", "remove", "stats", "verify", "compact", "export"]
-
 Run = Callable[..., Any]
 
 
@@ -40,15 +38,6 @@ def jsonl(path: Path, documents: list[tuple[str, str]]) -> Path:
     lines = [json.dumps({"id": id_, "text": text}) + "\n" for id_, text in documents]
     path.write_text("".join(lines), encoding="utf-8")
     return path
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help(run: Run, command: str) -> None:
-    ran = run("index", command, "--help")
-    assert ran.code == 0
-    assert ran.out.startswith(f"Usage: neardup index {command} ")
-    assert "--json" in ran.out
-    assert f"  {command} " in run("index", "--help").out
 
 
 def test_create(run: Run, tmp_path: Path) -> None:

@@ -75,27 +75,6 @@ def test_other_outputs_beside_it(source: Path, capfdbinary: pytest.CaptureFixtur
     assert b"named for two outputs" in capfdbinary.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["dedup", "in.jsonl", "-o", "-"],
-        ["dedup", "in.jsonl", "-o", "k.jsonl", "--removed", "-.csv"],
-        ["pairs", "in.jsonl", "-o", "-.csv"],
-        ["cluster", "in.jsonl", "-o", "-"],
-        ["fingerprint", "in.jsonl", "-o", "-"],
-        ["index", "export", "seen.neardup", "-o", "-"],
-        ["index", "check", "seen.neardup", "in.jsonl", "-o", "-"],
-    ],
-)
-def test_the_summary_is_not_mixed_in(
-    source: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.run([*arguments, "--json"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "would be mixed on standard output; leave one out, or name a file" in told.err
-
-
 def test_a_failed_run_prints_nothing(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def write_two() -> None:
         with writing.open_rows(Path("-"), {"id": str}) as write:

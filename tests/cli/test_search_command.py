@@ -184,42 +184,6 @@ def test_what_cannot_be_read_is_told(run: Run, documents: Path) -> None:
     assert "no record could be read" in ran.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--text", "a"), "say where to search"),
-        (("--in", "DOCUMENTS"), "pass either a file"),
-        (("x.txt", "--text", "a", "--in", "DOCUMENTS"), "pass either a file"),
-        (("--text", "a", "--in", "DOCUMENTS", "-n", "0"), "0 is out of range (at least 1)"),
-        (("--text", "a", "--in", "DOCUMENTS", "--by", "bm25"), "one of cosine, simhash"),
-        (("--text", "a", "--in", "DOCUMENTS", "--idf", "x"), "one of smooth, gensim"),
-        (("--text", "a", "--in", "DOCUMENTS", "--in", "COLLECTION"), "searched alone"),
-        (
-            ("--text", "a", "--in", "DOCUMENTS", "--by", "simhash", "--idf", "gensim"),
-            "'gensim' is for --by cosine",
-        ),
-        (("--text", "a", "--in", "COLLECTION", "--text-column", "body"), "leave it out"),
-        (("--text", "a", "--in", "COLLECTION", "--lines"), "--lines: is for files"),
-        (
-            ("--text", "a", "--in", "COLLECTION", "--max-document", "1M"),
-            "--max-document: is for files",
-        ),
-        (("-", "--in", "-"), "can be read only once"),
-        (("--text", "a", "--in", "COLLECTION", "--recipe", "simhash"), "leave --recipe"),
-        (("--text", "a", "--in", "DOCUMENTS", "--recipe", "nosuch"), "recipe is 'nosuch'"),
-        (("--text", "a", "--in", "DOCUMENTS", "-o", "x.pdf"), ".pdf"),
-        (("--text", "a", "--in", "DOCUMENTS", "-o", "-", "--json"), "would be mixed"),
-    ],
-)
-def test_wrong_usage(
-    run: Run, documents: Path, collection: Path, arguments: tuple[str, ...], message: str
-) -> None:
-    names = {"DOCUMENTS": str(documents), "COLLECTION": str(collection)}
-    ran = run("search", *(names.get(part, part) for part in arguments))
-    assert (ran.code, ran.out) == (2, "")
-    assert message in ran.err
-
-
 def test_what_is_not_there(run: Run, tmp_path: Path, documents: Path) -> None:
     for arguments in (
         ("nosuch.txt", "--in", documents),

@@ -90,14 +90,6 @@ def test_a_config_file(run: Run, tmp_path: Path) -> None:
     assert (done.code, json.loads(done.out)["kept"]) == (0, 2)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help(command: str, run: Run) -> None:
-    told = " ".join(run(command, "--help").out.split())
-    assert "--engine local|spark" in told
-    assert "sc://HOST:PORT" in told
-    assert "neardup[spark]" in told
-
-
 def test_nothing_of_spark_is_loaded_by_local_jobs(tmp_path: Path) -> None:
     path = write(tmp_path / "in.jsonl", *GOOD)
     told = run_alone(

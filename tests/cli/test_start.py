@@ -14,49 +14,25 @@ from typing import Any
 
 import pytest
 
-COMMANDS = ["fingerprint", "compare", "explain", "recipes"]
-ALL = [*COMMANDS, "dedup", "pairs", "cluster", "filter", "check", "index"]
-INDEX = ["create", "add", "check", "remove", "stats", "verify", "compact", "export"]
+MODULES = [
+    "fingerprint",
+    "explain",
+    "recipes",
+    "jobs",
+    "filter",
+    "check",
+    "index",
+    "search",
+    "serve",
+]
 HEAVY = ["numpy", "pyarrow", "rich", "pydantic", "polars", "pandas", "jieba"]
 START = "from neardup.cli import main; main()"
-
-
-def test_help_lists_the_commands(run: Callable[..., Any]) -> None:
-    for ran in (run("--help"), run("-h"), run()):
-        assert ran.code == 0
-        for command in ALL:
-            assert f"  {command} " in ran.out
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(run: Callable[..., Any], command: str) -> None:
-    ran = run(command, "--help")
-    assert ran.code == 0
-    assert ran.out.startswith(f"Usage: neardup {command} ")
-    assert "--json" in ran.out
 
 
 def test_version(run: Callable[..., Any]) -> None:
     ran = run("--version")
     assert ran.code == 0
     assert ran.out.startswith("neardup ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["fingerprnt"], "No such command: fingerprnt. Did you mean fingerprint?"),
-        (["compare", "--jsn", "a", "b"], "--json"),
-        (["--nonsense"], "--nonsense"),
-    ],
-)
-def test_typing_errors_are_one_line(
-    run: Callable[..., Any], arguments: list[str], message: str
-) -> None:
-    ran = run(*arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert message in ran.err
-    assert len(ran.err.splitlines()) == 1
 
 
 def loaded(folder: Path, *arguments: str) -> set[str]:
@@ -93,7 +69,7 @@ def test_what_is_not_loaded(tmp_path: Path) -> None:
         }
     found = loaded(tmp_path, "compare", "a", "b")
     assert "neardup.text.comparison" in found
-    others = {f"neardup.cli.{name}" for name in (*ALL, "jobs") if name != "compare"}
+    others = {f"neardup.cli.{name}" for name in MODULES}
     assert not found & {
         *HEAVY,
         *others,
@@ -125,22 +101,6 @@ def test_jobs_do_without_pandas(tmp_path: Path) -> None:
         ["cluster", "table.csv", "-o", "table.jsonl"],
     ):
         assert "pandas" not in loaded(tmp_path, *arguments), arguments[0]
-
-
-@pytest.mark.parametrize("command", [[], *([x] for x in ALL), *(["index", x] for x in INDEX)])
-def test_help_fits_a_terminal(
-    run: Callable[..., Any], command: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    ran = run(*command, "--help")
-    assert ran.code == 0
-    assert [line for line in ran.out.splitlines() if len(line) > 80] == []
-
-
-def test_usage_says_that_several_inputs_may_be_given(run: Callable[..., Any]) -> None:
-    commands = (["dedup"], ["pairs"], ["cluster"], ["fingerprint"], ["check"], ["index", "add"])
-    for command in commands:
-        assert "INPUT..." in run(*command, "--help").out.splitlines()[0]
 
 
 def test_the_package_runs_as_a_module() -> None:

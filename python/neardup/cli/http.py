@@ -151,7 +151,7 @@ def masks(output: PrintOptions) -> int:
 
 @command(own=LabelOptions, output=PrintOptions)
 def labels(own: LabelOptions, output: PrintOptions) -> int:
-    """List the rules that label kinds of response, in the order they are tried."""
+    """List the rules that label kinds of response, in order."""
     from neardup.http.labels import Labels
 
     rules = Labels.load(*own.labels).rules

@@ -81,9 +81,12 @@ def suggest(name: str, known: Iterable[str], usual: dict[str, str]) -> str:
     """Return " Did you mean …?" with names that are known here, or an empty string."""
     from difflib import get_close_matches
 
-    names = list(known)
     bare = name.lstrip("-").replace("_", "-").lower()
-    found = [each for each in names if bare in usual.get(each, "").split()]
-    dashed = name.replace("_", "-").lower()
-    found = found or get_close_matches(dashed, names, n=3, cutoff=0.7)
+    # Every name that can be meant → what to suggest for it.
+    names: dict[str, list[str]] = {}
+    for each in known:
+        for other in (each.lstrip("-"), *usual.get(each, "").split()):
+            names.setdefault(other, []).append(each)
+    close = [bare] if bare in names else get_close_matches(bare, names, n=1, cutoff=0.75)
+    found = [each for other in close for each in names[other]]
     return f" Did you mean {' or '.join(found)}?" if found else ""
