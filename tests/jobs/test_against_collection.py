@@ -49,6 +49,21 @@ def test_the_same_as_against_files(
     assert outputs[0] == outputs[1]
 
 
+def test_a_collection_is_enough_if_a_file_beside_it_cannot_be_read(
+    parts: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    _, collection, new = parts
+    (bad := tmp_path / "bad.jsonl").write_text("bad\n")
+    alone, both = (
+        jobs.dedup([str(new)], tmp_path / "kept.jsonl", jobs.Options(against=against))
+        for against in ([str(collection)], [str(bad), str(collection)])
+    )
+    assert (both.removed, both.unreadable) == (alone.removed, 1)
+    # The inputs are not compared with each other.
+    assert (alone.candidates, both.candidates) == (0, 0)
+    assert jobs.dedup([str(new)], tmp_path / "kept.jsonl").candidates
+
+
 def test_a_collection_of_another_recipe_is_read(
     parts: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:

@@ -143,3 +143,13 @@ def test_index_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         assert "no record could be read" in told
         assert "no column 'body'" in told
     assert out.read_bytes() == b"of before\n"
+
+
+def test_a_strict_job_stops_after_the_first_file_with_an_unreadable_record(tmp_path: Path) -> None:
+    good = write(tmp_path / "a.jsonl", GOOD[0])
+    bad, last = write(tmp_path / "b.jsonl", b"bad\n"), write(tmp_path / "c.jsonl", b"bad\n")
+    out, strict = tmp_path / "out.jsonl", jobs.Options(strict=True)
+    more = write(tmp_path / "d.jsonl", *GOOD)
+    assert jobs.dedup([str(good), str(more)], out, strict).read == 1 + len(GOOD)
+    with pytest.raises(jobs.UnreadableError, match=r"1 record could not be read, .*b\.jsonl:1"):
+        jobs.dedup([str(good), str(bad), str(last)], out, strict)

@@ -239,7 +239,7 @@ class Job:
         self.options.progress.stage("comparing with what is kept", None, "pairs")
         removed = removed_rows(found, matches.judge)
         labels, summary = found.labels, self.summary
-        summary.clusters = len(np.unique(array_values(removed.column("dup_of"))))
+        summary.clusters = len(np.unique(labels[labels != np.arange(len(labels))]))
         summary.exact = corpus.count_copies(labels, found.similarity)
         summary.near = len(removed) - summary.exact
         if self.linkage == "connected" and not (self.against or self.collections):
