@@ -294,6 +294,8 @@ def test_deep_metadata_is_refused(served: str, depth: int, status: int) -> None:
         "n=1001",
         "n=1&n=2",
         "n=null",
+        "similarity=null",
+        "similarity=%200.9",
         "unknown=1",
         "%ff=1",
         "&".join(f"a{n}=1" for n in range(100)),

@@ -127,3 +127,24 @@ def test_a_list_from_a_page_on_ends_where_the_pages_do(tmp_path: Path) -> None:
         found = [one["id"] for one in listed(service, lambda: None, after=first.next)]
         service.close()
     assert found == [f"d{n}" for n in range(10, 100) if n != 70]
+
+
+def test_a_list_reads_pages_of_about_a_megabyte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[int] = []
+    documents = answers.documents
+
+    def recorded(*args: Any, **options: Any) -> models.PageModel:
+        limits.append(options["limit"])
+        return documents(*args, **options)
+
+    monkeypatch.setattr(answers, "documents", recorded)
+    with nd.Collection.open(tmp_path / "listed.neardup", durability="normal") as collection:
+        collection.add([(f"long-{n}", f"{n} " + "x" * 300_000) for n in range(20)])
+        collection.add([(f"short-{n}", f"text {n}") for n in range(60)])
+        service = Service(collection)
+        assert len(listed(service, lambda: None)) == 80
+        service.close()
+    # After twenty long documents a page has three; short ones double it again.
+    assert limits == [20, 3, 6, 12, 24, 48]

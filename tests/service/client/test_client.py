@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import subprocess
 import sys
@@ -479,3 +480,18 @@ def test_a_list_that_cannot_go_on_is_an_error() -> None:
     assert next(rest).id == "b"
     with pytest.raises(nd.ServiceError, match="503 Busy"):
         next(rest)
+
+
+def test_both_clients_have_the_same_documented_methods() -> None:
+    names = [name for name in vars(nd.Client) if not name.startswith("_") and name != "close"]
+    assert {*names, "aclose"} == {name for name in vars(nd.AsyncClient) if name[0] != "_"}
+    for name in names:
+        method, awaited = getattr(nd.Client, name), getattr(nd.AsyncClient, name)
+        parameters = [*inspect.signature(method).parameters.values()]
+        assert parameters == [*inspect.signature(awaited).parameters.values()]
+        assert parameters[0].name == "self"
+        assert method.__doc__ == awaited.__doc__
+        assert len(method.__doc__) > 20
+        streams = name in ("add_all", "check_all", "documents")
+        assert inspect.iscoroutinefunction(awaited) == (not streams)
+    assert str(inspect.signature(nd.Client().get)).startswith("(id: 'str') -> ")
