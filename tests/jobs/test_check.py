@@ -378,6 +378,14 @@ def test_inputs_without_the_author_column_are_told(tmp_path: Path, essays: str) 
     ]
 
 
+def test_a_share_of_just_the_threshold_counts(essays: str) -> None:
+    share = min(x.figures.share for x in jobs.check([essays]).copying.findings if x.figures.share)
+    exact, beyond = (
+        jobs.check([essays], CheckOptions(threshold=limit)).above for limit in (share, share + 1e-6)
+    )
+    assert exact > beyond
+
+
 @pytest.mark.parametrize("anonymise", [False, True])
 def test_what_could_not_be_read_is_listed(tmp_path: Path, essays: str, anonymise: bool) -> None:
     bad = tmp_path / "wang.jsonl"

@@ -176,6 +176,13 @@ def test_a_small_reference_is_drawn_from(
         assert looks.pop() is None
 
 
+def test_with_a_reference_all_pairs_are_those_with_an_input() -> None:
+    rows = np.array([0, 1, 5, 6])
+    left, right = sample._all_pairs(rows, 5)
+    assert list(zip(left, right, strict=True)) == [(0, 5), (0, 6), (1, 5), (1, 6)]
+    assert len(sample._all_pairs(rows, 0)[0]) == 6
+
+
 @pytest.mark.parametrize("reference", [0, 1, 30, 500, 999, 1000])
 def test_what_is_drawn_has_both_sides(reference: int) -> None:
     rows = np.arange(1000)
