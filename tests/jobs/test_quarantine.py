@@ -138,7 +138,7 @@ def test_a_truncated_file_gives_what_is_before_the_cut(tmp_path: Path, how: str)
 @pytest.mark.parametrize("how", [".gz", ".zst"])
 def test_a_bomb_is_stopped(tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "FREE_BYTES", 1 << 20)
-    monkeypatch.setattr(streams, "MOST_RATIO", 20)
+    monkeypatch.setattr(streams, "MAX_RATIO", 20)
     source = write(tmp_path / f"in.jsonl{how}", pack(line(text=TEXT) * 400_000, how))
     out = tmp_path / "out.jsonl"
     found = jobs.dedup([str(source)], out)
@@ -149,7 +149,7 @@ def test_a_bomb_is_stopped(tmp_path: Path, how: str, monkeypatch: pytest.MonkeyP
 
 def test_a_parquet_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "FREE_BYTES", 1 << 20)
-    monkeypatch.setattr(streams, "MOST_RATIO", 20)
+    monkeypatch.setattr(streams, "MAX_RATIO", 20)
     table = pa.table({"text": ["word " * 100_000 + str(n) for n in range(50)]})
     pq.write_table(table, tmp_path / "in.parquet", compression="zstd", use_dictionary=False)
     out = tmp_path / "out.parquet"

@@ -11,7 +11,7 @@ from helpers import corpora
 from helpers.batches import unpack
 from helpers.job_inputs import Stopper, interrupt, names
 from neardup import jobs
-from neardup.files.reading import streams
+from neardup.files.reading import locations
 
 KINDS = pytest.mark.parametrize("kind", ["jsonl", "csv", "jsonl.gz", "parquet"])
 
@@ -47,13 +47,13 @@ def test_a_url_is_fetched_once(tmp_path: Path, kind: str, monkeypatch: pytest.Mo
     source, out = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
     put(source, kind, 1)
     fetched: list[str] = []
-    fetch = streams._open_url
+    fetch = locations._open_url
 
     def noted(url: str) -> Any:
         fetched.append(url)
         return fetch(url)
 
-    monkeypatch.setattr(streams, "_open_url", noted)
+    monkeypatch.setattr(locations, "_open_url", noted)
     jobs.dedup([source.as_uri()], out)
     assert fetched == [source.as_uri()]
 
@@ -101,7 +101,7 @@ def test_what_was_fetched_before_a_connection_broke_is_kept(
             self._given = True
             return whole[: whole.index(b"\n", len(whole) // 2) + 1]
 
-    monkeypatch.setattr(streams, "_open_url", lambda url: Breaking())
+    monkeypatch.setattr(locations, "_open_url", lambda url: Breaking())
     found = jobs.dedup(["https://example.org/in.jsonl"], out)
     assert found.unreadable == 1
     assert found.read > 20

@@ -205,8 +205,7 @@ def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
         stdin: Any = sys.stdin.buffer
         read: Read = stdin.read1
         return read
-    from neardup.files.documents.whole_files import KINDS
-    from neardup.files.reading.formats import format_by_name, is_url, packing
+    from neardup.files.reading.formats import format_by_name, is_document_format, is_url, packing
     from neardup.files.reading.streams import open_stored
 
     if is_url(name) or packing(name):
@@ -224,7 +223,7 @@ def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:
     if os.path.isdir(name):
         raise click.BadParameter(f"{name}: is a folder; name a file in it", param_hint="INPUT")
     source = format_by_name(name)
-    if source is not None and source.name in KINDS:
+    if source is not None and is_document_format(source.name):
         raise click.BadParameter(
             f"{name}: is one document ({source.called}), and filter reads records line by line; "
             "use neardup index add --unless-duplicate, or neardup dedup",

@@ -22,7 +22,7 @@ from neardup.engines import engine
 from neardup.files import writing
 from neardup.files.reading.formats import ending
 from neardup.files.reading.inputs import check_options, expand
-from neardup.files.reading.streams import copied, spooled_stdin
+from neardup.files.reading.locations import copied, spooled_stdin
 from neardup.jobs import reference
 from neardup.jobs.captures import texts_of_job
 from neardup.jobs.options import Options, Summary, peak_memory, refuse_bad_options

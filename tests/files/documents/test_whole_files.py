@@ -15,8 +15,7 @@ import pytest
 
 from helpers import document_files
 from helpers.batches import pack, pairs, read, texts
-from neardup.files.documents import zipped_xml
-from neardup.files.documents.whole_files import KINDS
+from neardup.files.documents import DOCUMENT_FORMATS, zipped_xml
 from neardup.files.reading import batch as document
 from neardup.files.reading.batch import Reading
 from neardup.files.reading.formats import UnreadableDocumentError, all_formats
@@ -47,7 +46,7 @@ def put(folder: Path, name: str, data: bytes) -> Path:
 
 
 def test_every_kind_is_tested() -> None:
-    assert set(MADE) == set(KINDS)
+    assert set(MADE) == set(DOCUMENT_FORMATS)
 
 
 @EVERY
@@ -96,7 +95,7 @@ def test_a_zip_that_holds_a_word_document_is_what_its_name_says(tmp_path: Path, 
 def test_under_the_name_of_a_text_it_is_told_what_it_is(tmp_path: Path, kind: str) -> None:
     path = put(tmp_path, "a.txt", MADE[kind])
     (problem,) = read(path)[1]
-    called, endings = KINDS[kind]
+    called, endings = DOCUMENT_FORMATS[kind]
     assert problem.endswith(
         f"looks like {called}: use --format {kind}, or a name that ends in {endings[0]}"
     )
@@ -327,7 +326,7 @@ def test_an_encoding_for_others_does_not_touch_them(tmp_path: Path, kind: str) -
 
 
 def test_all_are_kept_as_texts() -> None:
-    assert {all_formats()[kind].keeps for kind in KINDS} == {"texts"}
+    assert {all_formats()[kind].keeps for kind in DOCUMENT_FORMATS} == {"texts"}
 
 
 @EVERY
@@ -345,5 +344,5 @@ def test_a_pipe_among_documents_is_reported(tmp_path: Path, kind: str) -> None:
     finally:
         os.close(end)
     assert [problems for _, problems in told] == [
-        [" is a named pipe, no regular file; copy what comes out of it to a file"]
+        [" is a named pipe; save its output to a file first"]
     ]

@@ -143,7 +143,7 @@ def test_decoded_bytes_are_those_of_the_text(
     """However the file and the reading of it are cut."""
     text = "." + text  # no mark
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("neardup.files.reading.streams.STEP", step)
+        patch.setattr("neardup.files.reading.streams.CHUNK_BYTES", step)
         file = ByteStream(
             "a.txt", io.BytesIO(text.encode(encoding)), None, Reading(encoding=encoding)
         )

@@ -83,7 +83,7 @@ def test_parquet_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_a_parquet_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "FREE_BYTES", 1 << 19)
-    monkeypatch.setattr(streams, "MOST_RATIO", 100)
+    monkeypatch.setattr(streams, "MAX_RATIO", 100)
     path = tmp_path / "a.parquet"
     table = pa.table({"text": ["x" * (1 << 22)]})
     pq.write_table(table, path, compression="zstd", write_statistics=False)

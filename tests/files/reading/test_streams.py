@@ -14,7 +14,7 @@ import pytest
 from helpers.batches import pack, pairs, pieces, read
 from neardup.files.reading import streams
 from neardup.files.reading.formats import name_of
-from neardup.files.reading.streams import spooled_stdin
+from neardup.files.reading.locations import spooled_stdin
 
 
 def lines_of(count: int) -> list[bytes]:
@@ -50,7 +50,7 @@ def test_cut_short(tmp_path: Path, packing: str) -> None:
 @pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
 def test_bombs(tmp_path: Path, packing: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "FREE_BYTES", 1 << 19)
-    monkeypatch.setattr(streams, "MOST_RATIO", 100)
+    monkeypatch.setattr(streams, "MAX_RATIO", 100)
     path = tmp_path / f"{name}{packing}"
     path.write_bytes(pack(b"text\n" + b"\n" * (8 << 20), packing))
     batches, problems = read(path)

@@ -18,7 +18,7 @@ from helpers.batches import pack, unpack
 from neardup.files import writing
 from neardup.files.reading.batch import Reading, Unreadable
 from neardup.files.reading.inputs import read_batches
-from neardup.files.reading.streams import spooled_stdin
+from neardup.files.reading.locations import spooled_stdin
 
 
 def keep(
@@ -361,7 +361,7 @@ def test_rows_beyond_the_usual_limit_that_were_read_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("neardup.files.reading.streams.FREE_BYTES", 1 << 10)
-    monkeypatch.setattr("neardup.files.reading.streams.MOST_RATIO", 1)
+    monkeypatch.setattr("neardup.files.reading.streams.MAX_RATIO", 1)
     path, out = tmp_path / "a.parquet", tmp_path / "o.parquet"
     table = pa.table({"text": ["a", "b"], "other": ["x" * 100_000, "y" * 100_000]})
     pq.write_table(table, path, compression="zstd")

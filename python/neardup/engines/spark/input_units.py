@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 from neardup import _core
 from neardup.engines.spark.errors import WorkerError
 from neardup.files.reading import batch as document
-from neardup.files.reading import jsonl, streams
+from neardup.files.reading import jsonl
 from neardup.files.reading.batch import Batch, Precompute, Precomputed, Reading, Task, Unreadable
 from neardup.files.reading.formats import Format, all_formats, name_of
 from neardup.files.reading.inputs import read_batches
+from neardup.files.reading.locations import opened_by
 from neardup.files.reading.text import blocks
 from neardup.near.corpus import precompute
 from neardup.near.question import Question
@@ -169,7 +170,7 @@ def read_contents(work: Work) -> Callable[[Iterator[pa.RecordBatch]], Iterator[p
             def opened(name: str, path: str = path, content: bytes = content) -> Any:
                 return io.BytesIO(content) if name == path else None
 
-            with streams.opened_by(opened):
+            with opened_by(opened):
                 yield from _pieces(work, {**unit, "stop": -1, "in_place": False})
 
     return read

@@ -33,6 +33,7 @@ from neardup.files.reading import streams
 from neardup.files.reading.batch import Task, Unreadable
 from neardup.files.reading.formats import STDIN, format_by_name, is_known, is_url, name_of, packing
 from neardup.files.reading.inputs import format_of
+from neardup.files.reading.locations import is_plain_file, opened_by
 from neardup.files.reading.records import MissingIds
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def opened_by_spark(session: SparkConnection) -> Iterator[None]:
     def opened(url: str) -> Any:
         return transfer.opened(session, url) if is_of_spark(url) else None
 
-    with streams.opened_by(opened):
+    with opened_by(opened):
         yield
 
 
@@ -166,7 +167,7 @@ class Spread:
 
     def _is_plain_jsonl(self, path: str) -> bool:
         reading = self._work.reading
-        if format_of(path, reading) != "jsonl" or not streams.is_plain_file(path):
+        if format_of(path, reading) != "jsonl" or not is_plain_file(path):
             return False
         with streams.open_stored(path, reading) as file:
             return file.is_plain

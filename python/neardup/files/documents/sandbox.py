@@ -28,7 +28,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from neardup.files.documents.whole_files import whole_text
+from neardup.files.documents import whole_text
 from neardup.files.reading.batch import Reading, Task, Unreadable
 from neardup.files.reading.formats import UnreadableDocumentError, all_formats, import_package
 

@@ -94,7 +94,7 @@ PROVIDERS = (
     "neardup.files.reading.csv",
     "neardup.files.reading.parquet",
     "neardup.files.reading.text",
-    "neardup.files.documents.whole_files",
+    "neardup.files.documents",
 )
 # By name and by ending, both in the order of `Format.rank`.
 _formats: dict[str, Format] = {}

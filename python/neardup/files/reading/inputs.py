@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 
-from neardup.files.documents.whole_files import whole_text
+from neardup.files.documents import whole_text
 from neardup.files.reading.batch import (
     Batch,
     Note,
@@ -38,8 +38,9 @@ from neardup.files.reading.formats import (
     name_of,
     whole_ending,
 )
+from neardup.files.reading.locations import Progress
 from neardup.files.reading.records import MissingIds
-from neardup.files.reading.streams import Progress, beginning
+from neardup.files.reading.streams import beginning
 from neardup.files.reading.text import read_plain_text
 
 # Endings of skipped files that a message names.

@@ -11,8 +11,8 @@ from neardup._util.arrow import plain_array
 from neardup.files.reading import batch, streams
 from neardup.files.reading.batch import BATCH_BYTES, BATCH_ROWS, Batch, Reading, Task, Unreadable
 from neardup.files.reading.formats import STDIN, Format, name_of, packing, register
+from neardup.files.reading.locations import can_reread, open_raw
 from neardup.files.reading.records import DEFAULT_ID, columns_of, scalar_id
-from neardup.files.reading.streams import open_raw
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +54,7 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
     """The file, or an error that says why it is none."""
     import pyarrow.parquet as pq
 
-    if path == STDIN and not streams.can_reread(path):
+    if path == STDIN and not can_reread(path):
         raise ValueError("stdin: Parquet cannot be read from a pipe; name the file")
     if packing(path):
         raise ParquetError(f"Parquet inside {packing(path)}; unpack it: it is packed within")

@@ -22,9 +22,10 @@ from neardup.files.reading.formats import (
     name_of,
 )
 from neardup.files.reading.inputs import format_of, read_batches
+from neardup.files.reading.locations import can_reread
 from neardup.files.reading.parquet import ParquetError, open_parquet, rows_at_once
 from neardup.files.reading.records import columns_of
-from neardup.files.reading.streams import DamagedError, beginning, can_reread, open_stored
+from neardup.files.reading.streams import DamagedError, beginning, open_stored
 from neardup.files.writing.new_file import Raw, check, in_full, open_packed
 from neardup.files.writing.tables import WriteTable, open_groups, open_tables
 

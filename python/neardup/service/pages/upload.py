@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from neardup.files.documents import sandbox
+from neardup.files.documents import DOCUMENT_FORMATS, detect_document, sandbox
 from neardup.files.documents.sandbox import DocumentTooLongError
-from neardup.files.documents.whole_files import KINDS, content_of
 from neardup.files.reading import encodings
 from neardup.files.reading.batch import GZIP, ZSTD
 from neardup.files.reading.formats import UnreadableDocumentError, all_endings
@@ -14,7 +13,11 @@ from neardup.files.reading.formats import UnreadableDocumentError, all_endings
 # Longer texts are for the command line.
 MOST_CHARACTERS = 2_000_000
 # Endings the page offers; others are taken for plain text if they are one.
-ACCEPTED = (".txt", ".md", *(ending for _, endings in KINDS.values() for ending in endings))
+ACCEPTED = (
+    ".txt",
+    ".md",
+    *(ending for _, endings in DOCUMENT_FORMATS.values() for ending in endings),
+)
 
 
 class UnreadableFile(ValueError):
@@ -34,8 +37,8 @@ def text_from(name: str, data: bytes, most: int = MOST_CHARACTERS) -> tuple[str,
     most  characters that the text may have
     """
     kind = all_endings().get(PurePosixPath(name.replace("\\", "/")).suffix.lower(), "")
-    kind = content_of(data[:4096]) or kind
-    if kind in KINDS:
+    kind = detect_document(data[:4096]) or kind
+    if kind in DOCUMENT_FORMATS:
         return _document(kind, data, most), ""
     text, encoding = _plain(data)
     if len(text) > most:
