@@ -232,9 +232,11 @@ def test_texts_have_no_kinds(tmp_path: Path, name: str) -> None:
         jobs.cluster([str(tmp_path / "a.jsonl")], tmp_path / "o.csv", asked)
 
 
-def test_kinds_are_for_cluster(tmp_path: Path, capture: Path) -> None:
-    with pytest.raises(jobs.RefusedError, match="kinds is for cluster, and this is pairs"):
-        jobs.pairs([str(capture)], tmp_path / "o.csv", options(kinds=tmp_path / "k.csv"))
+@pytest.mark.parametrize("job", [jobs.pairs, jobs.dedup])
+def test_kinds_are_for_cluster(tmp_path: Path, capture: Path, job: Any) -> None:
+    expected = f"kinds is for cluster, and this is {job.__name__}"
+    with pytest.raises(jobs.RefusedError, match=expected):
+        job([str(capture)], tmp_path / "o.jsonl", options(kinds=tmp_path / "k.csv"))
 
 
 def test_a_capture_without_responses(tmp_path: Path) -> None:

@@ -178,10 +178,10 @@ def test_a_job_against_a_table_of_sketches(spark: Any, tmp_path: Path, engine: A
 
     assert (run().kept, run().removed) == (1, 1)
     assert json.loads(kept.read_text(encoding="utf-8"))["id"] == "new"
-    expected = r"\.parquet: are sketches made with another recipe: neardup2.*; ask with that rec"
+    expected = r"\.parquet: sketches of another recipe: neardup2.*; use the recipe of the sketches"
     with pytest.raises(ValueError, match=expected):
         run(recipe="simhash")
     shutil.rmtree(old)
     sp.sketches(documents).write.parquet(str(old))
-    with pytest.raises(ValueError, match=r"are sketches without texts, which a job has to comp"):
+    with pytest.raises(ValueError, match=r"sketches without texts, which a job has to comp"):
         run()
