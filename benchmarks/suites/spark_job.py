@@ -101,10 +101,10 @@ def frames(spark: Any, path: str, out: str) -> int:
 
 def main() -> None:
     master, what, path, out = sys.argv[1:]
-    from neardup.engines.spark.session import session
+    from neardup.engines.spark.session import open_session
 
     os.environ["NEARDUP_SPARK_UI"] = "true"
-    with session(master) as opened:
+    with open_session(master) as opened:
         # Warm up: the first task starts workers.
         opened.spark.range(10).repartition(2).count()
         watched = Watched()

@@ -72,8 +72,8 @@ def test_why_it_does_not_run_is_one_sentence(
 ) -> None:
     if "--master" not in options:
         # No client of Spark is installed.
-        monkeypatch.setattr("neardup.engines.spark.session._active", lambda: None)
-        monkeypatch.setattr("neardup.engines.spark.session._has", lambda _: False)
+        monkeypatch.setattr("neardup.engines.spark.session._active_session", lambda: None)
+        monkeypatch.setattr("neardup.engines.spark.session._has_module", lambda _: False)
     path, out = write(tmp_path / "in.jsonl", *GOOD), write(tmp_path / "out.jsonl", b"of before")
     done = run(command, path, "-o", out, *options.split())
     assert done.code == code

@@ -13,7 +13,7 @@ import pytest
 import neardup as nd
 from helpers import corpora
 from neardup import jobs
-from neardup.engines.spark import read_inputs
+from neardup.engines.spark import read_driver
 from neardup.files.reading.batch import Reading
 
 pytest.importorskip("pysail", reason="the package pysail is missing: pip install 'neardup[spark]'")
@@ -183,7 +183,7 @@ def test_bad_records_are_quarantined_with_their_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A file is cut into many parts: lines are numbered as if it were one.
-    monkeypatch.setattr(read_inputs, "PART", 1000)
+    monkeypatch.setattr(read_driver, "PART_BYTES", 1000)
     lines = []
     for number, record in enumerate(records(4, 80)):
         made = {"text": record.text, "n": record.n}
@@ -256,9 +256,9 @@ def test_many_alike_under_few_keys(tmp_path: Path) -> None:
         {"jobs.spool.MAX_OPEN_FILES": 1, "jobs.read.MAX_OPEN_FILES": 1},
         # Tables that go by a file.
         {
-            "engines.spark.transfer.MOST_IN_PLAN": 100,
-            "engines.spark.judging.ROUND": 2000,
-            "engines.spark.judging.PAIRS": 7,
+            "engines.spark.engine.MAX_PLAN_BYTES": 100,
+            "engines.spark.judging.ROUND_BYTES": 2000,
+            "engines.spark.judging.PACKET_PAIRS": 7,
         },
     ],
     ids=["files", "tables"],
@@ -274,9 +274,9 @@ def test_limits_change_no_output(
 def test_rounds_and_what_only_the_driver_can_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read_inputs, "ROUND", 4000)
-    monkeypatch.setattr(read_inputs, "MOST_WHOLE", 2000 * read_inputs.WITH_TEXTS)
-    monkeypatch.setattr("neardup.engines.spark.input_units.PIECE", 500)
+    monkeypatch.setattr(read_driver, "ROUND_BYTES", 4000)
+    monkeypatch.setattr(read_driver, "MAX_WHOLE_BYTES", 2000 * read_driver.TEXT_GROWTH)
+    monkeypatch.setattr("neardup.engines.spark.read_worker.PIECE_BYTES", 500)
     paths = [*files(tmp_path, "csv"), tmp_path / "small.csv"]
     corpora.write(paths[-1], records(5, 6), "csv")
     assert max(path.stat().st_size for path in paths) > 2000 > paths[-1].stat().st_size
@@ -290,10 +290,10 @@ def test_what_comes_back_at_once(
     """Of short records more bytes come back than they have, of long ones few: places and sketches.
     The driver holds about as many at a time, and not many times as many when one follows the
     other."""
-    monkeypatch.setattr(read_inputs, "PART", 2000)
-    monkeypatch.setattr(read_inputs, "ROUND", 20_000)
+    monkeypatch.setattr(read_driver, "PART_BYTES", 2000)
+    monkeypatch.setattr(read_driver, "ROUND_BYTES", 20_000)
     rounds: list[tuple[int, int]] = []
-    real = read_inputs.Spread._run
+    real = read_driver.DistributedReader._run
 
     def noted(self: Any, units: Any, task: Any) -> list[Any]:
         found = real(self, units, task)
@@ -302,7 +302,7 @@ def test_what_comes_back_at_once(
             rounds.append((len(units), came))
         return found
 
-    monkeypatch.setattr(read_inputs.Spread, "_run", noted)
+    monkeypatch.setattr(read_driver.DistributedReader, "_run", noted)
     chance = random.Random(5)
     path = tmp_path / "in.jsonl"
     with path.open("w", encoding="utf-8") as file:
@@ -393,21 +393,21 @@ def test_texts_too_long_to_be_sent_are_judged_by_the_driver(
     """Messages of servers are limited; texts in Chinese have three bytes a character."""
     from neardup.engines.spark import judging
 
-    monkeypatch.setattr(judging, "MOST_SENT", 20_000)
-    monkeypatch.setattr(judging, "BYTES", 4_000)
+    monkeypatch.setattr(judging, "MAX_PACKET_BYTES", 20_000)
+    monkeypatch.setattr(judging, "PACKET_BYTES", 4_000)
     chance = random.Random(1)
     texts = ["".join(chance.choices("天地玄黄宇宙洪荒日月盈昃辰宿列张", k=6_000)) for _ in range(4)]
     long = [f"{text}{at}" for at in range(3) for text in texts]
     some = [corpora.Record(f"l{at}", text, 1, "") for at, text in enumerate(long)]
     path = corpora.write(tmp_path / "in.jsonl", [*some, *records(7, 60)], "jsonl")
     sent: list[int] = []
-    real = judging._sent
+    real = judging._send_packets
 
     def watched(session: Any, recipe: Any, packets: Any) -> Any:
         sent.extend(packet.bytes for packet in packets)
         return real(session, recipe, packets)
 
-    monkeypatch.setattr(judging, "_sent", watched)
+    monkeypatch.setattr(judging, "_send_packets", watched)
     both(jobs.pairs, [path], tmp_path, ".csv")
     assert sent
     assert max(sent) <= 20_000
@@ -415,10 +415,10 @@ def test_texts_too_long_to_be_sent_are_judged_by_the_driver(
 
 def test_the_file_of_a_large_table_is_one_of_the_work_folder() -> None:
     """What a killed job leaves is tidied up by names."""
-    from neardup.engines.spark.transfer import SHIPPED
+    from neardup.engines.spark.engine import TABLE_FILE
     from neardup.jobs.work_folder import KNOWN_FILES
 
-    assert SHIPPED in KNOWN_FILES
+    assert TABLE_FILE in KNOWN_FILES
 
 
 @pytest.mark.parametrize("bucket", [8, 100])

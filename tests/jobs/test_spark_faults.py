@@ -20,7 +20,7 @@ from helpers import corpora, spark_jvm
 from helpers.job_inputs import JOBS, names
 from helpers.processes import children, command_of
 from neardup import jobs
-from neardup.engines.spark import input_units, judging
+from neardup.engines.spark import judging, read_worker
 from neardup.engines.spark.errors import SparkFailedError
 
 BEFORE = b"of before"
@@ -63,9 +63,9 @@ def test_a_task_that_fails(
     job: Any, place: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if place == "reading":
-        monkeypatch.setattr(input_units, "_pieces", failing("no luck today"))
+        monkeypatch.setattr(read_worker, "_read_unit", failing("no luck today"))
     else:
-        monkeypatch.setattr(judging.Judging, "__call__", failing("no luck today"))
+        monkeypatch.setattr(judging.PacketTask, "__call__", failing("no luck today"))
     expected = r"^Spark: a task failed: no luck today \(RuntimeError\)$"
     with pytest.raises(SparkFailedError, match=expected):
         run(folder, job)
@@ -76,9 +76,9 @@ def test_a_task_that_fails_after_some_were_done(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rounds before it are thrown away, and so is the work folder."""
-    monkeypatch.setattr("neardup.engines.spark.judging.ROUND", 500)
-    monkeypatch.setattr("neardup.engines.spark.judging.PAIRS", 3)
-    real, calls = judging.Judging.__call__, []
+    monkeypatch.setattr("neardup.engines.spark.judging.ROUND_BYTES", 500)
+    monkeypatch.setattr("neardup.engines.spark.judging.PACKET_PAIRS", 3)
+    real, calls = judging.PacketTask.__call__, []
 
     def sometimes(self: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         calls.append(1)
@@ -86,7 +86,7 @@ def test_a_task_that_fails_after_some_were_done(
             raise RuntimeError("the fifth one")
         yield from real(self, batches)
 
-    monkeypatch.setattr(judging.Judging, "__call__", sometimes)
+    monkeypatch.setattr(judging.PacketTask, "__call__", sometimes)
     with pytest.raises(SparkFailedError, match="the fifth one"):
         run(folder, removed=folder / "removed.csv")
     assert len(calls) > 4
@@ -103,7 +103,7 @@ def test_a_task_that_fails_after_some_were_done(
 def test_the_cause_is_named(
     said: str, expected: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(input_units, "_pieces", failing(said, OSError))
+    monkeypatch.setattr(read_worker, "_read_unit", failing(said, OSError))
     with pytest.raises(SparkFailedError, match=expected):
         run(folder)
     assert unchanged(folder)
@@ -119,20 +119,20 @@ def test_a_file_that_workers_do_not_see(folder: Path, monkeypatch: pytest.Monkey
             raise FileNotFoundError(2, "No such file or directory", str(path))
         return real(path, *arguments, **options)
 
-    monkeypatch.setattr(input_units, "open", absent, raising=False)
+    monkeypatch.setattr(read_worker, "open", absent, raising=False)
     with pytest.raises(SparkFailedError, match=r"in\.jsonl: a worker does not see this file; put"):
         run(folder)
     assert unchanged(folder)
 
 
 def test_workers_of_another_version(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = input_units.Work.__init__
+    real = read_worker.ReadSettings.__init__
 
-    def older(self: input_units.Work, *arguments: Any) -> None:
+    def older(self: read_worker.ReadSettings, *arguments: Any) -> None:
         real(self, *arguments)
         object.__setattr__(self, "version", "0.0.1")
 
-    monkeypatch.setattr(input_units.Work, "__init__", older)
+    monkeypatch.setattr(read_worker.ReadSettings, "__init__", older)
     with pytest.raises(
         SparkFailedError, match=r"a worker has neardup .* and this is 0\.0\.1; inst"
     ):
@@ -141,14 +141,14 @@ def test_workers_of_another_version(folder: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_changed_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = input_units._pieces
+    real = read_worker._read_unit
 
     def changed(*arguments: Any) -> Iterator[Any]:
         yield from real(*arguments)
         with open(folder / "in.jsonl", "ab") as file:
             file.write(b'{"id": "new", "text": "more of it"}\n')
 
-    monkeypatch.setattr(input_units, "_pieces", changed)
+    monkeypatch.setattr(read_worker, "_read_unit", changed)
     with pytest.raises(OSError, match=r"in\.jsonl: changed while the job ran; nothing was written"):
         run(folder)
     assert unchanged(folder)
@@ -157,14 +157,14 @@ def test_a_changed_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 SLOW = """
     import sys, time
     from neardup import cli
-    from neardup.engines.spark import input_units
+    from neardup.engines.spark import read_worker
 
     def slowly(*arguments):
         print("begun", flush=True)
         time.sleep(600)
         yield
 
-    input_units._pieces = slowly
+    read_worker._read_unit = slowly
     cli.main(["dedup", "in.jsonl", "-o", "out.jsonl", "--engine", "spark"])
 """
 
@@ -317,7 +317,7 @@ ENDLESS = """
         ("memory", "spark.executor.pyspark.memory is 1m, and a worker needs at least 640m"),
         ("absent", 'Spark: the workers cannot run their Python, "/no/python"; set PYSPARK_PYTHON'),
         ("exit 1", "Spark: the Python of the workers ends as soon as it begins; set PYSPARK_PYTHO"),
-        ("exec sleep 60", "a worker has begun and has not loaded neardup in 5 seconds; see that"),
+        ("exec sleep 60", "a worker started but did not load neardup within 5 seconds; check that"),
         ("other", "Spark: the workers have no neardup; install it there, or ship its wheel"),
     ],
 )

@@ -61,9 +61,9 @@ def engine(name: str = "local", master: str | None = None) -> Engine:
     if name not in NAMES:
         raise ValueError(f"engine is {name!r}; use one of {', '.join(NAMES)}")
     if name == "spark":
-        from neardup.engines.spark.engine import Spark
+        from neardup.engines.spark.engine import SparkEngine
 
-        return Spark(master)
+        return SparkEngine(master)
     if master is not None:
         raise ValueError(
             f"master is {master!r}, which is for Spark, and the engine is {name!r}; add --engine "

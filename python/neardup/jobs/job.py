@@ -163,10 +163,10 @@ class Job:
         with ExitStack() as stack:
             stack.enter_context(self.engine.opened(self.note))
             if self.engine.session is not None:
-                from neardup.engines.spark.read_inputs import expanded, opened_by_spark
+                from neardup.engines.spark.read_driver import expand_inputs, opened_by_spark
 
-                self.inputs = expanded(self.engine.session, self.inputs)
-                self.against = expanded(self.engine.session, self.against)
+                self.inputs = expand_inputs(self.engine.session, self.inputs)
+                self.against = expand_inputs(self.engine.session, self.against)
                 stack.enter_context(opened_by_spark(self.engine.session))
             if self.name == "dedup":
                 # Kept records are copied from this download; a second one might differ.

@@ -33,7 +33,7 @@ from neardup.jobs.work_folder import STATE, clear
 from neardup.near.corpus import precompute
 
 if TYPE_CHECKING:
-    from neardup.engines.spark.read_inputs import Spread
+    from neardup.engines.spark.read_driver import DistributedReader
     from neardup.files.reading.batch import Batch, Unreadable
     from neardup.files.reading.records import DuplicateIds
     from neardup.jobs.job import Job
@@ -121,17 +121,17 @@ def spool_files(job: Job, folder: Path, files: Sequence[str], stamps: Mapping[st
         job.note(_duplicate_ids(job, duplicates))
 
 
-def _spread(job: Job, files: Sequence[str]) -> Spread | None:
+def _spread(job: Job, files: Sequence[str]) -> DistributedReader | None:
     """Let Spark's workers read the files they can read; None without Spark."""
     if job.engine.session is None:
         return None
-    from neardup.engines.spark.input_units import Work
-    from neardup.engines.spark.read_inputs import Spread
+    from neardup.engines.spark.read_driver import DistributedReader
+    from neardup.engines.spark.read_worker import ReadSettings
 
-    return Spread(
+    return DistributedReader(
         job.engine.session,
         files,
-        Work(job.reading, job.question, job.recipe),
+        ReadSettings(job.reading, job.question, job.recipe),
         skip=reference.is_collection,
         most_in_place=MAX_OPEN_FILES,
     )

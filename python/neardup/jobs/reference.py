@@ -93,11 +93,11 @@ def check_sketches(path: str, recipe: Recipe) -> None:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    from neardup.engines.spark.reference import OF_SKETCHES
+    from neardup.engines.spark.answers import SKETCH_COLUMNS
 
     try:
         names = pq.read_schema(path).names
-        if not set(names) >= set(OF_SKETCHES):
+        if not set(names) >= set(SKETCH_COLUMNS):
             return
         made = pc.unique(pq.read_table(path, columns=["recipe"], read_dictionary=["recipe"])[0])
     except (OSError, pa.ArrowException):

@@ -20,7 +20,7 @@ STATE = "state.json"
 LOCK = "lock"
 # Sorted runs of pairs; see `neardup.jobs.pairs.PairSorter`.
 PAIRS = "pairs.bin"
-# Written by `neardup.engines.spark.transfer`.
+# Written by `neardup.engines.spark.engine`.
 SHIPPED = "shipped.parquet"
 # All names a work folder may hold.
 KNOWN_FILES = (*FILES, STATE, LOCK, SHIPPED, PAIRS)

@@ -28,7 +28,7 @@ from helpers.spark_cases import (
 )
 from neardup.engines import spark as sp
 from neardup.engines.spark import Limits
-from neardup.engines.spark.sketching import _key_type
+from neardup.engines.spark.rows import _key_type
 
 # These show what others do not; the rest is nightly.
 DAILY_CORPORA = ("nothing", "edges")

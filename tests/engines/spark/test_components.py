@@ -11,7 +11,7 @@ import pytest
 
 from helpers.spark_cases import nightly
 from neardup.engines.spark.components import (
-    components,
+    connected_components,
     contract,
     is_star_forest,
     large_star,
@@ -87,7 +87,7 @@ def side_by_side() -> Edges:
 def test_one_task_or_many(spark: Any, graph: str) -> None:
     edges = side_by_side() if graph == "all" else GRAPHS[graph]
     for few in (1 << 20, 100 if graph == "all" else 25):
-        table = components(frame(spark, edges), Storage(), Limits(few_edges=few))
+        table = connected_components(frame(spark, edges), Storage(), Limits(few_edges=few))
         assert found(table) == naive(edges)
 
 
@@ -101,7 +101,11 @@ def test_one_task_or_many(spark: Any, graph: str) -> None:
 )
 def test_every_node_is_told_once(spark: Any, edges: Edges) -> None:
     """Also if several tasks have met it."""
-    told = components(frame(spark, edges), Storage(), Limits(few_edges=1)).toArrow().to_pylist()
+    told = (
+        connected_components(frame(spark, edges), Storage(), Limits(few_edges=1))
+        .toArrow()
+        .to_pylist()
+    )
     assert sorted(tuple(row.values()) for row in told) == sorted(naive(edges).items())
 
 

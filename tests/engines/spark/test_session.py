@@ -21,10 +21,10 @@ from neardup.engines.spark.errors import (
     SparkFailedError,
     WorkerError,
     explained,
-    is_of_spark,
-    sentence_of,
+    failure_message,
+    is_spark_error,
 )
-from neardup.engines.spark.session import NoSparkError, session
+from neardup.engines.spark.session import NoSparkError, open_session
 
 
 def lengths(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -35,11 +35,11 @@ def lengths(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def test_sail_in_this_process_is_what_is_there_without_a_master() -> None:
     told = run_alone(
         """
-        from neardup.engines.spark.session import session
-        with session() as opened:
+        from neardup.engines.spark.session import open_session
+        with open_session() as opened:
             print(opened.kind, opened.is_local, opened.cores >= 1)
             print(opened.spark.range(5).count())
-        with session("sail") as again:
+        with open_session("sail") as again:
             print(again.spark.range(7).count())
         """
     )
@@ -52,24 +52,24 @@ def test_a_session_that_is_active_is_taken_and_left_open(
     from pyspark.sql import SparkSession
 
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: spark)
-    with session() as opened:
+    with open_session() as opened:
         assert opened.spark is spark
         assert opened.is_local
     assert opened.spark.range(3).count() == 3
 
 
 def test_a_session_that_was_stopped_is_not_taken() -> None:
-    with session("sail") as before:
+    with open_session("sail") as before:
         pass
-    with session() as opened:
+    with open_session() as opened:
         assert opened.spark is not before.spark
         assert opened.spark.range(3).count() == 3
 
 
 def test_a_server_of_spark_connect() -> None:
-    with session("sail"):
+    with open_session("sail"):
         _, port = sessions._server[0].listening_address
-        with session(f"sc://localhost:{port}") as opened:
+        with open_session(f"sc://localhost:{port}") as opened:
             assert (opened.kind, opened.is_local) == ("connect", True)
             rows = opened.spark.range(9).mapInArrow(lengths, "rows long").collect()
             assert sum(row["rows"] for row in rows) == 9
@@ -80,7 +80,7 @@ def test_a_server_of_spark_connect() -> None:
 )
 def test_what_is_no_master_is_refused(master: str) -> None:
     expected = f"master is {re.escape(repr(master))}; use sc://HOST:PORT"
-    with pytest.raises(ValueError, match=expected), session(master):
+    with pytest.raises(ValueError, match=expected), open_session(master):
         pass
 
 
@@ -90,14 +90,14 @@ def test_what_is_no_master_is_refused(master: str) -> None:
 def test_a_host_that_does_not_answer(
     master: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sessions, "_has", lambda _: True)
+    monkeypatch.setattr(sessions, "_has_module", lambda _: True)
     monkeypatch.setattr(sessions, "java_version", lambda: 17)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     url = master.format(port)
     expected = f"--master {url}: nothing answers at 127.0.0.1 port {port} .*is Spark running there"
-    with pytest.raises(SparkFailedError, match=expected), session(url):
+    with pytest.raises(SparkFailedError, match=expected), open_session(url):
         pass
 
 
@@ -108,20 +108,20 @@ def test_a_host_that_speaks_something_else(monkeypatch: pytest.MonkeyPatch) -> N
 
             raise PySparkException("not a server of Spark")
 
-    monkeypatch.setattr(sessions, "reach", lambda _: "here")
-    monkeypatch.setattr(sessions, "_connected", lambda _: Refusing())
+    monkeypatch.setattr(sessions, "check_reachable", lambda _: "here")
+    monkeypatch.setattr(sessions, "_create_remote", lambda _: Refusing())
     expected = "--master sc://here: no session could be opened: not a server of Spark"
-    with pytest.raises(SparkFailedError, match=expected), session("sc://here"):
+    with pytest.raises(SparkFailedError, match=expected), open_session("sc://here"):
         pass
 
 
 def test_a_master_without_a_host() -> None:
     with (
         pytest.raises(NoSparkError, match=r"names no host; write sc://HOST:PORT"),
-        session("sc://:1"),
+        open_session("sc://:1"),
     ):
         pass
-    with pytest.raises(NoSparkError, match=r"--master sc://a:b"), session("sc://a:b"):
+    with pytest.raises(NoSparkError, match=r"--master sc://a:b"), open_session("sc://a:b"):
         pass
 
 
@@ -139,28 +139,31 @@ def without(*names: str) -> Callable[[str], bool]:
         ),
         ("sail", "pyspark", "needs the package pyspark-client.*pip install 'neardup\\[spark\\]'"),
         ("sc://a", "pyspark", "needs the package pyspark-client.*pip install 'neardup\\[spark\\]'"),
-        ("sc://a", "grpc", "needs the package grpcio, .*pip install 'neardup\\[spark\\]'"),
+        ("sc://a", "grpc", "needs the package grpcio; .*pip install 'neardup\\[spark\\]'"),
         (
             "local[2]",
             "py4j",
-            "--master local\\[2\\] needs the package pyspark with its JVM.*pip inst",
+            "--master local\\[2\\] needs the package pyspark; install it.*pip inst",
         ),
-        ("yarn", "pyspark", "--master yarn needs the package pyspark with its JVM"),
+        ("yarn", "pyspark", "--master yarn needs the package pyspark; install it"),
     ],
 )
 def test_a_missing_package(
     master: str | None, missing: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "_active", lambda: None)
-    monkeypatch.setattr(sessions, "_has", without(missing))
-    with pytest.raises(NoSparkError, match=expected), session(master):
+    monkeypatch.setattr(sessions, "_active_session", lambda: None)
+    monkeypatch.setattr(sessions, "_has_module", without(missing))
+    with pytest.raises(NoSparkError, match=expected), open_session(master):
         pass
 
 
 def test_two_packages_that_overwrite_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "_installed", lambda _: "4.2.0")
+    monkeypatch.setattr(sessions, "_installed_version", lambda _: "4.2.0")
     for master in ("sail", "sc://a", "local[2]"):
-        with pytest.raises(NoSparkError, match=r"both installed.*uninstall both"), session(master):
+        with (
+            pytest.raises(NoSparkError, match=r"both installed.*uninstall both"),
+            open_session(master),
+        ):
             pass
 
 
@@ -191,10 +194,10 @@ def java(folder: Path, said: str) -> Path:
 def test_a_java_that_is_too_old(
     said: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "_has", lambda _: True)
-    monkeypatch.setattr(sessions, "_installed", lambda _: None)
+    monkeypatch.setattr(sessions, "_has_module", lambda _: True)
+    monkeypatch.setattr(sessions, "_installed_version", lambda _: None)
     monkeypatch.setenv("JAVA_HOME", str(java(tmp_path, said)))
-    with pytest.raises(NoSparkError, match=expected), session("local[2]"):
+    with pytest.raises(NoSparkError, match=expected), open_session("local[2]"):
         pass
 
 
@@ -204,8 +207,8 @@ def test_a_java_that_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "_has", lambda _: True)
-    monkeypatch.setattr(sessions, "_installed", lambda _: None)
+    monkeypatch.setattr(sessions, "_has_module", lambda _: True)
+    monkeypatch.setattr(sessions, "_installed_version", lambda _: None)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(NoSparkError, match=r"JAVA_HOME is .*, where there is none; install it"):
         sessions.java_version()
@@ -213,18 +216,18 @@ def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with (
         pytest.raises(NoSparkError, match=r"needs Java 17, and there is none on PATH.*sc://HOST"),
-        session("local[*]"),
+        open_session("local[*]"),
     ):
         pass
 
 
 def test_yarn_without_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "_has", lambda _: True)
-    monkeypatch.setattr(sessions, "_installed", lambda _: None)
+    monkeypatch.setattr(sessions, "_has_module", lambda _: True)
+    monkeypatch.setattr(sessions, "_installed_version", lambda _: None)
     monkeypatch.setattr(sessions, "java_version", lambda: 17)
     for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(NoSparkError, match=r"set HADOOP_CONF_DIR"), session("yarn"):
+    with pytest.raises(NoSparkError, match=r"set HADOOP_CONF_DIR"), open_session("yarn"):
         pass
 
 
@@ -283,7 +286,7 @@ def test_yarn_without_its_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_spark_says_in_one_line(said: str, expected: str) -> None:
-    told = sentence_of(RuntimeError(said))
+    told = failure_message(RuntimeError(said))
     assert told.strip().startswith(expected.strip()) or expected in told
     assert "\n" not in told
 
@@ -294,7 +297,7 @@ def test_only_what_is_of_spark_is_explained() -> None:
     for error in (OSError("a"), ValueError("b"), KeyError("c"), WorkerError("d")):
         with pytest.raises(type(error)), explained():
             raise error
-        assert not is_of_spark(error)
+        assert not is_spark_error(error)
     with pytest.raises(SparkFailedError, match=r"^Spark: it failed$"), explained():
         raise PySparkException("it failed")
     full = OSError(errno.ENOSPC, "No space left on device")
@@ -306,7 +309,7 @@ def test_nothing_of_spark_is_imported_before_a_session_is_opened() -> None:
     told = run_alone(
         """
         import sys
-        import neardup.engines.spark.engine, neardup.engines.spark.read_inputs, neardup.engines
+        import neardup.engines.spark.engine, neardup.engines.spark.read_driver, neardup.engines
         neardup.engines.engine("spark", "local[2]")
         print([x for x in sys.modules if x.partition(".")[0] in ("pyspark", "pysail", "grpc")])
         """
@@ -315,8 +318,8 @@ def test_nothing_of_spark_is_imported_before_a_session_is_opened() -> None:
 
 
 def test_workers_take_this_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "_has", lambda _: True)
-    monkeypatch.setattr(sessions, "_installed", lambda _: None)
+    monkeypatch.setattr(sessions, "_has_module", lambda _: True)
+    monkeypatch.setattr(sessions, "_installed_version", lambda _: None)
     monkeypatch.setattr(sessions, "java_version", lambda: 17)
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     monkeypatch.delenv("PYSPARK_DRIVER_PYTHON", raising=False)
@@ -326,10 +329,10 @@ def test_workers_take_this_python(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append((master, os.environ["PYSPARK_PYTHON"], log.read_text(encoding="ascii")))
         raise OSError("no JVM in this test")
 
-    monkeypatch.setattr(sessions, "_jvm", jvm)
-    with pytest.raises(OSError, match=r"no JVM"), session("local[3]"):
+    monkeypatch.setattr(sessions, "_start_jvm", jvm)
+    with pytest.raises(OSError, match=r"no JVM"), open_session("local[3]"):
         pass
-    assert seen == [("local[3]", sys.executable, sessions.LOG_LEVEL)]
+    assert seen == [("local[3]", sys.executable, sessions.LOG4J_SETTINGS)]
 
 
 @pytest.mark.parametrize(
@@ -357,7 +360,7 @@ def test_the_memory_of_a_jvm_is_said_only_where_nobody_has(
         monkeypatch.setenv(name, value)
     if defaults is not None:
         (tmp_path / "spark-defaults.conf").write_text(defaults, encoding="utf-8")
-    found = sessions._memory()
+    found = sessions._jvm_memory()
     assert (found is not None) == expected
     if found is not None:
-        assert 1024 <= int(found.removesuffix("m")) <= sessions.MOST_MEMORY
+        assert 1024 <= int(found.removesuffix("m")) <= sessions.MAX_JVM_MEGABYTES

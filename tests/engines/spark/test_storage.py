@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from neardup.engines.spark.storage import Temporary
+from neardup.engines.spark.storage import TemporaryFolders
 
 
 class Session:
@@ -20,12 +20,12 @@ class Session:
 
 
 @pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Temporary:
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TemporaryFolders:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    return Temporary()
+    return TemporaryFolders()
 
 
-def test_one_folder_for_all_runs_of_a_session(temporary: Temporary, tmp_path: Path) -> None:
+def test_one_folder_for_all_runs_of_a_session(temporary: TemporaryFolders, tmp_path: Path) -> None:
     one, two = Session(), Session()
     first = temporary.of(one)
     assert temporary.of(one) == first != temporary.of(two)
@@ -36,14 +36,16 @@ def test_one_folder_for_all_runs_of_a_session(temporary: Temporary, tmp_path: Pa
     assert Path(temporary.of(two)).is_dir()
 
 
-def test_a_folder_that_somebody_removed_is_made_anew(temporary: Temporary, tmp_path: Path) -> None:
+def test_a_folder_that_somebody_removed_is_made_anew(
+    temporary: TemporaryFolders, tmp_path: Path
+) -> None:
     session = Session()
     Path(temporary.of(session)).rmdir()
     next(tmp_path.iterdir()).rmdir()
     assert Path(temporary.of(session)).is_dir()
 
 
-def test_a_forked_process_has_its_own(temporary: Temporary, monkeypatch: Any) -> None:
+def test_a_forked_process_has_its_own(temporary: TemporaryFolders, monkeypatch: Any) -> None:
     session, pid = Session(), os.getpid()
     first = temporary.of(session)
     monkeypatch.setattr("os.getpid", lambda: pid + 1)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from neardup.engines.spark import errors, probe
-from neardup.engines.spark.errors import SparkFailedError, waited
+from neardup.engines.spark.errors import SparkFailedError, wait_for
 
 
 class Settings:
@@ -27,12 +27,12 @@ class Settings:
 def test_too_little_memory_is_refused(memory: str) -> None:
     expected = f"^spark.executor.pyspark.memory is {memory}, and a worker needs at least 640m to"
     with pytest.raises(SparkFailedError, match=expected):
-        probe.check_memory(Settings(memory))
+        probe.check_worker_memory(Settings(memory))
 
 
 @pytest.mark.parametrize("memory", [None, "", "0", "640m", "640", "1g", "2t", "odd"])
 def test_enough_memory_and_no_limit(memory: str | None) -> None:
-    probe.check_memory(Settings(memory))
+    probe.check_worker_memory(Settings(memory))
 
 
 class Tracker:
@@ -49,30 +49,30 @@ class Tracker:
 
 
 def test_a_task_that_runs_and_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "LIMIT", 0.2)
-    monkeypatch.setattr(errors, "STEP", 0.05)
-    watch = probe.Watch(Tracker(runs=True))
-    expected = r"^Spark: a worker has begun and has not loaded neardup in 0\.2 seconds; see that"
+    monkeypatch.setattr(probe, "PROBE_TIMEOUT", 0.2)
+    monkeypatch.setattr(errors, "POLL_SECONDS", 0.05)
+    watch = probe.ProbeTimer(Tracker(runs=True))
+    expected = r"^Spark: a worker started but did not load neardup within 0\.2 seconds; check"
     with pytest.raises(SparkFailedError, match=expected):
-        waited(lambda: time.sleep(3), watch)
+        wait_for(lambda: time.sleep(3), watch)
 
 
 def test_the_wait_for_a_machine_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "LIMIT", 0.2)
-    monkeypatch.setattr(errors, "STEP", 0.05)
-    monkeypatch.setattr(probe, "LONG", 0.2)
+    monkeypatch.setattr(probe, "PROBE_TIMEOUT", 0.2)
+    monkeypatch.setattr(errors, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(probe, "WAIT_NOTE_SECONDS", 0.2)
     told: list[str] = []
-    watch = probe.Watch(Tracker(runs=False), told.append)
+    watch = probe.ProbeTimer(Tracker(runs=False), told.append)
 
     def slow() -> int:
         time.sleep(1)
         return 7
 
-    assert waited(slow, watch) == 7
+    assert wait_for(slow, watch) == 7
     # Once.
-    assert [note[:48] for note in told] == ["Spark has had no machine for this job for 0.2 se"]
+    assert [note[:48] for note in told] == ["Spark has assigned no executor for 0.2 seconds; "]
 
 
 def test_what_the_task_does() -> None:
     batch = pa.RecordBatch.from_pydict({"id": [1, 2]})
-    assert list(probe.loaded(iter([batch]))) == [batch]
+    assert list(probe.load_neardup(iter([batch]))) == [batch]

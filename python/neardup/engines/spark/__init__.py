@@ -10,10 +10,17 @@ matching    near pairs, and who is linked with whom; answers: all that by ids
 reference   rows near a reference, and sketches that are kept of one
 """
 
-from neardup.engines.spark.answers import Deduplicated, clusters, dedup, pairs
-from neardup.engines.spark.reference import Compared, against, sketches
+from neardup.engines.spark.answers import (
+    Compared,
+    Deduplicated,
+    against,
+    clusters,
+    dedup,
+    pairs,
+    sketches,
+)
 from neardup.engines.spark.request import Limits
-from neardup.engines.spark.sketching import fingerprint
+from neardup.engines.spark.rows import fingerprint
 
 __all__ = [
     "Compared",

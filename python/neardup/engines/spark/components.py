@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from neardup._util.arrow import array_values
-from neardup.engines.spark.batches import as_batch, gathered, longs
+from neardup.engines.spark.arrow import gather_batches, int64_array, make_batch
 from neardup.engines.spark.request import Limits
 from neardup.engines.spark.storage import Storage
 from neardup.near.clusters import connected
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # log² of any number of nodes is far below.
-MOST_ROUNDS = 200
-STARS = "node bigint, root bigint"
+MAX_ROUNDS = 200
+STAR_SCHEMA = "node bigint, root bigint"
 
 
 def contract(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The edges of a task as stars: every node under the least that it is connected with here."""
     import numpy as np
 
-    table = gathered(batches)
+    table = gather_batches(batches)
     if table is None:
         return
     left, right = array_values(table.column(0)), array_values(table.column(1))
     nodes, places = np.unique(np.concatenate([left, right]), return_inverse=True)
     labels = connected(places[: len(left)], places[len(left) :], len(nodes))
     child = np.flatnonzero(labels != np.arange(len(nodes)))
-    yield as_batch({"node": longs(nodes[child]), "root": longs(nodes[labels[child]])})
+    yield make_batch({"node": int64_array(nodes[child]), "root": int64_array(nodes[labels[child]])})
 
 
-def components(
+def connected_components(
     edges: DataFrame, storage: Storage, limits: Limits, *, count: int | None = None
 ) -> DataFrame:
     """For each node that is not the least of its component, once: node, root (the least).
@@ -60,20 +60,20 @@ def components(
     edges = edges.select(edges[first].alias("node"), edges[second].alias("root"))
     if tasks == 1:
         # All edges in one task: its stars are the components.
-        return storage.pin(_contracted(edges, 1))
-    stars = storage.pin(_contracted(edges, tasks))
-    for _ in range(MOST_ROUNDS):
+        return storage.pin(_contract_edges(edges, 1))
+    stars = storage.pin(_contract_edges(edges, tasks))
+    for _ in range(MAX_ROUNDS):
         if is_star_forest(stars):
             return stars
-        stars = storage.pin(_contracted(small_star(large_star(stars)), tasks))
-    raise RuntimeError(f"{MOST_ROUNDS} rounds have found no end of {count} edges")
+        stars = storage.pin(_contract_edges(small_star(large_star(stars)), tasks))
+    raise RuntimeError(f"{MAX_ROUNDS} rounds have found no end of {count} edges")
 
 
-def _contracted(edges: DataFrame, tasks: int) -> DataFrame:
+def _contract_edges(edges: DataFrame, tasks: int) -> DataFrame:
     if tasks == 1:
-        return edges.repartition(1).mapInArrow(contract, STARS)
+        return edges.repartition(1).mapInArrow(contract, STAR_SCHEMA)
     # A node that several tasks have met may come from each of them, under the same root.
-    return edges.repartition(tasks, "node").mapInArrow(contract, STARS).distinct()
+    return edges.repartition(tasks, "node").mapInArrow(contract, STAR_SCHEMA).distinct()
 
 
 def large_star(edges: DataFrame) -> DataFrame:

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from neardup import _core
 from neardup._util.arrow import array_values, number_array
-from neardup.engines.spark.batches import as_batch, gathered, longs, one
-from neardup.engines.spark.buckets import BucketPairs, Heavy, block_pairs, units_of_pairs
-from neardup.engines.spark.components import components
+from neardup.engines.spark.arrow import gather_batches, int64_array, make_batch, single_array
+from neardup.engines.spark.buckets import BucketPairs, HeavyKeys, block_pairs, pair_part_ids
+from neardup.engines.spark.components import connected_components
+from neardup.engines.spark.judging import VERDICT_SCHEMA, string_column, verdict_batch
 from neardup.engines.spark.request import Limits, SparkRequest
-from neardup.engines.spark.rows import ALL, REFERENCE, Rows
-from neardup.engines.spark.sketching import REGISTERS
-from neardup.engines.spark.texts import VERDICTS, strings, verdict_batch
+from neardup.engines.spark.rows import ALL, REFERENCE, REGISTERS, Rows
 from neardup.near.corpus import memory_corpus
 from neardup.near.join import LocalEngine
 
@@ -33,11 +32,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
-PLACED = "row bigint, group bigint, part int, side int"
+PLACED_SCHEMA = "row bigint, group bigint, part int, side int"
 
 
 @dataclass(frozen=True)
-class Placing:
+class PlaceTask:
     """Rows of groups (row, group, side, rest) to parts: a group that a task can hold to part 0, the
     rows of a larger one to several.
 
@@ -59,14 +58,14 @@ class Placing:
             many = np.isin(group, np.array(sorted(self.large), dtype=np.int64))
             if self.by != "rest":
                 alone = np.flatnonzero(~many)
-                yield _placed(row[alone], group[alone], np.zeros(len(alone)), side[alone])
+                yield _placed_batch(row[alone], group[alone], np.zeros(len(alone)), side[alone])
             cut = np.flatnonzero(many)
             blocks = np.array([self.large[each] for each in group[cut].tolist()], dtype=np.int64)
             for part, sides, chosen in self._parts(
                 row[cut], group[cut], side[cut], rest[cut], blocks
             ):
                 where = cut[chosen]
-                yield _placed(row[where], group[where], part, sides)
+                yield _placed_batch(row[where], group[where], part, sides)
 
     def _parts(
         self,
@@ -107,13 +106,13 @@ class Placing:
                 yield own[of_these] * blocks[chosen] + other + 1, side[chosen], chosen
 
 
-def _placed(
+def _placed_batch(
     row: NDArray[Any], group: NDArray[Any], part: NDArray[Any], side: NDArray[Any]
 ) -> pa.RecordBatch:
-    return as_batch(
+    return make_batch(
         {
-            "row": longs(row),
-            "group": longs(group),
+            "row": int64_array(row),
+            "group": int64_array(group),
             "part": number_array(part.astype("i4")),
             "side": number_array(side.astype("i4")),
         }
@@ -121,22 +120,22 @@ def _placed(
 
 
 @dataclass(frozen=True)
-class Meeting:
+class GroupTask:
     """Rows of groups with their texts → near pairs: left, right, distance, similarity.
 
     forest  only so many as connect what is connected; their distance and similarity mean nothing
     heavy   keys that were cut: pairs of parts that are not dense are told there
     """
 
-    asked: SparkRequest
+    request: SparkRequest
     forest: bool
-    heavy: Heavy
+    heavy: HeavyKeys
     across: bool
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import numpy as np
 
-        table = gathered(batches)
+        table = gather_batches(batches)
         if table is None:
             return
         group, part = array_values(table["group"]), array_values(table["part"])
@@ -162,24 +161,26 @@ class Meeting:
             first = int(np.count_nonzero(side == REFERENCE))
             if first == 0 or first == len(side):
                 return
-        asked = self.asked
-        corpus = memory_corpus(strings(table["text"]), asked.recipe, asked.question, threads=1)
+        request = self.request
+        corpus = memory_corpus(
+            string_column(table["text"]), request.recipe, request.question, threads=1
+        )
         if self.forest:
-            found = LocalEngine().match(corpus, asked.question, threads=1).clusters("connected")
+            found = LocalEngine().match(corpus, request.question, threads=1).clusters("connected")
             linked = np.flatnonzero(found.labels != np.arange(len(row)))
             none = np.zeros(len(linked))
             yield verdict_batch(row[linked], row[found.labels[linked]], none, none)
             return
-        units = np.unique(array_values(one(table["units"]).flatten()))
+        units = np.unique(array_values(single_array(table["units"]).flatten()))
         assert corpus.sketches is not None  # noqa: S101
         registers = np.ascontiguousarray(corpus.sketches[:, :REGISTERS])
-        tables = _core.sketch_keys(registers, asked.sketch, 1)
-        matches = LocalEngine().match(corpus, asked.question, reference_rows=first, threads=1)
+        tables = _core.sketch_keys(registers, request.sketch, 1)
+        matches = LocalEngine().match(corpus, request.question, reference_rows=first, threads=1)
         for pairs in matches.pairs():
             left, right = pairs.left.astype("u4"), pairs.right.astype("u4")
-            table_of = _core.first_tables(registers, left, right, asked.sketch)
+            table_of = _core.first_tables(registers, left, right, request.sketch)
             key = tables[left, np.minimum(table_of, tables.shape[1] - 1)].view("i8")
-            where = units_of_pairs(key, row[left], row[right], self.heavy, across=self.across)
+            where = pair_part_ids(key, row[left], row[right], self.heavy, across=self.across)
             told = np.isin(where, units)
             assert pairs.similarity is not None  # noqa: S101
             yield verdict_batch(
@@ -187,15 +188,15 @@ class Meeting:
             )
 
 
-def near_in_groups(rows: Rows, found: BucketPairs, texts: DataFrame, *, forest: bool) -> DataFrame:
+def dense_pairs(rows: Rows, found: BucketPairs, texts: DataFrame, *, forest: bool) -> DataFrame:
     """The near pairs whose first common key is heavy or dense, each once: left, right, distance,
     similarity; or only a forest that connects them."""
     from pyspark.sql import functions as F
 
-    storage, limits = rows.storage, rows.asked.limits
+    storage, limits = rows.storage, rows.request.limits
     # Buckets are nodes, too: numbers below those of rows.
     edges = found.members.select("row", (-F.col("unit") - 1).alias("unit"))
-    labelled = components(edges, storage, limits, count=found.member_count)
+    labelled = connected_components(edges, storage, limits, count=found.member_count)
     members = labelled.where("node >= 0").select(
         F.col("node").alias("row"), F.col("root").alias("group")
     )
@@ -210,52 +211,54 @@ def near_in_groups(rows: Rows, found: BucketPairs, texts: DataFrame, *, forest: 
         (F.col("rows") > limits.group_rows) | (F.col("bytes") > 4 * limits.task_bytes)
     )
     blocks = {
-        each["group"]: _blocks(each["rows"], each["bytes"], limits)
+        each["group"]: _block_count(each["rows"], each["bytes"], limits)
         for each in large.toArrow().to_pylist()
     }
 
-    meeting = Meeting(rows.asked, forest, found.heavy, rows.across)
+    meeting = GroupTask(rows.request, forest, found.heavy, rows.across)
 
-    def met(placing: Placing, chosen: DataFrame, times: int) -> DataFrame:
+    def met(placing: PlaceTask, chosen: DataFrame, times: int) -> DataFrame:
         columns = chosen.select("row", "group", "side", "rest")
-        placed = columns.mapInArrow(placing, PLACED)
+        placed = columns.mapInArrow(placing, PLACED_SCHEMA)
         if not forest:
             units = found.members.groupBy("row").agg(F.collect_list("unit").alias("units"))
             placed = placed.join(units, "row")
-        together = placed.join(texts, "row").repartition(limits.tasks(total * times), *UNIT)
-        return storage.pin(together.mapInArrow(meeting, VERDICTS))
+        together = placed.join(texts, "row").repartition(limits.tasks(total * times), *GROUP_PART)
+        return storage.pin(together.mapInArrow(meeting, VERDICT_SCHEMA))
 
     if not blocks:
-        return met(Placing({}, "pairs"), members, 1)
+        return met(PlaceTask({}, "pairs"), members, 1)
     if not forest:
-        return met(Placing(blocks, "pairs"), members, max(blocks.values()))
-    first = met(Placing(blocks, "own"), members, 1)
-    rest = _rest(rows, members, first, blocks)
+        return met(PlaceTask(blocks, "pairs"), members, max(blocks.values()))
+    first = met(PlaceTask(blocks, "own"), members, 1)
+    rest = _mark_rest(rows, members, first, blocks)
     counts = (
         rest.where("rest = 1")
         .groupBy("group")
         .agg(F.count(F.lit(1)).alias("rows"), F.sum("bytes").alias("bytes"))
     )
     rests = {
-        each["group"]: -(-_blocks(each["rows"], each["bytes"], limits) // 2)
+        each["group"]: -(-_block_count(each["rows"], each["bytes"], limits) // 2)
         for each in counts.toArrow().to_pylist()
     }
     if not rests:
         return first
     again = {group: blocks[group] for group in rests}
-    placing = Placing(again, "rest", rests)
+    placing = PlaceTask(again, "rest", rests)
     return first.union(met(placing, rest, max(rests.values()) + max(again.values())))
 
 
-UNIT = ("group", "part")
+GROUP_PART = ("group", "part")
 
 
-def _blocks(rows: int, size: int, limits: Limits) -> int:
+def _block_count(rows: int, size: int, limits: Limits) -> int:
     """Blocks of which a task can hold two."""
     return max(2, -(-2 * rows // limits.group_rows), -(-size // (2 * limits.task_bytes)))
 
 
-def _rest(rows: Rows, members: DataFrame, found: DataFrame, blocks: dict[int, int]) -> DataFrame:
+def _mark_rest(
+    rows: Rows, members: DataFrame, found: DataFrame, blocks: dict[int, int]
+) -> DataFrame:
     """The rows of large groups, with a mark at those that are not in the largest component of their
     group by what was found.
 
@@ -265,7 +268,7 @@ def _rest(rows: Rows, members: DataFrame, found: DataFrame, blocks: dict[int, in
     from pyspark.sql import functions as F
 
     storage = rows.storage
-    roots = components(found.select("left", "right"), storage, rows.asked.limits)
+    roots = connected_components(found.select("left", "right"), storage, rows.request.limits)
     large = members.where(F.col("group").isin(list(blocks)))
     joined = large.join(roots.withColumnRenamed("node", "row"), "row", "left")
     joined = joined.withColumn("root", F.coalesce("root", "row"))

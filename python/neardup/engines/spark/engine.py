@@ -16,15 +16,13 @@ from typing import TYPE_CHECKING, Any
 from neardup import _core
 from neardup._util.arrow import array_values
 from neardup.engines.spark import session as sessions
-from neardup.engines.spark.batches import binaries, longs
-from neardup.engines.spark.buckets import PART_BITS, TABLE_BITS, BucketPairs, fallen
-from neardup.engines.spark.errors import waited
-from neardup.engines.spark.judging import verdicts
+from neardup.engines.spark.arrow import binary_array, int64_array
+from neardup.engines.spark.buckets import PART_BITS, TABLE_BITS, BucketPairs, join_buckets
+from neardup.engines.spark.errors import wait_for
+from neardup.engines.spark.judging import judge_packets
 from neardup.engines.spark.request import Limits, SparkRequest
-from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, Rows
-from neardup.engines.spark.sketching import REGISTERS
+from neardup.engines.spark.rows import ALL, INPUT, REFERENCE, REGISTERS, Rows
 from neardup.engines.spark.storage import Storage
-from neardup.engines.spark.transfer import ship
 from neardup.near.clusters import gather_pairs, link_rows
 from neardup.near.corpus import Verdicts
 from neardup.near.join import RadiusJoin, SketchJoin
@@ -33,15 +31,22 @@ from neardup.near.question import Linkage
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from neardup.near.corpus import Corpus
     from neardup.near.question import Question
 
-TABLE = "row long, side int, first long, signal boolean, {} binary"
+TABLE_SCHEMA = "row long, side int, first long, signal boolean, {} binary"
+# A file that takes the place of a large table; in the work folder of a job.
+TABLE_FILE = "shipped.parquet"
+# Bytes that a plan may hold: servers take messages of 128 MB.
+MAX_PLAN_BYTES = 48 << 20
+# Rows of a group in the file: workers share the groups.
+ROW_GROUP_ROWS = 1 << 17
 
 
-class Spark:
+class SparkEngine:
     """Finds near-duplicates on a cluster.
 
     master  where it is, as `neardup.engines.spark.session.session` takes it
@@ -54,7 +59,7 @@ class Spark:
 
     @contextmanager
     def opened(self, note: Callable[[str], object] | None = None) -> Iterator[None]:
-        with sessions.session(self.master, note) as opened:
+        with sessions.open_session(self.master, note) as opened:
             self.session = opened
             try:
                 yield
@@ -88,8 +93,28 @@ class Spark:
         return found
 
 
+def create_frame(
+    session: sessions.SparkConnection, table: pa.Table, schema: str, folder: Path
+) -> Any:
+    """A table as a DataFrame.
+
+    folder  where a large one may lie, if the workers see it. A server elsewhere gets it piece by
+            piece, which Spark does from 4.1 on
+    """
+    if table.nbytes <= MAX_PLAN_BYTES or not session.is_local:
+        return session.spark.createDataFrame(table, schema)
+    import pyarrow.parquet as pq
+
+    path = folder.absolute() / TABLE_FILE
+    # Sketches and codes are as good as random.
+    pq.write_table(
+        table, path, row_group_size=ROW_GROUP_ROWS, compression="none", use_dictionary=False
+    )
+    return session.spark.read.schema(schema).parquet(path.as_uri())
+
+
 @contextmanager
-def _fallen(
+def _join_on_spark(
     session: sessions.SparkConnection,
     corpus: Corpus,
     question: Question,
@@ -111,19 +136,19 @@ def _fallen(
     name = "fingerprint" if question.similarity is None else "registers"
     table = pa.table(
         {
-            "row": longs(numbers),
+            "row": int64_array(numbers),
             "side": pa.array(side),
-            "first": longs(numbers),
+            "first": int64_array(numbers),
             "signal": pa.array(np.ones(count, dtype=np.bool_)),
-            name: binaries(np.ascontiguousarray(compared)),
+            name: binary_array(np.ascontiguousarray(compared)),
         }
     )
-    asked = SparkRequest(corpus.recipe, question, "", "", (), limits=Limits())
+    request = SparkRequest(corpus.recipe, question, "", "", (), limits=Limits())
     folder = Path(getattr(corpus, "folder", None) or tempfile.gettempdir())
-    frame = ship(session, table, TABLE.format(name), folder)
+    frame = create_frame(session, table, TABLE_SCHEMA.format(name), folder)
     storage = Storage()
     rows = Rows(
-        asked=asked,
+        request=request,
         across=bool(first),
         table=frame,
         storage=storage,
@@ -132,17 +157,17 @@ def _fallen(
         unit_bytes=0,
     )
     try:
-        yield fallen(rows, forest=forest)
+        yield join_buckets(rows, forest=forest)
     finally:
         storage.release()
 
 
-def _columns(frame: Any, *names: str) -> list[NDArray[Any]]:
+def _collect_columns(frame: Any, *names: str) -> list[NDArray[Any]]:
     table = frame.select(*names).toArrow()
     return [array_values(table[name]) for name in names]
 
 
-def _dense(member: NDArray[np.int64], key: NDArray[np.int64]) -> dict[int, NDArray[np.uint32]]:
+def _dense_rows(member: NDArray[np.int64], key: NDArray[np.int64]) -> dict[int, NDArray[np.uint32]]:
     """The rows of each key that is dense, wherever they met, in order."""
     import numpy as np
 
@@ -156,7 +181,7 @@ def _dense(member: NDArray[np.int64], key: NDArray[np.int64]) -> dict[int, NDArr
     return found
 
 
-def _untold(
+def _outside_dense(
     registers: NDArray[np.uint8],
     earlier: NDArray[np.int64],
     later: NDArray[np.int64],
@@ -169,8 +194,8 @@ def _untold(
 
     assert question.similarity is not None  # noqa: S101
     left, right = earlier.astype(np.uint32), later.astype(np.uint32)
-    asked = question.similarity, question.recall
-    first = _core.first_tables(np.ascontiguousarray(registers), left, right, asked)
+    request = question.similarity, question.recall
+    first = _core.first_tables(np.ascontiguousarray(registers), left, right, request)
     untold = np.ones(len(left), dtype=np.bool_)
     for key, rows in dense.items():
         inside = np.zeros(len(registers), dtype=np.bool_)
@@ -200,21 +225,26 @@ class SparkSketchJoin(SketchJoin):
         registers = sketches[rows][:, :REGISTERS]
 
         def find() -> list[NDArray[Any]]:
-            asked = self.session, self.corpus, self.question
-            with _fallen(*asked, registers, join.first) as found:
+            request = self.session, self.corpus, self.question
+            with _join_on_spark(*request, registers, join.first) as found:
                 pairs, members = found.pairs, found.members
-                return [*_columns(pairs, "left", "right"), *_columns(members, "row", "unit")]
+                return [
+                    *_collect_columns(pairs, "left", "right"),
+                    *_collect_columns(members, "row", "unit"),
+                ]
 
-        earlier, later, member, unit = waited(find)
-        dense = _dense(member, unit >> PART_BITS)
+        earlier, later, member, unit = wait_for(find)
+        dense = _dense_rows(member, unit >> PART_BITS)
         if (unit & ((1 << PART_BITS) - 1)).any():
-            untold = _untold(registers, earlier, later, dense, self.question)
+            untold = _outside_dense(registers, earlier, later, dense, self.question)
             earlier, later = earlier[untold], later[untold]
         found = [(key >> TABLE_BITS, members) for key, members in dense.items()]
         return join.put(later.astype(np.uint32), earlier.astype(np.uint32), found, self.threads)
 
     def _verdicts(self, later: NDArray[np.uint32], earlier: NDArray[np.uint32]) -> Verdicts:
-        return verdicts(self.session, self.corpus, later, earlier, self.judge.tick, self.threads)
+        return judge_packets(
+            self.session, self.corpus, later, earlier, self.judge.tick, self.threads
+        )
 
 
 class SparkRadiusJoin(RadiusJoin):
@@ -244,11 +274,11 @@ class SparkRadiusJoin(RadiusJoin):
         codes = wide.reshape(len(places), -1)[:, : (self.corpus.recipe.bits + 7) // 8]
 
         def find() -> list[NDArray[Any]]:
-            asked = self.session, self.corpus, self.question
-            with _fallen(*asked, codes, first, forest=forest) as found:
-                return _columns(found.pairs, "left", "right", "distance")
+            request = self.session, self.corpus, self.question
+            with _join_on_spark(*request, codes, first, forest=forest) as found:
+                return _collect_columns(found.pairs, "left", "right", "distance")
 
-        left, right, distance = waited(find)
+        left, right, distance = wait_for(find)
         self.plan = {"method": "spark", "rows": len(places), "radius": self.question.radius}
         self.counts.candidates += len(left)
         left, right = self._order[places[left]], self._order[places[right]]

@@ -11,11 +11,11 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-LONGEST = 300
+MAX_MESSAGE_CHARS = 300
 # Seconds between looks whether a signal has come.
-STEP = 0.5
+POLL_SECONDS = 0.5
 # What workers say → the way out.
-KNOWN = (
+KNOWN_FAILURES = (
     (
         r"No module named '?neardup",
         "the workers have no neardup; install it there, or ship its wheel (docs/scale.md)",
@@ -77,8 +77,10 @@ KNOWN = (
     ),
 )
 # The last line of a trace of Python: a name of an error and what it says.
-RAISED = re.compile(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception|Interrupt|Exit)): (.+)$", re.MULTILINE)
-FIRST = re.compile(r"most recent failure: (.+)")
+RAISED_PATTERN = re.compile(
+    r"^(?:[\w.]+\.)?(\w+(?:Error|Exception|Interrupt|Exit)): (.+)$", re.MULTILINE
+)
+FAILURE_PATTERN = re.compile(r"most recent failure: (.+)")
 
 
 class NoSparkError(ValueError):
@@ -93,31 +95,31 @@ class WorkerError(ValueError):
     """Raised in a worker: what it says is for the user as it is."""
 
 
-def sentence_of(error: BaseException) -> str:
+def failure_message(error: BaseException) -> str:
     """Why Spark failed, in one line, without its traces."""
     text = f"{type(error).__name__}: {error}"
-    raised = RAISED.findall(str(error))
+    raised = RAISED_PATTERN.findall(str(error))
     for name, said in raised:
         if name == WorkerError.__name__:
             return str(said).strip()
-    for pattern, way_out in KNOWN:
+    for pattern, way_out in KNOWN_FAILURES:
         if found := re.search(pattern, text):
             return way_out.format(**found.groupdict())
     if raised:
         name, said = raised[-1]
-        return f"a task failed: {_short(said)} ({name})"
-    if found := FIRST.search(text):
-        return f"a task failed: {_short(found[1])}"
+        return f"a task failed: {_shorten(said)} ({name})"
+    if found := FAILURE_PATTERN.search(text):
+        return f"a task failed: {_shorten(found[1])}"
     said = next((line for line in str(error).splitlines() if line.strip()), "")
-    return _short(said) or type(error).__name__
+    return _shorten(said) or type(error).__name__
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return text if len(text) <= MAX_MESSAGE_CHARS else f"{text[:MAX_MESSAGE_CHARS]}…"
 
 
-def is_of_spark(error: BaseException) -> bool:
+def is_spark_error(error: BaseException) -> bool:
     """Whether an error comes out of Spark or the way to it, by the package of its type."""
     return any(
         kind.__module__.partition(".")[0] in ("pyspark", "py4j", "grpc", "pysail")
@@ -125,7 +127,7 @@ def is_of_spark(error: BaseException) -> bool:
     )
 
 
-def waited(call: Callable[[], T], look: Callable[[], object] | None = None) -> T:
+def wait_for(call: Callable[[], T], look: Callable[[], object] | None = None) -> T:
     """What a call to Spark gives, made on another thread: at Ctrl-C clients ask the server to stop,
     and wait until it does. What it raises is a SparkFailedError of one line.
 
@@ -147,7 +149,7 @@ def waited(call: Callable[[], T], look: Callable[[], object] | None = None) -> T
     with explained():
         thread.start()
         # In steps: a wait without an end would not hear of signals on all systems.
-        while not done.wait(STEP):
+        while not done.wait(POLL_SECONDS):
             if look is not None:
                 look()
         if raised:
@@ -163,6 +165,6 @@ def explained() -> Iterator[None]:
     except Exception as error:
         # Clients put what they send into files of Spark first, on this machine.
         is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
-        if isinstance(error, SparkFailedError) or not (is_of_spark(error) or is_full):
+        if isinstance(error, SparkFailedError) or not (is_spark_error(error) or is_full):
             raise
-        raise SparkFailedError(f"Spark: {sentence_of(error)}") from error
+        raise SparkFailedError(f"Spark: {failure_message(error)}") from error

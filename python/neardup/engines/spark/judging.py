@@ -1,7 +1,7 @@
-"""Verdicts on pairs of texts, by workers: each gets some pairs and the texts in them.
+"""Texts brought to where pairs are judged: each to a task once, however many pairs need it there.
 
-The driver cuts the pairs into packets, those that share texts together, so that a text goes along
-with few of them and nothing is joined or shuffled.
+Candidates are few beside rows, so their texts are joined back by id. Features carried along would
+be larger than the texts they are made of, and would have to be carried for all rows.
 """
 
 from __future__ import annotations
@@ -10,10 +10,209 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup.engines.spark.batches import as_batch
-from neardup.engines.spark.errors import waited
+from neardup._util.arrow import array_values, number_array
+from neardup.engines.spark.arrow import gather_batches, int64_array, make_batch, single_array
+from neardup.engines.spark.errors import wait_for
+from neardup.engines.spark.request import SparkRequest
+from neardup.engines.spark.rows import Rows, decode_texts, quote_column, text_checksums
 from neardup.near.corpus import Judge, Verdicts, judging_corpus
 from neardup.text.recipe import Recipe
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """Where the texts of a side are, and what the user calls it."""
+
+    side: int
+    frame: DataFrame
+    id_column: str
+    text_column: str
+    name: str = "df"
+
+
+TextSources = tuple[TextSource, ...]
+MISSING, CHANGED = "missing", "changed"
+
+
+def fetch_texts(
+    rows: Rows, wanted: DataFrame, sources: TextSources, *, present: DataFrame | None = None
+) -> DataFrame:
+    """row, text of the wanted rows (a column `row`), each once. A text that is not there, or not
+    the one that was sketched, is an error.
+
+    present  rows that only have to be there as they were: their ids are in answers
+    """
+    from pyspark.sql import functions as F
+
+    needed = wanted.select("row", F.lit(True).alias("needed"))
+    if present is not None:
+        needed = needed.union(present.select("row", F.lit(False)))
+    needed = needed.groupBy("row").agg(F.max("needed").alias("needed"))
+    named = rows.table.select("row", "id", "side", "checksum").join(needed, "row")
+    found = None
+    for source in sources:
+        texts = source.frame.select(
+            F.col(quote_column(source.id_column)).alias("id"),
+            F.col(quote_column(source.text_column)).alias("text"),
+        )
+        mine = named.where(F.col("side") == source.side).join(texts, "id", "left")
+        part = mine.select("row", "checksum", "needed", "text").mapInArrow(
+            verify_texts, TEXT_SCHEMA
+        )
+        found = part if found is None else found.union(part)
+    assert found is not None  # noqa: S101
+    held = rows.storage.pin(found)
+    _check_fetched(rows, held, sources)
+    return held.where("text IS NOT NULL").select("row", "text")
+
+
+TEXT_SCHEMA = "row bigint, text string, wrong string"
+
+
+def verify_texts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """row, checksum, needed, text → row, text (null if it is not needed), what is wrong with it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for batch in batches:
+        row, checksum, needed, given = batch.columns
+        texts, _ = decode_texts(given)
+        same = pc.equal(int64_array(text_checksums(texts)), checksum)
+        none = pa.scalar(None, pa.string())
+        wrong = pc.if_else(texts.is_null(), MISSING, pc.if_else(same, none, CHANGED))
+        sent = pc.if_else(needed, texts, pa.scalar(None, texts.type))
+        yield make_batch({"row": row, "text": sent.cast(pa.string()), "wrong": wrong})
+
+
+def _check_fetched(rows: Rows, held: DataFrame, sources: TextSources) -> None:
+    """Says which text is not as it was sketched."""
+    from pyspark.sql import functions as F
+
+    counted = held.groupBy("row").agg(
+        F.count(F.lit(1)).alias("times"), F.max("wrong").alias("wrong")
+    )
+    bad = counted.where("times > 1 OR wrong IS NOT NULL").limit(1)
+    found = bad.join(rows.table.select("row", "id", "side"), "row").toArrow().to_pylist()
+    if not found:
+        return
+    id_, times, wrong = (found[0][name] for name in ("id", "times", "wrong"))
+    name = next(source.name for source in sources if source.side == found[0]["side"])
+    if times > 1:
+        what = f"{name} has {times} rows with the id {id_!r}; ids must differ"
+    elif wrong == MISSING:
+        what = f"{name} has no text with the id {id_!r}, of which a sketch was made"
+    else:
+        what = f"the text with the id {id_!r} in {name} is not the one its sketch was made of"
+    raise ValueError(f"{what}. {WAYS_OUT[name]}")
+
+
+_AGAIN = (
+    "It is read more than once and must be the same each time: write it to a table first, if it is "
+    "made by rand() or uuid(), or if its files change"
+)
+WAYS_OUT = {
+    "df": _AGAIN,
+    "reference": _AGAIN,
+    "reference_texts": "Pass the texts of all rows of the reference as they were, or make the "
+    "sketches anew",
+}
+
+
+@dataclass(frozen=True)
+class JudgeTask:
+    """Texts and pairs that came to a task → the verdicts: left, right, distance, similarity."""
+
+    request: SparkRequest
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import numpy as np
+
+        table = gather_batches(batches)
+        if table is None:
+            return
+        left, right = array_values(table["left"]), array_values(table["right"])
+        is_text = right < 0
+        rows, at = np.unique(left[is_text], return_index=True)
+        texts = string_column(
+            single_array(table["text"]).take(number_array(np.flatnonzero(is_text)[at]))
+        )
+        left, right = left[~is_text], right[~is_text]
+        del table
+        corpus = judging_corpus(texts, self.request.recipe, np.ones(len(rows), dtype=bool))
+        # Pairs that share a text side by side.
+        sort = np.lexsort((right, left))
+        left, right = left[sort], right[sort]
+        verdicts = Judge(corpus, threads=1).verdicts(
+            _find_rows(rows, left), _find_rows(rows, right)
+        )
+        yield verdict_batch(left, right, verdicts.distance, verdicts.similarity)
+
+
+def _find_rows(rows: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the wanted rows are among these, which are sorted."""
+    import numpy as np
+
+    places = np.searchsorted(rows, wanted)
+    there = np.zeros(len(wanted), dtype=bool)
+    inside = places < len(rows)
+    there[inside] = rows[places[inside]] == wanted[inside]
+    if not there.all():
+        raise ValueError(f"the text of row {wanted[~there][0]} has not come to its task")
+    return places
+
+
+def verdict_batch(
+    left: NDArray[Any], right: NDArray[Any], distance: NDArray[Any], similarity: NDArray[np.float64]
+) -> pa.RecordBatch:
+    return make_batch(
+        {
+            "left": int64_array(left),
+            "right": int64_array(right),
+            "distance": int64_array(distance),
+            "similarity": number_array(similarity),
+        }
+    )
+
+
+VERDICT_SCHEMA = "left bigint, right bigint, distance bigint, similarity double"
+
+
+def string_column(array: Any) -> pa.ChunkedArray:
+    """Strings as the local engine takes them."""
+    import pyarrow as pa
+
+    return pa.chunked_array([single_array(array).cast(pa.large_string())])
+
+
+def judge_pairs(rows: Rows, pairs: DataFrame, count: int, texts: DataFrame) -> DataFrame:
+    """left, right, distance, similarity of these pairs (left, right), whose texts are there.
+
+    Pairs with the same left row are judged by one task: the one that has many should be the right.
+    """
+    from pyspark.sql import functions as F
+
+    tasks = rows.request.limits.tasks(2 * count * rows.mean_bytes)
+    bucket = F.pmod(F.xxhash64("left"), F.lit(tasks)).alias("bucket")
+    placed = pairs.select(bucket, "left", "right")
+    sides = (placed.select("bucket", F.col(side).alias("row")) for side in ("left", "right"))
+    needed = next(sides).union(next(sides)).distinct()
+    sent = needed.join(texts, "row").select(
+        "bucket", F.col("row").alias("left"), F.lit(-1).cast("bigint").alias("right"), "text"
+    )
+    both = sent.union(placed.withColumn("text", F.lit(None).cast("string")))
+    return both.repartition(tasks, "bucket").mapInArrow(JudgeTask(rows.request), VERDICT_SCHEMA)
+
+
+# Verdicts on pairs of texts, by workers: each gets some pairs and the texts in them.
+#
+# The driver cuts the pairs into packets, those that share texts together, so that a text goes along
+# with few of them and nothing is joined or shuffled.
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,22 +222,22 @@ if TYPE_CHECKING:
     from neardup.engines.spark.session import SparkConnection
     from neardup.near.corpus import Corpus
 
-    Rows = NDArray[np.uint32]
+    RowArray = NDArray[np.uint32]
 
 # Pairs of a packet, and about the bytes of its texts.
-PAIRS = 1 << 12
-BYTES = 2 << 20
+PACKET_PAIRS = 1 << 12
+PACKET_BYTES = 2 << 20
 # Bytes sent at a time: messages of servers are limited, to 128 MB by default, and so is memory.
-ROUND = 32 << 20
+ROUND_BYTES = 32 << 20
 # A packet of more, of a few long texts, is judged here, where they are.
-MOST_SENT = 32 << 20
+MAX_PACKET_BYTES = 32 << 20
 
-PACKETS = "packet long, left binary, right binary, texts array<string>"
-VERDICTS = "packet long, similarity binary, distance binary"
+PACKET_SCHEMA = "packet long, left binary, right binary, texts array<string>"
+PACKET_VERDICT_SCHEMA = "packet long, similarity binary, distance binary"
 
 
 @dataclass(frozen=True)
-class Judging:
+class PacketTask:
     """For `mapInArrow`: the verdicts on the pairs of each packet."""
 
     recipe: Recipe
@@ -50,8 +249,8 @@ class Judging:
         for batch in batches:
             for packet in batch.to_pylist():
                 left, right = (np.frombuffer(packet[x], dtype="<u4") for x in ("left", "right"))
-                found = _judged(self.recipe, packet["texts"], left, right, threads=1)
-                yield as_batch(
+                found = _judge_texts(self.recipe, packet["texts"], left, right, threads=1)
+                yield make_batch(
                     {
                         "packet": pa.array([packet["packet"]], pa.int64()),
                         "similarity": pa.array([found.similarity.astype("<f8").tobytes()]),
@@ -60,8 +259,8 @@ class Judging:
                 )
 
 
-def _judged(
-    recipe: Recipe, texts: list[str], left: Rows, right: Rows, *, threads: int | None
+def _judge_texts(
+    recipe: Recipe, texts: list[str], left: RowArray, right: RowArray, *, threads: int | None
 ) -> Verdicts:
     """The verdicts on pairs of these texts, by their places."""
     import numpy as np
@@ -75,24 +274,26 @@ def _judged(
 class Packet:
     """Some pairs, from `start` to `stop`, and the texts in them."""
 
-    def __init__(self, start: int, stop: int, left: Rows, right: Rows, corpus: Corpus) -> None:
+    def __init__(
+        self, start: int, stop: int, left: RowArray, right: RowArray, corpus: Corpus
+    ) -> None:
         import numpy as np
 
         self.start, self.stop = start, stop
         rows, found = np.unique(
             np.concatenate((left[start:stop], right[start:stop])), return_inverse=True
         )
-        places: Rows = found.astype("<u4")
+        places: RowArray = found.astype("<u4")
         self.left, self.right = places[: stop - start], places[stop - start :]
         self.texts = [corpus.texts.get(row) for row in rows.tolist()]
         self.bytes = sum(len(text.encode()) for text in self.texts) + len(places) * 4
 
 
-def verdicts(
+def judge_packets(
     session: SparkConnection,
     corpus: Corpus,
-    left: Rows,
-    right: Rows,
+    left: RowArray,
+    right: RowArray,
     tick: Callable[[int], object],
     threads: int | None = None,
 ) -> Verdicts:
@@ -103,28 +304,32 @@ def verdicts(
     waiting: list[Packet] = []
 
     def judged() -> None:
-        for packet, found in zip(waiting, _sent(session, corpus.recipe, waiting), strict=True):
+        for packet, found in zip(
+            waiting, _send_packets(session, corpus.recipe, waiting), strict=True
+        ):
             part = slice(packet.start, packet.stop)
             similarity[part] = np.frombuffer(found["similarity"], dtype="<f8")
             distance[part] = np.frombuffer(found["distance"], dtype="<u2")
             tick(packet.stop - packet.start)
         waiting.clear()
 
-    for start, stop in _cuts(corpus, left, right):
+    for start, stop in _packet_bounds(corpus, left, right):
         packet = Packet(start, stop, left, right, corpus)
-        if packet.bytes > MOST_SENT:
-            found = _judged(corpus.recipe, packet.texts, packet.left, packet.right, threads=threads)
+        if packet.bytes > MAX_PACKET_BYTES:
+            found = _judge_texts(
+                corpus.recipe, packet.texts, packet.left, packet.right, threads=threads
+            )
             similarity[start:stop], distance[start:stop] = found.similarity, found.distance
             tick(stop - start)
             continue
         waiting.append(packet)
-        if sum(packet.bytes for packet in waiting) >= ROUND:
+        if sum(packet.bytes for packet in waiting) >= ROUND_BYTES:
             judged()
     judged()
     return Verdicts(similarity, distance)
 
 
-def _cuts(corpus: Corpus, left: Rows, right: Rows) -> Iterator[tuple[int, int]]:
+def _packet_bounds(corpus: Corpus, left: RowArray, right: RowArray) -> Iterator[tuple[int, int]]:
     """Where packets begin and end: at so many pairs, or so many bytes of texts, each at least one.
 
     Where lengths are not known, pairs alone decide.
@@ -132,7 +337,7 @@ def _cuts(corpus: Corpus, left: Rows, right: Rows) -> Iterator[tuple[int, int]]:
     import numpy as np
 
     lengths = getattr(corpus, "lengths", None)
-    cost = np.full(len(left), BYTES // PAIRS, dtype=np.int64)
+    cost = np.full(len(left), PACKET_BYTES // PACKET_PAIRS, dtype=np.int64)
     if lengths is not None and len(left):
         # A text beside the pair before it is there already.
         new = np.ones(len(left), dtype=np.bool_)
@@ -142,13 +347,13 @@ def _cuts(corpus: Corpus, left: Rows, right: Rows) -> Iterator[tuple[int, int]]:
     start = 0
     while start < len(left):
         base = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, base + BYTES, side="right")))
-        stop = min(stop, start + PAIRS, len(left))
+        stop = max(start + 1, int(np.searchsorted(ends, base + PACKET_BYTES, side="right")))
+        stop = min(stop, start + PACKET_PAIRS, len(left))
         yield start, stop
         start = stop
 
 
-def _sent(session: SparkConnection, recipe: Recipe, packets: list[Packet]) -> list[Any]:
+def _send_packets(session: SparkConnection, recipe: Recipe, packets: list[Packet]) -> list[Any]:
     import pyarrow as pa
 
     if not packets:
@@ -163,9 +368,9 @@ def _sent(session: SparkConnection, recipe: Recipe, packets: list[Packet]) -> li
     )
 
     def judged() -> list[Any]:
-        frame = session.spark.createDataFrame(table, PACKETS)
+        frame = session.spark.createDataFrame(table, PACKET_SCHEMA)
         if len(packets) > 1:
             frame = frame.repartition(min(len(packets), 2 * session.cores))
-        return list(frame.mapInArrow(Judging(recipe), VERDICTS).collect())
+        return list(frame.mapInArrow(PacketTask(recipe), PACKET_VERDICT_SCHEMA).collect())
 
-    return sorted(waited(judged), key=lambda row: int(row["packet"]))
+    return sorted(wait_for(judged), key=lambda row: int(row["packet"]))

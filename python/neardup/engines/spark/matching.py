@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.engines.spark.buckets import fallen
-from neardup.engines.spark.components import components
-from neardup.engines.spark.dense_groups import near_in_groups
+from neardup._util.arrow import array_values, number_array
+from neardup.engines.spark.arrow import byte_rows, gather_batches, single_array
+from neardup.engines.spark.buckets import fingerprint_words, join_buckets
+from neardup.engines.spark.components import connected_components
+from neardup.engines.spark.dense_groups import dense_pairs
+from neardup.engines.spark.judging import (
+    VERDICT_SCHEMA,
+    TextSources,
+    fetch_texts,
+    judge_pairs,
+    string_column,
+    verdict_batch,
+)
+from neardup.engines.spark.request import SparkRequest
 from neardup.engines.spark.rows import REFERENCE, Rows, first_row
-from neardup.engines.spark.stars import LINKED, VERDICT, by_codes, by_pairs, by_texts
-from neardup.engines.spark.texts import Texts, judged, texts_of
+from neardup.near.clusters import clusters, link_rows
+from neardup.near.corpus import memory_corpus
+from neardup.near.join import LocalEngine
 from neardup.near.question import Linkage
+from neardup.text.fingerprint import Fingerprints
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 
@@ -40,13 +55,13 @@ class NearRows:
         return self.told if self.dense is None else self.told.union(self.dense)
 
 
-def near(rows: Rows, sources: Texts, *, forest: bool = False) -> NearRows:
+def find_near(rows: Rows, sources: TextSources, *, forest: bool = False) -> NearRows:
     """All near pairs; with `forest` at least so many as connect what is connected, and of those
     that only connect distance and similarity mean nothing."""
     from pyspark.sql import functions as F
 
-    found = fallen(rows, forest=forest)
-    similarity = rows.asked.question.similarity
+    found = join_buckets(rows, forest=forest)
+    similarity = rows.request.question.similarity
     if similarity is None:
         unknown = F.lit(None).cast("double").alias("similarity")
         pairs = found.pairs.select("left", "right", "distance", unknown)
@@ -56,52 +71,54 @@ def near(rows: Rows, sources: Texts, *, forest: bool = False) -> NearRows:
         wanted = wanted.union(found.pairs.select(F.col(side).alias("row")))
     # Twins are known without their texts, but those that are removed are named by their ids.
     twins = rows.table.where(F.col("side") != REFERENCE).where("row <> first")
-    texts = texts_of(rows, wanted, sources, present=twins)
-    verdicts = judged(rows, found.pairs.select("left", "right"), found.pair_count, texts)
+    texts = fetch_texts(rows, wanted, sources, present=twins)
+    verdicts = judge_pairs(rows, found.pairs.select("left", "right"), found.pair_count, texts)
     pairs = rows.storage.pin(verdicts.where(F.col("similarity") >= F.lit(similarity)))
-    dense = near_in_groups(rows, found, texts, forest=forest) if found.member_count else None
+    dense = dense_pairs(rows, found, texts, forest=forest) if found.member_count else None
     return NearRows(pairs, dense, found.members.select("row"), texts, found.pair_count)
 
 
-def linked(rows: Rows, sources: Texts, linkage: Linkage) -> DataFrame:
+def link_clusters(rows: Rows, sources: TextSources, linkage: Linkage) -> DataFrame:
     """For each row that is nobody's twin and not the first of its cluster: row, label (the first in
     order), distance, similarity (null by radius)."""
     from pyspark.sql import functions as F
 
-    found = near(rows, sources, forest=True)
-    asked, storage = rows.asked, rows.storage
-    stars = components(found.pairs.select("left", "right"), storage, asked.limits)
+    found = find_near(rows, sources, forest=True)
+    request, storage = rows.request, rows.storage
+    stars = connected_components(found.pairs.select("left", "right"), storage, request.limits)
     roots = stars.select(F.col("root").alias("row"), F.col("root")).distinct()
     members = stars.select(F.col("node").alias("row"), "root").union(roots)
     if linkage == "star":
-        return storage.pin(_stars(rows, members, found))
+        return storage.pin(_link_stars(rows, members, found))
     ordered = members.join(rows.table.select("row", "side", "order"), "row")
     firsts = ordered.groupBy("root").agg(first_row().alias("label"))
     labels = members.join(firsts, "root")
     labels = storage.pin(labels.select("row", "label").where("row <> label"))
     if found.texts is None:
-        nothing = (F.lit(None).cast(kind).alias(name) for name, kind in VERDICT)
+        nothing = (F.lit(None).cast(kind).alias(name) for name, kind in VERDICT_COLUMNS)
         return labels.select("row", "label", *nothing)
     pairs = labels.toDF("left", "right")
-    verdicts = judged(rows, pairs, labels.count(), found.texts)
-    return storage.pin(verdicts.toDF(*LINKED))
+    verdicts = judge_pairs(rows, pairs, labels.count(), found.texts)
+    return storage.pin(verdicts.toDF(*LINK_COLUMNS))
 
 
-def _stars(rows: Rows, members: DataFrame, found: NearRows) -> DataFrame:
+def _link_stars(rows: Rows, members: DataFrame, found: NearRows) -> DataFrame:
     """Stars never cross a component. All pairs of one without dense keys are known; the others are
     linked by their texts."""
     if found.texts is None:
-        return by_codes(rows, members)
+        return link_by_fingerprints(rows, members)
     if found.dense is None:
-        return by_pairs(rows, members, found.told, found.candidates)
+        return link_by_pairs(rows, members, found.told, found.candidates)
     of_groups = members.join(found.members.distinct(), "row").select("root").distinct()
     of_groups = rows.storage.pin(of_groups)
     plain = members.join(of_groups, "root", "left_anti")
-    linked = by_pairs(rows, plain, found.told, found.candidates)
-    return linked.union(by_texts(rows, members.join(of_groups, "root", "left_semi"), found.texts))
+    linked = link_by_pairs(rows, plain, found.told, found.candidates)
+    return linked.union(
+        link_by_texts(rows, members.join(of_groups, "root", "left_semi"), found.texts)
+    )
 
 
-def labelled(rows: Rows, links: DataFrame) -> DataFrame:
+def label_rows(rows: Rows, links: DataFrame) -> DataFrame:
     """All rows with their label, the row that is kept for them: twins go with the first of them.
     distance and similarity with that one, where they are known; null for rows that are kept."""
     from pyspark.sql import functions as F
@@ -110,7 +127,7 @@ def labelled(rows: Rows, links: DataFrame) -> DataFrame:
     joined = rows.table.join(found, "first", "left")
     label = F.coalesce("label", "first")
     # A twin of the row that is kept has its features; by radius only its fingerprint.
-    judged_here = rows.asked.question.similarity is not None
+    judged_here = rows.request.question.similarity is not None
     twin = F.col("label").isNull() & (F.col("row") != F.col("first"))
     one = F.lit(1.0) if judged_here else F.lit(None).cast("double")
     return rows.storage.pin(
@@ -123,18 +140,144 @@ def labelled(rows: Rows, links: DataFrame) -> DataFrame:
     )
 
 
-def removed(rows: Rows, labels: DataFrame, sources: Texts) -> DataFrame:
+def judge_removed(rows: Rows, labels: DataFrame, sources: TextSources) -> DataFrame:
     """The rows that are not kept: row, id, label, distance (null without a fingerprint),
     similarity. What a radius has decided is judged now."""
     from pyspark.sql import functions as F
 
     gone = labels.where("row <> label")
-    if rows.asked.question.similarity is None:
+    if rows.request.question.similarity is None:
         gone = gone.select("row", "id", "signal", "label")
         pairs = gone.select(F.col("row").alias("left"), F.col("label").alias("right"))
         wanted = pairs.select(F.col("left").alias("row")).union(pairs.select("right"))
-        texts = texts_of(rows, wanted, sources)
-        verdicts = judged(rows, pairs, gone.count(), texts)
-        gone = gone.join(verdicts.toDF(*LINKED), ["row", "label"])
+        texts = fetch_texts(rows, wanted, sources)
+        verdicts = judge_pairs(rows, pairs, gone.count(), texts)
+        gone = gone.join(verdicts.toDF(*LINK_COLUMNS), ["row", "label"])
     known = F.when(F.col("signal"), F.col("distance")).alias("distance")
     return gone.select("row", "id", "label", known, "similarity")
+
+
+# Components → stars: each row in order goes under the first row that it is near to and that is
+# under none.
+#
+# Stars never cross a component, so whole components come to tasks. Where all near pairs are known,
+# pairs are enough, some dozens of bytes each. Of dense keys, copies of a template, only so
+# many pairs are known as connect them: such components come with their texts.
+
+# Bytes of a pair with its two rows, about: numbers, and bytes that sort as rows do.
+PAIR_BYTES = 160
+
+
+def link_by_pairs(rows: Rows, members: DataFrame, pairs: DataFrame, count: int) -> DataFrame:
+    """row, label, distance, similarity of rows that go under another.
+
+    members  row, root of components
+    pairs    all near pairs of these rows, also some of others: left, right, distance, similarity
+    count    how many there are, at most
+    """
+    from pyspark.sql import functions as F
+
+    ordered = members.join(rows.table.select("row", "order"), "row").select(
+        "root", F.col("row").alias("left"), F.lit(-1).cast("bigint").alias("right"), "order"
+    )
+    unknown = (F.lit(None).cast(kind).alias(name) for name, kind in VERDICT_COLUMNS)
+    placed = pairs.join(members.select(F.col("row").alias("left"), "root"), "left")
+    none = F.lit(None).cast("binary").alias("order")
+    both = ordered.select("*", *unknown).union(
+        placed.select("root", "left", "right", none, "distance", "similarity")
+    )
+    return (
+        both.repartition(rows.request.limits.tasks(count * PAIR_BYTES), "root")
+        .mapInArrow(link_pairs, VERDICT_SCHEMA)
+        .toDF(*LINK_COLUMNS)
+    )
+
+
+VERDICT_COLUMNS = (("distance", "bigint"), ("similarity", "double"))
+LINK_COLUMNS = ("row", "label", "distance", "similarity")
+
+
+def link_pairs(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows (left, and order) and pairs of whole components → left, right (the one it goes under),
+    distance, similarity of each row that goes under another."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    table = gather_batches(batches)
+    if table is None:
+        return
+    left, right = array_values(table["left"]), array_values(table["right"])
+    of_rows, of_pairs = np.flatnonzero(right < 0), np.flatnonzero(right >= 0)
+    order = single_array(table["order"]).take(number_array(of_rows))
+    row = left[of_rows][array_values(pc.array_sort_indices(order))]
+    # Where each row stands in order.
+    sort = np.argsort(row)
+    ends = [sort[np.searchsorted(row[sort], side[of_pairs])] for side in (left, right)]
+    linked = link_rows(ends[0], ends[1], len(row), "star")
+    at = number_array(of_pairs[linked.pairs])
+    distance, similarity = (array_values(table[name].take(at)) for name, _ in VERDICT_COLUMNS)
+    yield verdict_batch(row[linked.rows], row[linked.labels[linked.rows]], distance, similarity)
+
+
+@dataclass(frozen=True)
+class LinkTask:
+    """Whole components with what it takes to link them → left, right (the one it goes under),
+    distance, similarity of each row that goes under another. Rows of different components are not
+    near: all that came to a task are linked at once, by the local engine, in order."""
+
+    request: SparkRequest
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import numpy as np
+        import pyarrow.compute as pc
+
+        table = gather_batches(batches)
+        if table is None:
+            return
+        table = table.take(pc.sort_indices(table, sort_keys=[("order", "ascending")]))
+        row, question = array_values(table["row"]), self.request.question
+        if question.radius is not None:
+            values = fingerprint_words(byte_rows(table["made"], self.request.code_bytes))
+            all_of = Fingerprints(values, np.ones(len(row), dtype=bool), self.request.recipe)
+            labels = clusters(all_of, question.radius, linkage="star", threads=1)
+            joined = np.flatnonzero(labels != np.arange(len(row)))
+            apart = np.bitwise_count(values[joined] ^ values[labels[joined]]).sum(axis=1)
+            unknown = np.full(len(joined), np.nan)
+            yield verdict_batch(row[joined], row[labels[joined]], apart, unknown)
+            return
+        corpus = memory_corpus(
+            string_column(table["made"]), self.request.recipe, question, threads=1
+        )
+        found = LocalEngine().match(corpus, question, threads=1).clusters("star")
+        joined = np.flatnonzero(found.labels != np.arange(len(row)))
+        # Every link of a star was judged.
+        verdicts = found.distance[joined], found.similarity[joined]
+        yield verdict_batch(row[joined], row[found.labels[joined]], *verdicts)
+
+
+def link_by_fingerprints(rows: Rows, members: DataFrame) -> DataFrame:
+    """The same by radius, by fingerprints."""
+    from pyspark.sql import functions as F
+
+    own = rows.table.select("row", "order", F.col("fingerprint").alias("made"))
+    return _run_link_task(
+        rows, members.join(own, "row"), rows.units * (rows.request.code_bytes + 32)
+    )
+
+
+def link_by_texts(rows: Rows, members: DataFrame, texts: DataFrame) -> DataFrame:
+    """The same by texts, each of which comes to the task of its component."""
+    from pyspark.sql import functions as F
+
+    placed = members.join(rows.table.select("row", "order", "bytes"), "row")
+    total = placed.agg(F.sum("bytes")).toArrow().column(0)[0].as_py() or 0
+    return _run_link_task(rows, placed.join(texts.withColumnRenamed("text", "made"), "row"), total)
+
+
+def _run_link_task(rows: Rows, placed: DataFrame, size: int) -> DataFrame:
+    return (
+        placed.select("row", "root", "order", "made")
+        .repartition(rows.request.limits.tasks(size), "root")
+        .mapInArrow(LinkTask(rows.request), VERDICT_SCHEMA)
+        .toDF(*LINK_COLUMNS)
+    )

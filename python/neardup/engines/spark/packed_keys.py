@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup._util.arrow import number_array
-from neardup.engines.spark.batches import as_batch, bytes_of
+from neardup.engines.spark.arrow import column_bytes, make_batch
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
 
-SLICED = "slice int, key binary, part binary, side binary, row binary, compared binary"
+PACKED_SCHEMA = "slice int, key binary, part binary, side binary, row binary, compared binary"
 # Slices for each task: Spark deals them by hash, and of many the shares are more even.
-FOR_A_TASK, FOR_ONE_OF_MANY, MANY = 16, 4, 1 << 16
+SLICES_PER_TASK, MIN_SLICES_PER_TASK, MANY_SLICES = 16, 4, 1 << 16
 # Records that are packed at once, and how many of each slice that should be.
-FEWEST, MOST, OF_A_SLICE = 1 << 18, 1 << 21, 64
+MIN_PACKED_RECORDS, MAX_PACKED_RECORDS, RECORDS_PER_SLICE = 1 << 18, 1 << 21, 64
 # Bytes of a record beside what is compared.
-BESIDE = 21
+RECORD_OVERHEAD_BYTES = 21
 
 
 class PackedRecords(NamedTuple):
@@ -42,7 +42,7 @@ class PackedRecords(NamedTuple):
     compared: NDArray[np.uint8]
 
 
-class Placed(NamedTuple):
+class KeyedRows(NamedTuple):
     """The same before what is compared is written once for each key.
 
     at        for each record the place of its row in `row` and `compared`
@@ -56,15 +56,15 @@ class Placed(NamedTuple):
     compared: NDArray[np.uint8]
 
 
-def slices_for(tasks: int) -> int:
+def slice_count(tasks: int) -> int:
     """Slices to be dealt to so many tasks."""
     if tasks == 1:
         return 1
-    return max(FOR_ONE_OF_MANY * tasks, min(FOR_A_TASK * tasks, MANY))
+    return max(MIN_SLICES_PER_TASK * tasks, min(SLICES_PER_TASK * tasks, MANY_SLICES))
 
 
 @dataclass(frozen=True)
-class Slicing:
+class Packer:
     """Packs records into rows: the number of a slice, and the columns of its records.
 
     slices  how many there are
@@ -72,9 +72,9 @@ class Slicing:
 
     slices: int
 
-    def __call__(self, made: Iterable[Placed]) -> Iterator[pa.RecordBatch]:
-        least = min(max(OF_A_SLICE * self.slices, FEWEST), MOST)
-        waiting: list[Placed] = []
+    def __call__(self, made: Iterable[KeyedRows]) -> Iterator[pa.RecordBatch]:
+        least = min(max(RECORDS_PER_SLICE * self.slices, MIN_PACKED_RECORDS), MAX_PACKED_RECORDS)
+        waiting: list[KeyedRows] = []
         for placed in made:
             waiting.append(placed)
             if sum(len(some.key) for some in waiting) >= least:
@@ -83,7 +83,7 @@ class Slicing:
         if waiting:
             yield self._packed(waiting)
 
-    def _packed(self, made: list[Placed]) -> pa.RecordBatch:
+    def _packed(self, made: list[KeyedRows]) -> pa.RecordBatch:
         import numpy as np
         import pyarrow as pa
 
@@ -110,7 +110,7 @@ class Slicing:
 
         columns = PackedRecords(key[sort], part[sort], side[sort], row, compared)
         packed = {name: column(values) for name, values in columns._asdict().items()}
-        return as_batch({"slice": number_array(filled.astype("i4")), **packed})
+        return make_batch({"slice": number_array(filled.astype("i4")), **packed})
 
     def _slice(self, key: NDArray[np.uint64], part: NDArray[np.uint32]) -> NDArray[np.uint32]:
         import numpy as np
@@ -124,8 +124,8 @@ class Slicing:
         return found
 
 
-def unpacked(table: pa.Table, width: int) -> PackedRecords:
+def unpack_records(table: pa.Table, width: int) -> PackedRecords:
     """All records that came to a task."""
-    key, part, side, row, compared = (bytes_of(table[name]) for name in PackedRecords._fields)
+    key, part, side, row, compared = (column_bytes(table[name]) for name in PackedRecords._fields)
     rows = compared.reshape(-1, width)
     return PackedRecords(key.view("<u8"), part.view("<u4"), side, row.view("<i8"), rows)

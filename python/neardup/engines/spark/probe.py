@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from neardup.engines.spark.errors import NoSparkError, SparkFailedError, waited
+from neardup.engines.spark.errors import NoSparkError, SparkFailedError, wait_for
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,21 +21,23 @@ if TYPE_CHECKING:
 
 SAIL = "sail"
 # Ports that are meant where none is given.
-PORTS = {"sc": 15002, "spark": 7077, "k8s": 443}
+DEFAULT_PORTS = {"sc": 15002, "spark": 7077, "k8s": 443}
 # Seconds to wait for a server to answer at all.
-PATIENCE = 10.0
-MASTERS = re.compile(r"local(?:\[[^\]]*\])?|local-cluster\[[^\]]*\]|yarn|(?:spark|k8s|sc)://\S+")
+CONNECT_TIMEOUT = 10.0
+MASTER_PATTERN = re.compile(
+    r"local(?:\[[^\]]*\])?|local-cluster\[[^\]]*\]|yarn|(?:spark|k8s|sc)://\S+"
+)
 # A request of Spark's own protocol for a stream that nobody has: the length of the frame with these
 # eight bytes, the kind, the length of the name, the name. Whoever speaks it answers with a frame.
-STREAM = b"/files/neardup"
-REQUEST = struct.pack(">qBi", 13 + len(STREAM), 6, len(STREAM)) + STREAM
-KINDS = range(12)
-MOST_FRAME = 1 << 20
+PROBE_STREAM = b"/files/neardup"
+PROBE_REQUEST = struct.pack(">qBi", 13 + len(PROBE_STREAM), 6, len(PROBE_STREAM)) + PROBE_STREAM
+MESSAGE_TYPES = range(12)
+MAX_FRAME_BYTES = 1 << 20
 
 
 def check_master(master: str | None) -> None:
     """Refuses what no Spark can be reached by, before anything is imported."""
-    if master in (None, SAIL) or MASTERS.fullmatch(str(master)):
+    if master in (None, SAIL) or MASTER_PATTERN.fullmatch(str(master)):
         return
     raise ValueError(
         f"master is {master!r}; use sc://HOST:PORT (Spark Connect), local[*], spark://HOST:PORT, "
@@ -43,7 +45,7 @@ def check_master(master: str | None) -> None:
     )
 
 
-def reach(master: str) -> str:
+def check_reachable(master: str) -> str:
     """The host of a URL, if a Spark of that kind listens there."""
     url = urlsplit(master.removeprefix("k8s://") if master.startswith("k8s://https://") else master)
     scheme = master.partition("://")[0]
@@ -56,17 +58,17 @@ def reach(master: str) -> str:
         return ""
     if not host:
         raise NoSparkError(f"--master {master} names no host; write {scheme}://HOST:PORT")
-    port = port or PORTS[scheme]
+    port = port or DEFAULT_PORTS[scheme]
     try:
-        with socket.create_connection((host, port), PATIENCE) as connection:
-            said = _asked(connection) if scheme == "spark" else ""
+        with socket.create_connection((host, port), CONNECT_TIMEOUT) as connection:
+            said = _probe_master(connection) if scheme == "spark" else ""
     except OSError as error:
         raise SparkFailedError(
             f"--master {master}: nothing answers at {host} port {port} "
             f"({error.strerror or error}); is Spark running there?"
         ) from error
     if scheme == "sc":
-        said = _greeted(master)
+        said = _probe_connect(master)
     if said:
         what = "a master of Spark" if scheme == "spark" else "a server of Spark Connect"
         raise SparkFailedError(
@@ -83,15 +85,15 @@ WAYS_OUT = {
 
 
 def _silent() -> str:
-    return f"it said nothing for {PATIENCE:g} seconds"
+    return f"it said nothing for {CONNECT_TIMEOUT:g} seconds"
 
 
-def _asked(connection: socket.socket) -> str:
+def _probe_master(connection: socket.socket) -> str:
     """What is wrong with the answer to a request that any master answers, if something is."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + CONNECT_TIMEOUT
     answer = b""
     try:
-        connection.sendall(REQUEST)
+        connection.sendall(PROBE_REQUEST)
         while len(answer) < 9:
             connection.settimeout(max(end - time.monotonic(), 0.01))
             data = connection.recv(64)
@@ -106,11 +108,11 @@ def _asked(connection: socket.socket) -> str:
     if len(answer) < 9 or answer[:2] == b"\x15\x03":
         return ""
     length, kind = struct.unpack_from(">qB", answer)
-    is_frame = 9 <= length <= MOST_FRAME and kind in KINDS
+    is_frame = 9 <= length <= MAX_FRAME_BYTES and kind in MESSAGE_TYPES
     return "" if is_frame else "it speaks another protocol"
 
 
-def _greeted(master: str) -> str:
+def _probe_connect(master: str) -> str:
     """What is wrong with a server of gRPC, if something is: it is one when it has greeted, whatever
     time its first answer takes. The client is loaded already."""
     import grpc
@@ -118,9 +120,9 @@ def _greeted(master: str) -> str:
 
     channel: Any = DefaultChannelBuilder(master).toChannel()
     try:
-        grpc.channel_ready_future(channel).result(timeout=PATIENCE)
+        grpc.channel_ready_future(channel).result(timeout=CONNECT_TIMEOUT)
     except grpc.FutureTimeoutError:
-        return f"no greeting of gRPC in {PATIENCE:g} seconds"
+        return f"no greeting of gRPC in {CONNECT_TIMEOUT:g} seconds"
     finally:
         channel.close()
     return ""
@@ -132,42 +134,42 @@ def _greeted(master: str) -> str:
 # only this task, which has nothing to do, has a limit; the wait for a machine to run it has none.
 
 # Seconds that the task may run: Spark unpacks an environment that was shipped in it.
-LIMIT = 180.0
+PROBE_TIMEOUT = 180.0
 # Seconds after which somebody should know that it waits for a machine.
-LONG = 20.0
-MEMORY = "spark.executor.pyspark.memory"
+WAIT_NOTE_SECONDS = 20.0
+MEMORY_SETTING = "spark.executor.pyspark.memory"
 # Measured: with 512m Python, NumPy and Arrow cannot be loaded, and with less Python may not even
 # say so but try for ever.
-LEAST_MEMORY = 640 << 20
-UNITS = {"": 1 << 20, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+MIN_WORKER_BYTES = 640 << 20
+SIZE_UNITS = {"": 1 << 20, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
-def loaded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def load_neardup(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """For `mapInArrow`: gives back what came, with all loaded that later tasks need."""
     import neardup.near.corpus  # noqa: F401
 
     yield from batches
 
 
-def check_memory(spark: Any) -> None:
+def check_worker_memory(spark: Any) -> None:
     """Refuses a limit under which no worker can begin."""
-    said = spark.conf.get(MEMORY, None)
+    said = spark.conf.get(MEMORY_SETTING, None)
     found = re.fullmatch(r"(\d+)([bkmgt]?)b?", str(said or "").strip().lower())
-    if found and 0 < int(found[1]) * UNITS[found[2]] < LEAST_MEMORY:
+    if found and 0 < int(found[1]) * SIZE_UNITS[found[2]] < MIN_WORKER_BYTES:
         raise SparkFailedError(
-            f"{MEMORY} is {said}, and a worker needs at least 640m to load Python, NumPy and Arrow;"
-            " set it higher, or leave it out"
+            f"{MEMORY_SETTING} is {said}, and a worker needs at least 640m to load "
+            "Python, NumPy and Arrow; raise it, or remove the setting"
         )
 
 
 def check_workers(spark: Any, note: Callable[[str], object] | None = None) -> None:
     """Runs the task, beside a JVM of our own."""
-    watch = Watch(spark.sparkContext.statusTracker(), note)
+    watch = ProbeTimer(spark.sparkContext.statusTracker(), note)
     one = spark.range(0, 1, 1, 1)
-    waited(lambda: one.mapInArrow(loaded, "id long").collect(), watch)
+    wait_for(lambda: one.mapInArrow(load_neardup, "id long").collect(), watch)
 
 
-class Watch:
+class ProbeTimer:
     """How long the one task of a session runs already, or waits for a machine.
 
     note  is told once that it waits
@@ -183,18 +185,18 @@ class Watch:
         now = time.monotonic()
         if not self._runs():
             self._since = None
-            if self._note is not None and now - self._began > LONG:
+            if self._note is not None and now - self._began > WAIT_NOTE_SECONDS:
                 self._note(
-                    f"Spark has had no machine for this job for {LONG:g} seconds, and it waits; "
-                    "see that the master has workers, with cores and memory to spare"
+                    f"Spark has assigned no executor for {WAIT_NOTE_SECONDS:g} seconds; still "
+                    "waiting. Check that the master has workers with free cores and memory"
                 )
                 self._note = None
         elif self._since is None:
             self._since = now
-        elif now - self._since > LIMIT:
+        elif now - self._since > PROBE_TIMEOUT:
             raise SparkFailedError(
-                f"Spark: a worker has begun and has not loaded neardup in {LIMIT:g} seconds; see "
-                "that PYSPARK_PYTHON is a Python with neardup, and that workers have memory"
+                f"Spark: a worker started but did not load neardup within {PROBE_TIMEOUT:g} "
+                "seconds; check that PYSPARK_PYTHON has neardup and that workers have enough memory"
             )
 
     def _runs(self) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # Bytes of keys at once where a shuffle lies in memory.
-IN_MEMORY = 1 << 30
+SHUFFLE_MEMORY_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Limits:
 
         in_memory  whether what is moved lies in memory
         """
-        most = self.moved_bytes or (IN_MEMORY if in_memory else None)
+        most = self.moved_bytes or (SHUFFLE_MEMORY_BYTES if in_memory else None)
         if most is None:
             return [range(len(sizes))]
         # What is left of the division must not make a round of its own.
@@ -97,7 +97,7 @@ class SparkRequest:
         return (self.recipe.bits + 7) // 8
 
 
-def asked_of(
+def check_request(
     frame: DataFrame,
     text_column: str,
     id_column: str,

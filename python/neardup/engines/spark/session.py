@@ -28,25 +28,31 @@ from neardup.engines.spark.errors import (
     NoSparkError,
     SparkFailedError,
     explained,
-    is_of_spark,
-    sentence_of,
+    failure_message,
+    is_spark_error,
 )
-from neardup.engines.spark.probe import SAIL, check_master, check_memory, check_workers, reach
+from neardup.engines.spark.probe import (
+    SAIL,
+    check_master,
+    check_reachable,
+    check_worker_memory,
+    check_workers,
+)
 
-INSTALL = install_hint("spark")
-CLASSIC = "pip install 'pyspark>=4,<5'"
+INSTALL_CLIENT = install_hint("spark")
+INSTALL_CLASSIC = "pip install 'pyspark>=4,<5'"
 # Seconds that a session has to end.
-AT_THE_END = 5.0
-LEAST_JAVA = 17
+STOP_TIMEOUT = 5.0
+MIN_JAVA = 17
 # Megabytes for the JVM of a local master, at most.
-MOST_MEMORY = 8192
+MAX_JVM_MEGABYTES = 8192
 # Where a container says how much memory it has.
-CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 # Bytes of a file that a task reads.
-SPLIT = "spark.sql.files.maxPartitionBytes"
-HERE = ("localhost", "127.0.0.1", "::1")
+SPLIT_SETTING = "spark.sql.files.maxPartitionBytes"
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 # What a JVM of our own says goes nowhere: a job says in one line why it failed.
-LOG_LEVEL = "rootLogger.level = off\n"
+LOG4J_SETTINGS = "rootLogger.level = off\n"
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ class SparkConnection:
 
 
 @contextmanager
-def session(
+def open_session(
     master: str | None = None, note: Callable[[str], object] | None = None
 ) -> Iterator[SparkConnection]:
     """A session, closed afterwards.
@@ -75,11 +81,11 @@ def session(
     note    is told if a cluster has no machine for it
     """
     check_master(master)
-    with _quietly():
-        if master is None and (active := _active()) is not None:
+    with _ignore_warnings():
+        if master is None and (active := _active_session()) is not None:
             yield active
             return
-        opened = _opened(master or SAIL, note)
+        opened = _open(master or SAIL, note)
         try:
             yield opened
         except KeyboardInterrupt:
@@ -87,8 +93,8 @@ def session(
             # it ends with the process. Elsewhere what runs on is of no use to anybody.
             atexit.unregister(_stop_server)
             if opened.kind != SAIL:
-                _tried(opened.spark.interruptAll)
-                _tried(opened.spark.stop)
+                _call_with_timeout(opened.spark.interruptAll)
+                _call_with_timeout(opened.spark.stop)
             raise
         except BaseException:
             _stop(opened)
@@ -102,16 +108,16 @@ def _stop(opened: SparkConnection) -> None:
         opened.spark.stop()
 
 
-def _tried(call: Callable[[], object]) -> None:
+def _call_with_timeout(call: Callable[[], object]) -> None:
     """Does what is polite; not for ever, and whatever comes of it."""
 
     def work() -> None:
-        with suppress(Exception), _quietly():
+        with suppress(Exception), _ignore_warnings():
             call()
 
     thread = threading.Thread(target=work, name="neardup-spark-end", daemon=True)
     thread.start()
-    thread.join(AT_THE_END)
+    thread.join(STOP_TIMEOUT)
 
 
 def _abandon(spark: Any) -> None:
@@ -119,27 +125,27 @@ def _abandon(spark: Any) -> None:
     from pyspark import SparkContext
 
     gateway = SparkContext._gateway
-    _tried(spark.sparkContext.cancelAllJobs)
-    _tried(spark.stop)
+    _call_with_timeout(spark.sparkContext.cancelAllJobs)
+    _call_with_timeout(spark.stop)
     process = getattr(gateway, "proc", None)
     if process is not None and SparkContext._active_spark_context is not None:
         process.kill()
         process.wait()
-        _tried(spark.stop)
+        _call_with_timeout(spark.stop)
         SparkContext._gateway = SparkContext._jvm = None
 
 
-def _opened(master: str, note: Callable[[str], object] | None) -> SparkConnection:
+def _open(master: str, note: Callable[[str], object] | None) -> SparkConnection:
     if master == SAIL:
-        return _sail()
+        return _open_sail()
     scheme = master.partition("://")[0] if "://" in master else ""
     if scheme == "sc":
-        return _connect(master)
-    return _classic(master, scheme, note)
+        return _open_connect(master)
+    return _open_classic(master, scheme, note)
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
+def _ignore_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         # Both clients warn of pandas 3, of which nothing is used here.
         warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
@@ -151,7 +157,7 @@ def _quietly() -> Iterator[None]:
         yield
 
 
-def _active() -> SparkConnection | None:
+def _active_session() -> SparkConnection | None:
     """The session that whoever calls has opened already."""
     if "pyspark" not in sys.modules:
         return None
@@ -160,14 +166,14 @@ def _active() -> SparkConnection | None:
 
         spark = SparkSession.getActiveSession()
         if spark is not None and not getattr(spark, "is_stopped", False):
-            return _described(spark)
+            return _describe_session(spark)
     return None
 
 
-def _described(spark: Any) -> SparkConnection:
+def _describe_session(spark: Any) -> SparkConnection:
     """A session that somebody else has made."""
     if "connect" in type(spark).__module__:
-        is_local = getattr(spark.client, "host", "") in HERE
+        is_local = getattr(spark.client, "host", "") in LOCAL_HOSTS
         return SparkConnection(spark, "connect", is_local, os.cpu_count() or 1)
     context = spark.sparkContext
     return SparkConnection(
@@ -175,7 +181,7 @@ def _described(spark: Any) -> SparkConnection:
     )
 
 
-def _installed(package: str) -> str | None:
+def _installed_version(package: str) -> str | None:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -184,7 +190,7 @@ def _installed(package: str) -> str | None:
 
 def _check_packages() -> None:
     """Two packages bring the same modules, and the one installed last has half of the other."""
-    if _installed("pyspark") and _installed("pyspark-client"):
+    if _installed_version("pyspark") and _installed_version("pyspark-client"):
         raise NoSparkError(
             "the packages pyspark and pyspark-client are both installed, and each overwrites files "
             "of the other; uninstall both, then install one: pyspark-client for sc:// and sail, "
@@ -192,7 +198,7 @@ def _check_packages() -> None:
         )
 
 
-def _has(module: str) -> bool:
+def _has_module(module: str) -> bool:
     with suppress(ImportError, ValueError):
         return importlib.util.find_spec(module) is not None
     return False
@@ -200,27 +206,27 @@ def _has(module: str) -> bool:
 
 def _check_client() -> None:
     _check_packages()
-    if not _has("pyspark"):
+    if not _has_module("pyspark"):
         raise NoSparkError(
-            f"Spark needs the package pyspark-client, which is not installed: {INSTALL}"
+            f"Spark needs the package pyspark-client, which is not installed: {INSTALL_CLIENT}"
         )
     for module, package in (("grpc", "grpcio"), ("grpc_status", "grpcio-status")):
-        if not _has(module):
+        if not _has_module(module):
             raise NoSparkError(
-                f"Spark Connect needs the package {package}, which is not installed: {INSTALL}"
+                f"Spark Connect needs the package {package}; install it: {INSTALL_CLIENT}"
             )
 
 
-_started = threading.Lock()
+_server_lock = threading.Lock()
 _server: list[Any] = []
 
 
-def _sail() -> SparkConnection:
+def _open_sail() -> SparkConnection:
     """A server in this process: it needs no JVM, and all cores of this machine."""
-    if not _has("pysail"):
+    if not _has_module("pysail"):
         raise NoSparkError(
             f"--engine spark without --master needs the package pysail, which is not installed: "
-            f"{INSTALL}; or name a Spark: --master sc://HOST, or --master 'local[*]'"
+            f"{INSTALL_CLIENT}; or name a Spark: --master sc://HOST, or --master 'local[*]'"
         )
     _check_client()
     # It would tell each step on standard error.
@@ -228,8 +234,10 @@ def _sail() -> SparkConnection:
     try:
         from pysail.spark import SparkConnectServer
     except ImportError as error:
-        raise NoSparkError(f"the package pysail cannot be loaded ({error}): {INSTALL}") from error
-    with _started:
+        raise NoSparkError(
+            f"the package pysail cannot be loaded ({error}): {INSTALL_CLIENT}"
+        ) from error
+    with _server_lock:
         # One for all jobs of the process: it takes a second to start.
         if not _server:
             server = SparkConnectServer("127.0.0.1", 0)
@@ -237,7 +245,7 @@ def _sail() -> SparkConnection:
             _server.append(server)
             atexit.register(_stop_server)
         _, port = _server[0].listening_address
-    spark = _connected(f"sc://127.0.0.1:{port}")
+    spark = _create_remote(f"sc://127.0.0.1:{port}")
     return SparkConnection(spark, SAIL, True, os.cpu_count() or 1)
 
 
@@ -246,33 +254,33 @@ def _stop_server() -> None:
         _server.pop().stop()
 
 
-def _connect(master: str) -> SparkConnection:
+def _open_connect(master: str) -> SparkConnection:
     _check_client()
-    _loaded()
-    with _told(master):
-        host = reach(master)
-        spark = _connected(master)
+    _import_connect()
+    with _explain_open_errors(master):
+        host = check_reachable(master)
+        spark = _create_remote(master)
         _check_version(spark.version)
-        check_memory(spark)
-    return SparkConnection(spark, "connect", host in HERE, os.cpu_count() or 1)
+        check_worker_memory(spark)
+    return SparkConnection(spark, "connect", host in LOCAL_HOSTS, os.cpu_count() or 1)
 
 
-def _connected(url: str) -> Any:
-    return _loaded().builder.remote(url).create()
+def _create_remote(url: str) -> Any:
+    return _import_connect().builder.remote(url).create()
 
 
-def _loaded() -> Any:
+def _import_connect() -> Any:
     """The client of Spark Connect."""
     try:
-        with _named_main():
+        with _name_main_module():
             from pyspark.sql.connect.session import SparkSession
     except ImportError as error:
-        raise NoSparkError(f"Spark Connect cannot be loaded ({error}): {INSTALL}") from error
+        raise NoSparkError(f"Spark Connect cannot be loaded ({error}): {INSTALL_CLIENT}") from error
     return SparkSession
 
 
 @contextmanager
-def _named_main() -> Iterator[None]:
+def _name_main_module() -> Iterator[None]:
     """The client takes `python -c` for a test of its own, looks for a JVM, and ends the process."""
     main = sys.modules["__main__"]
     nameless = getattr(main, "__spec__", None) is None and not hasattr(main, "__file__")
@@ -296,18 +304,18 @@ def _check_version(theirs: str) -> None:
         )
 
 
-def _classic(
+def _open_classic(
     master: str, scheme: str, note: Callable[[str], object] | None = None
 ) -> SparkConnection:
     _check_packages()
-    if not _has("pyspark") or not _has("py4j"):
+    if not _has_module("pyspark") or not _has_module("py4j"):
         raise NoSparkError(
-            f"--master {master} needs the package pyspark with its JVM, which is not installed: "
-            f"{CLASSIC} in an environment without pyspark-client; sc://HOST needs the client only"
+            f"--master {master} needs the package pyspark; install it in an environment without "
+            f"pyspark-client: {INSTALL_CLASSIC}. sc://HOST needs only the client"
         )
     java_version()
     if scheme:
-        reach(master)
+        check_reachable(master)
     if master == "yarn" and not any(
         os.environ.get(x) for x in ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
     ):
@@ -320,16 +328,16 @@ def _classic(
     before = signal.getsignal(signal.SIGINT)
     folder = Path(tempfile.mkdtemp(prefix="neardup-spark-"))
     try:
-        (folder / "log4j2.properties").write_text(LOG_LEVEL, encoding="ascii")
-        with _told(master):
-            spark = _jvm(master, folder / "log4j2.properties")
+        (folder / "log4j2.properties").write_text(LOG4J_SETTINGS, encoding="ascii")
+        with _explain_open_errors(master):
+            spark = _start_jvm(master, folder / "log4j2.properties")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         # Spark has its own answer to Ctrl-C; ours tidies up, and cancels its jobs too.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)
     try:
-        check_memory(spark)
+        check_worker_memory(spark)
         check_workers(spark, note)
     except BaseException:
         _abandon(spark)
@@ -339,7 +347,7 @@ def _classic(
     )
 
 
-def _jvm(master: str, log: Path) -> Any:
+def _start_jvm(master: str, log: Path) -> Any:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(master).appName("neardup")
@@ -354,39 +362,39 @@ def _jvm(master: str, log: Path) -> Any:
         ),
     ):
         builder = builder.config(name, value)
-    if not _is_default(SPLIT):
+    if not _is_configured(SPLIT_SETTING):
         # Of a row twenty times its bytes are made: tasks of more would write them to disk twice.
-        builder = builder.config(SPLIT, "16m")
+        builder = builder.config(SPLIT_SETTING, "16m")
     if master.startswith("local"):
         builder = builder.config("spark.ui.enabled", os.environ.get("NEARDUP_SPARK_UI", "false"))
-        if (memory := _memory()) is not None:
+        if (memory := _jvm_memory()) is not None:
             builder = builder.config("spark.driver.memory", memory)
         builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
         builder = builder.config("spark.driver.host", "127.0.0.1")
-    with _standard_error_closed():
+    with _silence_stderr():
         spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     return spark
 
 
-def _memory() -> str | None:
+def _jvm_memory() -> str | None:
     """What the JVM of a local master may have: a quarter of the memory, as other programs on the
     JVM. Spark's own default, a gigabyte, is too little for ten million records, and one that is
     full may wait for ever. None where somebody has said how much."""
     said = os.environ.get("PYSPARK_SUBMIT_ARGS", "")
     if os.environ.get("SPARK_DRIVER_MEMORY") or "--driver-memory" in said:
         return None
-    if _is_default("spark.driver.memory"):
+    if _is_configured("spark.driver.memory"):
         return None
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for path in CONTAINER:
+    for path in CGROUP_LIMITS:
         # A container may have less than the machine; "max" is no limit.
         with suppress(OSError, ValueError):
             there = min(there, int(Path(path).read_text("ascii")))
-    return f"{max(1024, min(there >> 22, MOST_MEMORY))}m"
+    return f"{max(1024, min(there >> 22, MAX_JVM_MEGABYTES))}m"
 
 
-def _is_default(name: str) -> bool:
+def _is_configured(name: str) -> bool:
     """Whether a setting is in the file of the user's defaults."""
     home = os.environ.get("SPARK_HOME")
     folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
@@ -398,7 +406,7 @@ def _is_default(name: str) -> bool:
 
 
 @contextmanager
-def _standard_error_closed() -> Iterator[None]:
+def _silence_stderr() -> Iterator[None]:
     """A JVM that is started in here says nothing: it greets with warnings before it has read how
     much it is to say."""
     if os.environ.get("NEARDUP_DEBUG", "0") not in ("", "0"):
@@ -423,7 +431,7 @@ def java_version() -> int:
     if not java or not os.path.exists(java):
         where = f"JAVA_HOME is {home}, where there is none" if home else "there is none on PATH"
         raise NoSparkError(
-            f"Spark needs Java {LEAST_JAVA}, and {where}; install it (on Debian: apt-get install "
+            f"Spark needs Java {MIN_JAVA}, and {where}; install it (on Debian: apt-get install "
             f"openjdk-17-jre-headless), or use --master sc://HOST, which needs none"
         )
     try:
@@ -434,27 +442,27 @@ def java_version() -> int:
         raise NoSparkError(f"Spark needs Java, and {java} cannot be run: {error}") from error
     found = re.search(r'version "(?:1\.)?(\d+)', told)
     if found is None:
-        raise NoSparkError(f"Spark needs Java {LEAST_JAVA}, and {java} does not tell its version")
+        raise NoSparkError(f"Spark needs Java {MIN_JAVA}, and {java} does not tell its version")
     version = int(found[1])
-    if version < LEAST_JAVA:
+    if version < MIN_JAVA:
         raise NoSparkError(
-            f"Spark 4 needs Java {LEAST_JAVA} or newer, and {java} is {version}; set JAVA_HOME to "
+            f"Spark 4 needs Java {MIN_JAVA} or newer, and {java} is {version}; set JAVA_HOME to "
             "a newer one"
         )
     return version
 
 
 @contextmanager
-def _told(master: str) -> Iterator[None]:
+def _explain_open_errors(master: str) -> Iterator[None]:
     try:
         yield
     except NoSparkError:
         raise
     except Exception as error:
-        if not is_of_spark(error):
+        if not is_spark_error(error):
             raise
         raise SparkFailedError(
-            f"--master {master}: no session could be opened: {sentence_of(error)}"
+            f"--master {master}: no session could be opened: {failure_message(error)}"
         ) from error
 
 
@@ -464,5 +472,5 @@ __all__ = [
     "check_master",
     "explained",
     "java_version",
-    "session",
+    "open_session",
 ]

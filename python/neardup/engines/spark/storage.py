@@ -41,7 +41,7 @@ class Storage:
     def pin(self, frame: DataFrame) -> DataFrame:
         """The same table, computed now and once."""
         if self.folder is None:
-            held = _checkpointed(frame)
+            held = _checkpoint(frame)
             if held is not None:
                 self._held.append(held)
                 return held
@@ -62,27 +62,27 @@ class Storage:
         self._held.clear()
 
 
-def _checkpointed(frame: DataFrame) -> DataFrame | None:
+def _checkpoint(frame: DataFrame) -> DataFrame | None:
     """Kept by the executors; None where that cannot be."""
     try:
         return frame.localCheckpoint(eager=True)
     except Exception as error:
-        if not _has_none(error):
+        if not _cannot_checkpoint(error):
             raise
         return None
 
 
-def _has_none(error: Any) -> bool:
+def _cannot_checkpoint(error: Any) -> bool:
     """Whether it is pysail that says it keeps nothing, and no failed task."""
     return "checkpoint" in str(error) and "not configured" in str(error)
 
 
-def is_sail(session: Any) -> bool:
+def is_pysail(session: Any) -> bool:
     """Whether a session is of pysail, whose shuffles lie in memory: it has no master."""
     return session.conf.get("spark.master", None) is None
 
 
-class Temporary:
+class TemporaryFolders:
     """One folder of this process, made when it is needed, with one in it for each session. A
     session's goes when nobody holds that session any more; all go at exit."""
 
@@ -98,18 +98,18 @@ class Temporary:
             if self._process != os.getpid() or not os.path.isdir(self._parent):
                 self._process, self._folders = os.getpid(), weakref.WeakKeyDictionary()
                 self._parent = tempfile.mkdtemp(prefix="neardup-spark-")
-                atexit.register(_remove, self._parent, self._process)
+                atexit.register(_remove_folder, self._parent, self._process)
             folder = self._folders.get(session)
             if folder is None:
                 folder = self._folders[session] = tempfile.mkdtemp(dir=self._parent)
-                weakref.finalize(session, _remove, folder, self._process)
+                weakref.finalize(session, _remove_folder, folder, self._process)
             return folder
 
 
-def _remove(folder: str, process: int) -> None:
+def _remove_folder(folder: str, process: int) -> None:
     # A process that was forked has no say about its parent's tables.
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-_temporary = Temporary()
+_temporary = TemporaryFolders()

@@ -8,6 +8,7 @@ at a time.
 from __future__ import annotations
 
 import glob
+import io
 import itertools
 import json
 import os
@@ -18,16 +19,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from neardup.engines.spark import transfer
-from neardup.engines.spark.errors import waited
-from neardup.engines.spark.input_units import (
-    PIECES,
-    UNITS,
-    Work,
-    count_units,
+from neardup.engines.spark.errors import wait_for
+from neardup.engines.spark.read_worker import (
+    PIECE_SCHEMA,
+    UNIT_SCHEMA,
+    ReadSettings,
+    count_lines,
     read_contents,
     read_units,
-    unpack,
+    unpack_batch,
 )
 from neardup.files.reading import streams
 from neardup.files.reading.batch import Task, Unreadable
@@ -41,35 +41,36 @@ if TYPE_CHECKING:
     from neardup.files.reading.batch import Batch, Note, Report
 
 # Bytes of one unit of a file that can be cut.
-PART = 8 << 20
+PART_BYTES = 8 << 20
 # A file that cannot be cut is read by the driver if more bytes of it would come back at once.
-MOST_WHOLE = 256 << 20
+MAX_WHOLE_BYTES = 256 << 20
 # About the bytes that come back in a round, and units of one. A JVM has a gigabyte unless it was
 # given more, and holds them more than once.
-ROUND = 128 << 20
-MOST_UNITS = 4096
+ROUND_BYTES = 128 << 20
+MAX_ROUND_UNITS = 4096
 # Bytes that come back for each of a file, before any has come: ids, places and sketches of what
 # stays in its file; these and texts; the same of texts that were packed.
-IN_PLACE, WITH_TEXTS, PACKED = 1.5, 2.5, 6.0
+IN_PLACE_GROWTH, TEXT_GROWTH, PACKED_GROWTH = 1.5, 2.5, 6.0
 # What is not known takes so much of a round.
-UNKNOWN = 1 / 8
+UNKNOWN_SHARE = 1 / 8
 # Kinds of URL that Spark does not read itself.
-NOT_OF_SPARK = ("http", "https", "hf", "sftp", "ftp", "github")
+OTHER_SCHEMES = ("http", "https", "hf", "sftp", "ftp", "github")
+BINARY_FORMAT = "binaryFile"
 
 
-def is_of_spark(path: str) -> bool:
+def is_spark_url(path: str) -> bool:
     """Whether a URL is for Spark to read: s3a://, hdfs://, abfss:// and the like."""
-    return is_url(path) and path.partition("://")[0].lower() not in NOT_OF_SPARK
+    return is_url(path) and path.partition("://")[0].lower() not in OTHER_SCHEMES
 
 
-def expanded(session: SparkConnection, names: Sequence[str]) -> list[str]:
+def expand_inputs(session: SparkConnection, names: Sequence[str]) -> list[str]:
     """Folders and patterns of Spark's storage replaced by the files they hold."""
     found: list[str] = []
     for name in names:
-        if not is_of_spark(name):
+        if not is_spark_url(name):
             found.append(name)
         elif glob.has_magic(name) or not format_by_name(name):
-            inside = [path for path in transfer.expanded(session, name) if is_known(path)]
+            inside = [path for path in _list_files(session, name) if is_known(path)]
             if not inside:
                 raise ValueError(f"{name_of(name)}: no file to read there")
             found += inside
@@ -83,14 +84,14 @@ def opened_by_spark(session: SparkConnection) -> Iterator[None]:
     """In here this process reads what is in Spark's storage through Spark."""
 
     def opened(url: str) -> Any:
-        return transfer.opened(session, url) if is_of_spark(url) else None
+        return _open_url(session, url) if is_spark_url(url) else None
 
     with opened_by(opened):
         yield
 
 
 @dataclass(frozen=True)
-class Unit:
+class InputUnit:
     """A file, or part of one.
 
     stop   -1 for a whole file
@@ -106,7 +107,7 @@ class Unit:
     size: int
 
 
-class Spread:
+class DistributedReader:
     """The files of a job, read by workers.
 
     most_in_place  files whose texts may stay where they are
@@ -116,7 +117,7 @@ class Spread:
         self,
         session: SparkConnection,
         files: Sequence[str],
-        work: Work,
+        work: ReadSettings,
         *,
         skip: Callable[[str], bool],
         most_in_place: int,
@@ -126,7 +127,7 @@ class Spread:
         self._files = [[] if skip(path) else self._cut(path) for path in files]
         in_place = [units for units in self._files if units and units[0].in_place]
         for units in in_place[most_in_place:]:
-            units[:] = [replace(unit, in_place=False, grows=WITH_TEXTS) for unit in units]
+            units[:] = [replace(unit, in_place=False, grows=TEXT_GROWTH) for unit in units]
         # Units get numbers in the order of files.
         self._starts = [0]
         for units in self._files:
@@ -142,10 +143,10 @@ class Spread:
         """Whether workers read the file of this number."""
         return bool(self._files[number])
 
-    def _cut(self, path: str) -> list[Unit]:
+    def _cut(self, path: str) -> list[InputUnit]:
         """The units of a file; none if the driver has to read it itself."""
         if is_url(path):
-            return [Unit(path, 0, -1, False, WITH_TEXTS, 0)] if is_of_spark(path) else []
+            return [InputUnit(path, 0, -1, False, TEXT_GROWTH, 0)] if is_spark_url(path) else []
         if path == STDIN:
             return []
         with suppress(OSError):
@@ -154,15 +155,17 @@ class Spread:
                 return []
             size = found.st_size
             if self._is_plain_jsonl(path):
-                cuts = [*range(0, max(size, 1), PART), size]
+                cuts = [*range(0, max(size, 1), PART_BYTES), size]
                 whole = len(cuts) == 2
                 return [
-                    Unit(path, start, -1 if whole else stop, True, IN_PLACE, stop - start)
+                    InputUnit(
+                        path, start, -1 if whole else stop, True, IN_PLACE_GROWTH, stop - start
+                    )
                     for start, stop in itertools.pairwise(cuts)
                 ]
-            grows = PACKED if packing(path) else WITH_TEXTS
-            if size * grows <= MOST_WHOLE:
-                return [Unit(path, 0, -1, False, grows, size)]
+            grows = PACKED_GROWTH if packing(path) else TEXT_GROWTH
+            if size * grows <= MAX_WHOLE_BYTES:
+                return [InputUnit(path, 0, -1, False, grows, size)]
         return []
 
     def _is_plain_jsonl(self, path: str) -> bool:
@@ -178,7 +181,7 @@ class Spread:
         parts = [at for at, unit in enumerate(self._units) if unit.stop >= 0]
         if parts:
             counted = dict.fromkeys(parts, 0)
-            for row in self._run(parts, count_units(self._work)):
+            for row in self._run(parts, count_lines(self._work)):
                 counted[row["unit"]] = int(row["payload"])
             for at in parts:
                 if self._units[at].start:
@@ -206,12 +209,12 @@ class Spread:
         session = self._session
 
         def read() -> list[Any]:
-            frame = session.spark.createDataFrame(table, UNITS)
+            frame = session.spark.createDataFrame(table, UNIT_SCHEMA)
             if len(units) > 1:
                 frame = frame.repartition(min(len(units), 4 * session.cores))
-            return _sorted(frame.mapInArrow(task, PIECES).collect())
+            return _sort_pieces(frame.mapInArrow(task, PIECE_SCHEMA).collect())
 
-        return waited(read)
+        return wait_for(read)
 
     def _run_contents(self, units: Sequence[int]) -> list[Any]:
         """The same of files whose bytes Spark reads."""
@@ -219,27 +222,27 @@ class Spread:
         def read() -> list[Any]:
             frame = None
             for at in units:
-                one = transfer.content(self._session, self._units[at].path, at)
+                one = _file_contents(self._session, self._units[at].path, at)
                 frame = one if frame is None else frame.unionAll(one)
             if frame is None:
                 return []
-            return _sorted(frame.mapInArrow(read_contents(self._work), PIECES).collect())
+            return _sort_pieces(frame.mapInArrow(read_contents(self._work), PIECE_SCHEMA).collect())
 
-        return waited(read)
+        return wait_for(read)
 
-    def _weight(self, unit: Unit) -> float:
+    def _weight(self, unit: InputUnit) -> float:
         """Bytes that come back of a unit, about."""
         if not unit.size:
-            return ROUND * UNKNOWN
+            return ROUND_BYTES * UNKNOWN_SHARE
         return unit.size * self._growth.get(unit.grows, unit.grows)
 
     def _read_on(self) -> None:
         """The next round."""
         units: list[int] = []
         weight = 0.0
-        while self._next < len(self._units) and len(units) < MOST_UNITS:
+        while self._next < len(self._units) and len(units) < MAX_ROUND_UNITS:
             weight += self._weight(self._units[self._next])
-            if units and weight > ROUND:
+            if units and weight > ROUND_BYTES:
                 break
             units.append(self._next)
             self._next += 1
@@ -278,7 +281,7 @@ class Spread:
         for unit in units:
             while unit not in self._read:
                 self._read_on()
-            for kind, payload in _payloads(self._read.pop(unit)):
+            for kind, payload in _join_pieces(self._read.pop(unit)):
                 if kind == "problem":
                     report(Unreadable(*json.loads(payload)))
                 elif kind == "note":
@@ -286,7 +289,7 @@ class Spread:
                 elif kind == "odd":
                     task.odd_ids.see(*json.loads(payload))
                 else:
-                    batch = unpack(payload)
+                    batch = unpack_batch(payload)
                     if places is not None:
                         places.see(batch)
                     yield batch
@@ -295,11 +298,11 @@ class Spread:
             places.tell()
 
 
-def _sorted(rows: list[Any]) -> list[Any]:
+def _sort_pieces(rows: list[Any]) -> list[Any]:
     return sorted(rows, key=lambda row: (row["unit"], row["at"]))
 
 
-def _payloads(rows: deque[Any]) -> Iterator[tuple[str, bytes]]:
+def _join_pieces(rows: deque[Any]) -> Iterator[tuple[str, bytes]]:
     """Pieces put together."""
     parts: list[bytes] = []
     while rows:
@@ -308,3 +311,45 @@ def _payloads(rows: deque[Any]) -> Iterator[tuple[str, bytes]]:
         if not row["more"]:
             yield row["kind"], b"".join(parts)
             parts = []
+
+
+def _file_contents(session: SparkConnection, url: str, number: int) -> Any:
+    """A DataFrame of one file: unit, path, start, line, content."""
+    from pyspark.sql import functions
+
+    files = session.spark.read.format(BINARY_FORMAT).load(url)
+    return files.select(
+        functions.lit(number).cast("long").alias("unit"),
+        functions.lit(url).cast("binary").alias("path"),
+        functions.lit(0).cast("long").alias("start"),
+        functions.lit(0).cast("long").alias("line"),
+        "content",
+    )
+
+
+def _open_url(session: SparkConnection, url: str) -> Any:
+    """The bytes of one file, here."""
+    files = session.spark.read.format(BINARY_FORMAT)
+    rows = wait_for(lambda: files.load(url).select("content").collect())
+    if not rows:
+        raise FileNotFoundError(f"{url}: no such file")
+    return io.BytesIO(bytes(rows[0]["content"]))
+
+
+def _list_files(session: SparkConnection, url: str) -> Sequence[str]:
+    """The files that a folder or a pattern of Spark's storage holds, sorted."""
+    files = session.spark.read.format(BINARY_FORMAT).option("recursiveFileLookup", "true")
+    rows = wait_for(lambda: files.load(url).select("path").collect())
+    scheme = url.partition("://")[0]
+    found = []
+    for row in rows:
+        path = str(row["path"])
+        # Some tell the path alone, or one slash after the scheme.
+        rest = path.partition(":")[2] if path.startswith(f"{scheme}:") else path
+        rest = (
+            rest
+            if rest.startswith("//")
+            else f"//{'/' if scheme == 'file' else ''}{rest.lstrip('/')}"
+        )
+        found.append(f"{scheme}:{rest}")
+    return sorted(found)

@@ -61,9 +61,9 @@ ALERT = b"\x15\x03\x03\x00\x02\x02\x46"
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "PATIENCE", 1.5)
+    monkeypatch.setattr(probe, "CONNECT_TIMEOUT", 1.5)
     # There is no JVM beside the client.
-    monkeypatch.setattr(session, "_has", lambda _: True)
+    monkeypatch.setattr(session, "_has_module", lambda _: True)
     monkeypatch.setattr(session, "java_version", lambda: 17)
 
 
@@ -84,7 +84,7 @@ def test_no_server_of_spark_connect(kind: str) -> None:
         )
         with (
             pytest.raises(SparkFailedError, match=f"^{expected}$"),
-            session.session(f"sc://127.0.0.1:{port}"),
+            session.open_session(f"sc://127.0.0.1:{port}"),
         ):
             pass
     assert time.monotonic() - began < 10
@@ -108,7 +108,7 @@ def test_no_master_of_spark(answer: bytes | None, said: str) -> None:
         )
         with (
             pytest.raises(SparkFailedError, match=f"^{expected}$"),
-            session.session(f"spark://127.0.0.1:{port}"),
+            session.open_session(f"spark://127.0.0.1:{port}"),
         ):
             pass
 
@@ -117,8 +117,8 @@ def test_no_master_of_spark(answer: bytes | None, said: str) -> None:
 def test_what_may_be_a_master_is_left_to_spark(answer: bytes) -> None:
     """One that wants TLS hangs up, or says so in its way."""
     with listening(answer) as port:
-        assert probe.reach(f"spark://127.0.0.1:{port}") == "127.0.0.1"
+        assert probe.check_reachable(f"spark://127.0.0.1:{port}") == "127.0.0.1"
 
 
 def test_several_masters_are_left_to_spark() -> None:
-    assert probe.reach("spark://a:7077,b:7077") == ""
+    assert probe.check_reachable("spark://a:7077,b:7077") == ""

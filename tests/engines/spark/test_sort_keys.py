@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.spark_cases import nightly
-from neardup.engines.spark.sort_keys import By, sort_keys
+from neardup.engines.spark.arrow import SortColumn, sort_keys
 from neardup.near.keep import Keep
 
 KINDS: list[tuple[Any, Any]] = [
@@ -71,7 +71,7 @@ def test_every_type(kind: Any, values: Any, descending: bool, examples: int) -> 
     def check(listed: list[Any], skipped: int) -> None:
         array = pa.array(listed, kind).slice(min(skipped, len(listed)))
         listed = array.to_pylist()
-        keys = sort_keys([By(array, descending)]).to_pylist()
+        keys = sort_keys([SortColumn(array, descending)]).to_pylist()
         by_bytes = sorted(range(len(listed)), key=lambda at: keys[at])
         by_value = sorted(range(len(listed)), key=lambda at: naive(listed[at], descending))
         assert by_bytes == by_value
@@ -88,7 +88,7 @@ def test_several_columns(rows: list[tuple[str, int | None]]) -> None:
         pa.array([row[0] for row in rows]),
         pa.array([row[1] for row in rows], pa.int64()),
     )
-    keys = sort_keys([By(names), By(numbers, True)]).to_pylist()
+    keys = sort_keys([SortColumn(names), SortColumn(numbers, True)]).to_pylist()
     by_value = sorted(
         range(len(rows)), key=lambda at: (naive(rows[at][0], False), naive(rows[at][1], True))
     )
@@ -104,14 +104,14 @@ def test_the_order_is_that_of_the_policies(values: list[float | None]) -> None:
     local = Keep.parse("best:x").order(np.zeros(len(values)), array)
     assert local is not None
     rows = pa.array(range(len(values)), pa.int64())
-    keys = sort_keys([By(array, True), By(rows)]).to_pylist()
+    keys = sort_keys([SortColumn(array, True), SortColumn(rows)]).to_pylist()
     assert sorted(range(len(values)), key=lambda at: keys[at]) == local.tolist()
 
 
 def test_what_has_no_order() -> None:
     with pytest.raises(TypeError, match="values of type list<item: int8> have no order"):
-        sort_keys([By(pa.nulls(1, pa.list_(pa.int8())))])
+        sort_keys([SortColumn(pa.nulls(1, pa.list_(pa.int8())))])
     for kind in (*(kind for kind, _ in KINDS), pa.null()):
-        assert len(sort_keys([By(pa.nulls(1, kind))])) == 1
+        assert len(sort_keys([SortColumn(pa.nulls(1, kind))])) == 1
     now = [datetime.datetime(2026, 1, 1), decimal.Decimal("1.5")]
-    assert all(len(sort_keys([By(pa.array([value]))])) == 1 for value in now)
+    assert all(len(sort_keys([SortColumn(pa.array([value]))])) == 1 for value in now)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.spark_cases import EDGES
-from neardup.engines.spark.sketching import checksums
-from neardup.engines.spark.texts import _places, read_again
+from neardup.engines.spark.judging import _find_rows, verify_texts
+from neardup.engines.spark.rows import text_checksums
 
 
 def naive(text: str | None) -> int:
@@ -26,12 +26,12 @@ def naive(text: str | None) -> int:
 @given(st.lists(st.none() | st.text(max_size=8), max_size=12), st.integers(0, 4), st.integers(0, 9))
 def test_checksums_of_any_slice(texts: list[str | None], start: int, length: int) -> None:
     array = pa.array(texts, pa.large_string()).slice(start, length)
-    assert checksums(array).tolist() == [naive(text) for text in array.to_pylist()]
+    assert text_checksums(array).tolist() == [naive(text) for text in array.to_pylist()]
 
 
 def test_checksums_tell_texts_apart() -> None:
     texts = sorted({text for text in EDGES if text is not None})
-    assert len(set(checksums(pa.array(texts, pa.large_string())).tolist())) == len(texts)
+    assert len(set(text_checksums(pa.array(texts, pa.large_string())).tolist())) == len(texts)
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()], ids=str)
@@ -46,7 +46,7 @@ def test_what_is_wrong_with_a_text(kind: pa.DataType) -> None:
         "needed": pa.array([True, True, True, False, True, True]),
         "text": pa.array(given, pa.binary()).cast(kind),
     }
-    (found,) = read_again(iter([pa.RecordBatch.from_pydict(columns)]))
+    (found,) = verify_texts(iter([pa.RecordBatch.from_pydict(columns)]))
     assert found.schema.field("text").type == pa.string()
     assert found["text"].to_pylist() == ["as it was", "changed", None, None, "", None]
     assert found["wrong"].to_pylist() == [None, "changed", "missing", None, None, "missing"]
@@ -54,9 +54,9 @@ def test_what_is_wrong_with_a_text(kind: pa.DataType) -> None:
 
 def test_a_text_that_has_not_come_is_not_taken_for_another() -> None:
     rows = np.array([2, 5, 9])
-    assert _places(rows, np.array([9, 2, 5, 5])).tolist() == [2, 0, 1, 1]
+    assert _find_rows(rows, np.array([9, 2, 5, 5])).tolist() == [2, 0, 1, 1]
     for missing in (0, 3, 10):
         with pytest.raises(ValueError, match=f"the text of row {missing} has not come"):
-            _places(rows, np.array([2, missing]))
+            _find_rows(rows, np.array([2, missing]))
     with pytest.raises(ValueError, match="the text of row 2 has not come"):
-        _places(rows[:0], rows)
+        _find_rows(rows[:0], rows)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from helpers.spark_cases import frame_of, sample
 from neardup.engines import spark as sp
 from neardup.engines.spark import Limits, buckets
-from neardup.engines.spark.buckets import Heavy
-from neardup.engines.spark.request import IN_MEMORY, SparkRequest
+from neardup.engines.spark.buckets import HeavyKeys
+from neardup.engines.spark.request import SHUFFLE_MEMORY_BYTES, SparkRequest
 from neardup.engines.spark.rows import Rows
 from neardup.near.question import check_question
 from neardup.text.recipe import as_recipe
@@ -31,11 +31,11 @@ def test_tables_in_rounds(sizes: list[int], most: int) -> None:
 
 def test_rounds_by_default() -> None:
     """Where a shuffle is on disks all keys are moved at once."""
-    large = [IN_MEMORY / 2] * 22
+    large = [SHUFFLE_MEMORY_BYTES / 2] * 22
     assert Limits().rounds(large, in_memory=False) == [range(22)]
     assert len(Limits().rounds(large, in_memory=True)) == 11
     assert len(Limits().rounds([1000] * 22, in_memory=True)) == 1
-    even = [IN_MEMORY / 15] * 22
+    even = [SHUFFLE_MEMORY_BYTES / 15] * 22
     assert Limits().rounds(even, in_memory=True) == [range(11), range(11, 22)]
 
 
@@ -43,12 +43,12 @@ def test_a_heavy_key_counts_in_its_own_table() -> None:
     recipe = as_recipe(None)
     asked = SparkRequest(recipe, check_question(None, None, None, bits=recipe.bits), "", "", ())
     rows = Rows(asked, False, None, None, 10, 10, 0)  # type: ignore[arg-type]
-    heavy = Heavy({5 << buckets.TABLE_BITS | 77: 3})
+    heavy = HeavyKeys({5 << buckets.TABLE_BITS | 77: 3})
     sizes = buckets._table_bytes(rows, heavy, 22)
     assert sizes[5] == (10 + 9 * asked.limits.bucket_rows) * 69
     assert {*sizes[:5], *sizes[6:]} == {690.0}
     registers = np.zeros((1, 48), dtype=np.uint8)
-    keys = buckets.keys_of(asked, registers)[0].tolist()
+    keys = buckets.row_keys(asked, registers)[0].tolist()
     assert [key >> buckets.TABLE_BITS for key in keys] == list(range(22))
 
 

@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # What a worker is told of a unit. Names need not be UTF-8.
-UNITS = "unit long, path binary, start long, stop long, line long, in_place boolean"
+UNIT_SCHEMA = "unit long, path binary, start long, stop long, line long, in_place boolean"
 # What it gives back: pieces in order. A kind is "batch", "problem", "note", "odd" or "lines".
-PIECES = "unit long, at long, kind string, more boolean, payload binary"
+PIECE_SCHEMA = "unit long, at long, kind string, more boolean, payload binary"
 # Bytes of a piece: a message of a server holds some of them.
-PIECE = 8 << 20
-READ = 1 << 20
+PIECE_BYTES = 8 << 20
+READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Work:
+class ReadSettings:
     """What all workers know.
 
     version    of neardup here: another one may read in another way
@@ -84,7 +84,7 @@ def _process() -> tuple[str, int]:
     return socket.gethostname(), os.getpid()
 
 
-class UnitPart:
+class LineRange:
     """Whole lines of a file: those that begin in [start, stop). As `Stored` for `blocks`.
 
     position  of the file, so that only its first bytes are looked at as such
@@ -109,7 +109,7 @@ class UnitPart:
             return 0
         at = start - 1
         self._raw.seek(at)
-        while data := bytes(self._raw.read(READ)):
+        while data := bytes(self._raw.read(READ_BYTES)):
             if (end := data.find(b"\n")) >= 0:
                 return at + end + 1
             at += len(data)
@@ -130,58 +130,64 @@ class UnitPart:
         return data
 
 
-def count_units(work: Work) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def count_lines(
+    work: ReadSettings,
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """For `mapInArrow`: how many lines each part has."""
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         work.check()
-        for unit in _rows_of(batches):
+        for unit in _unit_rows(batches):
             lines = 0
-            with _open(unit) as raw:
-                part = UnitPart(raw, "", unit["start"], unit["stop"], work.reading)
-                while data := part.read(READ):
+            with _open_file(unit) as raw:
+                part = LineRange(raw, "", unit["start"], unit["stop"], work.reading)
+                while data := part.read(READ_BYTES):
                     lines += data.count(b"\n")
-            yield _piece(unit["unit"], 0, "lines", str(lines).encode())
+            yield _piece_batch(unit["unit"], 0, "lines", str(lines).encode())
 
     return count
 
 
-def read_units(work: Work) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def read_units(
+    work: ReadSettings,
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """For `mapInArrow`: the records of each unit."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         work.check()
-        for unit in _rows_of(batches):
-            yield from _pieces(work, unit)
+        for unit in _unit_rows(batches):
+            yield from _read_unit(work, unit)
 
     return read
 
 
-def read_contents(work: Work) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def read_contents(
+    work: ReadSettings,
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The same of files whose bytes come through Spark: unit, path, content."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import io
 
         work.check()
-        for unit in _rows_of(batches):
+        for unit in _unit_rows(batches):
             path, content = os.fsdecode(unit["path"]), unit.pop("content")
 
             def opened(name: str, path: str = path, content: bytes = content) -> Any:
                 return io.BytesIO(content) if name == path else None
 
             with opened_by(opened):
-                yield from _pieces(work, {**unit, "stop": -1, "in_place": False})
+                yield from _read_unit(work, {**unit, "stop": -1, "in_place": False})
 
     return read
 
 
-def _rows_of(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+def _unit_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
     for batch in batches:
         yield from batch.to_pylist()
 
 
-def _open(unit: dict[str, Any]) -> Any:
+def _open_file(unit: dict[str, Any]) -> Any:
     path = os.fsdecode(unit["path"])
     try:
         return open(path, "rb")
@@ -192,7 +198,7 @@ def _open(unit: dict[str, Any]) -> Any:
         ) from None
 
 
-def _pieces(work: Work, unit: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+def _read_unit(work: ReadSettings, unit: dict[str, Any]) -> Iterator[pa.RecordBatch]:
     """What a unit holds, in the order in which it was read."""
     path = os.fsdecode(unit["path"])
     waiting: list[tuple[str, bytes]] = []
@@ -216,15 +222,17 @@ def _pieces(work: Work, unit: dict[str, Any]) -> Iterator[pa.RecordBatch]:
     def told() -> Iterator[pa.RecordBatch]:
         nonlocal at
         for kind, payload in waiting:
-            yield from _cut(unit["unit"], at, kind, payload)
+            yield from _split_payload(unit["unit"], at, kind, payload)
             at += 1
         waiting.clear()
 
     if not is_part and "://" not in path and not os.path.lexists(path):
-        _open(unit)
+        _open_file(unit)
     for batch in batches:
         yield from told()
-        yield from _cut(unit["unit"], at, "batch", pack(batch, _made(work, batch)))
+        yield from _split_payload(
+            unit["unit"], at, "batch", pack_batch(batch, _precompute_batch(work, batch))
+        )
         at += 1
     if is_part and task.odd_ids.count:
         odd = task.odd_ids
@@ -242,8 +250,8 @@ def _part_batches(task: Task, unit: dict[str, Any]) -> Iterator[Batch]:
         task.report(problem._replace(line=line))
 
     try:
-        with _open(unit) as raw:
-            part = UnitPart(raw, task.path, unit["start"], unit["stop"], task.reading)
+        with _open_file(unit) as raw:
+            part = LineRange(raw, task.path, unit["start"], unit["stop"], task.reading)
             for first, start, block in blocks(part, report):  # type: ignore[arg-type]
                 batch, problems = jsonl.parse_block(first + lines, start + part.begin, block, known)
                 for problem in problems:
@@ -254,7 +262,7 @@ def _part_batches(task: Task, unit: dict[str, Any]) -> Iterator[Batch]:
         task.report(Unreadable(name_of(task.path), None, error.strerror or str(error)))
 
 
-def _made(work: Work, batch: Batch) -> Precomputed:
+def _precompute_batch(work: ReadSettings, batch: Batch) -> Precomputed:
     import numpy as np
 
     if batch.made is not None:
@@ -267,14 +275,16 @@ def _made(work: Work, batch: Batch) -> Precomputed:
     return Precomputed(signal, values, sketches, np.diff(bounds))
 
 
-def _cut(unit: int, at: int, kind: str, payload: bytes) -> Iterator[pa.RecordBatch]:
+def _split_payload(unit: int, at: int, kind: str, payload: bytes) -> Iterator[pa.RecordBatch]:
     """Large ones in pieces."""
-    for start in range(0, max(len(payload), 1), PIECE):
-        some = payload[start : start + PIECE]
-        yield _piece(unit, at, kind, some, more=start + PIECE < len(payload), part=start // PIECE)
+    for start in range(0, max(len(payload), 1), PIECE_BYTES):
+        some = payload[start : start + PIECE_BYTES]
+        yield _piece_batch(
+            unit, at, kind, some, more=start + PIECE_BYTES < len(payload), part=start // PIECE_BYTES
+        )
 
 
-def _piece(
+def _piece_batch(
     unit: int, at: int, kind: str, payload: bytes, *, more: bool = False, part: int = 0
 ) -> pa.RecordBatch:
     import pyarrow as pa
@@ -291,7 +301,7 @@ def _piece(
     )
 
 
-def pack(batch: Batch, made: Precomputed) -> bytes:
+def pack_batch(batch: Batch, made: Precomputed) -> bytes:
     """A batch and what was made of it, as bytes: a stream of Arrow."""
     import numpy as np
     import pyarrow as pa
@@ -328,7 +338,7 @@ def pack(batch: Batch, made: Precomputed) -> bytes:
     return found
 
 
-def unpack(payload: bytes) -> Batch:
+def unpack_batch(payload: bytes) -> Batch:
     """What `pack` has made of a batch."""
     import numpy as np
     import pyarrow as pa

@@ -24,8 +24,8 @@ from helpers.spark_cases import (
 )
 from neardup.engines import spark as sp
 from neardup.engines.spark import buckets, dense_groups
-from neardup.engines.spark.buckets import Heavy, block_pairs, unit_of, units_of_pairs
-from neardup.engines.spark.dense_groups import Placing
+from neardup.engines.spark.buckets import HeavyKeys, block_pairs, pair_part_ids, part_id
+from neardup.engines.spark.dense_groups import PlaceTask
 from neardup.engines.spark.request import Limits
 from neardup.engines.spark.rows import ALL, INPUT, REFERENCE
 
@@ -40,7 +40,7 @@ def members(sides: Any) -> Any:
     )
 
 
-def meetings(placing: Placing, rows: Members) -> Counter[tuple[int, int]]:
+def meetings(placing: PlaceTask, rows: Members) -> Counter[tuple[int, int]]:
     """How often every two rows are compared: those of a part, on different sides if it has two."""
     columns = [[row, *rest] for row, rest in rows.items()]
     arrays = [
@@ -63,7 +63,7 @@ def meetings(placing: Placing, rows: Members) -> Counter[tuple[int, int]]:
 @settings(max_examples=40)
 @given(members(st.just(ALL)), st.dictionaries(st.integers(0, 2), st.integers(2, 5)))
 def test_every_two_of_a_group_meet_once(rows: Members, large: dict[int, int]) -> None:
-    met = meetings(Placing(large, "pairs"), rows)
+    met = meetings(PlaceTask(large, "pairs"), rows)
     wanted = {
         (one, two)
         for one, two in itertools.combinations(sorted(rows), 2)
@@ -78,7 +78,7 @@ def test_every_two_of_a_group_meet_once(rows: Members, large: dict[int, int]) ->
     st.dictionaries(st.integers(0, 2), st.integers(2, 5)),
 )
 def test_a_reference_meets_the_others_once(rows: Members, large: dict[int, int]) -> None:
-    met = meetings(Placing(large, "pairs"), rows)
+    met = meetings(PlaceTask(large, "pairs"), rows)
     wanted = {
         (one, two)
         for one, two in itertools.combinations(sorted(rows), 2)
@@ -95,7 +95,7 @@ def test_a_reference_meets_the_others_once(rows: Members, large: dict[int, int])
 def test_the_rest_meets_everyone(rows: Members, large: dict[int, tuple[int, int]]) -> None:
     blocks = {group: sizes[0] for group, sizes in large.items()}
     rests = {group: sizes[1] for group, sizes in large.items()}
-    met = meetings(Placing(blocks, "rest", rests), rows)
+    met = meetings(PlaceTask(blocks, "rest", rests), rows)
     for one, two in itertools.combinations(sorted(rows), 2):
         group = rows[one][0]
         if group == rows[two][0] and group in large and (rows[one][2] or rows[two][2]):
@@ -113,14 +113,14 @@ def test_a_pair_is_told_where_its_rows_meet(rows: set[int], blocks: int, across:
     units = {
         (int(row[at]), int(unit))
         for part, _, chosen in block_pairs(row, side, np.full(len(row), blocks))
-        for at, unit in zip(chosen, unit_of(key[chosen], part), strict=True)
+        for at, unit in zip(chosen, part_id(key[chosen], part), strict=True)
     }
     for (one, ours), (two, theirs) in itertools.combinations(zip(row, side, strict=True), 2):
         if across and ours == theirs:
             continue
         left, right = (two, one) if across and theirs == REFERENCE else (one, two)
-        heavy = Heavy({7: blocks})
-        (unit,) = units_of_pairs(key[:1], left[None], right[None], heavy, across=across)
+        heavy = HeavyKeys({7: blocks})
+        (unit,) = pair_part_ids(key[:1], left[None], right[None], heavy, across=across)
         assert {(int(one), int(unit)), (int(two), int(unit))} <= units
 
 
@@ -130,11 +130,11 @@ def test_of_a_template_there_is_no_rest(spark: Any, monkeypatch: pytest.MonkeyPa
     texts: list[str | None] = [f"{lorem} {at}" for at in range(90)]
     placed: list[str] = []
 
-    def noted(large: Any, by: str, *rests: Any) -> Placing:
+    def noted(large: Any, by: str, *rests: Any) -> PlaceTask:
         placed.append(by)
-        return Placing(large, by, *rests)
+        return PlaceTask(large, by, *rests)
 
-    monkeypatch.setattr(dense_groups, "Placing", noted)
+    monkeypatch.setattr(dense_groups, "PlaceTask", noted)
     limits = Limits(bucket_rows=16, group_rows=40)
     found = sp.clusters(frame_of(spark, texts), limits=limits)
     assert {row[2:] for row in listed(found.toArrow())} == {(90, 0)}
@@ -157,14 +157,14 @@ def test_a_heavy_key_of_unlike_rows(spark: Any, monkeypatch: pytest.MonkeyPatch)
         texts.append(" ".join([heavy] * 12 + own))
         if rng.random() < 0.3:
             texts.append(" ".join([heavy] * 12 + own[:-1] + ["other"]))
-    seen: list[Heavy] = []
-    weigh = buckets._heavy
+    seen: list[HeavyKeys] = []
+    weigh = buckets._find_heavy_keys
 
-    def noted(*args: Any) -> Heavy:
+    def noted(*args: Any) -> HeavyKeys:
         seen.append(weigh(*args))
         return seen[-1]
 
-    monkeypatch.setattr(buckets, "_heavy", noted)
+    monkeypatch.setattr(buckets, "_find_heavy_keys", noted)
     limits = Limits(bucket_rows=20, group_rows=60, count_keys=1500)
     frame = frame_of(spark, texts, partitions=3, seed=4)
     check_pairs(frame, texts, {}, limits=limits)
@@ -179,7 +179,7 @@ def test_a_heavy_key_of_unlike_rows(spark: Any, monkeypatch: pytest.MonkeyPatch)
 def test_dense_parts_of_keys_that_are_cut(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of one key some parts are told pair by pair, and others are looked at as groups."""
     # No key counts as one whose rows are all alike.
-    monkeypatch.setattr(buckets, "ALIKE", 2.0)
+    monkeypatch.setattr(buckets, "ALIKE_SHARE", 2.0)
     texts = templates(220)
     limits = Limits(bucket_rows=75, group_rows=150)
     frame = frame_of(spark, texts, partitions=3, seed=4)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.spark_cases import chain, check_dedup, frame_of, mixed, templates
-from neardup.engines.spark import Limits, stars
+from neardup.engines.spark import Limits, matching
 
 # Rows by their place in order, and pairs of them.
 Pairs = list[tuple[int, int]]
@@ -56,7 +56,7 @@ def test_as_the_definition_says(
     rng.shuffle(records)
     found = {
         row["left"]: (row["right"], row["distance"], row["similarity"])
-        for batch in stars.link_pairs(batches(records, cut))
+        for batch in matching.link_pairs(batches(records, cut))
         for row in batch.to_pylist()
     }
     expected = {}
@@ -83,7 +83,7 @@ def failing(*arguments: Any) -> Iterator[Any]:
 def test_texts_come_to_a_task_only_for_dense_keys(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stars.Linking, "__call__", failing)
+    monkeypatch.setattr(matching.LinkTask, "__call__", failing)
     texts = mixed(3, 12) + chain(12)
     check_dedup(frame_of(spark, texts, partitions=2, seed=6), texts, {})
     alike = templates(60)
