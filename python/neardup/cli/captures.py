@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from neardup.cli import console, options
+from neardup.cli import console
 from neardup.cli.inputs import is_collection, open_collection
 
 if TYPE_CHECKING:
+    from neardup.cli.options import CaptureOptions, RecipeOptions
     from neardup.files.reading.batch import Reading
     from neardup.text.recipe import Recipe
 
@@ -30,60 +31,51 @@ class Chosen(NamedTuple):
 def choose(
     inputs: Sequence[str],
     reading: Reading,
+    recipe_options: RecipeOptions,
+    options: CaptureOptions,
     *,
-    recipe: str | None,
-    bits: int | None,
-    as_what: str | None,
-    no_mask: Sequence[str] | None,
-    tell: Callable[[str], object] | None = console.error,
+    quiet: bool,
 ) -> Chosen:
     """Return the recipe of the options, and `reading` with its views if the inputs are captures."""
-    if not are_captures(inputs, reading, as_what, tell):
-        _refuse_masks(no_mask)
-        return Chosen(reading, options.recipe_of(recipe, bits))
+    if not are_captures(inputs, reading, options.as_what, quiet=quiet):
+        _refuse_masks(options.no_mask)
+        return Chosen(reading, recipe_options.load())
     check_reading(reading)
-    made = recipe_of(recipe, bits, no_mask)
-    return Chosen(replace(reading, viewing=made.viewing()), made)
+    recipe = capture_recipe(recipe_options, options.no_mask)
+    return Chosen(replace(reading, viewing=recipe.viewing()), recipe)
 
 
 def choose_at(
-    path: Path,
-    inputs: Sequence[str],
-    reading: Reading,
-    *,
-    as_what: str | None,
-    tell: Callable[[str], object] | None = console.error,
+    path: Path, inputs: Sequence[str], reading: Reading, options: CaptureOptions, *, quiet: bool
 ) -> Reading:
     """Return `reading` with the views of a collection's recipe if the inputs are captures."""
-    if not are_captures(inputs, reading, as_what, tell):
+    if not are_captures(inputs, reading, options.as_what, quiet=quiet):
         return reading
     check_reading(reading)
     with open_collection(path, read_only=True) as collection:
-        own = collection.recipe
-    check_recipe(own)
-    return replace(reading, viewing=own.viewing())
+        recipe = collection.recipe
+    check_recipe(recipe)
+    return replace(reading, viewing=recipe.viewing())
 
 
-def note_texts(own: Recipe, reading: Reading, tell: Callable[[str], object] | None) -> None:
+def note_texts(recipe: Recipe, reading: Reading, *, quiet: bool) -> None:
     """Note that texts are compared with responses, which is seldom intended."""
-    if own.tokens == HTTP and reading.viewing is None and tell is not None:
-        tell(
+    if recipe.tokens == HTTP and reading.viewing is None and not quiet:
+        console.error(
             "note: the collection is one of HTTP responses, and the inputs are read as texts; add "
             "--as http if they are captures"
         )
 
 
-def recipe_for(
-    name: str | None, bits: int | None, as_what: str | None, no_mask: Sequence[str] | None
-) -> Recipe:
+def new_recipe(recipe_options: RecipeOptions, options: CaptureOptions) -> Recipe:
     """Return the recipe of a new collection, of texts or of responses."""
-    if as_what is not None:
-        check_as(as_what)
-        return recipe_of(name, bits, no_mask)
-    made = options.recipe_of(name, bits)
-    if made.tokens != HTTP:
-        _refuse_masks(no_mask)
-    return without_masks(made, no_mask) if no_mask else made
+    if options.as_what is not None:
+        check_as(options.as_what)
+        return capture_recipe(recipe_options, options.no_mask)
+    recipe = recipe_options.load()
+    if recipe.tokens != HTTP:
+        _refuse_masks(options.no_mask)
+    return without_masks(recipe, options.no_mask)
 
 
 def check_recipe(own: Recipe) -> None:
@@ -100,12 +92,10 @@ def are_captures(
     inputs: Sequence[str],
     reading: Reading,
     as_what: str | None,
-    tell: Callable[[str], object] | None,
+    *,
+    quiet: bool,
 ) -> bool:
-    """Return whether inputs are captures: by --as, by --format or by their names.
-
-    tell  called with a note if names decide it
-    """
+    """Return whether inputs are captures: by --as, by --format or, with a note, by their names."""
     from neardup.files.reading.inputs import captures_of
 
     if as_what is not None:
@@ -117,7 +107,9 @@ def are_captures(
         from neardup.http.captures import check_captures
 
         try:
-            check_captures(captures, texts, lambda text: tell and tell(f"note: {text}"))
+            check_captures(
+                captures, texts, lambda text: None if quiet else console.error(f"note: {text}")
+            )
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="INPUT") from error
     return bool(captures)
@@ -158,23 +150,25 @@ def check_reading(reading: Reading) -> None:
         )
 
 
-def recipe_of(name: str | None, bits: int | None, no_mask: Sequence[str] | None) -> Recipe:
+def capture_recipe(options: RecipeOptions, no_mask: Sequence[str]) -> Recipe:
     """Return the recipe for responses that the options name, without the masks of --no-mask."""
-    made = options.recipe_of(HTTP if name is None else name, bits)
-    if made.tokens != HTTP:
+    recipe = replace(options, recipe=options.recipe or HTTP).load()
+    if recipe.tokens != HTTP:
         from neardup.text.presets import PRESETS
 
         known = [each for each, preset in PRESETS.items() if preset.fields.get("tokens") == HTTP]
         raise click.BadParameter(
-            f"{name!r} is a recipe for texts; for responses use {', '.join(known)}, or a "
+            f"{options.recipe!r} is a recipe for texts; for responses use {', '.join(known)}, or a "
             'file with tokens = "http"',
             param_hint="--recipe",
         )
-    return made if not no_mask else without_masks(made, no_mask)
+    return without_masks(recipe, no_mask)
 
 
 def without_masks(recipe: Recipe, names: Sequence[str]) -> Recipe:
     """Return the recipe without some rules of masking."""
+    if not names:
+        return recipe
     from neardup.text.views import MASKS
 
     for name in names:
@@ -188,7 +182,7 @@ def without_masks(recipe: Recipe, names: Sequence[str]) -> Recipe:
     return recipe.replace(masks=left)
 
 
-def _refuse_masks(no_mask: Sequence[str] | None) -> None:
+def _refuse_masks(no_mask: Sequence[str]) -> None:
     if no_mask:
         raise click.BadParameter(
             "is for captures of HTTP responses, and the inputs are texts; add --as http",

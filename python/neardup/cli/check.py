@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,15 +12,15 @@ import click
 
 from neardup.cli import DONE, UNREADABLE, console
 from neardup.cli.captures import choose
-from neardup.cli.command import SHARED, FileName, command, only, option
+from neardup.cli.command import SHARED, FileName, ParamType, command, only, option
 from neardup.cli.options import (
     INPUTS,
     CaptureOptions,
     EngineOptions,
-    Fraction,
     OutputOptions,
     PassageOptions,
     ReadingOptions,
+    RecipeOptions,
     ReportOptions,
     check_stdout,
     out_option,
@@ -32,6 +31,20 @@ if TYPE_CHECKING:
     from neardup.jobs import Checked
 
 MAX_SHOWN = 10
+
+
+class Fraction(ParamType):
+    """A number from 0 to 1; the message helps those who write per cent."""
+
+    name = "float"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number from 0 to 1: 0.3 for 30 %", param, ctx)
 
 
 @dataclass(frozen=True)
@@ -146,15 +159,12 @@ def check(
         [*inputs, *own.against],
         reading_options.reading(),
         # Only visible text can be copied.
-        recipe="http-text",
-        bits=None,
-        as_what=captures.as_what,
-        no_mask=captures.no_mask,
-        tell=None if output.quiet else console.error,
+        RecipeOptions(recipe="http-text"),
+        captures,
+        quiet=output.quiet,
     ).reading
-    problems = console.problems_of(reading)
-    with console.ProgressBar(shown=not output.quiet and sys.stderr.isatty()) as progress:
-        notes = console.Notes(quiet=output.quiet, before=progress.stop)
+
+    def run(**callbacks: Any) -> Checked:
         options = jobs.CheckOptions(
             against=own.against,
             threshold=THRESHOLD if own.threshold is None else own.threshold,
@@ -171,21 +181,13 @@ def check(
             guard=not output.no_guard,
             strict=output.strict,
             reading=reading,
-            on_problem=None if output.quiet else problems,
-            on_note=notes,
-            progress=progress,
+            **callbacks,
         )
-        try:
-            found = jobs.check(inputs, options)
-        except jobs.RefusedError as error:
-            raise click.BadParameter(str(error)) from error
-        except jobs.UnreadableError as error:
-            progress.stop()
-            problems.close()
-            console.error(str(error))
-            return UNREADABLE
-    problems.close()
-    notes.close()
+        return jobs.check(inputs, options)
+
+    found = console.run_job(run, reading, quiet=output.quiet)
+    if found is None:
+        return UNREADABLE
     _print_summary(found, output, (files.out, html))
     return UNREADABLE if found.unreadable else DONE
 

@@ -7,7 +7,7 @@ objects:
     @command(INPUTS, near=NearOptions, limits=only(ReadingOptions, "max_bytes"))
     def pairs(inputs: tuple[str, ...], near: NearOptions, limits: ReadingOptions) -> int: ...
 
-`--help` lists all options by section, `-h` the daily ones.
+`--help` lists all options by section, `-h` the daily ones; `load_config` reads options from a file.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
+from neardup.cli.console import reason
 from neardup.cli.suggestions import USUAL_COMMANDS, suggest
 
 if TYPE_CHECKING:
@@ -333,3 +334,72 @@ class Group(click.Group):
             guesses = suggest(args[0], self.list_commands(ctx), USUAL_COMMANDS)
             raise click.UsageError(f"No such command: {args[0]}.{guesses}", ctx)
         return super().resolve_command(ctx, args)
+
+
+def load_config(context: click.Context, param: click.Parameter, path: Path | None) -> None:
+    """Read options from a TOML file as defaults, so that the command line wins."""
+    if path is None:
+        return
+    import tomllib
+
+    from neardup._util.settings_file import read_settings
+
+    def refuse(message: str) -> click.BadParameter:
+        return click.BadParameter(message, param_hint="--config")
+
+    try:
+        content = read_settings(path, "file")
+    except (OSError, ValueError) as error:
+        raise refuse(reason(error)) from error
+    try:
+        values = tomllib.loads(content.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise refuse(f"{path}: not TOML: {error}") from error
+    known = _names_in_file(context.command)
+    chosen: dict[str, Any] = {}
+    for name, value in values.items():
+        option = known.get(name.replace("_", "-"))
+        if option is None:
+            raise refuse(f"{path}: no option {name!r}; there are {', '.join(sorted(known))}")
+        if expected := _expected_type(option, value):
+            raise refuse(f"{path}: {name} is {_as_toml(value)}; it must be {expected}")
+        # Numbers are parsed like those on the command line, which are strings.
+        shown = str(value) if type(value) in (int, float) else value
+        is_list = isinstance(shown, str) and _takes_several(option)
+        chosen[str(option.name)] = [shown] if is_list else shown
+    context.default_map = {**(context.default_map or {}), **chosen}
+
+
+def _names_in_file(command: click.Command) -> dict[str, click.Parameter]:
+    """Return the parameters a file may set, by the names it uses."""
+    found: dict[str, click.Parameter] = {}
+    for param in command.params:
+        if isinstance(param, click.Argument):
+            found["input"] = param
+        else:
+            names = (name.removeprefix("--") for name in param.opts if name.startswith("--"))
+            found |= dict.fromkeys(names, param)
+    return {name: param for name, param in found.items() if name not in ("config", "help")}
+
+
+def _expected_type(param: Any, value: object) -> str | None:
+    """Return what a value must be, if it has another type."""
+    kind = type(value)
+    if getattr(param, "is_flag", False):
+        return None if kind is bool else "true or false"
+    if _takes_several(param):
+        strings = kind is list and all(type(part) is str for part in cast("list[object]", value))
+        return None if kind is str or strings else "a string or a list of strings"
+    if param.type.name.startswith("int"):
+        return None if kind is int else "a whole number"
+    if param.type.name.startswith("float"):
+        return None if kind in (int, float) else "a number"
+    return None if kind is str else "a string"
+
+
+def _takes_several(param: Any) -> bool:
+    return bool(getattr(param, "multiple", False) or param.nargs == -1)
+
+
+def _as_toml(value: object) -> str:
+    return str(value).lower() if type(value) is bool else repr(value)

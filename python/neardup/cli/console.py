@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from neardup.files.reading.batch import Reading, Unreadable
 
+
+Result = TypeVar("Result")
 
 MAX_SHOWN_PROBLEMS = 20
 MAX_SHOWN_NOTES = 20
@@ -179,6 +181,34 @@ class Notes:
         """Print how many were not shown."""
         if not self._quiet and self._count > MAX_SHOWN_NOTES:
             error(f"{self._count - MAX_SHOWN_NOTES:,} more warnings")
+
+
+def run_job(job: Callable[..., Result], reading: Reading, *, quiet: bool) -> Result | None:
+    """Call a job with callbacks that print problems, notes and progress.
+
+    Return None if a record is unreadable and the job is strict; bad options are a usage error.
+    """
+    import click
+
+    from neardup.jobs import RefusedError, UnreadableError
+
+    problems = problems_of(reading)
+    with ProgressBar(shown=not quiet and sys.stderr.isatty()) as progress:
+        notes = Notes(quiet=quiet, before=progress.stop)
+        # Problems that are not printed are still in the exit code, the summary and the quarantine.
+        on_problem = None if quiet else problems
+        try:
+            result = job(on_problem=on_problem, on_note=notes, progress=progress)
+        except RefusedError as refused:
+            raise click.BadParameter(str(refused)) from refused
+        except UnreadableError as unreadable:
+            progress.stop()
+            problems.close()
+            error(str(unreadable))
+            return None
+    problems.close()
+    notes.close()
+    return result
 
 
 class ProgressBar:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import DONE, UNREADABLE, console, streams
-from neardup.cli.captures import recipe_of
+from neardup.cli.captures import capture_recipe
 from neardup.cli.command import KEPT, argument, command, only, option
 from neardup.cli.inputs import DATABASE, check_collection_name
 from neardup.cli.options import (
@@ -196,7 +196,7 @@ def _choose_recipe(
     is_known = collection is not None and (collection / DATABASE).exists()
     if collection is not None and is_default and (is_known or not is_captured):
         return None
-    return recipe_of(options.recipe, options.bits, no_mask) if is_captured else options.load()
+    return capture_recipe(options, no_mask) if is_captured else options.load()
 
 
 def _reader(stack: ExitStack, name: str, reading: Reading) -> Read:

@@ -91,13 +91,7 @@ def fingerprint(
         reading_options = replace(reading_options, format="jsonl")
     check_stdout(output.as_json, out=out)
     reading, recipe = choose(
-        inputs,
-        reading_options.reading(),
-        recipe=recipe_options.recipe,
-        bits=recipe_options.bits,
-        as_what=captures.as_what,
-        no_mask=captures.no_mask,
-        tell=None if quiet else console.error,
+        inputs, reading_options.reading(), recipe_options, captures, quiet=quiet
     )
     reading = replace(reading, threads=threads)
     started = time.perf_counter()

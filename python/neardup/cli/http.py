@@ -107,7 +107,7 @@ def preview(
     if n is not None and at is not None:
         raise click.BadParameter("cannot be combined with --at", param_hint="-n")
     rules = Labels.load(*label_options.labels)
-    recipe = captures.recipe_of(recipe_options.recipe, None, masking.no_mask)
+    recipe = captures.capture_recipe(recipe_options, masking.no_mask)
     reading = limits.reading(viewing=recipe.viewing(), keeps=False)
     notes, problems = console.Notes(quiet=output.quiet), console.problems_of(reading)
     files = expand_inputs([file], reading, notes)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import DONE, FAILED, UNREADABLE, console
-from neardup.cli.captures import choose_at, note_texts, recipe_for
+from neardup.cli.captures import choose_at, new_recipe, note_texts
 from neardup.cli.command import KEPT, NEAR, Group, argument, command, only, option
 from neardup.cli.inputs import (
     COLLECTION,
@@ -101,9 +101,7 @@ def create(
       neardup index create seen.neardup --bits 64 --no-text
       neardup index create pages.neardup --as http
     """
-    recipe = recipe_for(
-        recipe_options.recipe, recipe_options.bits, captures.as_what, captures.no_mask
-    )
+    recipe = new_recipe(recipe_options, captures)
     if (path / DATABASE).exists():
         raise click.BadParameter(f"{path}: already exists", param_hint="COLLECTION")
     for name, is_given in (("--search", own.search), ("--runs", own.runs)):
@@ -193,8 +191,7 @@ def add(
     reading = reading_options.reading(others=not own.no_metadata)
     check_order(path, inputs, "add")
     notes = console.Notes(quiet=quiet)
-    tell = None if quiet else console.error
-    reading = choose_at(path, inputs, reading, as_what=captures.as_what, tell=tell)
+    reading = choose_at(path, inputs, reading, captures, quiet=quiet)
     files = expand_inputs(inputs, reading, notes)
     started = time.perf_counter()
     problems = console.problems_of(reading)
@@ -202,7 +199,7 @@ def add(
     replaced: list[str] = []
     with ExitStack() as stack:
         collection = stack.enter_context(open_collection(path))
-        note_texts(collection.recipe, reading, tell)
+        note_texts(collection.recipe, reading, quiet=quiet)
         if own.unless_duplicate:
             check_limits(collection, near)
         guard = not output.no_guard
@@ -329,14 +326,13 @@ def check(
     reading = reading_options.reading()
     check_order(path, inputs, "check")
     notes = console.Notes(quiet=quiet)
-    tell = None if quiet else console.error
-    reading = choose_at(path, inputs, reading, as_what=captures.as_what, tell=tell)
+    reading = choose_at(path, inputs, reading, captures, quiet=quiet)
     files = expand_inputs(inputs, reading, notes)
     problems = console.problems_of(reading)
     counts = {"documents": 0, "near": 0, "matches": 0}
     with ExitStack() as stack:
         collection = stack.enter_context(open_collection(path, read_only=True))
-        note_texts(collection.recipe, reading, tell)
+        note_texts(collection.recipe, reading, quiet=quiet)
         check_limits(collection, near)
         guard = not output.no_guard
         write = open_table(stack, own.out, MATCH_COLUMNS, files, "--out", guard=guard)

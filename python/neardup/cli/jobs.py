@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from neardup.cli import DONE, UNREADABLE, console
 from neardup.cli.captures import choose
@@ -196,15 +193,12 @@ def _run(
     reading, recipe = choose(
         [*inputs, *own.get("against", ())],
         shared.reading.reading(),
-        recipe=shared.recipe.recipe,
-        bits=shared.recipe.bits,
-        as_what=shared.captures.as_what,
-        no_mask=shared.captures.no_mask,
-        tell=None if output.quiet else console.error,
+        shared.recipe,
+        shared.captures,
+        quiet=output.quiet,
     )
-    problems = console.problems_of(reading)
-    with console.ProgressBar(shown=not output.quiet and sys.stderr.isatty()) as progress:
-        notes = console.Notes(quiet=output.quiet, before=progress.stop)
+
+    def run(on_note: Callable[[str], object], **callbacks: Any) -> Summary:
         options = jobs.Options(
             recipe=recipe,
             reading=reading,
@@ -212,28 +206,21 @@ def _run(
             quarantine=output.quarantine,
             strict=output.strict,
             guard=not output.no_guard,
-            # Without a callback they are still in the exit code, the summary and the quarantine.
-            on_problem=None if output.quiet else problems,
-            on_warning=notes,
-            on_note=notes,
-            progress=progress,
+            on_note=on_note,
+            on_warning=on_note,
+            **callbacks,
             **vars(shared.near),
             **vars(shared.engine),
             **own,
         )
-        try:
-            summary = job(inputs, out, options)
-        except jobs.RefusedError as error:
-            raise click.BadParameter(str(error)) from error
-        except jobs.UnreadableError as error:
-            progress.stop()
-            problems.close()
-            console.error(str(error))
-            return UNREADABLE
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(_how_to_continue(options.work_dir)) from None
-    problems.close()
-    notes.close()
+        return job(inputs, out, options)
+
+    try:
+        summary = console.run_job(run, reading, quiet=output.quiet)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_how_to_continue(shared.engine.work_dir)) from None
+    if summary is None:
+        return UNREADABLE
     if output.as_json:
         print(json.dumps(summary.as_dict(), ensure_ascii=False))
     if not output.quiet:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,9 +24,9 @@ from neardup.cli.command import (
     READING,
     SHARED,
     FileName,
-    ParamType,
     argument,
     group,
+    load_config,
     option,
 )
 from neardup.cli.console import reason
@@ -73,20 +73,6 @@ class RecipeName(FileName):
 
         names = [CompletionItem(name) for name in PRESETS if name.startswith(incomplete)]
         return names or super().shell_complete(ctx, param, incomplete)
-
-
-class Fraction(ParamType):
-    """A number from 0 to 1; the message helps those who write per cent."""
-
-    name = "float"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        try:
-            return float(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a number from 0 to 1: 0.3 for 30 %", param, ctx)
 
 
 @dataclass(frozen=True)
@@ -270,7 +256,7 @@ class ReadingOptions:
         except ValueError as error:
             raise click.BadParameter(str(error)) from error
 
-    def given(self) -> list[str]:
+    def changed_options(self) -> list[str]:
         """Return the names of the options that are not at their defaults."""
         return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
 
@@ -332,12 +318,6 @@ class EngineOptions:
     )
 
 
-def _load_config(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
-    if value is not None:
-        load_config(ctx, value)
-    return value
-
-
 @dataclass(frozen=True)
 class ReportOptions:
     SECTION = OUTPUT
@@ -393,7 +373,7 @@ class OutputOptions:
         "--config",
         metavar="FILE.toml",
         is_eager=True,
-        callback=_load_config,
+        callback=load_config,
         help="Read options from a file, by their long names; the command line wins.",
     )
     as_json: bool = option(
@@ -514,70 +494,3 @@ def check_stdout(as_json: bool, **outputs: Path | None) -> None:
                 "out, or name a file",
                 param_hint="--json",
             )
-
-
-def load_config(context: click.Context, path: Path) -> None:
-    """Read options from a TOML file as defaults, so that the command line wins."""
-    import tomllib
-
-    from neardup._util.settings_file import read_settings
-
-    def refuse(message: str) -> click.BadParameter:
-        return click.BadParameter(message, param_hint="--config")
-
-    try:
-        content = read_settings(path, "file")
-    except (OSError, ValueError) as error:
-        raise refuse(reason(error)) from error
-    try:
-        values = tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise refuse(f"{path}: not TOML: {error}") from error
-    known = _names_in_file(context.command)
-    chosen: dict[str, Any] = {}
-    for name, value in values.items():
-        param = known.get(name.replace("_", "-"))
-        if param is None:
-            raise refuse(f"{path}: no option {name!r}; there are {', '.join(sorted(known))}")
-        if expected := _expected_type(param, value):
-            raise refuse(f"{path}: {name} is {_as_toml(value)}; it must be {expected}")
-        # Numbers are parsed like those on the command line, which are strings.
-        shown = str(value) if type(value) in (int, float) else value
-        is_list = isinstance(shown, str) and _takes_several(param)
-        chosen[str(param.name)] = [shown] if is_list else shown
-    context.default_map = {**(context.default_map or {}), **chosen}
-
-
-def _names_in_file(command: click.Command) -> dict[str, click.Parameter]:
-    """Return the parameters a file may set, by the names it uses."""
-    found: dict[str, click.Parameter] = {}
-    for param in command.params:
-        if isinstance(param, click.Argument):
-            found["input"] = param
-        else:
-            names = (name.removeprefix("--") for name in param.opts if name.startswith("--"))
-            found |= dict.fromkeys(names, param)
-    return {name: param for name, param in found.items() if name not in ("config", "help")}
-
-
-def _expected_type(param: Any, value: object) -> str | None:
-    """Return what a value must be, if it has another type."""
-    kind = type(value)
-    if getattr(param, "is_flag", False):
-        return None if kind is bool else "true or false"
-    if _takes_several(param):
-        strings = kind is list and all(type(part) is str for part in cast("list[object]", value))
-        return None if kind is str or strings else "a string or a list of strings"
-    if param.type.name.startswith("int"):
-        return None if kind is int else "a whole number"
-    if param.type.name.startswith("float"):
-        return None if kind in (int, float) else "a number"
-    return None if kind is str else "a string"
-
-
-def _takes_several(param: Any) -> bool:
-    return bool(getattr(param, "multiple", False) or param.nargs == -1)
-
-
-def _as_toml(value: object) -> str:
-    return str(value).lower() if type(value) is bool else repr(value)

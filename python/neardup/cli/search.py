@@ -173,7 +173,6 @@ def search(
     # Records are not kept, so notes on the encoding of the output would be noise.
     reading = reading_options.reading(keeps=False)
     notes = console.Notes(quiet=quiet)
-    tell = None if quiet else console.error
     with ExitStack() as stack:
         files: list[str] = []
         collection = None
@@ -183,20 +182,13 @@ def search(
             recipe = collection.recipe
             _check_collection_options(recipe, recipe_options, reading_options, captures)
             if file is not None:
-                reading = choose_at(path, [file], reading, as_what=captures.as_what, tell=tell)
+                reading = choose_at(path, [file], reading, captures, quiet=quiet)
             elif captures.as_what is not None:
                 check_as(captures.as_what)
                 check_recipe(recipe)
         else:
-            reading, recipe = choose(
-                own.inputs if file is None else [file, *own.inputs],
-                reading,
-                recipe=recipe_options.recipe,
-                bits=recipe_options.bits,
-                as_what=captures.as_what,
-                no_mask=captures.no_mask,
-                tell=tell,
-            )
+            places = own.inputs if file is None else [file, *own.inputs]
+            reading, recipe = choose(places, reading, recipe_options, captures, quiet=quiet)
             files = expand_inputs(own.inputs, reading, notes)
         reading = replace(reading, threads=engine.threads)
         write = open_table(stack, out, COLUMNS, files, "--out", guard=not output.no_guard)
@@ -250,7 +242,7 @@ def _check_collection_options(
             f"the collection was made with {own.identity}; leave --recipe and --bits out",
             param_hint="--recipe",
         )
-    for name in reading.given():
+    for name in reading.changed_options():
         raise click.BadParameter(
             "is for files, and a collection has its documents; leave it out", param_hint=name
         )
