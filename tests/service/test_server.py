@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 import random
@@ -24,6 +25,15 @@ from neardup import cli
 
 LOADER = Path(__file__).parents[1] / "helpers" / "document_loader.py"
 SERVE = (sys.executable, "-m", "neardup", "serve")
+
+
+@pytest.fixture(autouse=True)
+def unchanged_logging() -> Iterator[None]:
+    """Undo what `neardup serve` sets up: its handler writes to the output of this test."""
+    log = logging.getLogger("neardup")
+    before = log.handlers[:], log.propagate, log.level
+    yield
+    log.handlers[:], log.propagate, log.level = before
 
 
 @contextmanager
