@@ -103,10 +103,10 @@ def test_a_collection_without_texts_and_of_another_recipe(run: Run, tmp_path: Pa
     bare = tmp_path / "bare.neardup"
     run("index", "create", bare, "--no-text", "-q")
     ran = run("filter", "--in", bare, stdin=RECORDS[0])
-    assert (ran.code, "keeps no texts" in ran.err) == (1, True)
+    assert (ran.code, "stores no texts" in ran.err) == (1, True)
     assert run("filter", "--in", bare, "--radius", 3, "-q", stdin=b"".join(RECORDS)).out
     ran = run("filter", "--in", bare, "--bits", 64, "--radius", 3, stdin=RECORDS[0])
-    assert (ran.code, "made with the recipe" in ran.err) == (1, True)
+    assert (ran.code, "created with the recipe" in ran.err) == (1, True)
 
 
 @settings(max_examples=60)

@@ -165,7 +165,7 @@ def test_check_without_texts_says_what_helps(run: Run, new: Path, tmp_path: Path
     run("index", "create", path, "--no-text")
     ran = run("index", "check", path, new)
     assert ran.code == 2
-    assert "keeps no texts" in ran.err
+    assert "stores no texts" in ran.err
 
 
 def test_remove(run: Run, seen: Path, tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_stats_verify_compact_export(run: Run, seen: Path, tmp_path: Path) -> No
     segment.write_bytes(b"junk")
     broken = run("index", "verify", seen)
     assert broken.code == 1
-    assert "is not the file that was written" in broken.err
+    assert "is damaged or was replaced" in broken.err
     assert json.loads(run("index", "verify", seen, "--json").out)["problems"]
     assert run("index", "compact", seen, "--quiet").code == 0
     assert run("index", "verify", seen, "--quiet").code == 0
@@ -214,7 +214,7 @@ def test_a_second_writer_is_refused(run: Run, seen: Path, new: Path) -> None:
         writer.add([("x", DOG)])
         ran = run("index", "add", seen, new)
         assert ran.code == 1
-        assert "is writing to it" in ran.err
+        assert "locked by its writer" in ran.err
         assert run("index", "check", seen, new, "--quiet").code == 0
 
 

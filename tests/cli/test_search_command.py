@@ -200,7 +200,7 @@ def test_a_collection_without_texts(run: Run, tmp_path: Path) -> None:
         made.add(TEXTS.items())
     ran = run("search", "--text", QUERY, "--in", path)
     assert ran.code == 1
-    assert "keeps no texts" in ran.err
+    assert "stores no texts" in ran.err
     ran = run("search", "--text", QUERY, "--in", path, "--by", "simhash", "--json")
     found = [json.loads(line) for line in ran.out.splitlines()]
     assert [row["id"] for row in found] == [row["id"] for row in expected("simhash")]

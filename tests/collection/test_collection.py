@@ -14,7 +14,7 @@ import pytest
 
 import neardup as nd
 from neardup import Match
-from neardup.collection import Outcome, connection, judging, segments, sketches, store
+from neardup.collection import Outcome, connection, segments, sketches, store
 from neardup.near import lookup
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
@@ -68,12 +68,15 @@ def test_tables(path: Path) -> None:
         (5, "documents is of type int"),
         ([("a",)], r"documents\[0\] is \('a',\)"),
         (["ab"], r"documents\[0\] is 'ab'"),
-        ([("a", "x"), (5, "x")], r"the id of documents\[1\] is 5; it must be a str: str\(…\)"),
+        (
+            [("a", "x"), (5, "x")],
+            r"the id of documents\[1\] is 5; it must be a str; convert it with str\(…\)",
+        ),
         ([("a", None)], r"the text of documents\[0\] is None"),
         ([{"id": "a"}], r"documents\[0\] has no 'text'"),
         (
             [("a", "x"), ("b", "x"), ("a", "y")],
-            r"'a' is given twice, by documents\[0\] and .*\[2\]",
+            r"'a' occurs twice, in documents\[0\] and .*\[2\]",
         ),
         ([("a", "x", "meta")], r"the metadata of documents\[0\] is 'meta'"),
         ([("a", "x", 0)], r"the metadata of documents\[0\] is 0; it must be a dict, or None"),
@@ -174,7 +177,7 @@ def test_many_equal_updates_do_not_ask_for_each_other(
         asked.append(len(found.keys))
         return found
 
-    monkeypatch.setattr(judging, "look_up", counting)
+    monkeypatch.setattr(lookup, "look_up", counting)
     with nd.Collection.open(path, durability="normal") as collection:
         documents = [(str(at), CAT) for at in range(300)]
         collection.add(documents)
@@ -184,7 +187,7 @@ def test_many_equal_updates_do_not_ask_for_each_other(
 
 
 def test_limits_need_unless_duplicate(seen: nd.Collection) -> None:
-    with pytest.raises(ValueError, match="they need unless_duplicate=True"):
+    with pytest.raises(ValueError, match="need unless_duplicate=True"):
         seen.add([("a", CAT)], radius=3)
 
 
@@ -264,7 +267,7 @@ def test_without_texts(path: Path) -> None:
             lambda: collection.check([CAT], similarity=0.9),
             lambda: collection.add([("x", CAT)], unless_duplicate=True),
         ):
-            with pytest.raises(nd.CollectionError, match=r"keeps no texts.*give a radius"):
+            with pytest.raises(nd.CollectionError, match=r"stores no texts.*give a radius"):
                 call()
         assert collection.check(CAT_AGAIN, radius=3) == [Match("cat", 0, None)]
         assert collection.check("hello", radius=3) == [Match("word", None, 1.0)]
@@ -274,7 +277,7 @@ def test_without_texts(path: Path) -> None:
         assert collection.verify() == []
     with nd.Collection.open(path) as again:
         assert not again.stores_text
-    with pytest.raises(nd.CollectionError, match="does not keep texts, and store_text is True"):
+    with pytest.raises(nd.CollectionError, match="does not store texts, and store_text is True"):
         nd.Collection.open(path, store_text=True)
 
 
@@ -325,13 +328,13 @@ def test_a_million_equal_texts_cost_no_more_than_a_few(
 ) -> None:
     """In small: with n, or to see whether it is a duplicate, the first match is enough."""
     read = []
-    found_in_store = store.Store._found
+    found_in_store = store.Store._select
 
     def counting(self: store.Store, keys: Sequence[int], *, whole: bool) -> Any:
         read.append(len(keys))
         return found_in_store(self, keys, whole=whole)
 
-    monkeypatch.setattr(store.Store, "_found", counting)
+    monkeypatch.setattr(store.Store, "_select", counting)
     with nd.Collection.open(path, durability="normal") as collection:
         collection.add([(str(number), CAT) for number in range(3000)])
         read.clear()
@@ -369,7 +372,7 @@ def test_a_recipe_with_a_function_cannot_be_recorded(path: Path) -> None:
 
 
 def test_names_and_places(tmp_path: Path) -> None:
-    with pytest.raises(nd.CollectionError, match=r"ends in \.neardup; use .*seen\.neardup"):
+    with pytest.raises(nd.CollectionError, match=r"must end in \.neardup; use .*seen\.neardup"):
         nd.Collection.open(tmp_path / "seen")
     file = tmp_path / "file.neardup"
     file.write_text("x", encoding="utf-8")
@@ -378,7 +381,7 @@ def test_names_and_places(tmp_path: Path) -> None:
     folder = tmp_path / "other.neardup"
     folder.mkdir()
     (folder / "thesis.docx").touch()
-    with pytest.raises(nd.CollectionError, match=r"holds 'thesis\.docx'"):
+    with pytest.raises(nd.CollectionError, match=r"contains 'thesis\.docx'"):
         nd.Collection.open(folder)
     with pytest.raises(FileNotFoundError, match="no such collection"):
         nd.Collection.open(tmp_path / "none.neardup", read_only=True)
@@ -391,13 +394,16 @@ def test_names_and_places(tmp_path: Path) -> None:
         collection.add([("a", CAT)])
     with nd.Collection.open(odd, read_only=True) as collection:
         assert len(collection) == 1
-        with pytest.raises(nd.CollectionError, match="opened to read only"):
+        with pytest.raises(nd.CollectionError, match="opened read-only"):
             collection.add([("b", CAT)])
 
 
 @pytest.mark.parametrize(
     ("version", "message"),
-    [(99, "written by a newer neardup .format 99, this one reads up to 2"), (0, "of format 0")],
+    [
+        (99, "written by a newer neardup .format 99, this one reads up to 2"),
+        (0, "unknown format 0"),
+    ],
 )
 def test_other_versions_are_refused(path: Path, version: int, message: str) -> None:
     nd.Collection.open(path).close()
@@ -446,7 +452,7 @@ def test_no_more_fingerprints_are_at_hand_than_said(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segments, "TAIL", 40)
-    monkeypatch.setattr(sketches, "RECENT", 50)
+    monkeypatch.setattr(sketches, "MAX_RECENT", 50)
     with nd.Collection.open(path) as collection:
         for number in range(20):
             collection.add([(f"{number}-{at}", f"text {number} of {at} {CAT}") for at in range(15)])
@@ -505,9 +511,9 @@ def test_segments_are_written_and_merged_as_it_grows(
 def test_texts_are_packed_from_just_so_many_bytes_on(path: Path, character: str) -> None:
     import sqlite3
 
-    from neardup.collection.schema import LEAST_PACKED
+    from neardup.collection.schema import MIN_PACKED_BYTES
 
-    count = LEAST_PACKED // len(character.encode())
+    count = MIN_PACKED_BYTES // len(character.encode())
     texts = [("less", character * (count - 1)), ("just", character * count)]
     with nd.Collection.open(path) as collection:
         collection.add(texts)

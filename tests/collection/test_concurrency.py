@@ -61,7 +61,7 @@ def test_nobody_waits_for_an_addition(
         assert len(collection) == 3
 
 
-@pytest.mark.parametrize("name", ["_save_codes", "_opened"])
+@pytest.mark.parametrize("name", ["_save_codes", "_open_segment"])
 def test_nobody_waits_for_a_compaction(
     path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -20,7 +20,8 @@ import pytest
 
 import neardup as nd
 from neardup import _core
-from neardup.collection import files, opening, segments, session
+from neardup.collection import opening, segments, session
+from neardup.collection import segments as files
 from neardup.collection.store import DATABASE, Store
 
 CAT = "the cat sat on the mat and looked at the moon over the harbour"
@@ -30,7 +31,7 @@ BATCH = 5
 KILLED = """
 import sys
 import neardup as nd
-from neardup.collection import files, segments
+from neardup.collection import segments
 
 segments.TAIL = 20
 path, side, round_ = sys.argv[1:]
@@ -219,7 +220,7 @@ def test_a_segment_that_cannot_be_written_is_no_error(
             def fail(*_: Any) -> None:
                 raise OSError(errno.ENOSPC, "No space left on device")
 
-            patched.setattr(files, "stamp", fail)
+            patched.setattr(segments, "file_stamp", fail)
             for number in range(5):
                 collection.add(batch(number))
         assert collection.stats().segments == 0
@@ -272,7 +273,7 @@ def test_an_id_that_is_there_and_is_not_found(
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(Store, "by_ids", lambda *_: {})
-        with pytest.raises(nd.CorruptCollectionError, match="is there that was not found"):
+        with pytest.raises(nd.CorruptCollectionError, match="exists that a look-up did not find"):
             seen.add([("cat", "something else altogether")], **options)
     assert seen.verify() == []
 
@@ -425,7 +426,7 @@ def test_a_damaged_segment_is_found_and_mended(path: Path, monkeypatch: pytest.M
     first = sorted(path.glob("segment-*"))[0]
     first.write_bytes(b"nothing of the kind")
     with nd.Collection.open(path) as collection:
-        assert "is not the file that was written" in collection.verify()[0]
+        assert "is damaged or was replaced" in collection.verify()[0]
         collection.compact()
         assert collection.verify() == []
     assert answers(path) == expected
@@ -461,7 +462,7 @@ def test_damage_that_comes_out_when_it_is_read(
     path: Path, place: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Opening looks at little of a large file.
-    monkeypatch.setattr(files, "HEAD", 100)
+    monkeypatch.setattr(segments, "HEAD_BYTES", 100)
     texts = grown(path, monkeypatch)
     for file in path.glob("segment-*"):
         with file.open("r+b") as damaged:
@@ -507,7 +508,7 @@ def test_strays_are_ignored_and_cleaned_by_the_next_writer(
     assert expected["len"] == 100
 
 
-@pytest.mark.parametrize("step", ["_flush", "Store"])
+@pytest.mark.parametrize("step", ["_sync_folder", "Store"])
 def test_a_collection_is_made_whole_or_not_at_all(
     path: Path, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -538,16 +539,16 @@ def test_what_verify_finds_in_a_segment(path: Path, monkeypatch: pytest.MonkeyPa
             wrong.add((index.get(key) or [0])[0] ^ (key == 5), key)
         wrong.add(77, 99)
         wrong.save(file)
-        size, sum_ = files.stamp(file)
+        size, sum_ = files.file_stamp(file)
         with collection._session.store.transaction():
             collection._session.store.connection.execute(
                 "UPDATE segments SET size = ?, checksum = ?", (size, sum_)
             )
         found = collection.verify()
         assert found == [
-            "segment 1: '0-4' has another fingerprint",
+            "segment 1: '0-4' has a wrong fingerprint",
             "segment 1: '0-19' is missing",
-            "segment 1: the key 99 is of no document",
+            "segment 1: key 99 belongs to no document",
         ]
 
 
@@ -560,11 +561,11 @@ def test_what_verify_finds_in_the_database(path: Path) -> None:
             execute("DELETE FROM documents WHERE id = '0-3'")
             execute("UPDATE digests SET digest = x'00'")
         problems = " ".join(collection.verify())
-        assert "20 documents (1 without a signal) are there, 21 (1) were written" in problems
-        assert "the digest with the key 21 is wrong" in problems
+        assert "contains 20 documents (1 without a signal), expected 21 (1)" in problems
+        assert "the checksum of the digest with key 21 does not match" in problems
         with collection._session.store.transaction():
             execute("UPDATE documents SET text = 'other' WHERE id = '0-7'")
-        with pytest.raises(nd.CorruptCollectionError, match="the row with the key 8 is not what"):
+        with pytest.raises(nd.CorruptCollectionError, match="the row with key 8 does not match"):
             collection.get("0-7")
-        assert "the row with the key 8" in " ".join(collection.verify())
+        assert "the row with key 8" in " ".join(collection.verify())
         assert json.dumps(collection.verify())

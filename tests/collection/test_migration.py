@@ -107,7 +107,7 @@ def test_a_reader_reads_it_as_it_is(path: Path, old: list[Any], tmp_path: Path) 
         assert answers(collection) == old
         assert collection.verify() == []
         assert collection.stats().format == 1
-        with pytest.raises(nd.CollectionError, match="opened to read only"):
+        with pytest.raises(nd.CollectionError, match="opened read-only"):
             collection.add([("x", "some more words")])
     assert (path / DATABASE).read_bytes() == before
     exported = tmp_path / "all.jsonl"

@@ -130,8 +130,8 @@ class Life(RuleBasedStateMachine):
 def test_life(tail: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # So small that segments are written and merged all the time; and as it is.
     monkeypatch.setattr(segments, "TAIL", tail)
-    monkeypatch.setattr(sketches, "RECENT", 10 if tail == 3 else sketches.RECENT)
-    monkeypatch.setattr(sketches, "PIECES", 2)
+    monkeypatch.setattr(sketches, "MAX_RECENT", 10 if tail == 3 else sketches.MAX_RECENT)
+    monkeypatch.setattr(sketches, "MAX_PIECES", 2)
     run_state_machine_as_test(
         Life, settings=settings(max_examples=25, stateful_step_count=25, deadline=None)
     )

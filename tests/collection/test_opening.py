@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 import neardup as nd
-from neardup.collection.opening import recorded
+from neardup.collection.opening import LOCK_NAME, WriterLock, recorded_recipe
 from neardup.collection.schema import CollectionSettings
-from neardup.collection.session import NAME, WriterLock
 
 
 def test_a_relative_path_means_the_folder_it_meant_when_opened(
@@ -66,7 +65,7 @@ def test_a_lock_file_that_is_unlinked_before_it_is_locked_is_locked_anew(
 
     def late(handle: int, how: int) -> None:
         if next(removals, False):
-            (tmp_path / NAME).unlink()
+            (tmp_path / LOCK_NAME).unlink()
         flock(handle, how)
 
     monkeypatch.setattr("fcntl.flock", late)
@@ -74,7 +73,7 @@ def test_a_lock_file_that_is_unlinked_before_it_is_locked_is_locked_anew(
     lock.acquire()
     monkeypatch.undo()
     # Nobody else gets it, also not by the file that has the name now.
-    with pytest.raises(nd.LockedCollectionError, match=f"process {os.getpid()} is writing to it"):
+    with pytest.raises(nd.LockedCollectionError, match=f"its writer, process {os.getpid()}"):
         WriterLock(tmp_path).acquire()
     lock.release()
     WriterLock(tmp_path).acquire()
@@ -114,8 +113,8 @@ def test_a_limit_on_the_size_of_files_is_told_as_one(path: Path) -> None:
     )
     assert ran.stderr == ""
     told, found = ran.stdout.splitlines()
-    assert "may write files of 300,000 bytes at most (ulimit -f)" in told
-    assert "nothing of this call was stored; raise that limit" in told
+    assert "the file size limit of this process, 300,000 bytes (ulimit -f)" in told
+    assert "nothing of this call was stored; raise the limit" in told
     assert found == "[] True True"
 
 
@@ -143,5 +142,5 @@ def test_metadata_that_is_nested_too_deep_is_refused(seen: nd.Collection) -> Non
 def test_a_collection_of_an_older_recipe_is_not_called_damaged(tmp_path: Path) -> None:
     settings = CollectionSettings("neardup1 tokens=words bits=128", "version = 1\n", True)
     with pytest.raises(nd.CollectionError, match=r"version 1, .* version 2; export it") as caught:
-        recorded(tmp_path / "old.neardup", settings)
+        recorded_recipe(tmp_path / "old.neardup", settings)
     assert not isinstance(caught.value, nd.CorruptCollectionError)

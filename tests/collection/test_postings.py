@@ -15,7 +15,7 @@ from helpers.search_corpus import batch, files, same
 from neardup import _core
 from neardup.collection import postings, segments
 from neardup.collection import postings as terms
-from neardup.collection.schema import unpacked
+from neardup.collection.schema import unpack_text
 
 
 @pytest.fixture(autouse=True)
@@ -290,7 +290,7 @@ def test_an_interruption_while_texts_are_read(
     error: type[BaseException],
     late: bool,
 ) -> None:
-    monkeypatch.setattr(postings, "TEXTS", 5)
+    monkeypatch.setattr(postings, "BATCH_TEXTS", 5)
     documents = dict(batch(0, 30))
     add, calls = terms.FeatureTerms.add, 0
 
@@ -327,7 +327,7 @@ def test_an_interruption_while_texts_are_read(
 def test_what_was_read_before_an_interruption_stays(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings, "TEXTS", 10)
+    monkeypatch.setattr(postings, "BATCH_TEXTS", 10)
     read: list[Any] = []
 
     def noted(text: Any) -> str | None:
@@ -335,9 +335,9 @@ def test_what_was_read_before_an_interruption_stays(
             read.append(None)
             raise KeyboardInterrupt
         read.append(text)
-        return unpacked(text)
+        return unpack_text(text)
 
-    monkeypatch.setattr(postings, "unpacked", noted)
+    monkeypatch.setattr(postings, "unpack_text", noted)
     with nd.Collection.open(path) as collection:
         collection.add(batch(0, 50))
         with pytest.raises(KeyboardInterrupt):
@@ -353,7 +353,7 @@ def test_what_was_read_before_an_interruption_stays(
 def test_more_documents_than_a_file_may_have(
     path: Path, monkeypatch: pytest.MonkeyPatch, count: int, searched: bool
 ) -> None:
-    monkeypatch.setattr(postings, "MOST", 50)
+    monkeypatch.setattr(postings, "MAX_DOCUMENTS", 50)
     documents = dict(batch(0, count))
     with nd.Collection.open(path) as collection:
         collection.add(documents.items())
@@ -392,7 +392,7 @@ def largest(path: Path) -> int:
 
 
 def test_damage_in_one_of_many_full_files(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postings, "MOST", 50)
+    monkeypatch.setattr(postings, "MAX_DOCUMENTS", 50)
     documents = dict(batch(0, 180))
     with nd.Collection.open(path, search=True) as collection:
         collection.add(documents.items())
@@ -409,7 +409,7 @@ def test_damage_in_one_of_many_full_files(path: Path, monkeypatch: pytest.Monkey
 def test_a_decision_that_fails_is_none(
     path: Path, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
-    monkeypatch.setattr(postings, "MOST", 50)
+    monkeypatch.setattr(postings, "MAX_DOCUMENTS", 50)
     documents = dict(batch(0, 120))
     with nd.Collection.open(path) as collection:
         collection.add(documents.items())
@@ -467,7 +467,11 @@ def test_a_file_replaced_just_when_it_is_opened(
         writer.add(batch(0, 60))
         writer.compact()
         read, ready, ((_, last),) = 0, 0, batch(60, 1)
-        chain, paths, settled = postings._chain, postings.paths, postings.Postings._settled
+        chain, paths, settled = (
+            postings._chain,
+            postings.postings_paths,
+            postings.Postings._open_consistent,
+        )
 
         def replace() -> None:
             nonlocal ready
@@ -494,17 +498,17 @@ def test_a_file_replaced_just_when_it_is_opened(
                 replace()
             return settled(*given, **options)
 
-        monkeypatch.setattr(postings, "paths", listed)
+        monkeypatch.setattr(postings, "postings_paths", listed)
         monkeypatch.setattr(postings, "_chain", chosen)
-        monkeypatch.setattr(postings.Postings, "_settled", counted)
+        monkeypatch.setattr(postings.Postings, "_open_consistent", counted)
 
         def noted(text: Any) -> str | None:
             nonlocal read
             # The writer reads the one that it adds.
-            read += unpacked(text) != last
-            return unpacked(text)
+            read += unpack_text(text) != last
+            return unpack_text(text)
 
-        monkeypatch.setattr(postings, "unpacked", noted)
+        monkeypatch.setattr(postings, "unpack_text", noted)
         documents = dict(batch(0, 61))
         del documents["d5"]
         with nd.Collection.open(path, read_only=True) as reader:

@@ -107,11 +107,11 @@ def test_decided_later_and_damaged(tmp_path: Path) -> None:
 
 
 def test_without_texts_it_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(nd.CollectionError, match="keeps no texts, and runs is True"):
+    with pytest.raises(nd.CollectionError, match="stores no texts, and runs is True"):
         nd.Collection.open(tmp_path / "a.neardup", store_text=False, runs=True)
     with nd.Collection.open(tmp_path / "b.neardup", store_text=False) as collection:
         collection.add([("a", "one two three four five six seven eight")])
-        with pytest.raises(nd.CollectionError, match="keeps no texts"):
+        with pytest.raises(nd.CollectionError, match="stores no texts"):
             list(collection.sharing([]))
     with pytest.raises(TypeError, match="runs is 1"):
         nd.Collection.open(tmp_path / "c.neardup", runs=1)  # type: ignore[arg-type]
@@ -141,7 +141,7 @@ def test_damage_is_mended_by_the_next_writer(tmp_path: Path) -> None:
 def test_an_interruption_while_texts_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: bool
 ) -> None:
-    monkeypatch.setattr(postings, "TEXTS", 3)
+    monkeypatch.setattr(postings, "BATCH_TEXTS", 3)
     stored = [(f"d{at}", text) for at, text in enumerate(texts(40, 4))]
     add, calls = terms.RunTerms.add, 0
 

@@ -10,7 +10,7 @@ import pytest
 import neardup as nd
 from helpers.search_corpus import batch, files, same, text
 from neardup.collection import postings, segments
-from neardup.collection.schema import unpacked
+from neardup.collection.schema import unpack_text
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +61,7 @@ def test_one_text_and_several(path: Path) -> None:
             assert own.to_pylist() == collection.search(query, n=3).to_pylist()
         assert nd.search("w1 w2", collection, 3).equals(collection.search("w1 w2", 3))
         assert nd.search("w1", collection, recipe="default").num_rows == 6
-        with pytest.raises(nd.CollectionError, match="made with the recipe"):
+        with pytest.raises(nd.CollectionError, match="created with the recipe"):
             nd.search("w1", collection, recipe="simhash")
         with pytest.raises(ValueError, match="n is 0"):
             collection.search("w1", n=0)
@@ -74,15 +74,15 @@ def test_one_text_and_several(path: Path) -> None:
 
 
 def test_without_texts(path: Path) -> None:
-    with pytest.raises(nd.CollectionError, match="keeps no texts, and search is True"):
+    with pytest.raises(nd.CollectionError, match="stores no texts, and search is True"):
         nd.Collection.open(path, store_text=False, search=True)
     assert not path.exists()
     with nd.Collection.open(path, store_text=False) as collection:
         collection.add(batch(0, 30))
         assert collection.search(text(4), n=1, by="simhash")["id"].to_pylist() == ["d4"]
-        with pytest.raises(nd.CollectionError, match='keeps no texts, and by is "cosine"'):
+        with pytest.raises(nd.CollectionError, match='stores no texts, and by is "cosine"'):
             collection.search("w1")
-    with pytest.raises(nd.CollectionError, match="keeps no texts, and search is True"):
+    with pytest.raises(nd.CollectionError, match="stores no texts, and search is True"):
         nd.Collection.open(path, search=True)
 
 
@@ -101,7 +101,7 @@ def test_decided_later(path: Path) -> None:
         same(collection, documents)
     with nd.Collection.open(path) as collection:
         assert not collection.keeps_search
-    with pytest.raises(nd.CollectionError, match="opened to read only"):
+    with pytest.raises(nd.CollectionError, match="opened read-only"):
         nd.Collection.open(path, search=True, read_only=True)
     with pytest.raises(TypeError, match="search is 'yes'; it must be True, False or None"):
         nd.Collection.open(path, search="yes")  # type: ignore[arg-type]
@@ -134,9 +134,9 @@ def test_opening_reads_only_what_is_not_in_files(
 
     def noted(text: Any) -> str | None:
         read.append(text)
-        return unpacked(text)
+        return unpack_text(text)
 
-    monkeypatch.setattr(postings, "unpacked", noted)
+    monkeypatch.setattr(postings, "unpack_text", noted)
     with nd.Collection.open(path, read_only=True) as collection:
         same(collection, dict(batch(0, 100)))
     assert len(read) == 5

@@ -11,7 +11,8 @@ import pytest
 
 import neardup as nd
 from helpers import borderline_pairs
-from neardup.collection import files, segments
+from neardup.collection import segments
+from neardup.collection import segments as files
 from neardup.collection.store import DATABASE
 
 TEXTS = [f"letter {at} to the editor about tram {at % 9} and its noise" for at in range(120)]
@@ -102,7 +103,7 @@ def test_what_verify_finds_in_sketches(path: Path, monkeypatch: pytest.MonkeyPat
     (foreign,) = path.with_name("other.neardup").glob("*.sketches")
     (file,) = path.glob("*.sketches")
     file.write_bytes(foreign.read_bytes())
-    size, sum_ = files.stamp(file)
+    size, sum_ = files.file_stamp(file)
     with closing(sqlite3.connect(path / DATABASE)) as database, database:
         database.execute("UPDATE segments SET sketch_size = ?, sketch_checksum = ?", (size, sum_))
         database.execute("ATTACH ? AS other", (str(path.with_name("other.neardup") / DATABASE),))
@@ -110,8 +111,8 @@ def test_what_verify_finds_in_sketches(path: Path, monkeypatch: pytest.MonkeyPat
         database.execute("INSERT INTO main.sketches SELECT * FROM other.sketches")
     with nd.Collection.open(path) as collection:
         problems = collection.verify()
-        assert any("the document with the key 2 has another sketch" in x for x in problems)
-        assert any("the sketches of keys 3 to 3 are not those" in x for x in problems)
+        assert any("the document with key 2 has a wrong sketch" in x for x in problems)
+        assert any("the sketches of keys 3 to 3 do not match" in x for x in problems)
         collection.compact()
         assert collection.verify() == []
 

@@ -500,7 +500,7 @@ def test_a_collection_without_texts_is_refused(tmp_path: Path) -> None:
     with nd.Collection.open(tmp_path / "c.neardup", store_text=False) as collection:
         collection.add(CORPUS)
         with pytest.raises(
-            nd.CollectionError, match="keeps no texts, so passages cannot be looked"
+            nd.CollectionError, match="stores no texts, so passages cannot be found"
         ):
             check([ESSAY], collection)
 

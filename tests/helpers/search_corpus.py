@@ -41,4 +41,4 @@ def same(collection: nd.Collection, documents: dict[str, str]) -> None:
 
 
 def files(path: Path) -> list[str]:
-    return sorted(file.name for file in postings.paths(path, terms.FeatureTerms.prefix))
+    return sorted(file.name for file in postings.postings_paths(path, terms.FeatureTerms.prefix))

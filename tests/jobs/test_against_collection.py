@@ -134,7 +134,7 @@ def test_a_collection_without_texts_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "codes.neardup"
     nd.Collection.open(path, store_text=False).close()
     options = jobs.Options(against=[str(path)], radius=3)
-    with pytest.raises(jobs.RefusedError, match=r"keeps no texts.*neardup index check"):
+    with pytest.raises(jobs.RefusedError, match=r"stores no texts.*neardup index check"):
         jobs.dedup([str(SAMPLE)], tmp_path / "kept.jsonl", options)
 
 

@@ -70,7 +70,7 @@ def test_a_collection_without_texts_is_refused(tmp_path: Path, essays: str) -> N
     path = tmp_path / "old.neardup"
     with nd.Collection.open(path, nd.Recipe(), store_text=False) as collection:
         collection.add([("old", SHARED)])
-    with pytest.raises(jobs.RefusedError, match="keeps no texts, so passages cannot be looked"):
+    with pytest.raises(jobs.RefusedError, match="stores no texts, so passages cannot be found"):
         jobs.check([essays], CheckOptions(against=(str(path),)))
 
 

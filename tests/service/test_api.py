@@ -195,7 +195,7 @@ def test_documents_are_added_updated_and_removed(serve: Callable[..., str], tmp_
             over = [{"id": str(n), "text": "x"} for n in range(6)]
             problem(client.post("/documents", json=over), 413, "send at most 5")
             twice = [{"id": "d", "text": "x"}] * 2
-            problem(client.post("/documents", json=twice), 422, "given twice")
+            problem(client.post("/documents", json=twice), 422, "occurs twice")
             assert [*collection] == ["c"]
 
 

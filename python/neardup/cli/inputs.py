@@ -161,14 +161,16 @@ def read_documents(
 
 def _metadata(source: str, batch: Batch, report: Report) -> tuple[list[int], list[dict[str, Any]]]:
     """Return the rows whose metadata can be stored, and their metadata; report the others."""
-    from neardup.collection.documents import metadata_of
+    from neardup.collection.documents import extract_metadata
     from neardup.files.reading.batch import Unreadable
 
     rows: list[int] = []
     values: list[dict[str, Any]] = []
     for at, columns in enumerate(batch.others or ()):
         try:
-            plain = {name: _as_json(value, name, 1) for name, value in metadata_of(columns).items()}
+            plain = {
+                name: _as_json(value, name, 1) for name, value in extract_metadata(columns).items()
+            }
         except _MetadataError as error:
             hint = "--no-metadata stores the id and the text only"
             report(Unreadable(source, int(batch.lines[at]), str(error), hint=hint))
@@ -184,7 +186,7 @@ class _MetadataError(Exception):
 
 def _as_json(value: Any, column: str, depth: int) -> Any:
     """Convert a value to JSON: dates and decimals to strings, NaN to null."""
-    from neardup.collection.documents import MOST_DEPTH
+    from neardup.collection.documents import MAX_DEPTH
 
     if isinstance(value, str):
         if not value.isascii():
@@ -199,8 +201,8 @@ def _as_json(value: Any, column: str, depth: int) -> Any:
     if isinstance(value, Decimal | UUID | timedelta):
         return str(value)
     if isinstance(value, Mapping | list | tuple):
-        if depth >= MOST_DEPTH:
-            raise _MetadataError(f"column {column!r} is nested more than {MOST_DEPTH} deep")
+        if depth >= MAX_DEPTH:
+            raise _MetadataError(f"column {column!r} is nested more than {MAX_DEPTH} deep")
         if isinstance(value, Mapping):
             return {
                 _as_json(name, column, depth): _as_json(part, column, depth + 1)

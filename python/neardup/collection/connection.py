@@ -1,4 +1,4 @@
-"""How the database of a collection is opened."""
+"""Opens the SQLite database of a collection, to read or to write."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from neardup.collection.errors import unwritable
+from neardup.collection.errors import write_access_needed
 
 if TYPE_CHECKING:
     import sqlite3
 
 Durability = Literal["full", "normal"]
 
-# Milliseconds to wait while another process tidies up.
+# Milliseconds to wait for a lock of SQLite.
 BUSY_TIMEOUT = 10_000
 WAL_BYTES = 64 << 20
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
-# Ids come in any order, and each has its place among all of them: a batch of many touches as many
-# pages, which are to be in memory until it is stored. A few at a time need no more than the system
-# keeps anyway; nor do those who only read, of which there may be many.
-MANY, MANY_KILOBYTES = 2000, 16 << 10
+# Ids come in any order, so a large batch touches as many pages of the index of ids as it has rows;
+# they should stay in the cache until it is committed. Small batches and readers, of which there may
+# be many, do well with the system's cache.
+LARGE_BATCH, LARGE_BATCH_KILOBYTES = 2000, 16 << 10
 CACHE_KILOBYTES, READER_KILOBYTES = 4 << 10, 2 << 10
 
 
 def connect(path: Path, *, read_only: bool, durability: Durability) -> sqlite3.Connection:
-    """Opens the database. A read-only one may be in a folder nobody can write to."""
+    """Open the database; to read only, also in a folder nobody can write to."""
     connection = _reading(path) if read_only else _writing(path)
     connection.execute(f"PRAGMA synchronous = {durability}")
     if durability == "full":
-        # On macOS the disk is told to empty its own cache as well.
+        # On macOS fsync does not flush the disk's own cache.
         connection.execute("PRAGMA fullfsync = ON")
-    # Pages whose cells cannot be are told before they are read.
+    # Damaged pages raise an error before their cells are read.
     connection.execute("PRAGMA cell_size_check = ON")
     cache = READER_KILOBYTES if read_only else CACHE_KILOBYTES
     connection.execute(f"PRAGMA cache_size = {-cache}")
     return connection
 
 
-def widen(connection: sqlite3.Connection) -> None:
-    """Makes room for a batch of many."""
-    connection.execute(f"PRAGMA cache_size = {-MANY_KILOBYTES}")
+def enlarge_cache(connection: sqlite3.Connection) -> None:
+    """Enlarge the page cache for a large batch."""
+    connection.execute(f"PRAGMA cache_size = {-LARGE_BATCH_KILOBYTES}")
 
 
 def _opened(path: Path, options: str) -> sqlite3.Connection:
@@ -85,15 +85,15 @@ def _reading(path: Path) -> sqlite3.Connection:
             kind = error.sqlite_errorcode & 0xFF
             needs = kind in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
             if needs and os.access(path, os.R_OK) and not os.access(path.parent, os.W_OK):
-                raise unwritable(path.parent) from error
+                raise write_access_needed(path.parent) from error
             raise
-        # Nobody can write here, so nothing can change: SQLite need not write either.
+        # Nobody can write here, so the file cannot change and SQLite needs no log.
         connection = _opened(path, "mode=ro&immutable=1")
     return connection
 
 
 def _is_frozen(path: Path) -> bool:
-    """Whether nobody may write to it, not even another user."""
+    """Return whether no user may write to the database."""
     if os.statvfs(path.parent).f_flag & os.ST_RDONLY:
         return True
     return not any(place.stat().st_mode & WRITABLE for place in (path.parent, path))

@@ -1,14 +1,19 @@
-"""Documents as callers hand them over: tuples, dicts, Arrow tables."""
+"""Documents on their way in and out: parsed from tuples, dicts and tables, prepared as rows with
+fingerprints and sketches, and exported to a file."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup import _core
 from neardup._util.strings import check_unicode
-from neardup.collection.schema import LEAST_PACKED, checksums, digest_of, packed
+from neardup.collection.results import Stored
+from neardup.collection.schema import MIN_PACKED_BYTES, pack_text, row_checksums, text_digest
+from neardup.files import writing
+from neardup.files.reading.formats import all_endings, ending
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,27 +22,29 @@ if TYPE_CHECKING:
     from neardup.text.recipe import Recipe
 
 
-# Deeper metadata is refused: not every JSON reader could read it back.
-MOST_DEPTH = 100
+# Not every JSON reader could read deeper metadata back.
+MAX_DEPTH = 100
 NESTED = (Mapping, list, tuple)
-FORMS = 'pass (id, text), (id, text, metadata), {"id": …, "text": …}, or an Arrow table of them'
+ACCEPTED_FORMS = (
+    'pass (id, text), (id, text, metadata), {"id": …, "text": …}, or an Arrow table of them'
+)
 
 
 class DocumentColumns(NamedTuple):
-    """One list for each: ids, texts, and metadata as JSON."""
+    """Documents by column; metadata is JSON."""
 
     ids: list[str]
     texts: list[str]
     metadata: list[str | None]
 
 
-def as_documents(documents: Any) -> DocumentColumns:
-    """What was passed, checked: ids are different strings, texts are strings, all of them Unicode.
+def parse_documents(documents: Any) -> DocumentColumns:
+    """Return documents by column, checked: ids are distinct strings and texts are strings.
 
-    Of dicts and tables, all but id and text is metadata; see `metadata_of`.
+    In dicts and tables, everything but id and text is metadata; see `extract_metadata`.
     """
     if isinstance(documents, str | bytes | Mapping):
-        raise TypeError(f"documents is one {type(documents).__name__}; {FORMS}, in a list")
+        raise TypeError(f"documents is one {type(documents).__name__}; {ACCEPTED_FORMS}, in a list")
     if hasattr(documents, "__arrow_c_stream__") or hasattr(documents, "__arrow_c_array__"):
         found = _from_table(documents)
     else:
@@ -51,9 +58,11 @@ def _from_rows(documents: Iterable[Any]) -> DocumentColumns:
     try:
         given = documents if isinstance(documents, list) else list(documents)
     except TypeError:
-        raise TypeError(f"documents is of type {type(documents).__name__}; {FORMS}") from None
+        raise TypeError(
+            f"documents is of type {type(documents).__name__}; {ACCEPTED_FORMS}"
+        ) from None
     if set(map(type, given)) == {tuple} and set(map(len, given)) == {2}:
-        # What most callers pass, without a look at each.
+        # The usual form, checked without a Python loop.
         ids, texts = [row[0] for row in given], [row[1] for row in given]
         if set(map(type, ids)) == {str} == set(map(type, texts)):
             return DocumentColumns(ids, texts, [None] * len(ids))
@@ -67,17 +76,17 @@ def _from_mixed(given: list[Any]) -> DocumentColumns:
         if isinstance(document, Mapping):
             if "id" not in document or "text" not in document:
                 missing = "id" if "id" not in document else "text"
-                raise ValueError(f"documents[{at}] has no {missing!r}; {FORMS}")
+                raise ValueError(f"documents[{at}] has no {missing!r}; {ACCEPTED_FORMS}")
             id_, text = document["id"], document["text"]
             if len(document) > 2:
                 rest = {x: y for x, y in document.items() if x not in ("id", "text")}
-                extra = metadata_of(rest)
+                extra = extract_metadata(rest)
         elif isinstance(document, tuple | list) and len(document) == 2:
             id_, text = document
         elif isinstance(document, tuple | list) and len(document) == 3:
             id_, text, extra = document
         else:
-            raise TypeError(f"documents[{at}] is {_short(document)}; {FORMS}")
+            raise TypeError(f"documents[{at}] is {_short(document)}; {ACCEPTED_FORMS}")
         if type(id_) is not str or type(text) is not str:
             id_, text = (
                 _string(id_, f"the id of documents[{at}]"),
@@ -85,7 +94,7 @@ def _from_mixed(given: list[Any]) -> DocumentColumns:
             )
         ids.append(id_)
         texts.append(text)
-        metadata.append(None if extra is None else as_json(extra, at))
+        metadata.append(None if extra is None else metadata_json(extra, at))
     return DocumentColumns(ids, texts, metadata)
 
 
@@ -105,16 +114,18 @@ def _from_table(documents: Any) -> DocumentColumns:
     rest = table.drop_columns(["id", "text"])
     metadata: list[str | None] = [None] * len(ids)
     if rest.num_columns:
-        metadata = [as_json(metadata_of(row), at) for at, row in enumerate(rest.to_pylist())]
+        metadata = [
+            metadata_json(extract_metadata(row), at) for at, row in enumerate(rest.to_pylist())
+        ]
     return DocumentColumns(ids, texts, metadata)
 
 
-def metadata_of(columns: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of the columns beside id and text: all of them.
+def extract_metadata(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a document, given its columns other than id and text: all of them.
 
-    What `export` has written is taken back as it was: of a record with the columns "metadata" (an
-    object, or JSON of one) and "fingerprint" (hexadecimal digits, or nothing), the first is not a
-    value but holds them, and the second is left out, as it is computed anew.
+    Records that `export` wrote come back as they were: if there are columns "metadata" (an object
+    or its JSON) and "fingerprint" (hexadecimal digits or null), the metadata is unpacked and the
+    fingerprint, which is computed again, left out.
     """
     if "metadata" not in columns or not _is_code(columns.get("fingerprint", 0)):
         return columns
@@ -134,17 +145,17 @@ def _is_code(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip("0123456789abcdef"))
 
 
-def as_json(metadata: Any, at: int) -> str | None:
-    """Metadata as it is stored."""
+def metadata_json(metadata: Any, at: int) -> str | None:
+    """Return metadata as JSON; raise if it cannot be stored."""
     if not isinstance(metadata, Mapping):
         raise TypeError(
             f"the metadata of documents[{at}] is {_short(metadata)}; it must be a dict, or None"
         )
     if not metadata:
         return None
-    if depth_of(metadata) > MOST_DEPTH:
+    if nesting_depth(metadata) > MAX_DEPTH:
         raise ValueError(
-            f"the metadata of documents[{at}] is nested more than {MOST_DEPTH} deep; flatten it, "
+            f"the metadata of documents[{at}] is nested more than {MAX_DEPTH} deep; flatten it, "
             "or store its inner part as a string of JSON"
         )
     try:
@@ -162,11 +173,11 @@ def as_json(metadata: Any, at: int) -> str | None:
     return check_unicode(found, f"the metadata of documents[{at}]")
 
 
-def depth_of(value: Any) -> int:
-    """How deeply lists and dicts are nested, counted up to MOST_DEPTH + 1."""
+def nesting_depth(value: Any) -> int:
+    """Return how deeply lists and dicts are nested, counting up to MAX_DEPTH + 1."""
     depth, level = 0, [value]
-    while level and depth <= MOST_DEPTH:
-        # Each once, however often it is there: one may even hold itself.
+    while level and depth <= MAX_DEPTH:
+        # Each object once, however often it occurs: it may even contain itself.
         inner = {id(part): part for each in level for part in _parts(each)}
         level = [part for part in inner.values() if isinstance(part, NESTED)]
         depth += 1
@@ -180,7 +191,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _keys(value: Any) -> Iterator[Any]:
-    """All keys of what JSON can hold: it would turn numbers into strings."""
+    """Yield all keys, at every depth; json would silently turn numbers into strings."""
     if isinstance(value, Mapping):
         yield from value
     for part in _parts(value):
@@ -193,7 +204,7 @@ def _string(value: Any, name: str) -> str:
         return str(value)
     raise TypeError(
         f"{name} is {_short(value)}; it must be a str"
-        + (": str(…) makes one of a number" if isinstance(value, int) else "")
+        + ("; convert it with str(…)" if isinstance(value, int) else "")
     )
 
 
@@ -202,8 +213,8 @@ def _refuse_repeats(ids: Sequence[str]) -> None:
     for at, id_ in enumerate(ids):
         if (before := first.setdefault(id_, at)) != at:
             raise ValueError(
-                f"the id {id_!r} is given twice, by documents[{before}] and documents[{at}]; "
-                "a batch is stored at once, so give each id once, or add the two one by one"
+                f"the id {id_!r} occurs twice, in documents[{before}] and documents[{at}]; "
+                "pass each id once, or add the two one after the other"
             )
 
 
@@ -212,31 +223,52 @@ def _short(value: object) -> str:
     return shown if len(shown) <= 80 else f"{shown[:77]}…"
 
 
-# Texts → fingerprints and sketches.
+def export_documents(documents: Iterable[Stored], path: Path, bits: int, *, texts: bool) -> int:
+    """Write documents to a file, with their texts if these are stored; return how many."""
+    writing.check(path)
+    path = writing.in_full(path, ".jsonl")
+    # Only JSON lines have objects; elsewhere metadata is a string of JSON.
+    as_object = all_endings()[ending(path.name)] == "jsonl"
+    columns = {"id": str, "text": str, "metadata": dict if as_object else str, "fingerprint": str}
+    if not texts:
+        del columns["text"]
+    count = 0
+    with writing.open_rows(path, columns, reversible=True) as write:
+        for found in documents:
+            code = None if found.fingerprint is None else f"{found.fingerprint:0{bits // 4}x}"
+            metadata = found.metadata
+            row = {"id": found.id, "text": found.text, "fingerprint": code}
+            write({**row, "metadata": metadata if as_object else _json(metadata)})
+            count += 1
+    return count
 
 
-class Prepared(NamedTuple):
-    """A row for each text; sketches have none where they were not wanted."""
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+class PreparedTexts(NamedTuple):
+    """Fingerprints and sketches, a row for each text; no sketches if they were not requested."""
 
     values: NDArray[np.uint64]
     signal: NDArray[np.bool_]
     sketches: NDArray[np.uint8]
 
     def of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-        """Fingerprints and sketches of some."""
+        """Return fingerprints and sketches of some rows."""
         sketches = self.sketches[rows] if len(self.sketches) else self.sketches
         return self.values[rows], sketches
 
 
-def prepared(texts: list[str], recipe: Recipe, *, sketches: bool) -> Prepared:
-    """A single text is done at once, and not handed to other threads."""
+def prepare(texts: list[str], recipe: Recipe, *, sketches: bool) -> PreparedTexts:
+    """Compute fingerprints and sketches of texts; a single text without starting threads."""
     import numpy as np
 
     pipeline = recipe.pipeline
     if len(texts) != 1:
         if sketches:
-            return Prepared(*pipeline.sketched(texts, None))
-        return Prepared(
+            return PreparedTexts(*pipeline.sketched(texts, None))
+        return PreparedTexts(
             *pipeline.fingerprints(texts, None, None), np.zeros((0, _core.SKETCH_BYTES), np.uint8)
         )
     found = pipeline.sketch(texts[0]) if sketches else None
@@ -244,26 +276,19 @@ def prepared(texts: list[str], recipe: Recipe, *, sketches: bool) -> Prepared:
     if code is None:
         none = np.zeros((1, (recipe.bits + 63) // 64), dtype=np.uint64)
         rows = np.zeros((int(sketches), _core.SKETCH_BYTES), dtype=np.uint8)
-        return Prepared(none, np.zeros(1, dtype=bool), rows)
+        return PreparedTexts(none, np.zeros(1, dtype=bool), rows)
     values = np.frombuffer(code, dtype="<u8").astype(np.uint64, copy=False)[None, :]
     sketch = b"" if found is None else found[1]
     rows = np.frombuffer(sketch, dtype=np.uint8).reshape(-1, _core.SKETCH_BYTES)
-    return Prepared(values, np.ones(1, dtype=bool), rows)
+    return PreparedTexts(values, np.ones(1, dtype=bool), rows)
 
-
-# A batch that is to be added: made ready, and made into rows.
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from neardup.text.recipe import Recipe
-
     Coded = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint8] | None]
 
 
-# Rows made before others get a turn, and texts packed.
-AT_ONCE, PACKED_AT_ONCE = 1024, 16
+# Rows with checksums, and texts compressed, between two turns of other threads.
+CHECKSUM_ROWS, PACKED_TEXTS = 1024, 16
 
 
 class PreparedBatch:
@@ -283,15 +308,15 @@ class PreparedBatch:
                 check_unicode(id_, f"the id of documents[{at}]")
                 check_unicode(text, f"the text of documents[{at}]")
             raise
-        self.made = prepared(documents.texts, recipe, sketches=texts)
+        self.made = prepare(documents.texts, recipe, sketches=texts)
         rows = self.made.values.astype("<u8", copy=False).tobytes()
         step, width = (recipe.bits + 63) // 64 * 8, recipe.bits // 8
         self.codes: list[bytes | None] = [rows[at : at + width] for at in range(0, len(rows), step)]
-        # Of texts without a signal, by their place.
+        # Digests of texts without a signal, by position.
         self.digests: dict[int, bytes] = {}
         for at in np.flatnonzero(~self.made.signal).tolist():
             self.codes[at] = None
-            digest = digest_of(documents.texts[at], self.data[at])
+            digest = text_digest(documents.texts[at], self.data[at])
             if digest is not None:
                 self.digests[at] = digest
 
@@ -299,10 +324,10 @@ class PreparedBatch:
         return len(self.codes)
 
     def rows(
-        self, chosen: list[int] | range, first: int, breathe: Callable[[], None]
+        self, chosen: list[int] | range, first: int, yield_turn: Callable[[], None]
     ) -> list[list[Any]]:
-        """The chosen documents as columns of the store, in its order, with keys from `first` on.
-        Calls `breathe` now and then, so that other threads can run."""
+        """Return the chosen documents as columns of the table, with keys from `first` on. Calls
+        `yield_turn` regularly, so that other threads can run."""
         ids, strings, metadata = self.documents
         columns: tuple[list[Any], ...]
         columns = (ids, self.names, self.codes, metadata, strings, self.data)
@@ -312,47 +337,47 @@ class PreparedBatch:
         keys = list(range(first, first + len(ids)))
         stored: list[Any] = [None] * len(ids)
         if self.texts:
-            stored, data = self._packed(strings, data, breathe)
+            stored, data = self._packed(strings, data, yield_turn)
         sums: list[int] = []
-        for start in range(0, len(ids), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
+        for start in range(0, len(ids), CHECKSUM_ROWS):
+            part = slice(start, start + CHECKSUM_ROWS)
             texts = data[part] if self.texts else None
-            sums += checksums(keys[part], names[part], codes[part], metadata[part], texts)
-            breathe()
+            sums += row_checksums(keys[part], names[part], codes[part], metadata[part], texts)
+            yield_turn()
         return [keys, ids, codes, sums, metadata, stored]
 
     @staticmethod
     def _packed(
-        strings: list[str], data: list[bytes], breathe: Callable[[], None]
+        strings: list[str], data: list[bytes], yield_turn: Callable[[], None]
     ) -> tuple[list[str | bytes], list[bytes]]:
-        """The texts as they are stored, and the bytes of that."""
+        """Return the texts as they are stored, and their bytes."""
         stored: list[str | bytes] = [*strings]
         data = [*data]
         for at, length in enumerate(map(len, data)):
-            if length >= LEAST_PACKED:
-                stored[at] = small = packed(strings[at], data[at])
+            if length >= MIN_PACKED_BYTES:
+                stored[at] = small = pack_text(strings[at], data[at])
                 if type(small) is bytes:
                     data[at] = small
-                if at % PACKED_AT_ONCE == 0:
-                    breathe()
+                if at % PACKED_TEXTS == 0:
+                    yield_turn()
         return stored, data
 
     def digests_of(self, chosen: list[int] | range, first: int) -> list[tuple[int, bytes]]:
-        """The digests of the chosen documents that have no signal, with the same keys."""
+        """Return keys and digests of the chosen documents without a signal."""
         if not self.digests:
             return []
         keys = enumerate(chosen, first)
         return [(key, self.digests[at]) for key, at in keys if at in self.digests]
 
     def sketches(self, chosen: list[int] | range) -> NDArray[np.uint8] | None:
-        """The sketches of the chosen documents, where texts are kept."""
+        """Return the sketches of the chosen documents; None if texts are not stored."""
         if not self.texts:
             return None
         sketches = self.made.sketches
         return sketches if len(chosen) == len(self) else sketches[chosen]
 
     def coded(self, chosen: list[int] | range, first: int) -> Coded:
-        """Keys, fingerprints and sketches of the chosen documents that have a signal."""
+        """Return keys, fingerprints and sketches of the chosen documents with a signal."""
         import numpy as np
 
         places = np.asarray(chosen, dtype=np.int64)

@@ -1,18 +1,29 @@
-"""A collection as a corpus to look things up in."""
+"""Texts → documents of a collection: near ones (check), the most similar ones (search), and whether
+a new document is a duplicate (add with unless_duplicate)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from neardup import _core
 from neardup._util.strings import check_unicode
-from neardup.collection.documents import Prepared, prepared
+from neardup.collection.documents import PreparedTexts, prepare
 from neardup.collection.postings import Postings
-from neardup.collection.schema import digest_of, unpacked
+from neardup.collection.results import Outcome
+from neardup.collection.schema import StoredRow, text_digest, unpack_text
+from neardup.collection.sketches import new_index
+from neardup.collection.snapshot import Snapshot
 from neardup.collection.store import Store
-from neardup.collection.view import Snapshot
-from neardup.near.lookup import Candidates, CorpusDocument, Match, Queries, look_up, look_up_one
+from neardup.near.lookup import (
+    CandidatePairs,
+    Candidates,
+    CorpusDocument,
+    Match,
+    Queries,
+    look_up,
+    look_up_one,
+)
 from neardup.near.question import Question
 from neardup.near.ranking import RankedPairs, RankingRequest, rank
 from neardup.text.fingerprint import Fingerprints
@@ -22,12 +33,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from neardup.collection.view import Snapshot
+    from neardup.collection.documents import PreparedBatch
+    from neardup.collection.snapshot import Snapshot
+    from neardup.collection.store import Store
     from neardup.text.recipe import Recipe
 
 
 class CollectionCorpus:
-    """What is in memory finds candidates, the store has their texts."""
+    """A collection as `near.lookup` sees it: indexes in memory find candidates, the store has
+    texts."""
 
     def __init__(self, view: Snapshot, store: Store) -> None:
         self.view = view
@@ -51,16 +65,13 @@ class CollectionCorpus:
     def documents(self, keys: Sequence[int]) -> dict[int, CorpusDocument]:
         rows = self.store.by_keys(keys, whole=True)
         return {
-            key: CorpusDocument(unpacked(row.text) or "", row.fingerprint or b"", row.id)
+            key: CorpusDocument(unpack_text(row.text) or "", row.fingerprint or b"", row.id)
             for key, row in rows.items()
         }
 
 
-# Texts → the documents of a collection that are near them.
-
-
-class CheckingOne:
-    """A text that was made ready once, to be looked up as often as it takes."""
+class SingleCheck:
+    """One text to check, prepared once; the look-up may be repeated."""
 
     def __init__(self, text: str, recipe: Recipe, question: Question, most: int | None) -> None:
         self.text = text
@@ -73,7 +84,7 @@ class CheckingOne:
         self.code = pipeline.fingerprint(text) if question.similarity is None else None
 
     def matches(self, view: Snapshot, store: Store) -> list[Match[str]]:
-        """The documents near it."""
+        """Return the documents near the text."""
         most = self.most
         if self.sketch is not None:
             corpus = CollectionCorpus(view, store)
@@ -87,7 +98,7 @@ class CheckingOne:
         return [Match(ids[key], distance, None) for distance, key in pairs]
 
 
-class Checking:
+class BatchCheck:
     """Texts that were made ready once, to be looked up as often as it takes."""
 
     def __init__(
@@ -97,7 +108,7 @@ class Checking:
         self.recipe = recipe
         self.question = question
         self.most = most
-        self.made: Prepared = prepared(texts, recipe, sketches=question.similarity is not None)
+        self.made: PreparedTexts = prepare(texts, recipe, sketches=question.similarity is not None)
 
     def matches(self, view: Snapshot, store: Store) -> pa.Table:
         """The documents near each text: query, id, distance, similarity."""
@@ -139,17 +150,14 @@ class Checking:
 
 
 def _equals(store: Store, text: str, most: int | None) -> list[Match[str]]:
-    """A text without a signal is near its equals only."""
-    digest = digest_of(text, check_unicode(text, "the text").encode())
+    """Return the documents with the same text: a text without a signal is near only to these."""
+    digest = text_digest(text, check_unicode(text, "the text").encode())
     rows = [] if digest is None else store.by_digest(digest, most)
     return [Match(row.id, None, 1.0) for row in rows]
 
 
-# Texts → the documents of a collection that resemble them most.
-
-
-class Searching:
-    """Texts to be ranked for, as often as it takes."""
+class RankedSearch:
+    """Queries to rank documents for, prepared once; the search may be repeated."""
 
     def __init__(
         self,
@@ -169,14 +177,14 @@ class Searching:
         self.threads = threads
 
     def found(self, view: Snapshot, store: Store) -> pa.Table:
-        """The documents that resemble each text most: (query,) id, score, distance."""
+        """Return the most similar documents of each query: (query,) id, score, distance."""
         if self.asked.by == "simhash":
-            return self._table(_Documents(view, store, self.recipe, None))
+            return self._table(_RankedCollection(view, store, self.recipe, None))
         return self.postings.ask(
-            store, lambda index: self._table(_Documents(view, store, self.recipe, index))
+            store, lambda index: self._table(_RankedCollection(view, store, self.recipe, index))
         )
 
-    def _table(self, documents: _Documents) -> pa.Table:
+    def _table(self, documents: _RankedCollection) -> pa.Table:
         import numpy as np
         import pyarrow as pa
 
@@ -186,7 +194,7 @@ class Searching:
         return found.table(ids, one=self.one)
 
 
-class _Documents:
+class _RankedCollection:
     """A collection as `near.ranking` sees it."""
 
     def __init__(
@@ -211,7 +219,7 @@ class _Documents:
         return RankedPairs(*self.view.within(values, self.recipe.bits, 1.0, n))
 
     def equal(self, text: str, n: int) -> Sequence[int]:
-        digest = digest_of(text, text.encode())
+        digest = text_digest(text, text.encode())
         rows = [] if digest is None else self.store.by_digest(digest, n)
         return [row.key for row in rows]
 
@@ -228,3 +236,182 @@ class _Documents:
                 values[at, :width] = np.frombuffer(code, dtype=np.uint8)
                 signal[at] = True
         return Fingerprints(values.view("<u8").astype(np.uint64, copy=False), signal, self.recipe)
+
+
+# Sort key (lower is better: similarity, distance, age), id, distance and similarity of a match.
+BestMatch = tuple[tuple[float, float, int], str, int | None, float | None]
+# Key, distance, similarity.
+ScoredKey = tuple[int, int, float | None]
+# Matches looked up at first: one is enough, unless this batch replaces it.
+FIRST_MATCHES = 2
+
+
+def decide_outcomes(
+    batch: PreparedBatch,
+    view: Snapshot,
+    store: Store,
+    known: Mapping[str, StoredRow],
+    question: Question,
+) -> list[Outcome]:
+    """Decide for each document of a batch: added, updated or duplicate.
+
+    The result is as if they were added one after the other: each is compared with what is stored
+    by then, except the document it would replace.
+    """
+    judge = _OutcomeJudge(batch, view, store, known, question)
+    return [judge.outcome(at) for at in range(len(batch))]
+
+
+class AcceptedDocuments:
+    """The accepted documents of a batch, by position, as a corpus to look up the later ones in."""
+
+    def __init__(self, batch: PreparedBatch, question: Question) -> None:
+        self.batch = batch
+        # Only the index that the question needs.
+        self.codes = self.sketches = None
+        if question.similarity is None:
+            self.codes = _core.Index(batch.recipe.bits, None)
+        else:
+            self.sketches = new_index(batch.recipe)
+
+    def take(self, at: int) -> None:
+        import numpy as np
+
+        made, key = self.batch.made, np.array([at])
+        if self.codes is not None:
+            self.codes.add(made.values[at : at + 1], key, None, 1, None, None)
+        if self.sketches is not None:
+            self.sketches.add(made.sketches[at : at + 1], key)
+
+    def within(
+        self, values: NDArray[np.uint64], radius: int, recall: float, most: int | None
+    ) -> Candidates:
+        assert self.codes is not None  # noqa: S101
+        if most is None or recall < 1:
+            return _candidates(*self.codes.search(values, (radius, recall, None), None, None))
+        return _candidates(*self.codes.nearest(values, most, radius, None, None))
+
+    def alike(
+        self, sketches: NDArray[np.uint8], similarity: float, recall: float, most: int | None
+    ) -> Candidates:
+        assert self.sketches is not None  # noqa: S101
+        question = (similarity, recall)
+        return _candidates(*_core.search_sketches([self.sketches], sketches, question, most, None))
+
+    def alike_one(
+        self, sketch: bytes, similarity: float, recall: float, most: int | None
+    ) -> list[tuple[int, int]]:
+        assert self.sketches is not None  # noqa: S101
+        return _core.search_sketch([self.sketches], sketch, (similarity, recall), most)
+
+    def documents(self, keys: Sequence[int]) -> dict[int, CorpusDocument]:
+        (ids, texts, _), codes = self.batch.documents, self.batch.codes
+        return {at: CorpusDocument(texts[at], codes[at] or b"", ids[at]) for at in keys}
+
+
+def _candidates(queries: object, keys: object, measure: object) -> Candidates:
+    import numpy as np
+
+    return Candidates(*(np.asarray(column, dtype=np.int64) for column in (queries, keys, measure)))
+
+
+def _listed(found: CandidatePairs) -> list[ScoredKey]:
+    keys, distances = found.keys.tolist(), found.distances.tolist()
+    if found.similarities is None:
+        return [(key, distance, None) for key, distance in zip(keys, distances, strict=True)]
+    return list(zip(keys, distances, found.similarities.tolist(), strict=True))
+
+
+class _OutcomeJudge:
+    def __init__(
+        self,
+        batch: PreparedBatch,
+        view: Snapshot,
+        store: Store,
+        known: Mapping[str, StoredRow],
+        question: Question,
+    ) -> None:
+        import numpy as np
+
+        self.batch = batch
+        self.store = store
+        self.stored = CollectionCorpus(view, store)
+        self.known = known
+        self.question = question
+        self.replaced: set[int] = set()
+        self.digests: dict[bytes, int] = {}
+        self.taken = AcceptedDocuments(batch, question)
+        rows = np.flatnonzero(batch.made.signal)
+        found = look_up(self._queries(rows), self.stored, question, batch.recipe, FIRST_MATCHES)
+        self.pairs: dict[int, list[ScoredKey]] = {}
+        for row, pair in zip(rows[found.queries].tolist(), _listed(found), strict=True):
+            self.pairs.setdefault(row, []).append(pair)
+
+    def _queries(self, rows: NDArray[np.int64]) -> Queries:
+        texts = self.batch.documents.texts
+        return Queries([texts[at] for at in rows.tolist()], *self.batch.made.of(rows))
+
+    def outcome(self, at: int) -> Outcome:
+        id_ = self.batch.documents.ids[at]
+        old = self.known.get(id_)
+        matches = [self._stored(at, old), self._taken(at)]
+        best = min((match for match in matches if match is not None), default=None)
+        if best is not None:
+            return Outcome(id_, "duplicate", *best[1:])
+        self._take(at)
+        if old is None:
+            return Outcome(id_, "added")
+        self.replaced.add(old.key)
+        return Outcome(id_, "updated")
+
+    def _take(self, at: int) -> None:
+        digest = self.batch.digests.get(at)
+        if self.batch.codes[at] is not None:
+            self.taken.take(at)
+        elif digest is not None:
+            self.digests.setdefault(digest, at)
+
+    def _stored(self, at: int, old: StoredRow | None) -> BestMatch | None:
+        """Return the best match among the documents stored before this batch."""
+        import numpy as np
+
+        out = self.replaced if old is None else {*self.replaced, old.key}
+        digest = self.batch.digests.get(at)
+        if digest is not None:
+            for row in self.store.by_digest(digest, 1 + len(out)):
+                if row.key not in out:
+                    return (-1.0, 0, row.key), row.id, None, 1.0
+        pairs, asked = self.pairs.get(at, []), FIRST_MATCHES
+        while True:
+            for key, distance, similarity in pairs:
+                if key not in out:
+                    id_ = self.store.ids([key])[key]
+                    return (-(similarity or 0.0), distance, key), id_, distance, similarity
+            if len(pairs) < asked:
+                return None
+            asked *= 2
+            queries, recipe = self._queries(np.array([at])), self.batch.recipe
+            pairs = _listed(look_up(queries, self.stored, self.question, recipe, asked))
+
+    def _taken(self, at: int) -> BestMatch | None:
+        """Return the best match among the accepted documents of this batch."""
+        import numpy as np
+
+        ids = self.batch.documents.ids
+        # Later than every stored document.
+        age = 1 << 62
+        if self.batch.codes[at] is None:
+            digest = self.batch.digests.get(at)
+            first = None if digest is None else self.digests.get(digest)
+            return None if first is None else ((-1.0, 0, age + first), ids[first], None, 1.0)
+        recipe = self.batch.recipe
+        if self.question.similarity is not None:
+            text, sketch = self.batch.documents.texts[at], self.batch.made.sketches[at].tobytes()
+            for found in look_up_one(text, sketch, self.taken, self.question, recipe, 1):
+                closeness = (-found.similarity, found.distance, age + found.key)
+                return closeness, ids[found.key], found.distance, found.similarity
+            return None
+        queries = self._queries(np.array([at]))
+        for row, distance, _ in _listed(look_up(queries, self.taken, self.question, recipe, 1)):
+            return (0.0, distance, age + row), ids[row], distance, None
+        return None

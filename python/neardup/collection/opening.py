@@ -1,7 +1,8 @@
-"""Opens or makes the folder of a collection, or says why that is not possible."""
+"""Creates the folder of a collection, checks an existing one, and locks it for the one writer."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import time
@@ -10,50 +11,49 @@ from pathlib import Path
 
 from neardup.collection.errors import CollectionError, LockedCollectionError, corrupt
 from neardup.collection.schema import CollectionSettings
-from neardup.collection.session import NAME as LOCK
-from neardup.collection.session import WriterLock
 from neardup.collection.store import DATABASE, Store
 from neardup.text.recipe import VERSION, Recipe
 
+LOCK_NAME = "lock"
 SUFFIX = ".neardup"
 UNFINISHED = f"{DATABASE}.new"
-# Seconds to wait while another process makes the collection.
+# Seconds to wait while another process creates the collection.
 LOCK_TIMEOUT = 10.0
 
 
 def check_folder(folder: Path, *, read_only: bool) -> None:
-    """Refuses what is not, and cannot become, the folder of a collection."""
+    """Raise unless the folder is a collection, or can become one."""
     if not folder.name.endswith(SUFFIX):
         raise CollectionError(
-            f"{folder}: the name of a collection ends in {SUFFIX}; use {folder}{SUFFIX}"
+            f"{folder}: the name of a collection must end in {SUFFIX}; use {folder}{SUFFIX}"
         )
     if folder.exists() and not folder.is_dir():
-        raise CollectionError(f"{folder}: a file; a collection is a folder")
+        raise CollectionError(f"{folder}: is a file; a collection is a folder")
     if (folder / DATABASE).exists():
         return
     if read_only:
         raise FileNotFoundError(f"{folder}: no such collection")
     for name in sorted(os.listdir(folder)) if folder.exists() else ():
-        if name != LOCK and not name.startswith(UNFINISHED):
+        if name != LOCK_NAME and not name.startswith(UNFINISHED):
             if (folder / DATABASE).exists():
-                return  # since just now
+                return  # another process has just created it
             raise CollectionError(
-                f"{folder}: holds {name!r} and no {DATABASE}, so it is no collection; "
+                f"{folder}: not a collection: contains {name!r} and no {DATABASE}; "
                 "name another folder"
             )
 
 
-def make_store(folder: Path, recipe: Recipe, *, texts: bool, search: bool, runs: bool) -> None:
-    """An empty collection in the folder, whole or not at all, unless someone else is quicker.
+def create_store(folder: Path, recipe: Recipe, *, texts: bool, search: bool, runs: bool) -> None:
+    """Create an empty collection, completely or not at all, unless another process is faster.
 
-    The database gets its name when it is complete: under that name there is never half of one.
+    The database is renamed when it is complete, so there is never half a database of that name.
     """
     settings = CollectionSettings(
         recipe.identity, recipe.to_toml(), texts, secrets.randbits(63), search, runs
     )
     folder.mkdir(exist_ok=True)
     lock = WriterLock(folder)
-    if not _acquired(lock):
+    if not _acquire_or_wait(lock):
         return
     try:
         if (folder / DATABASE).exists():
@@ -66,15 +66,15 @@ def make_store(folder: Path, recipe: Recipe, *, texts: bool, search: bool, runs:
         finally:
             store.close()
         os.rename(folder / UNFINISHED, folder / DATABASE)
-        # The names themselves are on the disk only when their folders are.
+        # A rename is durable only when its folder is synced.
         for place in (folder, folder.absolute().parent):
-            _flush(place)
+            _sync_folder(place)
     finally:
         lock.release()
 
 
-def _acquired(lock: WriterLock) -> bool:
-    """Takes the lock, or waits until the process that holds it has made the collection."""
+def _acquire_or_wait(lock: WriterLock) -> bool:
+    """Take the lock and return True, or wait until its holder has created the collection."""
     deadline = time.monotonic() + LOCK_TIMEOUT
     while not (lock.folder / DATABASE).exists():
         try:
@@ -88,13 +88,14 @@ def _acquired(lock: WriterLock) -> bool:
     return False
 
 
-def recorded(folder: Path, settings: CollectionSettings) -> Recipe:
+def recorded_recipe(folder: Path, settings: CollectionSettings) -> Recipe:
+    """Return the recipe of a collection; raise if this version of neardup does not have it."""
     version = settings.recipe.partition(" ")[0]
     if version != f"neardup{VERSION}":
         raise CollectionError(
-            f"{folder}: its recipe is of version {version.removeprefix('neardup')}, and this "
-            f"neardup has version {VERSION}; export it with the neardup it was made with (neardup "
-            f"index export {folder} -o all.jsonl) and add that file to a new collection"
+            f"{folder}: its recipe has version {version.removeprefix('neardup')}, and this neardup "
+            f"has version {VERSION}; export it with the neardup that created it (neardup index "
+            f"export {folder} -o all.jsonl) and add that file to a new collection"
         )
     try:
         recipe = Recipe.from_toml(settings.recipe_toml, folder)
@@ -102,17 +103,85 @@ def recorded(folder: Path, settings: CollectionSettings) -> Recipe:
         raise corrupt(folder, f"its recipe cannot be read: {error}") from error
     if recipe.identity != settings.recipe:
         raise CollectionError(
-            f"{folder}: made with the recipe {settings.recipe}, which is {recipe.identity} "
-            "in this version of neardup; use the version it was made with"
+            f"{folder}: created with the recipe {settings.recipe}, which is {recipe.identity} "
+            "in this version of neardup; use the version that created it"
         )
     return recipe
 
 
-def _flush(folder: Path) -> None:
-    # Not all file systems can do that, and not everyone may; the files are there in any case.
+def _sync_folder(folder: Path) -> None:
+    # Not every file system or user can sync a folder; the files exist in any case.
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+class WriterLock:
+    """The lock of the one writer, held with flock: it ends with its process, however that ends.
+
+    The lock file contains the process id of the writer, for messages only.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._handle: int | None = None
+
+    @property
+    def held(self) -> bool:
+        return self._handle is not None
+
+    def acquire(self) -> None:
+        """Take the lock without waiting; raise LockedCollectionError if it is taken."""
+        while not self._take():
+            pass
+
+    def _take(self) -> bool:
+        """Try once; return False if the locked file was removed meanwhile, because another process
+        could lock its successor."""
+        path = self.folder / LOCK_NAME
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not _is_at(handle, path):
+                os.close(handle)
+                return False
+        except BlockingIOError:
+            holder = os.pread(handle, 20, 0).decode("ascii", "replace").strip()
+            os.close(handle)
+            who = f"process {holder}" if holder.isdigit() else "another process"
+            raise LockedCollectionError(
+                f"{self.folder}: locked by its writer, {who}; wait until it is done, "
+                "or open the collection read-only"
+            ) from None
+        except BaseException:
+            os.close(handle)
+            raise
+        self._handle = handle
+        # The lock holds even if a full disk keeps the process id from being written.
+        with suppress(OSError):
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, b"%d\n" % os.getpid(), 0)
+        return True
+
+    def release(self) -> None:
+        """Release the lock. Calling it again does nothing."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            with suppress(OSError):
+                os.ftruncate(handle, 0)
+            os.close(handle)
+
+    def abandon(self) -> None:
+        """Close the file in a forked child, without releasing the lock of the parent."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(handle), path.stat())
+    return False

@@ -1,4 +1,16 @@
-"""What documents are filed under in postings: features of a recipe, or hashes of runs."""
+"""Postings of a collection: of features, to rank documents by cosine, and of runs, to find
+documents with a passage in common. Derived from the texts; they can be rebuilt. One long file,
+because terms, their postings and the pair that a collection has only make sense together.
+
+If they are stored (`search=True`, `runs=True`), they are in files, each with all documents of a
+range of keys as of when it was written. A key never changes its meaning, so a file stays right,
+except for documents removed since. Its header identifies it: the collection, what the terms depend
+on, the range of keys, and how many removals there had been. Documents after the last file are read
+from their texts. The next writer rebuilds a file that is lost or damaged.
+
+A file is written when enough documents have gathered, merged with those before it that are not much
+larger: so there are few, and a posting is rewritten a logarithmic number of times.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +23,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from neardup import _core
-from neardup.collection.errors import no_texts
-from neardup.collection.files import remove
-from neardup.collection.schema import CollectionSettings, DocumentCounts, StoredRow, unpacked
+from neardup.collection.errors import texts_missing
+from neardup.collection.schema import CollectionSettings, DocumentCounts, StoredRow, unpack_text
+from neardup.collection.segments import remove_files
 from neardup.collection.store import Store
 from neardup.text.comparison import MIN_CHARS, MIN_WORDS
 
@@ -22,15 +34,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from neardup import _core
-    from neardup.collection.view import Snapshot
+    from neardup.collection.snapshot import Snapshot
     from neardup.text.recipe import Recipe
 
 
 class Terms(Protocol):
-    """What documents are filed under.
+    """The terms that documents are indexed by.
 
-    prefix    what names of files begin with
-    identity  all that terms depend on but the texts
+    prefix    of file names
+    identity  everything that the terms depend on, except the texts
     """
 
     @property
@@ -41,7 +53,7 @@ class Terms(Protocol):
 
 
 class FeatureTerms:
-    """The features of a recipe, by which documents are ranked."""
+    """The features of a recipe, to rank documents."""
 
     prefix = "terms-"
 
@@ -54,10 +66,10 @@ class FeatureTerms:
 
 
 class RunTerms:
-    """Hashes of runs, by which documents with a passage in common are found.
+    """Hashes of runs, to find documents with a passage in common.
 
-    views  texts are views of responses: a passage goes on from line to line of what a person reads,
-           and the names of lines, which would cut it, are none of it
+    views  texts are views of HTTP responses: only the lines a person reads count, without the
+           names of the lines, which would interrupt passages
     """
 
     prefix = "runs-"
@@ -79,38 +91,25 @@ class RunTerms:
         index.add_terms(*_core.winnow(texts, *self.minimum, None), keys)
 
 
-# The postings of a collection, by which it is ranked, or documents with a passage in common are
-# found: derived from the texts, and disposable.
-#
-# Where they are kept (`search=True`, `runs=True`), they lie in files, each with all documents of a
-# range of keys as of when it was written. A key never changes its meaning, so a file stays right
-# for ever, except for documents removed since. A file is identified by its header:
-# the collection, what the terms depend on, the range of keys, and how many removals there had been.
-# Documents after the last file are read from their texts. The next writer rebuilds a file that is
-# lost or damaged.
-#
-# A file is written when enough documents have gathered, together with those before it that are not
-# much larger: so there are few, and a posting is moved a few times in its life.
-
 T = TypeVar("T")
 
 SUFFIX = ".postings"
-# Documents that are read from their texts whenever the collection is opened, at most.
+# At most this many documents are read from their texts whenever the collection is opened.
 TAIL = 1 << 13
-# A file is written anew together with later ones that have this share of its documents.
-NOT_MUCH_LARGER = 1.5
-# Documents of a file: more take too long to write at once, and four times as many do not fit.
-MOST = 1 << 22
-# The share of documents in files that may be removed before all is written anew.
-REMOVED = 0.25
+# A file is merged with later ones if it has at most this many times their documents.
+MERGE_RATIO = 1.5
+# Documents of a file: more take too long to write at once; four times as many do not fit.
+MAX_DOCUMENTS = 1 << 22
+# Share of removed documents at which all files are rewritten.
+MAX_REMOVED_SHARE = 0.25
 # Texts in memory at a time.
-TEXTS = 2048
-# Times a reader looks again for files, where a writer has replaced some meanwhile.
-LOOKS = 4
+BATCH_TEXTS = 2048
+# How often a reader looks for files again when a writer has replaced some.
+MAX_ATTEMPTS = 4
 
 
 class PostingsFile(NamedTuple):
-    """A file of postings. `removals` is the number of the next removal when it was written."""
+    """A file of postings. `removals` is `next_removal` as of when it was written."""
 
     path: Path
     first: int
@@ -120,7 +119,7 @@ class PostingsFile(NamedTuple):
 
 
 class Postings:
-    """Makes and keeps what is searched. One thread at a time may use it: hold `lock`."""
+    """Postings of one kind of term, in memory and in files. Hold `lock` to use them."""
 
     def __init__(self, folder: Path, terms: Terms, identity: int, *, kept: bool) -> None:
         self.folder = folder
@@ -128,35 +127,36 @@ class Postings:
         self.kept = kept
         self.lock = threading.RLock()
         self._identity = f"{identity} {terms.identity}"
-        # No file is tried again before this key, after one could not be written.
-        self._patience = 0
+        # After a file could not be written, none is tried before this key.
+        self._retry_from_key = 0
         self.forget()
 
     def forget(self) -> None:
-        """Lets go of everything; the next question opens or makes it again."""
+        """Drop everything in memory; the next call opens or builds it again."""
         self._index: _core.TermIndex | None = None
         self._files: list[PostingsFile] = []
         self._damaged: list[Path] = []
         self._next_key = self._next_removal = 1
-        # The last key that is in a file, as far as that is known.
+        # The last key in a file, as far as known.
         self._saved = 0
 
     # -------------------------------------------------------------------------------------- reading
 
     def ask(self, store: Store, work: Callable[[_core.TermIndex], T]) -> T:
-        """An answer as of a moment of the store; keys that are found can be looked up in it."""
+        """Return `work(index)` as of a read transaction of the store, in which keys that it finds
+        exist."""
         with self.lock:
-            # Whoever has fixed the moment already relies on it.
+            # A transaction of the caller must not be restarted.
             free = not store.connection.in_transaction
             with store.snapshot():
                 try:
                     return work(self._current(store, renew=free))
                 except _core.CorruptIndexError:
-                    self.distrust()
+                    self.mark_damaged()
                     return work(self._current(store, renew=free))
 
-    def distrust(self) -> None:
-        """A file is not what it should be: nothing in files is used any more."""
+    def mark_damaged(self) -> None:
+        """Use no file any more, because one is damaged."""
         damaged = [*self._damaged, *(file.path for file in self._files)]
         self.forget()
         self._damaged = damaged
@@ -164,11 +164,11 @@ class Postings:
     def _current(
         self, store: Store, *, last: int | None = None, renew: bool = False
     ) -> _core.TermIndex:
-        """All documents that the store has, or those in files and up to a key; to be called in a
-        snapshot.
+        """Return the index of all documents of the store, or of those in files and up to a key.
+        Call it inside a read transaction.
 
-        What is known is true after each step, so that an interruption costs that step only: the
-        index is not ours while it changes.
+        `self._index` is None while the index changes, so that an interruption costs only that
+        step.
         """
         import numpy as np
 
@@ -179,11 +179,11 @@ class Postings:
             or counts.next_key < self._next_key
             or counts.next_removal < self._next_removal
         ):
-            index, counts = self._settled(store, renew=renew)
+            index, counts = self._open_consistent(store, renew=renew)
         if counts.next_removal != self._next_removal:
             gone = store.removed(self._next_removal)
             if len(gone) != counts.next_removal - self._next_removal:
-                # Segments were written anew since, and what they knew of removals is gone.
+                # Segments were rewritten since, which dropped the list of removals.
                 live = np.fromiter(store.keys(counts.next_key - 1), dtype=np.int64)
                 gone = np.setdiff1d(index.keys(), live).tolist()
             index.remove(np.array(gone, dtype=np.int64))
@@ -193,14 +193,14 @@ class Postings:
         return index
 
     def _read(self, store: Store, index: _core.TermIndex, last: int) -> None:
-        """Documents that came since, from their texts."""
+        """Add the documents since, from their texts."""
         import numpy as np
 
         rows = store.scan(self._next_key, last)
         self._index = index
-        while some := list(islice(rows, TEXTS)):
-            store.breathe()
-            texts = [unpacked(row.text) or "" for row in some]
+        while some := list(islice(rows, BATCH_TEXTS)):
+            store.yield_turn()
+            texts = [unpack_text(row.text) or "" for row in some]
             keys = np.array([row.key for row in some], dtype=np.int64)
             self._index = None
             self.terms.add(index, texts, keys)
@@ -208,26 +208,30 @@ class Postings:
             self._index = index
         self._next_key = max(self._next_key, last + 1)
 
-    def _settled(self, store: Store, *, renew: bool) -> tuple[_core.TermIndex, DocumentCounts]:
-        """What is in files, and the moment it is to be completed to. A writer may have put files in
-        place of others that know more than that moment: then it has to be a later one."""
-        for look in range(LOOKS):
+    def _open_consistent(
+        self, store: Store, *, renew: bool
+    ) -> tuple[_core.TermIndex, DocumentCounts]:
+        """Open the files, and return the index and the counts to complete it to. If a writer has
+        replaced files by newer ones meanwhile, the counts are read again."""
+        for look in range(MAX_ATTEMPTS):
             if look and renew:
                 store.renew()
             counts = store.counts()
-            before = paths(self.folder, self.terms.prefix) if self.kept else []
-            index, newer = self._opened(counts)
-            if not self.kept or not (newer or before != paths(self.folder, self.terms.prefix)):
+            before = postings_paths(self.folder, self.terms.prefix) if self.kept else []
+            index, newer = self._open_files(counts)
+            if not self.kept or not (
+                newer or before != postings_paths(self.folder, self.terms.prefix)
+            ):
                 break
         return index, counts
 
-    def _opened(self, counts: DocumentCounts) -> tuple[_core.TermIndex, bool]:
-        """What is in files, as far as they go; and whether some know more than these counts."""
+    def _open_files(self, counts: DocumentCounts) -> tuple[_core.TermIndex, bool]:
+        """Open the files; return the index, and whether some file is newer than these counts."""
         damaged = self._damaged
         self.forget()
         self._damaged = damaged
         index = _core.TermIndex(self._identity)
-        there = [*self._there()] if self.kept else []
+        there = [*self._own_files()] if self.kept else []
         next_key, removals = 1, counts.next_removal
         for file in _chain(there, counts):
             try:
@@ -243,9 +247,9 @@ class Postings:
         self._saved = next_key - 1
         return index, not all(_is_known(file, counts) for file in there)
 
-    def _there(self) -> Iterator[PostingsFile]:
-        """The files that are of this collection and can be opened."""
-        for path in paths(self.folder, self.terms.prefix):
+    def _own_files(self) -> Iterator[PostingsFile]:
+        """Yield the files of this collection that can be opened."""
+        for path in postings_paths(self.folder, self.terms.prefix):
             if path not in self._damaged:
                 with suppress(OSError, ValueError):
                     file = self._file(path)
@@ -253,7 +257,7 @@ class Postings:
                         yield file
 
     def _file(self, path: Path) -> PostingsFile | None:
-        """What a file says of itself; None if it is of something else."""
+        """Return the header of a file; None if it belongs to something else."""
         first, last, documents, removals, identity = _core.TermIndex.covered(str(path))
         ours = identity == self._identity and 1 <= first <= last
         return PostingsFile(path, first, last, documents, removals) if ours else None
@@ -261,43 +265,46 @@ class Postings:
     # ------------------------------------------------------------------------------------- writing
 
     def claim(self, store: Store, *, kept: bool) -> None:
-        """To be called once by whoever may write, before anything is added: what an interrupted
-        writer has left is deleted, and files of keys that are not given yet, as of a database that
-        was restored from a copy, so that they are never taken for those of other documents.
+        """Delete stray files. The writer calls this once, before it adds anything.
 
-        kept  what is decided now; another process may have done so since this one opened
+        Strays are unfinished files, and files of keys not given yet, as after a database was
+        restored from a backup: otherwise they would be taken for those of other documents.
+
+        kept  the current setting; another process may have changed it since this one opened
         """
         with self.lock:
             self.kept = kept
-            files = [*_chain(self._there(), store.counts())] if kept else []
+            files = [*_chain(self._own_files(), store.counts())] if kept else []
             known = {file.path for file in files}
-            remove(path for path in _ours(self.folder, self.terms.prefix) if path not in known)
+            remove_files(
+                path for path in _ours(self.folder, self.terms.prefix) if path not in known
+            )
             self.forget()
             self._saved = files[-1].last if files else 0
 
     def tidy(self, store: Store, *, whole: bool = False) -> None:
-        """Writes a file if enough has gathered; `whole`: everything anew. What is stored is safe
-        already, so that a failure to do so is none: it is tried again later, unless `whole`."""
+        """Write a file if enough documents have gathered; `whole`: rewrite everything. The
+        documents are committed already, so a failure is retried later, unless `whole`."""
         if not self.kept:
             return
         with self.lock:
             key = store.counts().next_key
-            if not whole and (key - 1 - self._saved < TAIL or key < self._patience):
+            if not whole and (key - 1 - self._saved < TAIL or key < self._retry_from_key):
                 return
             try:
                 with store.snapshot():
                     try:
                         self._write(store, whole=whole)
                     except _core.CorruptIndexError:
-                        # The texts are the truth: all is made of them again.
-                        self.distrust()
+                        # Build everything again from the texts.
+                        self.mark_damaged()
                         self._write(store, whole=whole)
             except BaseException as error:
-                # It may have come between a file and what is known of it.
+                # The error may have come between writing a file and recording it.
                 self.forget()
                 if whole or not isinstance(error, OSError | ValueError):
                     raise
-                self._patience = key + TAIL
+                self._retry_from_key = key + TAIL
 
     def _write(self, store: Store, *, whole: bool) -> None:
         last = store.counts().next_key - 1
@@ -305,7 +312,9 @@ class Postings:
         index = self._current(store)
         files = [*self._files]
         size = last - self._last
-        stale = self._damaged or len(index) < (1 - REMOVED) * sum(x.documents for x in files)
+        stale = self._damaged or len(index) < (1 - MAX_REMOVED_SHARE) * sum(
+            x.documents for x in files
+        )
         if size < TAIL and not (whole or stale):
             return
         merged: list[PostingsFile] = []
@@ -313,7 +322,8 @@ class Postings:
             whole
             or stale
             or (
-                files[-1].documents <= NOT_MUCH_LARGER * size and size + files[-1].documents <= MOST
+                files[-1].documents <= MERGE_RATIO * size
+                and size + files[-1].documents <= MAX_DOCUMENTS
             )
         ):
             size += files[-1].documents
@@ -322,20 +332,20 @@ class Postings:
         if self._last < last:
             spans.append((self._last + 1, last))
         known = {(file.first, file.last): file for file in fresh}
-        for span in _joined(spans, index):
+        for span in _merge_spans(spans, index):
             files.append(known.get(span) or self._save(store, index, *span))
         self._files = files
         self._damaged, self._saved = [], last
         used = {file.path for file in files}
-        remove(path for path in _ours(self.folder, self.terms.prefix) if path not in used)
+        remove_files(path for path in _ours(self.folder, self.terms.prefix) if path not in used)
 
     def _fill(self, store: Store, last: int) -> list[PostingsFile]:
-        """Files as large as they may be, until what is in none fits into one. The texts are read
-        file by file: what was read at once is in parts that cannot be cut."""
+        """Write files of the maximum size until the rest fits into one. Texts are read file by
+        file, because what is read at once cannot be split."""
         self._current(store, last=0)
         fresh: list[PostingsFile] = []
-        while last - self._last > MOST:
-            first, end = self._last + 1, self._last + MOST
+        while last - self._last > MAX_DOCUMENTS:
+            first, end = self._last + 1, self._last + MAX_DOCUMENTS
             if self._next_key > end + 1:
                 self._index = None
                 self._current(store, last=0)
@@ -355,21 +365,20 @@ class Postings:
 
     @property
     def _last(self) -> int:
-        """The last key in the files that are open."""
+        """The last key in the open files."""
         return self._files[-1].last if self._files else 0
 
     def delete(self) -> None:
-        """Takes all files away."""
+        """Delete all files."""
         with self.lock:
             self.kept = False
             self.forget()
-            remove(_ours(self.folder, self.terms.prefix))
+            remove_files(_ours(self.folder, self.terms.prefix))
 
     # ----------------------------------------------------------------------------------- verifying
 
     def problems(self, store: Store) -> list[str]:
-        """What is wrong with the files that are used, or would be if they could be read, in
-        words."""
+        """Return a sentence for each problem of the files in use, unreadable ones included."""
         if not self.kept:
             return []
         import numpy as np
@@ -378,7 +387,7 @@ class Postings:
             counts = store.counts()
             live = np.fromiter(store.keys(counts.next_key - 1), dtype=np.int64)
         found, files = [], []
-        for path in paths(self.folder, self.terms.prefix):
+        for path in postings_paths(self.folder, self.terms.prefix):
             try:
                 file = self._file(path)
             except FileNotFoundError:
@@ -400,26 +409,26 @@ class Postings:
                 found.append(f"postings: {error}")
                 continue
             if len(missing):
-                found.append(f"postings: {file.path.name}: the key {missing[0]} is missing")
+                found.append(f"postings: {file.path.name}: key {missing[0]} is missing")
         return found
 
     @property
     def bytes(self) -> int:
-        """On disk."""
+        """The size on disk."""
         total = 0
-        for path in paths(self.folder, self.terms.prefix):
+        for path in postings_paths(self.folder, self.terms.prefix):
             with suppress(OSError):
                 total += path.stat().st_size
         return total
 
 
 def _is_known(file: PostingsFile, counts: DocumentCounts) -> bool:
-    """Whether all that a file knows had happened at a moment."""
+    """Return whether a file is not newer than these counts."""
     return file.last < counts.next_key and file.removals <= counts.next_removal
 
 
 def _chain(files: Iterable[PostingsFile], counts: DocumentCounts) -> Iterator[PostingsFile]:
-    """Files whose keys follow each other from the first on, the longest where there are several."""
+    """Yield files that cover consecutive keys from 1 on, the longest where there are several."""
     found: dict[int, PostingsFile] = {}
     for file in sorted(files, key=lambda file: file.last):
         if _is_known(file, counts):
@@ -430,16 +439,15 @@ def _chain(files: Iterable[PostingsFile], counts: DocumentCounts) -> Iterator[Po
         first = found[first].last + 1
 
 
-def _joined(spans: list[tuple[int, int]], index: _core.TermIndex) -> list[tuple[int, int]]:
-    """Neighbouring ranges of keys as one, as long as no more documents are in it than a file may
-    have."""
+def _merge_spans(spans: list[tuple[int, int]], index: _core.TermIndex) -> list[tuple[int, int]]:
+    """Return neighbouring ranges of keys merged, as long as a file can hold their documents."""
     import numpy as np
 
     joined: list[tuple[int, int]] = []
     keys, size = index.keys(), 0
     for first, last in spans:
         begin, end = np.searchsorted(keys, [first, last + 1]).tolist()
-        if joined and size + end - begin <= MOST:
+        if joined and size + end - begin <= MAX_DOCUMENTS:
             joined[-1], size = (joined[-1][0], last), size + end - begin
         else:
             joined.append((first, last))
@@ -447,25 +455,22 @@ def _joined(spans: list[tuple[int, int]], index: _core.TermIndex) -> list[tuple[
     return joined
 
 
-def paths(folder: Path, prefix: str) -> list[Path]:
-    """The files of postings in a folder."""
+def postings_paths(folder: Path, prefix: str) -> list[Path]:
+    """Return the postings files in a folder."""
     return [path for path in _ours(folder, prefix) if path.name.endswith(SUFFIX)]
 
 
 def _ours(folder: Path, prefix: str) -> list[Path]:
-    """The same, and what an interrupted writer has left."""
+    """Return the postings files in a folder, unfinished ones included."""
     names = (name for name in os.listdir(folder) if name.startswith(prefix) and SUFFIX in name)
     return [folder / name for name in sorted(names)]
 
 
-# The postings a collection keeps in files, or makes when it is asked: those of features, by which
-# it is searched, and those of runs, by which documents with a passage in common are found.
-
-Name = Literal["search", "runs"]
+PostingsName = Literal["search", "runs"]
 
 
-class KeptPostings:
-    """Both postings of a collection. They are called as what decides whether they are in files."""
+class CollectionPostings:
+    """Both postings of a collection, named after the settings that store them."""
 
     def __init__(self, folder: Path, recipe: Recipe, settings: CollectionSettings) -> None:
         self.folder = folder
@@ -475,41 +480,39 @@ class KeptPostings:
         )
         runs = RunTerms(views=recipe.tokens == "http")
         self.runs = Postings(folder, runs, identity, kept=_is_kept(settings, "runs"))
-        self._named: dict[Name, Postings] = {"search": self.search, "runs": self.runs}
+        self._named: dict[PostingsName, Postings] = {"search": self.search, "runs": self.runs}
         self._claimed = False
 
     def forget(self) -> None:
-        """Lets go of everything; the next question opens or makes it again."""
+        """Drop everything in memory; the next call opens or builds it again."""
         for postings in self._named.values():
             postings.forget()
 
-    # To be called by whoever may write, as long as nobody else can:
-
     def claim(self, store: Store) -> None:
-        """Before anything is changed. It is done once: a writer stays the only one."""
+        """Delete stray files, once, before the writer changes anything."""
         if self._claimed:
             return
-        # Not those of when it was opened: another process may have been the writer since.
+        # Read again: another process may have been the writer since this one opened.
         settings = store.settings()
         for name, postings in self._named.items():
             postings.claim(store, kept=_is_kept(settings, name))
         self._claimed = True
 
     def tidy(self, store: Store, *, whole: bool = False) -> None:
-        """After something was added; `whole`: writes everything anew."""
+        """Write files after documents were added; `whole`: rewrite everything."""
         for postings in self._named.values():
             postings.tidy(store, whole=whole)
 
-    def decide(self, store: Store, name: Name, kept: bool) -> None:
-        """Keeps postings in files from now on, or no longer. They are kept, as far as anybody
-        knows, when the files are complete; what an interruption leaves the next writer deletes."""
+    def set_kept(self, store: Store, name: PostingsName, kept: bool) -> None:
+        """Store postings in files from now on, or no longer. The setting changes when the files are
+        complete; the next writer deletes what an interruption leaves."""
         self.claim(store)
         postings = self._named[name]
         if kept == postings.kept:
             return
         settings = store.settings()
         if kept and not settings.texts:
-            raise no_texts(self.folder, f"{name} is True")
+            raise texts_missing(self.folder, f"{name} is True")
         after = settings._replace(search=kept) if name == "search" else settings._replace(runs=kept)
         if not kept:
             store.set_settings(after)
@@ -523,10 +526,8 @@ class KeptPostings:
             postings.delete()
             raise
 
-    # Anybody:
-
     def sharing(self, hashes: NDArray[np.uint64], _: Snapshot, store: Store) -> list[StoredRow]:
-        """The documents with one of these runs at least."""
+        """Return the documents with at least one of these runs."""
 
         def rows(index: _core.TermIndex) -> list[StoredRow]:
             keys = index.sharing(hashes).tolist()
@@ -536,14 +537,14 @@ class KeptPostings:
         return self.runs.ask(store, rows)
 
     def problems(self, store: Store) -> list[str]:
-        """What is wrong with the files, in words."""
+        """Return a sentence for each problem of the files."""
         return [what for postings in self._named.values() for what in postings.problems(store)]
 
     @property
     def bytes(self) -> int:
-        """On disk."""
+        """The size on disk."""
         return sum(postings.bytes for postings in self._named.values())
 
 
-def _is_kept(settings: CollectionSettings, name: Name) -> bool:
+def _is_kept(settings: CollectionSettings, name: PostingsName) -> bool:
     return settings.texts and (settings.search if name == "search" else settings.runs)

@@ -1,4 +1,4 @@
-"""What a collection answers."""
+"""The results of a collection's methods."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any, Literal, NamedTuple
 
 
 class Outcome(NamedTuple):
-    """What became of a document that was to be added.
+    """What `add` did with a document.
 
-    status  "added"; "updated": the id was there, and now has this text; "duplicate": not stored,
-            because a document near it is there
-    dup_of  the id of the nearest of these, with its distance and similarity as in `Match`
+    status  "added"; "updated": the id existed and now has this text; "duplicate": not stored,
+            because a near document is stored
+    dup_of  the id of the nearest one, with its distance and similarity as in `Match`
     """
 
     id: str
@@ -24,7 +24,7 @@ class Outcome(NamedTuple):
 class Stored(NamedTuple):
     """A document of a collection.
 
-    text         None where the collection keeps no texts
+    text         None if the collection stores no texts
     fingerprint  None when the text has no signal
     """
 
@@ -39,10 +39,10 @@ class Stats:
     """Numbers of a collection.
 
     documents       all of them; `without_signal` have too few words for a fingerprint
-    segments        mapped files, and the fingerprints in them
-    tail            fingerprints that are only in memory and in SQLite, since the last segment
-    removed         fingerprints in segments that are no longer valid
-    search, runs    whether postings are kept in files: of features, for `search` by cosine; of
+    segments        mapped files, with `segment_entries` fingerprints
+    tail            fingerprints since the last segment, in memory and in SQLite only
+    removed         fingerprints in segments whose documents were removed
+    search, runs    whether postings are stored in files: of features, for `search` by cosine; of
                     runs, for checks for copying
     database_bytes, segment_bytes, postings_bytes   on disk
     """

@@ -1,4 +1,4 @@
-"""What is in the tables of a collection: documents, counts, settings, segments."""
+"""The tables of a collection, the types of their rows, and their checksums."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from zlib import crc32
 
 from neardup import _core
 
-# Shorter texts do not get smaller, and can be read in the database as they are.
-LEAST_PACKED = 200
+# Shorter texts would not shrink; they stay readable in the database.
+MIN_PACKED_BYTES = 200
 PACKING_LEVEL = 4
 
 
 class DocumentCounts(NamedTuple):
-    """Counters that every transaction updates. They tell readers what is new.
+    """Counters that every transaction updates. Readers see by them what is new.
 
-    next_key, next_removal  numbers never given before
+    next_key, next_removal  the next numbers to give; no number is given twice
     generation              grows when segments change
     """
 
@@ -31,11 +31,11 @@ class DocumentCounts(NamedTuple):
 
 
 class CollectionSettings(NamedTuple):
-    """What is decided when a collection is made.
+    """The settings of a collection, fixed when it is created, except `search` and `runs`.
 
-    identity  a random number: another collection in the same place has another
-    search    whether postings of features are kept; it may be decided otherwise later
-    runs      the same of runs
+    identity  a random number, so that another collection at the same path is told apart
+    search    whether postings of features are stored in files
+    runs      whether postings of runs are stored in files
     """
 
     recipe: str
@@ -46,13 +46,13 @@ class CollectionSettings(NamedTuple):
     runs: bool = False
 
     def as_dict(self) -> dict[str, object]:
-        """What is stored of it: without what was not asked for, as collections had it before."""
+        """Return what is stored; `search` and `runs` only if true, as in older collections."""
         wanted = {"search": self.search, "runs": self.runs}
         return {name: value for name, value in self._asdict().items() if wanted.get(name, True)}
 
 
 class StoredRow(NamedTuple):
-    """A document as it is stored. `text` is itself, or packed, or None."""
+    """A row of `documents`. `text` is a str, compressed bytes, or None if texts are not stored."""
 
     key: int
     id: str
@@ -63,8 +63,8 @@ class StoredRow(NamedTuple):
 
 
 class SegmentRow(NamedTuple):
-    """Derived files: fingerprints and sketches of keys from `first` to `last`, as of when they were
-    made. Sketches are there where texts are kept."""
+    """A segment: files with the fingerprints, and sketches if texts are stored, of the keys from
+    `first` to `last` as of when they were written."""
 
     number: int
     first: int
@@ -77,40 +77,44 @@ class SegmentRow(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """On disk."""
+        """The size on disk."""
         return self.size + (self.sketch_size or 0)
 
 
-def digest_of(text: str, data: bytes) -> bytes | None:
-    """The digest that finds equal texts without a signal. None if there is no letter or digit."""
+def text_digest(text: str, data: bytes) -> bytes | None:
+    """Return the digest by which equal texts without a signal are found; None if a text has no
+    letter or digit."""
     return hashlib.blake2b(data, digest_size=16).digest() if _core.says_something(text) else None
 
 
-def packed(text: str, data: bytes) -> str | bytes:
-    """A text of LEAST_PACKED bytes or more as it is stored, never longer than it is."""
+def pack_text(text: str, data: bytes) -> str | bytes:
+    """Return a text of MIN_PACKED_BYTES or more as it is stored: compressed if that is shorter."""
     small = zlib.compress(data, PACKING_LEVEL)
     return small if len(small) < len(data) else text
 
 
-def unpacked(text: str | bytes | None) -> str | None:
+def unpack_text(text: str | bytes | None) -> str | None:
     return zlib.decompress(text).decode() if isinstance(text, bytes) else text
 
 
-def checksum(key: int, id_: bytes, fingerprint: bytes | None, metadata: str | None) -> int:
-    """Of a row: all but the text."""
+def row_checksum(key: int, id_: bytes, fingerprint: bytes | None, metadata: str | None) -> int:
+    """Return the checksum of a row without its text."""
     parts = id_ if fingerprint is None else id_ + fingerprint
     return crc32(parts if metadata is None else parts + metadata.encode(), key)
 
 
-def checksums(
+def row_checksums(
     keys: Sequence[int],
     ids: Sequence[bytes],
     fingerprints: Sequence[bytes | None],
     metadata: Sequence[str | None],
     texts: Sequence[bytes] | None,
 ) -> list[int]:
-    """Of many rows, without a step of Python for each: low half all but the text, high half the
-    text, so that either can be read alone."""
+    """Return the checksums of many rows, without a Python loop.
+
+    The low half covers everything but the text and the high half the text, so that a row can be
+    checked without reading its text.
+    """
     import numpy as np
 
     codes = [code or b"" for code in fingerprints] if None in fingerprints else fingerprints
@@ -125,11 +129,9 @@ def checksums(
     return found
 
 
-# The tables of a collection, and how those of an older format become those of today.
-
-# In the header of the file, for `file` and for us: "nrdp".
-APPLICATION = 0x6E726470
-# 1: no sketches. 2: sketches in segments, and those of the documents after the last one.
+# "nrdp", in the header of the database file.
+APPLICATION_ID = 0x6E726470
+# Format 1 has no sketches. Format 2 has them in segments, and in a table for newer documents.
 FORMAT, OLDEST = 2, 1
 
 SKETCHES = """
@@ -178,7 +180,7 @@ CREATE TABLE counts (
 CREATE TABLE settings (value TEXT NOT NULL, checksum INTEGER NOT NULL);
 """
 
-# From format 1: segments have no sketches until they are written anew.
+# From format 1 to 2; segments get their sketches when they are next written.
 UPGRADE = (
     SKETCHES,
     "ALTER TABLE segments ADD COLUMN sketch_size INTEGER",

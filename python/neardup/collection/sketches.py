@@ -1,7 +1,7 @@
-"""The sketches of documents: as they were stored, or made from the texts again.
+"""The sketches of documents, read from the database or computed from the texts again.
 
-Those of the documents after the last segment are in the database, so that they are there at once
-when a collection is opened. All others are in the segments; where one is lost the texts are read.
+Sketches of documents after the last segment are in the database, so that a collection opens
+quickly. All others are in segments; if one is lost, its sketches are computed from the texts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from neardup import _core
-from neardup.collection.schema import StoredRow, unpacked
+from neardup.collection.schema import StoredRow, unpack_text
 from neardup.near.question import DEFAULT_RECALL
 from neardup.text.comparison import DEFAULT_SIMILARITY
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     Rows = NDArray[np.uint8]
 
 # Texts in memory at a time.
-TEXTS = 128
+BATCH_TEXTS = 128
 
 
 def new_index(recipe: Recipe) -> _core.SketchIndex:
-    """An empty one; the usual question is the one it answers by tables."""
+    """Return an empty index, with tables for the default similarity and recall."""
     return _core.SketchIndex(DEFAULT_SIMILARITY, DEFAULT_RECALL, recipe.identity)
 
 
-def stored(store: Store, recipe: Recipe, keys: Keys) -> Rows:
-    """The sketches of documents that have a fingerprint, by their keys in ascending order."""
+def stored_sketches(store: Store, recipe: Recipe, keys: Keys) -> Rows:
+    """Return the sketches of documents with a fingerprint, for ascending keys."""
     import numpy as np
 
     rows = np.zeros((len(keys), _core.SKETCH_BYTES), dtype=np.uint8)
@@ -51,48 +51,46 @@ def stored(store: Store, recipe: Recipe, keys: Keys) -> Rows:
         rows[start:end] = block[keys[start:end] - first]
         missing[start:end] = False
     rest = np.flatnonzero(missing)
-    for at in range(0, len(rest), TEXTS):
-        some = rest[at : at + TEXTS]
+    for at in range(0, len(rest), BATCH_TEXTS):
+        some = rest[at : at + BATCH_TEXTS]
         found = store.by_keys(keys[some].tolist(), whole=True)
-        rows[some] = made([found[key] for key in keys[some].tolist()], recipe)
+        rows[some] = compute_sketches([found[key] for key in keys[some].tolist()], recipe)
     return rows
 
 
-def from_texts(store: Store, recipe: Recipe, first: int, last: int) -> Iterator[tuple[Keys, Rows]]:
-    """Keys of a range and sketches, all made from the texts."""
+def sketches_from_texts(
+    store: Store, recipe: Recipe, first: int, last: int
+) -> Iterator[tuple[Keys, Rows]]:
+    """Yield keys of a range and their sketches, computed from the texts."""
     import numpy as np
 
     rows = (row for row in store.scan(first, last) if row.fingerprint is not None)
-    while some := list(islice(rows, TEXTS)):
-        store.breathe()
-        yield np.array([row.key for row in some], dtype=np.int64), made(some, recipe)
+    while some := list(islice(rows, BATCH_TEXTS)):
+        store.yield_turn()
+        yield np.array([row.key for row in some], dtype=np.int64), compute_sketches(some, recipe)
 
 
-def made(rows: list[StoredRow], recipe: Recipe) -> Rows:
-    texts = [unpacked(row.text) or "" for row in rows]
+def compute_sketches(rows: list[StoredRow], recipe: Recipe) -> Rows:
+    texts = [unpack_text(row.text) or "" for row in rows]
     return recipe.pipeline.sketched(texts, None)[2]
 
 
-# Fingerprints a writer keeps in memory, so that merging segments need not read them again.
-
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     Piece = tuple[NDArray[np.int64], NDArray[np.uint64]]
 
-# So many are kept, in so many pieces before they are put together.
-RECENT, PIECES = 1 << 20, 256
+# Fingerprints kept, and arrays they are in before these are concatenated.
+MAX_RECENT, MAX_PIECES = 1 << 20, 256
 
 
-class Recent:
-    """The fingerprints of all keys from `first` on that were added, and which keys were removed."""
+class RecentFingerprints:
+    """The fingerprints added from key `first` on, and the keys removed since: kept in memory by a
+    writer, so that merging segments need not read them from the database."""
 
     def __init__(self) -> None:
         self.keep_from(1)
 
     def keep_from(self, key: int) -> None:
-        """Forgets all, and keeps those from this key on."""
+        """Drop everything, and keep what is added from this key on."""
         self.first = key
         self.pieces: list[Piece] = []
         self.gone: list[int] = []
@@ -101,9 +99,9 @@ class Recent:
     def add(self, keys: NDArray[np.int64], values: NDArray[np.uint64]) -> None:
         self.pieces.append((keys, values))
         self._count += len(keys)
-        if self._count > RECENT:
+        if self._count > MAX_RECENT:
             self.keep_from(int(keys[-1]) + 1)
-        elif len(self.pieces) > PIECES:
+        elif len(self.pieces) > MAX_PIECES:
             import numpy as np
 
             every = list(zip(*self.pieces, strict=True))
@@ -113,7 +111,7 @@ class Recent:
         self.gone += keys
 
     def range(self, first: int, last: int) -> Iterator[Piece]:
-        """Keys and fingerprints of a range that is kept, with those that were removed."""
+        """Yield keys and fingerprints of a range, including removed ones."""
         for keys, values in self.pieces:
             inside = (keys >= first) & (keys <= last)
             if inside.any():

@@ -68,7 +68,7 @@ def _can_be_asked(path: str, recipe: Recipe) -> bool:
     with open_collection(path) as collection:
         if not collection.stores_text:
             raise ValueError(
-                f"{path}: keeps no texts, which a job has to read; look its documents up "
+                f"{path}: stores no texts, which a job has to read; look its documents up "
                 f"by radius instead: neardup index check {path} INPUT --radius K"
             )
         own = collection.recipe
@@ -142,7 +142,7 @@ def check_prose(path: str, viewing: Viewing | None) -> None:
     with open_collection(path) as collection:
         if not collection.stores_text:
             raise ValueError(
-                f"{path}: keeps no texts, so passages cannot be looked for in it; name the "
+                f"{path}: stores no texts, so passages cannot be found in it; name the "
                 "files it was made of, or a collection made without --no-text"
             )
         own = collection.recipe

@@ -80,7 +80,7 @@ class CheckResult:
 
     nearest   the nearest documents, near or not
     near      how many are near, listed or not; they are counted up to `COUNTED`
-    finding   what was copied; None where the collection keeps no texts
+    finding   what was copied; None where the collection stores no texts
     whole     whether passages were looked for in all documents, and not in the nearest only
     off       ids of sources that are left out
     """

@@ -64,7 +64,7 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "该文本已不再保存：长文本只保留到服务停止，或被更新的文本取代。请重新粘贴。",
     ),
     "problem.no_texts": (
-        "This collection keeps no texts, so there is nothing to show of a document.",
+        "This collection stores no texts, so there is nothing to show of a document.",
         "此文库不保存正文，无法显示文档内容。",
     ),
     "problem.long": (
@@ -168,7 +168,7 @@ PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "文库较大且未建立片段索引，只在最相近的文档中查找重合段。",
     ),
     "check.no_texts": (
-        "This collection keeps no texts: only fingerprints were compared, and no passages can be "
+        "This collection stores no texts: only fingerprints were compared, and no passages can be "
         "shown.",
         "此文库不保存正文，只比较了指纹，无法显示重合段。",
     ),
@@ -270,7 +270,7 @@ COLLECTION_PHRASES: dict[str, tuple[str | tuple[str, str], str]] = {
         "没有可画的内容：没有任何两个文档的相似度达到 {floor:g}。",
     ),
     "survey.no_texts": (
-        "This collection keeps no texts, so similarities cannot be computed.",
+        "This collection stores no texts, so similarities cannot be computed.",
         "此文库不保存正文，无法计算相似度。",
     ),
     "survey.across": ("similarity of the nearest", "与最近者的相似度"),

@@ -1,7 +1,7 @@
-"""What of a collection is in memory at one moment, to be searched by any number of threads.
+"""The indexes of a collection at one moment, searched by any number of threads.
 
-A view is never changed, it is replaced. Its indexes may take in what was committed since, and let
-go of what was removed: so whoever has found a key and does not find its document looks again.
+A snapshot is replaced, never changed. Its indexes may gain what was committed since and lose what
+was removed, so a search that finds a key without a document is repeated.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class SnapshotPart:
-    """A range of keys, in a segment or in the tail.
+    """The indexes of a range of keys, in a segment or in the tail.
 
-    sketches  None until they are asked for, where there is no file of them
-    sound     whether both are in files that are what they should be
+    sketches  None until first needed, if there is no file of them
+    sound     whether both files are intact
     """
 
     row: SegmentRow
@@ -34,7 +34,7 @@ class SnapshotPart:
 
 
 class UnreadyError(Exception):
-    """Something of a part has to be made, or made anew, before it can be searched."""
+    """An index of a part has to be built, or rebuilt, before it can be searched."""
 
     def __init__(self, part: SnapshotPart, *, codes: bool) -> None:
         super().__init__(part)
@@ -46,7 +46,7 @@ Found = tuple["NDArray[np.uint32]", "NDArray[np.int64]", "NDArray[np.integer]"]
 
 
 class Snapshot(NamedTuple):
-    """All fingerprints and sketches as of `counts`, or a little later."""
+    """All fingerprints and sketches as of `counts`, or slightly later."""
 
     counts: DocumentCounts
     parts: tuple[SnapshotPart, ...]
@@ -54,18 +54,19 @@ class Snapshot(NamedTuple):
 
     @property
     def every(self) -> tuple[SnapshotPart, ...]:
-        # The tail comes last: what is moved from place to place goes towards it.
+        # The tail comes last: keys move from segments towards it, never away.
         return (*self.parts, self.tail)
 
     def within(
         self, values: NDArray[np.uint64], radius: int, recall: float, most: int | None
     ) -> Candidates:
-        """Keys within the radius of each row, or that share of them; of each the `most` nearest."""
+        """Return the keys within the radius of each row (a share `recall` of them); at most the
+        `most` nearest for each."""
         import numpy as np
 
-        found = _together([*self._within(values, radius, recall, most)])
+        found = _concatenate([*self._within(values, radius, recall, most)])
         if most is not None:
-            # The place of a row among those of its query.
+            # The rank of a candidate among those of its query.
             queries = found.queries
             kept = np.arange(len(queries)) - np.searchsorted(queries, queries) < most
             found = Candidates(*(column[kept] for column in found))
@@ -74,7 +75,7 @@ class Snapshot(NamedTuple):
     def within_one(
         self, code: bytes, radius: int, recall: float, most: int | None
     ) -> list[tuple[int, int]]:
-        """Distance and key of what is near a single fingerprint, as `within`."""
+        """Return distances and keys near one fingerprint, as `within` does."""
         import numpy as np
 
         values = np.frombuffer(code, dtype="<u8").astype(np.uint64, copy=False)[None, :]
@@ -103,25 +104,25 @@ class Snapshot(NamedTuple):
     def alike(
         self, rows: NDArray[np.uint8], similarity: float, recall: float, most: int | None
     ) -> Candidates:
-        """The candidates of each row by their sketches; of equal ones at most the first `most` in
-        each part."""
+        """Return the candidates of each row by sketches; of equal sketches at most the first `most`
+        in each part."""
         try:
             found = _core.search_sketches(self._sketches, rows, (similarity, recall), most, None)
         except _core.CorruptIndexError:
-            raise self._damaged(rows, similarity, recall) from None
+            raise self._find_damaged(rows, similarity, recall) from None
         return Candidates(*found)  # type: ignore[arg-type]
 
     def alike_one(
         self, sketch: bytes, similarity: float, recall: float, most: int | None
     ) -> list[tuple[int, int]]:
-        """Keys of the candidates for one sketch, and how many registers agree, as `alike`."""
+        """Return keys and agreeing registers of the candidates for one sketch, as `alike` does."""
         try:
             return _core.search_sketch(self._sketches, sketch, (similarity, recall), most)
         except _core.CorruptIndexError:
             import numpy as np
 
             rows = np.frombuffer(sketch, dtype=np.uint8)[None, :]
-            raise self._damaged(rows, similarity, recall) from None
+            raise self._find_damaged(rows, similarity, recall) from None
 
     @property
     def _sketches(self) -> list[_core.SketchIndex]:
@@ -133,9 +134,11 @@ class Snapshot(NamedTuple):
                 raise UnreadyError(part, codes=False)
         return found
 
-    def _damaged(self, rows: NDArray[np.uint8], similarity: float, recall: float) -> UnreadyError:
-        """Which part it is that cannot be searched for these rows; another thread may have been
-        the one to come upon it."""
+    def _find_damaged(
+        self, rows: NDArray[np.uint8], similarity: float, recall: float
+    ) -> UnreadyError:
+        """Return the error for the part that cannot be searched. Another thread may have found it
+        first, so every part is tried."""
         for part in self.every:
             if part.sketches is None:
                 return UnreadyError(part, codes=False)
@@ -146,7 +149,7 @@ class Snapshot(NamedTuple):
         return UnreadyError(self.tail, codes=False)
 
 
-def _together(found: list[Found]) -> Candidates:
+def _concatenate(found: list[Found]) -> Candidates:
     found = [part for part in found if len(part[1])] or found[:1]
     if len(found) == 1:
         return Candidates(*found[0])  # type: ignore[arg-type]
