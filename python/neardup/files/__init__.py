@@ -6,7 +6,7 @@
     writing    rows, tables and kept records → new files that appear only when they are complete
 
 A job reads with `reading.inputs.read_batches`, which yields batches and reports what it
-cannot read as `Unreadable`; it decides which records to keep, and copies their spans from the inputs
+cannot read as `Unreadable`; it decides which records to keep and copies their spans from the inputs
 with `writing.open_kept`.
 
 Formats register themselves with `reading.formats`; captures of HTTP responses are registered by

@@ -1,4 +1,4 @@
-"""What every source gives (documents) and what it reports (what could not be read)."""
+"""Documents in batches, the options for reading them, and reports of what cannot be read."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# A longer document is reported, not read, unless more is asked for: one broken file must not take
-# all the memory.
+# A longer document is reported, not read, unless `Reading.max_document` allows more: one broken
+# file must not take all memory.
 MAX_BYTES = 256 << 20
 BOM = b"\xef\xbb\xbf"
 GZIP = b"\x1f\x8b"
@@ -28,17 +28,17 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 class Document(NamedTuple):
-    """One text and the name its owner knows it by."""
+    """A text and its id."""
 
     id: str
     text: str
 
 
 class Unreadable(NamedTuple):
-    """A place in a file that gave no document, and why.
+    """A place in a file that gives no document, and why.
 
-    `kind` is the reason without what differs from place to place, where that is shorter; `hint`
-    is a way out.
+    `kind` is the reason without the details that differ from place to place, so that equal problems
+    can be counted; `hint` is advice.
     """
 
     source: str
@@ -53,14 +53,14 @@ class Unreadable(NamedTuple):
 
 
 Report = Callable[[Unreadable], None]
-# Is told, in a sentence, of what was read in another way than one may expect.
+# Receives a sentence about a surprise, such as the encoding a file was decoded from.
 Note = Callable[[str], object]
 
 
 def group_documents(
     documents: Iterable[Document], *, most: int = 4096, characters: int = 8 << 20
 ) -> Iterator[list[Document]]:
-    """Documents in lists, each closed at `most` documents or `characters` of text."""
+    """Yield lists of documents, each closed at `most` documents or `characters` of text."""
     batch: list[Document] = []
     size = 0
     for document in documents:
@@ -74,7 +74,7 @@ def group_documents(
 
 
 def decode(data: bytes) -> str | UnicodeDecodeError:
-    """The text of UTF-8 bytes, or what is wrong with them."""
+    """Decode UTF-8; return the error instead of raising it."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -82,27 +82,27 @@ def decode(data: bytes) -> str | UnicodeDecodeError:
 
 
 def too_long(most: int) -> str:
-    """Why a whole file is no document, for a message."""
+    """Return the reason for a text file over the limit."""
     return f"longer than {size_of(most)}; cut it, read a document a line (--lines), or {_more()}"
 
 
 def line_too_long(most: int) -> str:
-    """Why a line is no document, for a message."""
+    """Return the reason for a line over the limit."""
     return f"the line is longer than {size_of(most)}; {_more()}"
 
 
 def record_too_long(most: int) -> str:
-    """Why a record of several lines is no document, for a message."""
+    """Return the reason for a record over the limit."""
     return f"the record is longer than {size_of(most)}; {_more()}"
 
 
 def text_too_long(most: int) -> str:
-    """Why the text in a document of another format is none, for a message."""
+    """Return the reason for a document whose extracted text is over the limit."""
     return f"its text is longer than {size_of(most)}; {_more()}"
 
 
 def file_too_long(most: int) -> str:
-    """Why a file that has to be read as a whole is not, for a message."""
+    """Return the reason for a document whose file is over the limit."""
     return f"the file is longer than {size_of(most)}; {_more()}"
 
 
@@ -111,22 +111,22 @@ def _more() -> str:
 
 
 def size_of(count: int) -> str:
-    """A number of bytes for a person, never rounded: 256 MiB, 1,000 bytes."""
+    """Return a number of bytes in words, never rounded: 256 MiB, 1,000 bytes."""
     for shift, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
         if count and not count % (1 << shift):
             return f"{count >> shift:,} {unit}"
     return f"{count:,} bytes"
 
 
-# Documents as they flow through a job: some of one file at a time, in Arrow arrays.
+# ---- batches ----
 
-# About how much text a batch holds: enough to keep all cores busy, little enough to forget.
+# Text of a batch: enough to keep all cores busy, little enough to fit in memory many times.
 BATCH_BYTES = 8 << 20
 BATCH_ROWS = 1 << 16
 DEFAULT_TEXT = ("text",)
-# Lengths and places within a text are numbers of 31 bits.
+# The core has 31 bits for lengths and offsets within a text.
 MOST_DOCUMENT = 1 << 30
-# As they are called on the command line.
+# Options of the command line, by field of Reading.
 OPTIONS = {
     "encoding": "--encoding",
     "delimiter": "--delimiter",
@@ -136,14 +136,15 @@ OPTIONS = {
 
 
 class Precompute(NamedTuple):
-    """What may be made of texts while they are read: sketches, or else fingerprints."""
+    """What to compute from texts while they are read: sketches, or else fingerprints."""
 
     pipeline: _core.Pipeline
     sketches: bool
 
 
 class Precomputed(NamedTuple):
-    """What was made of a batch: signal, fingerprints or sketches, and the bytes of each text."""
+    """What was computed from a batch: signal, fingerprints or sketches, and the bytes of each
+    text."""
 
     signal: NDArray[np.bool_]
     values: NDArray[np.uint64] | None
@@ -154,14 +155,16 @@ class Precomputed(NamedTuple):
 class Batch(NamedTuple):
     """Some documents of one file, in order.
 
-    `spans` says where each record lies in the file, unpacked and as UTF-8: [start, end) in bytes
-    with its line end; for Parquet it is [row, row + 1), and [0, 0) for formats that are kept as
-    texts. `lines` counts from 1 (rows, for Parquet; records, for JSON and where there are no
-    lines). `key` holds the values of `Reading.key_column`, null where there is none. `others` holds
-    what else is in each record, by column, where `Reading.others` asks for it. `in_place` says that
-    each span of the file itself is a line of JSON from which the core can read the text again. Of
-    such a batch something may have been made while it was read: then it has `made`, and no texts.
-    `facts` are columns that a capture of HTTP responses has, a row a document.
+    spans     where each record is in the file, unpacked and as UTF-8: [start, end) in bytes with
+              its line end; for Parquet [row, row + 1); [0, 0) for formats that are kept as texts
+    lines     line numbers, from 1; of rows for Parquet, of records for JSON and formats without
+              lines
+    key       values of `Reading.key_column`, null where missing
+    in_place  each span of the stored file is a JSON line from which the core can read the text
+              again
+    made      what was computed while reading an `in_place` batch, which then has no texts
+    others    the other columns of each record, with `Reading.others`
+    facts     columns of a capture of HTTP responses, a row per document
     """
 
     ids: pa.LargeStringArray
@@ -177,7 +180,7 @@ class Batch(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read.
+    """How to read files.
 
     Several text columns are joined by a line break; one of several may be missing, all may not.
     Without `id_column` the id is the column "id" where there is one, else file:line. A column a.b
@@ -186,17 +189,18 @@ class Reading:
     takes longer.
 
     encoding      of text, JSON, CSV and HTML: a name Python knows, or "auto" to have it detected
-                  [default: UTF-8]; a byte order mark is obeyed in any case
+                  [default: UTF-8]; a byte order mark is always obeyed
     delimiter     between the cells of CSV and TSV [default: , or a tab]
-    quoting       "all": cells may be in quotes; "none": quotes are characters like others
+    quoting       "all": cells may be in quotes; "none": quotes are ordinary characters
                   [default: "all" for CSV, "none" for TSV]
     header        whether the first row of CSV and TSV has the names of the columns; without one
                   they are called "1", "2" and so on
-    max_bytes     that a packed file may hold [default: 16 GiB, or 100 times its size if more]
+    max_bytes     that a compressed file may unpack to [default: 16 GiB, or 100 times its size if
+                  more]
     max_document  bytes of one document [default: 256 MiB]
-    keeps         whether records are kept in an output: that it is in UTF-8 is told then
-    viewing       files are captures of HTTP responses, and this is what of them is compared
-    threads       cores on which views of them are made [default: all]
+    keeps         whether kept records are written; a note then says that they are in UTF-8
+    viewing       the files are captures of HTTP responses; which views of them are compared
+    threads       number of threads that make these views [default: all cores]
     """
 
     text_columns: tuple[str, ...] = DEFAULT_TEXT
@@ -234,7 +238,7 @@ class Reading:
 
     @property
     def format_options(self) -> dict[str, str]:
-        """The settings that mean something to some formats only, as they are called in a shell."""
+        """The settings that only some formats have, with their command-line options."""
         given = {
             "encoding": self.encoding not in (None, encodings.UTF8, encodings.AUTO),
             "delimiter": self.delimiter is not None,
@@ -246,14 +250,14 @@ class Reading:
 
 @dataclass(frozen=True)
 class Task:
-    """What the reader of a format is asked for, and whom it tells.
+    """A file to read, and the callbacks of its reader.
 
-    path, reading  what is read, and how
-    report         is told of each place that gave no document
-    note           is told what was read in another way than one may expect
-    progress       is told of stored bytes that were read, as often as it likes
-    making         what may be made of the texts at once; see `Batch.made`
-    odd_ids        counts ids that are no scalar
+    path, reading  the file and the options
+    report         receives each place that gives no document
+    note           receives a sentence about each surprise
+    progress       receives the number of stored bytes read since its last call
+    making         what to compute from the texts at once; see `Batch.made`
+    odd_ids        counts ids that are lists or objects
     """
 
     path: str
@@ -266,7 +270,7 @@ class Task:
 
 
 class OddIds:
-    """Ids that are lists or objects, seen by any thread; their records go by their places."""
+    """Counts ids that are lists or objects, from any thread; their records get file:line as id."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -275,7 +279,7 @@ class OddIds:
         self._lock = threading.Lock()
 
     def see(self, line: int, kind: str, count: int = 1) -> None:
-        """So many, the first of them at this line and of this kind."""
+        """Count some more, the first at this line and of this kind."""
         with self._lock:
             if not self.count or line < self.first:
                 self.first, self.kind = line, kind
@@ -306,7 +310,7 @@ def make(
     keys: Sequence[Any] | None,
     others: Sequence[dict[str, Any]] | None = None,
 ) -> Batch:
-    """A batch of Python values."""
+    """Make a batch of Python values."""
     import numpy as np
 
     return Batch(
@@ -320,7 +324,7 @@ def make(
 
 
 def key_array(values: Sequence[Any]) -> pa.Array:
-    """Values of any kind as one column: numbers if all are, else strings; other kinds are null."""
+    """Return values as one column: numbers if all are, else strings; other types become null."""
     import pyarrow as pa
 
     kinds = {type(value) for value in values}
@@ -331,7 +335,7 @@ def key_array(values: Sequence[Any]) -> pa.Array:
     numbers = [value if type(value) in (int, float) else None for value in values]
     try:
         return pa.array(numbers, pa.float64() if float in kinds else pa.int64())
-    except (OverflowError, pa.ArrowInvalid):  # beyond 64 bits, or no exact float
+    except (OverflowError, pa.ArrowInvalid):  # beyond 64 bits, or not an exact float
         return pa.array([_float(number) for number in numbers], pa.float64())
 
 
@@ -345,5 +349,5 @@ def _float(number: float | None) -> float | None:
 def _word(value: Any) -> str | None:
     if type(value) in (int, float):
         return str(value)
-    # Half a surrogate pair is no character and fits in no Arrow array.
+    # Arrow cannot hold half a surrogate pair.
     return value.encode(errors="replace").decode() if isinstance(value, str) else None

@@ -1,4 +1,7 @@
-"""gzip in members, as WARC is packed: a record each. Behind a damaged one the next is read."""
+"""gzip members and zstd frames, one per record as in WARC; after a damaged one, reading continues.
+
+Other compressed files are read by Arrow (`streams`), which is faster but stops at damage.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,24 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
-# Stored bytes taken at a time: what is behind the end of a member is copied for each of them.
+# Small, since the bytes after the end of a member are copied for each member.
 GZIP_PIECE = 1 << 14
 GZIP_MAGIC = b"\x1f\x8b\x08"
 HEADER = 10
-# So that what comes behind damage begins a line.
+# Inserted after damage, so that the next record begins a line.
 BETWEEN = b"\r\n\r\n"
 
 
 class Readable(Protocol):
-    """What members are read from."""
+    """A file to read members from."""
 
     def read(self, size: int = -1) -> bytes:
-        """At most so many bytes, none at the end."""
+        """Read at most `size` bytes; none at the end."""
 
 
 class Break(NamedTuple):
-    """Damage: where it is in the stored and in the unpacked file, and where reading went on."""
+    """Damage: its offset in the stored and in the unpacked file, and the offset where reading
+    continued."""
 
     stored: int
     unpacked: int
@@ -31,27 +35,27 @@ class Break(NamedTuple):
 
 
 class Members:
-    """The unpacked bytes of a file.
+    """The unpacked bytes of a gzip file.
 
-    What a damaged member gave before the damage is followed by an empty line, then by the next
-    member. It is always the same, so that places in it can be looked up again.
+    The bytes of a damaged member before the damage are followed by an empty line and the next
+    member. This is deterministic, so that offsets stay valid when the file is read again.
     """
 
     def __init__(self, raw: Readable, record_start: bytes) -> None:
-        """record_start  first bytes of each member; elsewhere the magic number is chance"""
+        """record_start  first bytes of each unpacked member; a magic number elsewhere is chance"""
         self._record_start = record_start
         self.breaks: list[Break] = []
         self._raw = raw
-        self._before = b""  # the piece that was taken before
+        self._before = b""  # the chunk before `_data`
         self._data = b""
-        self._base = 0  # of the data in the file
-        self._member = 0  # where the one that is read begins
+        self._base = 0  # offset of `_data` in the file
+        self._member = 0  # offset of the current member
         self._given = 0
         self._unpacking: zlib._Decompress | None = None
         self._ended = False
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes; none at the end."""
+        """Read at most `size` bytes; none at the end."""
         while not self._ended:
             if not self._data and not self._more():
                 if self._unpacking is not None:
@@ -71,12 +75,13 @@ class Members:
         return bool(piece)
 
     def _take(self, size: int) -> None:
-        """What is at the beginning of the data is done with."""
+        """Consume bytes from the start of `_data`."""
         self._before = (self._before + self._data[:size])[-GZIP_PIECE:]
         self._data, self._base = self._data[size:], self._base + size
 
     def _begin(self) -> bool:
-        """A member begins here, behind zeros that some programs write; else it is damage."""
+        """Start a member here, after the padding zeros that some programs write; else handle
+        damage."""
         zeros = len(self._data) - len(self._data.lstrip(b"\0"))
         if zeros:
             self._take(zeros)
@@ -105,9 +110,9 @@ class Members:
         return data
 
     def _damaged(self, reason: str) -> bytes:
-        """Goes to the next member; what is given between the two."""
+        """Go to the next member; return the bytes to insert before it."""
         was_inside, self._unpacking = self._unpacking is not None, None
-        # Damage may be found later than the next member begins.
+        # Damage may be noticed only after the next member has begun.
         back = min(len(self._before), self._base - self._member)
         self._data = self._before[len(self._before) - back :] + self._data
         self._base -= back
@@ -124,7 +129,7 @@ class Members:
         self.breaks.append(Break(self._member, self._given, resumed, reason))
 
     def _next(self, start: int) -> int | None:
-        """Drops what is before the next member; where it lies in the file."""
+        """Drop the data before the next member; return its offset, or None."""
         while True:
             at = self._data.find(GZIP_MAGIC, start)
             if at < 0:
@@ -148,32 +153,33 @@ def _begins_with(start: bytes, data: bytes) -> bool:
         return False
 
 
-# zstd in frames, as WARC is packed: a record each. Behind a damaged one the next is read.
+# ---- zstd ----
 #
-# Where a frame ends is told by the sizes of its blocks (RFC 8878, section 3.1), without unpacking.
+# The sizes of its blocks tell where a frame ends (RFC 8878, section 3.1), without unpacking.
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-# Of a frame that holds something else than data; the first byte may have 16 values.
+# Magic number of a skippable frame, without its first byte, which has 16 values.
 SKIPPABLE = b"\x2a\x4d\x18"
-# A block may not be larger, packed or not.
+# Most bytes of a block, compressed or not (RFC 8878).
 MOST_BLOCK = 128 << 10
 ZSTD_PIECE = 1 << 20
-# Places that look like the beginning of a frame and are none; honest data has next to none.
+# Positions with a magic number that are not a record; valid files have hardly any.
 MOST_TRIES = 1 << 16
 
 
 class Seekable(Protocol):
-    """What frames are read from."""
+    """A file to read frames from."""
 
     def read(self, size: int = -1) -> bytes:
-        """At most so many bytes, none at the end."""
+        """Read at most `size` bytes; none at the end."""
 
     def seek(self, at: int) -> object:
-        """To a place from the beginning."""
+        """Go to an offset from the beginning."""
 
 
 class _Frame:
-    """The stored bytes of one frame, as Arrow reads them. `end` is as far as they were given."""
+    """The stored bytes of one frame, as Arrow reads them. `end` is the offset after the last byte
+    read."""
 
     closed = False
 
@@ -186,14 +192,14 @@ class _Frame:
         self.is_cut = False
 
     def read(self, size: int = -1) -> bytes:
-        """Of one block at a time, however much is asked for: damage in the next is met later."""
+        """Return bytes of one block at most, so that damage in the next block is met later."""
         part = self._left or next(self._parts, b"")
         size = len(part) if size < 0 else size
         self._left = part[size:]
         return part[:size]
 
     def close(self) -> None:
-        """The file is its owner's."""
+        """Do nothing: the file belongs to the caller."""
 
     def _take(self, size: int) -> bytes:
         data = self._raw.read(size)
@@ -216,7 +222,7 @@ class _Frame:
             number = int.from_bytes(block, "little")
             is_last, form, size = bool(number & 1), number >> 1 & 3, number >> 3
             if size > MOST_BLOCK or form == 3:
-                yield block  # Arrow says what is wrong with it.
+                yield block  # Arrow reports the error.
                 return
             yield block + self._take(1 if form == 1 else size)
         if kind >> 2 & 1:
@@ -224,21 +230,21 @@ class _Frame:
 
 
 class Frames:
-    """The unpacked bytes of a file. As `gzip_members.Members`: always the same."""
+    """The unpacked bytes of a zstd file; deterministic, as `Members`."""
 
     def __init__(self, raw: Seekable, record_start: bytes) -> None:
         self._record_start = record_start
         self.breaks: list[Break] = []
         self._raw = raw
-        self._start = 0  # of the frame that is read
+        self._start = 0  # offset of the current frame
         self._frame: _Frame | None = None
         self._stream: Any = None
-        self._inside = 0  # bytes that the frame gave
+        self._inside = 0  # bytes unpacked from the frame
         self._given = 0
         self._ended = False
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes; none at the end."""
+        """Read at most `size` bytes; none at the end."""
         while not self._ended:
             if self._frame is None and not self._begin():
                 continue
@@ -249,7 +255,7 @@ class Frames:
         return b""
 
     def _begin(self) -> bool:
-        """A frame of data begins here; else it is skipped, or damage, or the end."""
+        """Open the frame of data that begins here; else skip it, or handle damage or the end."""
         self._raw.seek(self._start)
         head = self._raw.read(8)
         if not head.strip(b"\0"):
@@ -276,9 +282,9 @@ class Frames:
             if data := self._stream.read(size):
                 return bytes(data)
         except OSError as error:
-            if error.errno is not None:  # of the disk, not of what is on it
+            if error.errno is not None:  # an I/O error, not damaged data
                 raise
-            # Arrow drops what the failed read had unpacked: it is read once more, byte by byte.
+            # Arrow drops what the failed read had unpacked: read it again byte by byte.
             if rest := self._rest(size):
                 return rest
             self._damaged("is cut short" if frame.is_cut else f"is damaged ({error})")
@@ -308,7 +314,7 @@ class Frames:
         self._break(reason)
 
     def _break(self, reason: str) -> None:
-        """Goes to the next frame that begins a record."""
+        """Go to the next frame that begins a record."""
         found = self._next(self._start + 1)
         self.breaks.append(Break(self._start, self._given, found, reason))
         self._ended = found is None

@@ -1,4 +1,8 @@
-"""CsvLines of a table, and the cells of lines without quotes."""
+"""CSV and TSV: a header with the names of the columns, then a record per row.
+
+Records may span lines where cells are in quotes. `CsvLines` feeds the csv module and knows which
+lines a record came from, so that it can be copied, or skipped if it is bad.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +32,15 @@ from neardup.files.reading.text import blocks
 
 
 class RowTooLongError(Exception):
-    """A record goes on beyond the limit."""
+    """A record longer than the limit."""
 
 
 class GapError(Exception):
-    """A line inside a record has been left out."""
+    """A record with a line missing inside, which was skipped."""
 
 
 class Unquoted:
-    """Rows without quotes: a line each, cut at the delimiters."""
+    """Splits lines without quotes at the delimiter."""
 
     def __init__(self, lines: CsvLines, delimiter: str) -> None:
         self._lines = lines
@@ -51,7 +55,7 @@ class Unquoted:
 
 
 class CsvLines:
-    """CsvLines as the csv module wants them, and where in the file its last record came from."""
+    """Lines for the csv module, and the lines of its last record."""
 
     def __init__(self, pieces: Iterator[tuple[int, int, bytes]], most: int) -> None:
         self._pieces = pieces
@@ -62,18 +66,18 @@ class CsvLines:
         self._held: list[bytes] = []
         self._piece_is_clean = True
         self.is_clean = True
-        self.marked = False  # by a byte order mark, which is not among the lines
-        self.line = 0  # the last one given
+        self.marked = False  # bytes of a byte order mark, which is not among the lines
+        self.line = 0  # number of the last line returned
         self.first = 1
         self.start = self.end = 0
 
     def begin(self) -> None:
-        """The next line is the first of a record."""
+        """Start a record at the next line."""
         self._held = []
         self.is_clean = True
 
     def record(self) -> bytes:
-        """The bytes of the lines given since."""
+        """Return the bytes of the lines since `begin`."""
         return b"".join(self._held)
 
     def __iter__(self) -> CsvLines:
@@ -96,7 +100,7 @@ class CsvLines:
         return self._texts[at]
 
     def skip_quoted(self) -> None:
-        """Go behind the record, of which a quoted cell is still open."""
+        """Skip to the end of a record whose quoted cell is still open."""
         self.begin()
         for text in self:
             self.begin()
@@ -123,26 +127,24 @@ def _split(data: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
-# CSV and TSV: a header with the names of the columns, then a record a row.
-
-# A record of more lines is likelier two quotes that do not belong together.
+# A record of more lines is probably caused by unbalanced quotes.
 MANY_LINES = 300
 OTHER_DELIMITERS = ",;\t|"
-# TSV knows no quotes, and a text may well begin with one.
+# TSV has no quotes, and a text may begin with one.
 QUOTING = {"csv": "all", "tsv": "none"}
-# Both are columns of what a collection exports, where such a cell got a leading quote for safety.
+# Exports of a collection have both columns; there `guarded` changed such cells for spreadsheets.
 EXPORTED = {"metadata", "fingerprint"}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 GUARDED = ("'", *FORMULA)
 
 
 def guarded(cell: str) -> str:
-    """A cell that no spreadsheet runs as a formula, in a way that `unguarded` can undo."""
+    """Return a cell that no spreadsheet runs as a formula; `unguarded` restores it."""
     return f"'{cell}" if cell.startswith(GUARDED) else cell
 
 
 def unguarded(cell: str) -> str:
-    """What `guarded` has made such a cell of."""
+    """Return the cell that `guarded` changed."""
     return cell[1:] if cell[:1] == "'" and cell[1:].startswith(GUARDED) else cell
 
 
@@ -154,7 +156,7 @@ class Header(NamedTuple):
 
 
 def read_separated_batches(kind: str, task: Task) -> Iterator[Batch]:
-    """The documents of a table. The cells of a row are those of the header, no more, no fewer."""
+    """Yield the documents of a table. Every row must have as many cells as the header."""
     with open_told(task) as file:
         rows = _Rows(file, kind, task.reading, task.report)
         names = rows.header()
@@ -167,7 +169,7 @@ def read_separated_batches(kind: str, task: Task) -> Iterator[Batch]:
             task.report(Unreadable(name_of(task.path), 1, str(error), hint=hint))
             return
         if columns.is_export and task.reading.quoting is None:
-            rows.obey_quotes()  # that is how exports are written
+            rows.obey_quotes()  # as in an export of a collection
         yield from _batches(task, rows, columns)
         rows.tell_long(task)
 
@@ -197,9 +199,9 @@ for _place, (_kind, _called) in enumerate((("csv", "CSV"), ("tsv", "TSV"))):
 
 
 def header_of(path: str, kind: str, reading: Reading, report: Report) -> Header | None:
-    """The header of a file alone, its bytes with the byte order mark; None if it has none.
+    """Return the header of a file, its bytes with the byte order mark; None if it has none.
 
-    Where there is no header to be, it has no bytes.
+    With `Reading.header` false it has no bytes.
     """
     with open_stored(path, reading) as file:
         rows = _Rows(file, kind, reading, report)
@@ -211,7 +213,7 @@ def header_of(path: str, kind: str, reading: Reading, report: Report) -> Header 
 
 
 def _until_error(records: Iterator[list[str]], failed: list[OSError]) -> Iterator[list[str]]:
-    """What comes before the file cannot be read any further is as good as ever."""
+    """Yield the rows before an I/O error first."""
     try:
         yield from records
     except OSError as error:
@@ -259,7 +261,7 @@ def _batches(task: Task, rows: _Rows, columns: _Columns) -> Iterator[Batch]:
 
 
 class _Columns:
-    """Where in a row the wanted cells are. A place of -1 is a column that is not there."""
+    """Positions of the selected cells in a row; -1 for a column that is missing."""
 
     def __init__(self, names: list[str], reading: Reading) -> None:
         self.count = len(names)
@@ -281,11 +283,11 @@ class _Columns:
             taken = {*self.texts, self.id}
             rest = [name for at, name in enumerate(names) if at not in taken]
             self.others = [(name, self._place(name)) for name in rest]
-        # What is exported is read back as it was.
+        # Cells of an export are restored.
         self.is_export = reading.others and set(names) >= EXPORTED
 
     def _only(self) -> tuple[str, ...]:
-        """The column of the text where none is named, and names mean nothing."""
+        """Return the only column as the text, if none is named and the file has no header."""
         if len(self._names) > 1:
             raise ValueError(
                 f"there is no header, so the columns are called 1 to {len(self._names)}; say which "
@@ -305,10 +307,10 @@ class _Columns:
 
 
 class _Rows:
-    """The records of a file; bad ones are reported, and reading goes on behind them."""
+    """The records of a file; bad ones are reported and skipped."""
 
     def __init__(self, file: ByteStream, kind: str, reading: Reading, report: Report) -> None:
-        # The limit is one for the whole process: it is only ever raised.
+        # This limit is one for the whole process, so it is only raised.
         csv.field_size_limit(max(csv.field_size_limit(), file.most + 1))
         self._file = file
         self._path = file.path
@@ -324,12 +326,12 @@ class _Rows:
             self.obey_quotes()
 
     def obey_quotes(self) -> None:
-        """From here on cells may be in quotes."""
-        # Strict: a quote that is never closed would else make one record of the rest.
+        """Accept quoted cells from here on."""
+        # Strict, or an unclosed quote would make one record of the rest of the file.
         self._reader = csv.reader(self.lines, delimiter=self._delimiter, strict=True)
 
     def header(self) -> list[str] | None:
-        """The names of the columns; without them, or with bad ones, the rows mean nothing."""
+        """Return the names of the columns; None, reported, if they are missing or bad."""
         cells = next(self._read(), None)
         if cells is None and not self._problems:
             needed = "a line with the names of the columns" if self._has_header else "a row"
@@ -361,7 +363,7 @@ class _Rows:
             yield cells
 
     def tell_long(self, task: Task) -> None:
-        """Notes records that look like rows swallowed by a quote."""
+        """Note long records, which may be rows swallowed by an unbalanced quote."""
         if not self._long:
             return
         (line, size), count = self._long[0], len(self._long)
@@ -372,7 +374,7 @@ class _Rows:
         )
 
     def _read(self) -> Iterator[list[str] | None]:
-        """Rows; None for one that was reported."""
+        """Return the next row; None for one that was reported."""
         while True:
             self.lines.begin()
             try:
@@ -395,7 +397,7 @@ class _Rows:
             yield None
 
     def _refuse(self, error: csv.Error) -> None:
-        """Says in our words what the csv module says in its own."""
+        """Report an error of the csv module in plain words."""
         why = str(error)
         if why == "unexpected end of data":
             lost = self.lines.line - self.lines.first

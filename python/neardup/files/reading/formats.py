@@ -1,4 +1,8 @@
-"""The formats there are, each registered by its own file, and what a name tells of a file."""
+"""File formats: the registry, and what the name of a file tells.
+
+Each format registers itself. `PROVIDERS` lists the modules of this package that do; captures of
+HTTP responses are registered by importing `neardup.http.captures`.
+"""
 
 from __future__ import annotations
 
@@ -177,9 +181,9 @@ def is_document_format(name: str | None) -> bool:
 
 
 def name_of(path: str) -> str:
-    """How a file is called in ids and messages. A name that is not UTF-8 is escaped.
+    """Return the name of a file for ids and messages. A name that is not UTF-8 is escaped.
 
-    A URL loses the user name and password in it: ids and messages go to others.
+    A URL loses its user name and password: ids and messages are shown to others.
     """
     if path == STDIN:
         return "stdin"
@@ -193,18 +197,18 @@ def is_url(path: str) -> bool:
 
 
 def packing(path: str) -> str | None:
-    """ "gzip", "zstd" or nothing."""
+    """Return "gzip", "zstd" or None, by the ending of a file."""
     return None if path == STDIN else PACKED.get(PurePosixPath(path).suffix.lower())
 
 
 def ending(path: str) -> str:
-    """The ending that tells the format, in small letters: .jsonl of a.JSONL.gz."""
+    """Return the ending that tells the format, in lower case: .jsonl for a.JSONL.gz."""
     name = PurePosixPath(path)
     return (PurePosixPath(name.stem) if packing(path) else name).suffix.lower()
 
 
 def whole_ending(path: str) -> str:
-    """The same with that of the packing: .jsonl.gz."""
+    """Return the ending with that of the compression: .jsonl.gz."""
     return ending(path) + (PurePosixPath(path).suffix.lower() if packing(path) else "")
 
 
@@ -215,13 +219,13 @@ def format_by_name(path: str) -> Format | None:
 
 
 def is_known(path: str) -> bool:
-    """Whether a file found in a folder is one to read."""
+    """Return whether a file found in a folder is read."""
     format_ = format_by_name(path)
     return format_ is not None and (format_.packable or not packing(path))
 
 
 class UnreadableDocumentError(Exception):
-    """Why a file gives no document. `kind` is the same without what differs from file to file."""
+    """A file that gives no document. `kind` is the reason without the details of this file."""
 
     def __init__(self, reason: str, *, kind: str = "", hint: str = "") -> None:
         super().__init__(reason)
@@ -230,10 +234,10 @@ class UnreadableDocumentError(Exception):
 
 
 def import_package(module: str, called: str, extra: str = "documents") -> Any:
-    """A module of a package that may be missing.
+    """Import a module of an optional package; raise UnreadableDocumentError if it is missing.
 
-    called  as messages call the files it is needed for
-    extra   of ours that has it
+    called  as messages call the files that need it
+    extra   of neardup that installs it
     """
     name = module.partition(".")[0]
     try:

@@ -29,18 +29,18 @@ from neardup.files.reading.streams import (
 
 PIECE = 1 << 18
 SPACE = " \t\r\n"
-# An error so near to the end of what was read may come from that end: the longest word of JSON
-# (an escaped surrogate pair) is shorter.
+# An error this near to the end of the buffer may be caused by that end: the longest JSON token (an
+# escaped surrogate pair) is shorter.
 NEAR = 16
 REST = "what is behind it cannot be read"
 
 
 class Value(NamedTuple):
-    """A value of a file, its number, the line it begins on, and where it lies, in bytes.
+    """A value of a file, its number, the line it begins on, and its span in bytes.
 
-    Values are counted from 1, the elements of all arrays and what stands beside them: several may
-    share a line. Of bytes that are not UTF-8 the value is what is wrong with them, and of a number
-    that is too long a BadRecordError.
+    Values are counted from 1: the elements of all arrays, and values beside them; several may share
+    a line. For bytes that are not UTF-8, `value` is the decoding error, and for a number that is
+    too long a BadRecordError.
     """
 
     value: Any
@@ -51,9 +51,9 @@ class Value(NamedTuple):
 
 
 def read_json_batches(task: Task) -> Iterator[Batch]:
-    """The records of a file: the elements of its arrays, and the objects beside them.
+    """Yield the records of a file: the elements of its arrays, and the objects beside them.
 
-    A record goes by its number. Only problems have a line, where one looks for what is wrong.
+    Records are numbered; only problems name a line, where a user looks for the error.
     """
     source, reading = name_of(task.path), task.reading
     ids: list[str] = []
@@ -99,7 +99,7 @@ def read_json_batches(task: Task) -> Iterator[Batch]:
 
 
 def _until_bad(values: Values, task: Task) -> Iterator[Value]:
-    """All that comes before the file cannot be read any further, and why."""
+    """Yield the values before the file cannot be parsed any further; report why."""
     source = name_of(task.path)
     try:
         yield from values
@@ -115,9 +115,9 @@ def _until_bad(values: Values, task: Task) -> Iterator[Value]:
 
 
 class Values:
-    """The values of a file, read piece by piece: no more than a value is ever in memory.
+    """Parses a file value by value, with no more than one value in memory.
 
-    A value that is not whole yet is tried again when twice as much has been read.
+    An incomplete value is parsed again when twice as much has been read.
     """
 
     def __init__(self, file: ByteStream) -> None:
@@ -127,11 +127,11 @@ class Values:
         self.hint = ""
         self.problem: Unreadable | None = None
         self._decode = json.JSONDecoder().raw_decode
-        # Bytes that are not UTF-8 stay apart, so that only their record is bad.
+        # Bytes that are not UTF-8 are escaped, so that only their record is bad.
         self._bytes = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._text = ""
         self._at = 0  # in the text
-        self._done = 0  # what is before it in the text has been counted in
+        self._done = 0  # up to here `_line` and `_at` have counted
         self._offset = 0  # in bytes of the file
         self._ended = False
 
@@ -166,7 +166,7 @@ class Values:
         return BadRecordError(f"not JSON (the array that begins on line {opened} has no end)")
 
     def _next(self) -> str | None:
-        """The next character that is no space; None at the end."""
+        """Return the next character that is not space; None at the end."""
         while True:
             start = self._at
             while self._at < len(self._text) and self._text[self._at] in SPACE:
@@ -181,7 +181,7 @@ class Values:
         self._at += count
 
     def _value(self) -> Value:
-        """The value that begins here."""
+        """Return the value that begins here."""
         while True:
             start = self._at
             try:
@@ -194,14 +194,15 @@ class Values:
             except RecursionError:
                 self.hint = REST
                 raise BadRecordError("not JSON (nested too deeply)") from None
-            # A number may go on. Reading on moves the text, so only the size of the value holds.
+            # A number may go on. Reading moves the text, so keep only the size of the value.
             size = end - self._at
             if end < len(self._text) or not self._more(PIECE):
                 return self._taken(value, self._at + size)
 
     def _decoded(self) -> tuple[Any, int]:
-        """The value that begins here, and its end. One with a number that is too long is bad, but
-        what is behind it is not."""
+        """Return the value that begins here, and its end. A number that is too long makes this
+        value bad, not those after it.
+        """
         try:
             return self._decode(self._text, self._at)
         except json.JSONDecodeError:
@@ -211,11 +212,11 @@ class Values:
             return too_many_digits(), decoder.raw_decode(self._text, self._at)[1]
 
     def hint_of_nul(self) -> str:
-        """What helps if the file is UTF-16, which reads as text with NUL in it."""
+        """Return advice if the file is UTF-16, which reads as text with NUL in it."""
         return nul_hint(self.file.path, encodings.encode(self._text[: encodings.SAMPLE]))
 
     def _is_cut(self, error: json.JSONDecodeError) -> bool:
-        """Whether more of the file may help."""
+        """Return whether reading more may complete a value."""
         if error.msg.startswith("Unterminated string"):
             return True
         return error.pos >= len(self._text) - NEAR
@@ -235,11 +236,11 @@ class Values:
         return found
 
     def _size(self, start: int, end: int) -> int:
-        """The bytes of a part of the text."""
+        """Return the number of bytes of a part of the text."""
         return len(encodings.encode(self._text[start:end]))
 
     def _more(self, size: int) -> bool:
-        """Reads on; whether there was something."""
+        """Read more; return whether there was any."""
         if self._ended:
             return False
         if len(self._text) - self._at > self.file.most:
@@ -254,7 +255,7 @@ class Values:
             if data.startswith(BOM):
                 data, self._offset = data[len(BOM) :], len(BOM)
         self._ended = not data
-        # What lies behind is done with.
+        # Drop the text before the current value.
         self._offset += self._size(self._done, self._at)
         self._text, self._at, self._done = self._text[self._at :], 0, 0
         self._text += self._bytes.decode(data, final=self._ended)
@@ -262,7 +263,8 @@ class Values:
 
 
 def sniff(data: bytes) -> str:
-    """Many files called .json are JSON lines, which are read faster and kept byte for byte."""
+    """Return "jsonl" for a .json file of JSON lines, which is read faster and kept byte for
+    byte."""
     first, _, rest = data.removeprefix(BOM).lstrip().partition(b"\n")
     if not first.startswith(b"{"):
         return "json"

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line, the text in one column or several, the id in another."""
+"""JSON lines: an object per line, the text in one or more columns, the id in another."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ AT_A_TIME = 2
 
 
 class JsonlRecords(NamedTuple):
-    """What some lines hold. `rows` are the places of the lines that gave a document."""
+    """The documents of some lines. `rows` are the positions of the lines that gave one."""
 
     rows: list[int]
     ids: list[str]
@@ -47,10 +47,10 @@ class JsonlRecords(NamedTuple):
 
 
 class JsonlFile(NamedTuple):
-    """What is known of the file before its first line is parsed.
+    """What is known of a file before its first line is parsed.
 
-    in_place  whether the core can read a line again where it lies. That is asked once: the file
-              may be gone while it is read
+    in_place  whether the core can read a line again from the file. Checked once: the file may be
+              deleted while it is read
     """
 
     task: Task
@@ -63,18 +63,18 @@ class JsonlFile(NamedTuple):
 
     @property
     def is_simple(self) -> bool:
-        """Whether the core can find all that is wanted: columns of the record itself."""
+        """Return whether the core can find all columns: only those at the top level of a record."""
         reading = self.task.reading
         names = (*reading.text_columns, reading.id_column or DEFAULT_ID)
         return not (reading.key_column or reading.others or any("." in name for name in names))
 
 
 def read_jsonl_batches(task: Task) -> Iterator[Batch]:
-    """The documents of JSON lines, a block of lines each. Blank lines are skipped.
+    """Yield the documents of JSON lines, a batch per block. Blank lines are skipped.
 
-    What can be read again in place is made something of at once, if that is asked for.
+    With `Task.making`, sketches or fingerprints are computed at once if lines can be read in place.
     """
-    # What was reported while the next block was read comes before what is in that block.
+    # Report the problems of a block after those of the blocks before it.
     waiting: list[Unreadable] = []
 
     def with_problems(
@@ -120,10 +120,9 @@ register(
 
 
 def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-    """What the work makes of each item, in order, and of some at a time.
+    """Apply a function to items in background threads, some at a time; yield results in order.
 
-    It runs outside the GIL, on threads of its own, which have enough to do only if the next item is
-    there when one is done.
+    The function should release the GIL; the next item is read while it runs.
     """
     with ThreadPoolExecutor(AT_A_TIME, "neardup-parser") as pool:
         coming: deque[Future[R]] = deque()
@@ -133,7 +132,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
                 if len(coming) > AT_A_TIME:
                     yield coming.popleft().result()
         except OSError:
-            # What came before the file could not be read any further is as good as ever.
+            # Yield the results of the items before the error first.
             while coming:
                 yield coming.popleft().result()
             raise
@@ -144,7 +143,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
 def parse_block(
     first: int, start: int, block: bytes, file: JsonlFile
 ) -> tuple[Batch, list[Unreadable]]:
-    """The documents of whole lines, of which the first has this number and offset; and the rest."""
+    """Parse whole lines, the first with this number and offset; return their documents."""
     problems: list[Unreadable] = []
     if file.is_simple:
         quick = _parse_quickly(first, start, block, file, problems.append)
@@ -157,8 +156,9 @@ def parse_block(
 def _parse_quickly(
     first: int, start: int, block: bytes, file: JsonlFile, report: Report
 ) -> Batch | None:
-    """By the core, on all cores. Lines it refuses are looked at one by one; if one of them is a
-    document after all, nothing is returned."""
+    """Parse with the core, on all cores. Lines it refuses are parsed in Python; if one of them is a
+    document after all, return None.
+    """
     reading, making = file.task.reading, file.making
     columns = (reading.text_columns, reading.id_column or DEFAULT_ID, reading.id_column is not None)
     given = block, columns, name_of(file.task.path), first, None
@@ -206,7 +206,7 @@ def _parse_slowly(first: int, start: int, block: bytes, file: JsonlFile, report:
     sizes = np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)) + 1
     ends = start + np.cumsum(sizes)
     starts = ends - sizes
-    ends[-1] = start + len(block)  # the last line may have no end
+    ends[-1] = start + len(block)  # the last line may have no line end
     numbers = range(first, first + len(lines))
     found = _parse_lines(lines, numbers, file, report, file.task.odd_ids)
     rows = np.array(found.rows, dtype=np.int64)
@@ -221,7 +221,7 @@ def _parse_lines(
     report: Report,
     odd_ids: OddIds,
 ) -> JsonlRecords:
-    """The documents of lines with these numbers. Blank lines are skipped, bad ones reported."""
+    """Parse the lines with these numbers. Blank lines are skipped, bad ones reported."""
     path, reading = file.task.path, file.task.reading
     source = name_of(path)
     keys: list[Any] | None = None if reading.key_column is None else []

@@ -1,4 +1,4 @@
-"""Parquet: the text in one column or several, the id in another; only those are read."""
+"""Parquet: the text in one or more columns, the id in another; only these columns are read."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEP_ROWS = 512
-# The names of structures on the way to a column, and its own.
+# Names of the structs around a column, and its own.
 Path = tuple[str, ...]
 
 
 def read_parquet_batches(task: Task) -> Iterator[Batch]:
-    """The documents of a Parquet file."""
+    """Yield the documents of a Parquet file."""
     import pyarrow as pa
 
     source, progress = name_of(task.path), task.progress
@@ -39,7 +39,7 @@ def read_parquet_batches(task: Task) -> Iterator[Batch]:
                 yield from reader.batches(table, row)
                 row += table.num_rows
                 if progress is not None:
-                    # Columns lie apart: the share of the rows stands for the share of the bytes.
+                    # Parquet stores columns apart: report progress by rows, not by bytes read.
                     progress(size * row // total - told)
                     told = size * row // total
     except (pa.ArrowException, ParquetError) as error:
@@ -51,7 +51,7 @@ def read_parquet_batches(task: Task) -> Iterator[Batch]:
 
 @contextmanager
 def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
-    """The file, or an error that says why it is none."""
+    """Open a file; raise ParquetError if it is not Parquet."""
     import pyarrow.parquet as pq
 
     if path == STDIN and not can_reread(path):
@@ -63,7 +63,7 @@ def open_parquet(path: str) -> Iterator[pq.ParquetFile]:
 
 
 def _merged(pieces: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Small pieces joined to about BATCH_BYTES."""
+    """Join small record batches to about BATCH_BYTES."""
     import pyarrow as pa
 
     held: list[pa.RecordBatch] = []
@@ -82,12 +82,11 @@ def _merged(pieces: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def rows_at_once(
     file: pq.ParquetFile, columns: list[str] | None = None, reading: Reading | None = None
 ) -> int:
-    """How many rows to read in one go, by what the file says of their size.
+    """Return how many rows to read at once, by the sizes in the file's metadata.
 
-    Never many: a text that is there a thousand times is stored once.
+    Never many: a text that occurs a thousand times is stored once.
 
-    reading  has the limit of what the file may hold; without it there is none, for a file whose
-             rows have been read before
+    reading  has the limit for unpacked bytes; None skips the check, for a file that was read before
     """
     unpacked = packed = 0
     for group in range(file.metadata.num_row_groups):
@@ -121,11 +120,11 @@ def _size(file: pq.ParquetFile) -> int:
 
 
 class ParquetError(ValueError):
-    """Why a file is not read."""
+    """A Parquet file that cannot be read, and why."""
 
 
 class _Reader:
-    """Tables of one file to batches."""
+    """Converts record batches of one file to `Batch`."""
 
     def __init__(self, file: pq.ParquetFile, task: Task) -> None:
         reading = task.reading
@@ -156,7 +155,7 @@ class _Reader:
         self.rows = rows_at_once(file, self.columns, reading)
 
     def _path(self, name: str) -> Path:
-        """Where a column is: itself, or a field of a structure for a.b; nothing if nowhere."""
+        """Return where a column is: at the top, or for a.b in a struct; () if it is missing."""
         if self._schema.names.count(name) > 1:
             raise ParquetError(f"column {name!r} is there {self._schema.names.count(name)} times")
         return _find(self._schema, name)
@@ -206,14 +205,15 @@ class _Reader:
         return [found[at] for at in rows.tolist()]
 
     def _strings(self, table: pa.RecordBatch, path: Path) -> pa.Array:
-        """A column of texts. One that is null has nothing in it: no signal, and it is kept."""
+        """Return a column of texts. A null text is empty: it has no signal, and its record is
+        kept."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         return pc.fill_null(plain_array(_column(table, path)).cast(pa.large_string()), "")
 
     def _good(self, texts: list[pa.Array], row: int) -> NDArray[np.bool_]:
-        """Which rows give a document; the others are reported."""
+        """Return which rows give a document; report the others."""
         import numpy as np
         import pyarrow.compute as pc
 
@@ -249,7 +249,7 @@ class _Reader:
         return made if ids is None else pc.coalesce(ids, made)
 
     def _joined(self, columns: dict[str, pa.Array]) -> pa.LargeStringArray:
-        """Several columns with a line break between; one that is missing counts as empty."""
+        """Join several columns by line breaks; a missing one counts as empty."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -262,7 +262,7 @@ class _Reader:
 
 
 def _find(fields: pa.Schema | pa.StructType, name: str) -> Path:
-    """The way to a column by its name, or by the names of structures with dots between."""
+    """Return the path to a column by its name, or by names of structs with dots between."""
     import pyarrow as pa
 
     if name in _names_of(fields):
@@ -289,14 +289,14 @@ def _column(table: pa.RecordBatch, path: Path) -> pa.Array:
 
 
 def id_strings(column: pa.Array) -> pa.LargeStringArray:
-    """Scalars of any kind as strings; null where they are, and for what is not a number."""
+    """Return scalars of any type as strings; null for null and NaN."""
     import pyarrow as pa
 
     kind = column.type
     text = pa.large_string()
     if _is_string(kind) or pa.types.is_integer(kind):
         return column.cast(text)
-    if isinstance(kind, pa.BaseExtensionType):  # a UUID, for one
+    if isinstance(kind, pa.BaseExtensionType):  # such as UUID
         return id_strings(column.storage)
     if pa.types.is_floating(kind):
         return pa.array(map(scalar_id, column.to_pylist()), text)
@@ -312,7 +312,8 @@ def id_strings(column: pa.Array) -> pa.LargeStringArray:
 
 
 def _of_bytes(value: bytes | None, *, is_uuid: bool = False) -> str | None:
-    """Sixteen bytes of fixed size are a UUID; others are text, if they can be, or digits."""
+    """Return 16 bytes of a fixed-size column as a UUID; others as text if they are UTF-8, else as
+    hex."""
     if value is None:
         return None
     if is_uuid:

@@ -1,4 +1,5 @@
-"""A record, as JSON has them → its id, text and other values."""
+"""A record (a JSON object) → its id, text and other columns; records without ids, and duplicate
+ids."""
 
 from __future__ import annotations
 
@@ -20,14 +21,15 @@ if TYPE_CHECKING:
 DEFAULT_ID = "id"
 SHOWN_COLUMNS = 8
 SHOWN_NAME = 40
-# Beyond it not every whole number is a float.
+# Floats beyond it skip integers.
 EXACT = 1 << 53
 MISSING = object()
 
 
 class BadRecordError(Exception):
-    """Why a record gives no document; `kind` is the same without the place inside the record, and
-    `hint` a way out."""
+    """A record that gives no document; `kind` is the reason without the place in the record, and
+    `hint` advice.
+    """
 
     def __init__(self, reason: str, kind: str = "", hint: str = "") -> None:
         super().__init__(reason)
@@ -36,10 +38,10 @@ class BadRecordError(Exception):
 
 
 class Fields(NamedTuple):
-    """What is wanted of a record.
+    """The columns of a record that `Reading` selects.
 
-    id       None: it has none, and goes by its place
-    odd      what the id is instead, if it is no scalar: "a list"
+    id   None if it has none: file:line is used
+    odd  type of the id if it is a list or an object: "a list"
     """
 
     id: str | None
@@ -50,7 +52,8 @@ class Fields(NamedTuple):
 
 
 def fields_of(record: Mapping[str, Any], reading: Reading) -> Fields:
-    """What a reading asks for, or BadRecordError."""
+    """Return the columns of a record that `reading` selects; raise BadRecordError if it has no
+    text."""
     text = _texts(record, reading.text_columns)
     name, odd = _id(record, reading.id_column)
     key = others = None
@@ -63,7 +66,8 @@ def fields_of(record: Mapping[str, Any], reading: Reading) -> Fields:
 
 
 def value_of(record: Any, column: str) -> Any:
-    """The value of a column, or MISSING. A column a.b is the b in a, unless there is one a.b."""
+    """Return the value of a column, or MISSING. A column a.b is the b in a, unless there is one
+    a.b."""
     if not isinstance(record, Mapping):
         return MISSING
     if column in record:
@@ -82,7 +86,7 @@ def _present(value: Any) -> Any:
 
 
 def parse_record(text: str) -> dict[str, Any]:
-    """The object that a text is, or BadRecordError."""
+    """Parse a JSON object; raise BadRecordError."""
     try:
         record = json.loads(text)
     except json.JSONDecodeError as error:
@@ -95,13 +99,13 @@ def parse_record(text: str) -> dict[str, Any]:
 
 
 def too_many_digits() -> BadRecordError:
-    """Why a record is bad that Python does not take for a number in it."""
+    """Return the error for an integer with more digits than Python converts."""
     most = sys.get_int_max_str_digits()
     return BadRecordError(f"holds a whole number of more than {most:,} digits")
 
 
 def not_json(error: json.JSONDecodeError, offset: int = 0) -> BadRecordError:
-    # Some of Python's messages end in "at" themselves.
+    # Some of Python's messages end in "at" already.
     what = f"not JSON ({error.msg.removesuffix(' at')}"
     return BadRecordError(f"{what} at character {error.pos - offset})", f"{what})")
 
@@ -128,7 +132,7 @@ def _hint(record: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any, column: str) -> str:
-    # A text that is null has nothing in it: no signal, and it is kept.
+    # A null text is empty: it has no signal, and its record is kept.
     if value is None or value is MISSING:
         return ""
     if not isinstance(value, str):
@@ -151,7 +155,7 @@ def _id(record: Mapping[str, Any], column: str | None) -> tuple[str | None, str 
 
 
 def scalar_id(value: Any) -> str | None:
-    """A value as an id; None if it is missing or not a number."""
+    """Return a value as an id; None if it is null or not a finite number."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -162,7 +166,7 @@ def scalar_id(value: Any) -> str | None:
 
 
 def _encodable(value: str, column: str) -> str:
-    # JSON can spell half a surrogate pair, which is no character: nothing could write it back.
+    # JSON can spell half a surrogate pair, which UTF-8 cannot encode.
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -173,7 +177,7 @@ def _encodable(value: str, column: str) -> str:
 
 
 def columns_of(names: Iterable[str]) -> str:
-    """The columns there are, for a message: not all of many, and of long ones the beginning."""
+    """Return column names for a message: the first few, long ones cut."""
     shown = [repr(name if len(name) <= SHOWN_NAME else name[:SHOWN_NAME] + "…") for name in names]
     if len(shown) > SHOWN_COLUMNS:
         shown[SHOWN_COLUMNS:] = [f"{len(shown) - SHOWN_COLUMNS} more"]
@@ -181,7 +185,7 @@ def columns_of(names: Iterable[str]) -> str:
 
 
 def kind_of(value: object) -> str:
-    """What a value of JSON is, for a message."""
+    """Return the type of a JSON value for a message."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -190,14 +194,16 @@ def kind_of(value: object) -> str:
     return names.get(type(value), "a number")
 
 
-# Records that have no id of their own and go by their place, which is said once a file.
+# ---- missing and duplicate ids ----
 
 
 class MissingIds:
-    """Counts them. A file where no record has an id, and none was named, is as one expects."""
+    """Counts the records of a file without an id, for one note per file. If no record has an id and
+    no id column was named, nothing is noted.
+    """
 
     def __init__(self, task: Task, unit: str = "line") -> None:
-        """unit  what places are counted in"""
+        """unit  what `Batch.lines` counts"""
         self._task = task
         self._unit = unit
         self._source = name_of(task.path)
@@ -206,19 +212,19 @@ class MissingIds:
         self._first = 0
 
     def see(self, batch: Batch) -> None:
-        """Take note of some more records."""
+        """Count the records of a batch."""
         import pyarrow.compute as pc
 
         unnamed = pc.starts_with(batch.ids, f"{self._source}:")
         if count := unnamed.true_count:
             if not self._count:
-                # Not by its own `index`, which imports pandas where it is installed.
+                # Not by Arrow's `index`, which imports pandas where it is installed.
                 self._first = int(batch.lines[unnamed.to_pylist().index(True)])
             self._count += count
         self._records += len(batch.ids)
 
     def tell(self) -> None:
-        """What was done instead, if ids could be expected."""
+        """Note the records without a usable id, if ids could be expected."""
         name, odd = self._task.reading.id_column or DEFAULT_ID, self._task.odd_ids
         if odd.count:
             self._task.note(
@@ -237,23 +243,21 @@ def _records(count: int) -> str:
     return f"{count:,} record{'' if count == 1 else 's'}"
 
 
-# Ids that occur more than once, found in little memory.
-
 REMEMBERED = 10_000_000
 
 
 class DuplicateIds:
-    """Counts ids seen before. Keeps 8 bytes an id, and those of the first ten million only."""
+    """Counts ids that occur again. Keeps 8 bytes for each of the first ten million ids."""
 
     def __init__(self) -> None:
         self.count = 0
         self.first: str | None = None
         self._kept = 0
-        # Sorted, each less than half as long as the one before: few to search, cheap to merge.
+        # Sorted runs, each less than half as long as the one before: few to search, cheap to merge.
         self._runs: list[NDArray[np.uint64]] = []
 
     def see(self, ids: pa.LargeStringArray) -> None:
-        """Take note of some more ids."""
+        """Count the duplicates among some more ids."""
         import numpy as np
 
         if not len(ids):

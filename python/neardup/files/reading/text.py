@@ -1,4 +1,5 @@
-"""Large pieces of a file, each of whole lines."""
+"""Plain text: a document per file, or per line; and blocks of whole lines, for all formats of
+lines."""
 
 from __future__ import annotations
 
@@ -21,18 +22,18 @@ from neardup.files.reading.streams import (
     packed,
 )
 
-# Little enough to stay in a cache between reading and parsing.
+# Small enough to stay in the CPU cache between reading and parsing.
 BLOCK_BYTES = 2 << 20
 
 
 def blocks(file: ByteStream, report: Report) -> Iterator[tuple[int, int, bytes]]:
-    """Pieces of about BLOCK_BYTES: number of the first line, offset of the first byte, bytes.
+    """Yield blocks of about BLOCK_BYTES: number of the first line, offset of the first byte, bytes.
 
     Each ends at a line end, but for a last line without one. A leading byte order mark is left
-    out. A line longer than `file.most` is reported and left out; so is a line cut off by damage.
+    out. A line longer than `file.most` is reported and skipped; so is a line cut off by damage.
     """
     source = name_of(file.path)
-    # Of the line that has not ended yet: number, offset, bytes (unless too long), their count.
+    # Of the incomplete line: number, offset, bytes (unless too long), their count.
     line, start, held, size = 1, 0, list[bytes](), 0
     while True:
         try:
@@ -51,7 +52,7 @@ def blocks(file: ByteStream, report: Report) -> Iterator[tuple[int, int, bytes]]
         first = data.find(b"\n") + 1
         head = first or len(data)
         if size + head - bool(first) > file.most:
-            # No other line of the piece can be too long: the piece itself is not.
+            # No other line can be too long, since the data read is not.
             if size <= file.most:
                 report(Unreadable(source, line, batch.line_too_long(file.most)))
             held, size, data = [], size + head, data[head:]
@@ -69,14 +70,12 @@ def blocks(file: ByteStream, report: Report) -> Iterator[tuple[int, int, bytes]]
         yield line, start, b"".join(held)
 
 
-# Plain text: a document a file, or a document a line.
-
-# How a file of Burp's saved items begins.
+# First bytes of the items that Burp saves.
 BURP = re.compile(r"\s*(?:<\?xml[^>]{0,256}\?>)?\s*(?:<!DOCTYPE items\b|<items burpVersion=)")
 
 
 def read_text_batches(task: Task) -> Iterator[Batch]:
-    """The whole file as a batch of one document, called by its name; or with `lines` each line."""
+    """Yield the file as one document whose id is its name; or with `Reading.lines` each line."""
     if task.reading.lines:
         yield from _read_lines(task)
     elif (found := _whole(task)) is not None:
@@ -90,12 +89,13 @@ def read_text_batches(task: Task) -> Iterator[Batch]:
 
 
 def _whole(task: Task) -> tuple[str, int] | None:
-    """The text of a file and its bytes, or nothing, which is reported."""
+    """Return the text of a file and its size in bytes; report why and return None if it has
+    none."""
     source, report = name_of(task.path), task.report
     try:
         with open_told(task) as file:
             data = file.read(file.most + 1)
-            file.read(1)  # so that damage just behind the text is seen
+            file.read(1)  # raises if the data after the text is damaged
     except DamagedError as damage:
         report(Unreadable(source, None, str(damage)))
         return None
@@ -117,7 +117,7 @@ def _whole(task: Task) -> tuple[str, int] | None:
 
 
 def _read_lines(task: Task) -> Iterator[Batch]:
-    """Every line as a document, called file:line. Blank lines are documents too."""
+    """Yield every line as a document with the id file:line, also blank lines."""
     with open_told(task) as file:
         for first, start, block in blocks(file, task.report):
             batch = _lines(block, first, start, task, file.encoding)
@@ -148,12 +148,12 @@ def _lines(block: bytes, first: int, start: int, task: Task, encoding: str | Non
 
 
 def read_plain_text(path: str) -> str:
-    """The text of one file, or an error that says why there is none."""
+    """Return the text of one file; raise ValueError if it is not text."""
     problems: list[Unreadable] = []
-    # Without Arrow, which takes longer to load than all else.
+    # Without Arrow, whose import takes longer than all else.
     if (found := _whole(Task(path, Reading(), problems.append, lambda _: None))) is not None:
         return found[0]
-    # Whoever wants one text has no options for reading many.
+    # Commands that read one text have no --encoding, so advise iconv.
     file = "" if path == STDIN else f" {shlex.quote(name_of(path))}"
     hint = re.sub(r"use --encoding (\S+)", rf"iconv -f \1 -t UTF-8{file}", problems[0].hint)
     if hint == UNKNOWN:

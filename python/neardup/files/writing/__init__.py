@@ -1,4 +1,12 @@
-"""Rows, tables and kept records to files. A file appears only when it is complete."""
+"""Rows, tables and kept records → new files, which appear only when they are complete.
+
+    new_file       atomic files and standard output; several files at once (`together`)
+    new_folder     an atomic folder of report pages
+    tables         rows and Arrow tables, in the format that the ending names
+    record_writer  records copied from the inputs, byte for byte where the format allows it
+
+A failed or stopped run leaves old files as they were, and no incomplete ones.
+"""
 
 from neardup.files.writing.new_file import check, in_full, is_stdout, open_new, shown, together
 from neardup.files.writing.new_folder import check_folder, open_folder

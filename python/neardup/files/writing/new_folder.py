@@ -1,4 +1,4 @@
-"""A folder of files that appears only when it is complete."""
+"""A folder of report pages that appears only when it is complete."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from pathlib import Path
 
 from neardup.files.writing.new_file import PREFIX, named
 
-# By it a folder is known as one that was written here, and may be written anew.
+# Marks a folder that was written by neardup and may be replaced.
 MARK = ".neardup-pages"
 _MARKED = b"Pages written by neardup; they are replaced as a whole when they are written again.\n"
 _PAGE = re.compile(r"(?:index|document-\d+|pair-\d+-\d+)\.html")
 
 
 def check_folder(path: Path) -> None:
-    """Refuse what cannot be written, or holds what is not ours, before any work is done."""
+    """Raise ValueError if a folder cannot be written or holds files of others, before any work is
+    done."""
     if not path.name:
         raise ValueError(f"the folder of pages is {str(path)!r}; name one, such as report")
     folder = path.absolute().parent
@@ -48,8 +49,9 @@ def check_folder(path: Path) -> None:
 
 @contextmanager
 def open_folder(path: Path) -> Iterator[Path]:
-    """A folder to write pages in, which takes its name at the end. A failed or stopped run leaves
-    the old one as it was, and no other."""
+    """Open a new folder for pages, which gets its name at the end. A failed or stopped run leaves
+    the old folder as it was.
+    """
     check_folder(path)
     target = path.absolute()
     _tidy(target.parent)
@@ -64,15 +66,15 @@ def open_folder(path: Path) -> Iterator[Path]:
 
 
 def _new(beside: Path) -> Path:
-    """An empty folder, open to whom the umask says."""
+    """Make an empty folder, with the permissions of the umask."""
     folder = beside / f"{PREFIX}{secrets.token_hex(8)}"
     folder.mkdir()
     return folder
 
 
 def _place(made: Path, target: Path) -> None:
-    """The folder takes its name; the one that had it before goes when that is done."""
-    # Somebody may have put something in it meanwhile.
+    """Rename the folder to its target; remove the one that was there before."""
+    # Other files may have been added meanwhile.
     check_folder(target)
     if not target.exists():
         os.rename(made, target)
@@ -93,20 +95,20 @@ def _place(made: Path, target: Path) -> None:
 
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
-    """Marks a folder as ours, and holds it: by the lock others see that it is still wanted."""
+    """Mark a folder as ours and lock it, so that no other process removes it."""
     import fcntl
 
     with (folder / MARK).open("wb") as file:
         file.write(_MARKED)
         file.flush()
-        # Some file systems know no locks; there nothing is tidied up.
+        # Some file systems have no locks; there nothing is removed.
         with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
 
 
 def _tidy(beside: Path) -> None:
-    """Removes what killed runs have left: folders of ours under temporary names, held by nobody."""
+    """Remove the folders of killed runs: marked, under temporary names, and not locked."""
     import fcntl
 
     with suppress(OSError):

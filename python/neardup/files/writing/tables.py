@@ -1,4 +1,7 @@
-"""Rows to a file, its form chosen by extension."""
+"""Rows and Arrow tables → CSV, TSV, JSON lines or Parquet, by the ending of the file.
+
+`open_rows` takes dictionaries one by one, `open_tables` Arrow tables.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,10 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Write = Callable[[Row], object]
-# The columns of a table and what each holds: str, int, float or bool, or nothing in some rows.
+# Names and types (str, int, float, bool) of columns; values may be None.
 Columns = Mapping[str, type]
 
-# Rows of a row group, and the characters in them.
+# Most rows of a row group, and characters in them.
 PARQUET_ROWS = 1 << 16
 PARQUET_CHARACTERS = 64 << 20
 
@@ -32,11 +35,11 @@ PARQUET_CHARACTERS = 64 << 20
 def open_rows(
     path: Path, columns: Columns, *, guard: bool = True, reversible: bool = False
 ) -> Iterator[Write]:
-    """A function that writes a row. A failed or stopped run leaves no half-written file.
+    """Open a file and yield a function that writes a row. A failed run leaves no incomplete file.
 
-    guard       in CSV and TSV, cells that a spreadsheet would run as a formula get a leading '
-    reversible  in CSV and TSV, cells that begin with ' get another one, as do those a spreadsheet
-                would run as a formula: so whoever reads them can tell which were changed
+    guard       in CSV and TSV, put ' before cells that a spreadsheet would run as a formula
+    reversible  in CSV and TSV, put ' before cells that begin with ' as well, so that a reader can
+                restore all cells
     """
     check(path)
     path = in_full(path, ".jsonl")
@@ -66,7 +69,7 @@ def _row_jsonl(file: TextIO, columns: Sequence[str]) -> Write:
 
 def _row_csv(file: TextIO, columns: Sequence[str], kind: str, guard: Callable[[str], str]) -> Write:
     rows = csv.writer(file, delimiter=DELIMITERS[kind], lineterminator="\n")
-    # A line break of the old kind in a cell without quotes would end the row for some readers.
+    # A lone carriage return in a cell without quotes would end the row for some readers.
     quoted = csv.writer(
         file, delimiter=DELIMITERS[kind], lineterminator="\n", quoting=csv.QUOTE_ALL
     )
@@ -81,7 +84,7 @@ def _row_csv(file: TextIO, columns: Sequence[str], kind: str, guard: Callable[[s
 
 @contextmanager
 def _open_parquet(path: Path, columns: Columns) -> Iterator[Write]:
-    """Rows are gathered to row groups."""
+    """Write rows in row groups."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -122,7 +125,7 @@ def _cell(value: object) -> str:
 
 
 def _guarded(cell: str) -> str:
-    """A cell that no spreadsheet runs as a formula."""
+    """Return a cell that no spreadsheet runs as a formula."""
     return f"'{cell}" if cell.startswith(FORMULA) else cell
 
 
@@ -130,21 +133,21 @@ def _as_it_is(cell: str) -> str:
     return cell
 
 
-# Large Arrow tables to a file, its form chosen by extension.
+# ---- Arrow tables ----
 
 WriteTable = Callable[["pa.Table | pa.RecordBatch"], object]
 
 JSON_ROWS = 1 << 14
-# Small pieces written one by one would make a row group each.
+# Small tables are gathered, or each would make a row group.
 GROUP_ROWS = 1 << 20
 GROUP_BYTES = 64 << 20
 
 
 @contextmanager
 def open_tables(path: Path, schema: pa.Schema, *, guard: bool = True) -> Iterator[WriteTable]:
-    """A function that writes tables of this schema, one behind the other.
+    """Open a file and yield a function that writes tables of this schema.
 
-    guard  in CSV and TSV, cells that a spreadsheet would run as a formula get a leading '
+    guard  in CSV and TSV, put ' before cells that a spreadsheet would run as a formula
     """
     check(path)
     path = in_full(path, ".jsonl")
@@ -163,7 +166,7 @@ def open_tables(path: Path, schema: pa.Schema, *, guard: bool = True) -> Iterato
 
 @contextmanager
 def open_groups(path: Path, schema: pa.Schema, compression: str = "zstd") -> Iterator[WriteTable]:
-    """Tables to Parquet, small ones together in a row group."""
+    """Write tables to Parquet, small ones together in a row group."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -193,7 +196,7 @@ def open_groups(path: Path, schema: pa.Schema, compression: str = "zstd") -> Ite
                 flush()
             writer.close()
         except BaseException:
-            raw.finish()  # the writer's last words go nowhere
+            raw.finish()  # discard what the writer writes on closing
             writer.close()
             raise
 
@@ -214,7 +217,7 @@ def _table_jsonl(stream: BinaryIO, schema: pa.Schema) -> WriteTable:
 
 
 def _finite(column: pa.Array) -> pa.Array:
-    """JSON has no word for infinity and not-a-number: they become null."""
+    """Replace infinity and NaN, which JSON does not have, by null."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -234,7 +237,7 @@ def _table_csv(
     csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
     stream.write(header.getvalue().encode())
     options = arrow_csv.WriteOptions(include_header=False, delimiter=delimiter)
-    # Arrow may close what it writes to; the stream is still needed.
+    # Arrow may close its output, and the stream is still needed.
     writer = arrow_csv.CSVWriter(pa.PythonFile(_Open(stream), "w"), schema, write_options=options)
 
     def write(table: pa.Table | pa.RecordBatch) -> None:
@@ -259,7 +262,7 @@ class _Open:
 
 
 def _harmless(column: pa.Array) -> pa.Array:
-    """Cells that a spreadsheet would run get a leading ' ."""
+    """Put ' before cells that a spreadsheet would run as a formula."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
