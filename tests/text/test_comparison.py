@@ -307,3 +307,12 @@ def test_the_size_of_weights_does_not_matter(size: float) -> None:
     half = nd.similarity({"a": size, "b": size}, {"a": size, "c": size})
     assert half == pytest.approx(0.5, abs=1e-15)
     assert nd.similarity({"a": size}, {"a": 2.0}) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_near_duplicates_have_a_signal_in_both_texts() -> None:
+    long, short = "harbour street", "harbour"
+    assert nd.fingerprint(long) is not None
+    assert nd.fingerprint(short) is None
+    assert nd.similarity(long, short) > 0.5
+    assert nd.compare(long, short, similarity=0.5).verdict == "different"
+    assert nd.compare(short, long, similarity=0.5).verdict == "different"
