@@ -16,7 +16,7 @@ from neardup.reports.kinds import (
     SampleResponse,
     ShownKind,
 )
-from neardup.reports.page import Said
+from neardup.reports.page import Sentence
 from neardup.reports.views import ResponseView
 
 NGINX = """status 404
@@ -260,7 +260,7 @@ def made_up(language: str = "en", *, odd: int = 5) -> KindsReport:
         kinds=kinds,
         facets=facets_of(kinds),
         language=language,
-        said=[Said("said.all", {"similarity": 0.85})],
+        sentences=[Sentence("said.all", {"similarity": 0.85})],
         settings={"inputs": "crawl.warc.gz", "similarity": "0.85", "recipe": "neardup2 http"},
         problems=[("crawl.warc.gz", 4711, "the gzip data ends in the middle, at byte 1,234,567")],
         problem_count=1,

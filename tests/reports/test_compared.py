@@ -166,7 +166,7 @@ def test_texts_of_a_megabyte() -> None:
 
 
 def test_what_is_too_much_is_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison, "MOST_PASSAGES", 1)
+    monkeypatch.setattr(comparison, "MAX_PASSAGES", 1)
     page = rendered(FOUND)
     assert "Showing the longest 1 of 2 passages." in page
     assert anchors(page, "l") == ["l1"]

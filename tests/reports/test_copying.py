@@ -188,7 +188,7 @@ def test_documents_that_are_sources_are_linked() -> None:
 
 
 def test_many_sources_share_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "SOURCES", 2)
+    monkeypatch.setattr(pages, "MAX_SOURCES", 2)
     found = folder(CopyingReport(class_of(6)))
     document = found["document-1.html"]
     assert "3 more sources together" in document

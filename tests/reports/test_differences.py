@@ -13,15 +13,15 @@ WORDS = st.lists(st.sampled_from(["a", "b", "天", "地", ".", "。", " ", "\n",
 
 def changes(left: str, right: str) -> list[tuple[str, str]]:
     found = differences(left, right)
-    return [(each.left, each.right) for each in found.stretches if not each.same]
+    return [(each.left, each.right) for each in found.parts if not each.same]
 
 
 @given(WORDS.map("".join), WORDS.map("".join), st.integers(0, 200))
 def test_nothing_is_lost(left: str, right: str, steps: int) -> None:
     found = differences(left, right, WorkBudget(steps))
-    assert "".join(each.left for each in found.stretches) == left
-    assert "".join(each.right for each in found.stretches) == right
-    for each in found.stretches:
+    assert "".join(each.left for each in found.parts) == left
+    assert "".join(each.right for each in found.parts) == right
+    for each in found.parts:
         if each.same:
             assert "".join(each.left.split()) == "".join(each.right.split())
 
@@ -29,9 +29,9 @@ def test_nothing_is_lost(left: str, right: str, steps: int) -> None:
 @given(st.text(), st.text())
 def test_any_text(left: str, right: str) -> None:
     found = differences(left, right)
-    assert "".join(each.left for each in found.stretches) == left
-    assert "".join(each.right for each in found.stretches) == right
-    assert all(each.same for each in differences(left, left).stretches)
+    assert "".join(each.left for each in found.parts) == left
+    assert "".join(each.right for each in found.parts) == right
+    assert all(each.same for each in differences(left, left).parts)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_long_texts_are_compared_by_sentences_then_words() -> None:
     edited[300] = ""
     found = differences(" ".join(sentences), " ".join(edited))
     assert not found.coarse
-    marked = [(each.left.strip(), each.right.strip()) for each in found.stretches if not each.same]
+    marked = [(each.left.strip(), each.right.strip()) for each in found.parts if not each.same]
     assert marked == [("number", "figure"), (sentences[300], "")]
 
 
@@ -79,9 +79,9 @@ def lower(word: str) -> str:
 @given(WORDS.map("".join), WORDS.map(lambda words: "".join(words).upper()), st.integers(0, 200))
 def test_nothing_is_lost_when_words_are_folded(left: str, right: str, steps: int) -> None:
     found = differences(left, right, WorkBudget(steps), fold=lower)
-    assert "".join(each.left for each in found.stretches) == left
-    assert "".join(each.right for each in found.stretches) == right
-    for each in found.stretches:
+    assert "".join(each.left for each in found.parts) == left
+    assert "".join(each.right for each in found.parts) == right
+    for each in found.parts:
         if each.same:
             assert "".join(each.left.split()) == "".join(each.right.split())
         elif not each.counts:
@@ -99,6 +99,6 @@ def test_nothing_is_lost_when_words_are_folded(left: str, right: str, steps: int
     ],
 )
 def test_what_does_not_count(left: str, right: str, expected: list[tuple[str, str]]) -> None:
-    found = differences(left, right, fold=lower).stretches
+    found = differences(left, right, fold=lower).parts
     assert [(each.left, each.right) for each in found if each.counts and not each.same] == expected
     assert not all(each.same for each in found)

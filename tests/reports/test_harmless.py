@@ -21,7 +21,7 @@ from neardup.reports.comparison import ComparisonReport, render_comparison
 from neardup.reports.copying import CopyingReport, render_file, render_folder
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
 from neardup.reports.kinds import KindsReport, Member, SampleResponse, ShownKind, render_kinds
-from neardup.reports.marked_text import Shown
+from neardup.reports.marked_text import ShownRecord
 from neardup.reports.page import LANGUAGES
 from neardup.reports.views import ResponseView
 
@@ -86,8 +86,8 @@ def folder(text: str, language: str) -> Pages:
 
 
 def job(text: str, language: str) -> Pages:
-    left = Shown(text, f"{text} one", 90, is_representative=True)
-    right = Shown(text, f"{text} two", 90, None, 0.5)
+    left = ShownRecord(text, f"{text} one", 90, is_representative=True)
+    right = ShownRecord(text, f"{text} two", 90, None, 0.5)
     report = JobReport(
         job="dedup",
         language=language,

@@ -13,8 +13,8 @@ from helpers.html_page import Page, check_harmless
 from neardup.reports.charts import Histogram
 from neardup.reports.formatting import percent
 from neardup.reports.job import JobReport, ShownCluster, ShownPair, render_job
-from neardup.reports.marked_text import Shown
-from neardup.reports.page import Said, language_of_locale
+from neardup.reports.marked_text import ShownRecord
+from neardup.reports.page import Sentence, language_of_locale
 from neardup.reports.phrases import PHRASES
 
 # Steps of 0.05 of similarity.
@@ -24,9 +24,9 @@ COMPARED = Histogram(
 EMPTY = JobReport(job="dedup", clusters=[])
 
 
-def shown(name: str, text: str, *, first: bool = False, length: int | None = None) -> Shown:
+def shown(name: str, text: str, *, first: bool = False, length: int | None = None) -> ShownRecord:
     size = len(text) if length is None else length
-    return Shown(name, text, size) if first else Shown(name, text, size, 2, 0.93)
+    return ShownRecord(name, text, size) if first else ShownRecord(name, text, size, 2, 0.93)
 
 
 def cluster(left: str, right: str) -> ShownCluster:
@@ -38,8 +38,8 @@ def with_clusters(*clusters: ShownCluster) -> str:
 
 
 def pair(similarity: float, *, near: bool, text: str = "one two") -> ShownPair:
-    right = Shown(f"right {similarity}", f"{text} three", 13, 9, similarity)
-    return ShownPair(Shown(f"left {similarity}", f"{text} four", 12), right, near)
+    right = ShownRecord(f"right {similarity}", f"{text} three", 13, 9, similarity)
+    return ShownPair(ShownRecord(f"left {similarity}", f"{text} four", 12), right, near)
 
 
 @pytest.fixture
@@ -47,12 +47,12 @@ def report() -> JobReport:
     return replace(
         EMPTY,
         counts={"kept": 1234567, "removed": 19, "exact": 3, "near": 16, "unreadable": 40},
-        said=[Said("said.read", {"n": 1234626})],
+        sentences=[Sentence("said.read", {"n": 1234626})],
         settings={"similarity": "0.9", "recipe": "words xxh3 64"},
         histograms=[COMPARED, replace(COMPARED, name="wider")],
         pairs=[pair(0.95, near=True), pair(0.91, near=True), pair(0.7, near=False)],
-        pairs_note=Said("pairs.note"),
-        threshold=Said("pairs.line", {"similarity": 0.9}),
+        pairs_note=Sentence("pairs.note"),
+        threshold=Sentence("pairs.line", {"similarity": 0.9}),
         sizes=[(2, 30), (3, 4), (8, 2), (5000, 1)],
         clusters=[
             cluster("The quick brown fox.", "The slow brown fox."),

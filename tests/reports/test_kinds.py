@@ -23,7 +23,7 @@ from neardup.reports.kinds import (
     ShownKind,
     render_kinds,
 )
-from neardup.reports.page import Said
+from neardup.reports.page import Sentence
 from neardup.reports.views import ResponseView
 
 REPORT = made_up()
@@ -93,7 +93,7 @@ def test_a_kind_of_which_nothing_is_known() -> None:
 
 
 def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CHARACTERS", len(TEMPLATES[0].view) + 10)
+    monkeypatch.setattr(module, "MAX_CHARACTERS", len(TEMPLATES[0].view) + 10)
     report = replace(REPORT, kinds=REPORT.kinds[:4], problem_count=40)
     text = page(report)
     assert text.count('<details class="kind"') == 4
@@ -393,5 +393,5 @@ def test_thousands_of_kinds_narrow_at_once(tmp_path: Path) -> None:
 
 
 def test_sentences_of_the_job_are_said() -> None:
-    text = Page(page(replace(REPORT, said=[Said("said.checked", {"n": 5})]))).text()
+    text = Page(page(replace(REPORT, sentences=[Sentence("said.checked", {"n": 5})]))).text()
     assert "5 pairs were compared." in text

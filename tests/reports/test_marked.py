@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neardup.copying.findings import Ignored
 from neardup.reports import marked_text
-from neardup.reports.marked_text import MarkedPart, MarkedStretch, Measure, parts_of
+from neardup.reports.marked_text import MarkedPart, MarkedSpan, WordCounter, split_marked_text
 
 TEXTS = st.text(st.sampled_from("ab \n中\u202e<"), max_size=80)
 PLACES = st.tuples(st.integers(0, 90), st.integers(0, 90))
@@ -21,7 +21,7 @@ def shown(part: MarkedPart) -> str:
 
 
 def naive(
-    text: str, stretches: list[MarkedStretch], ignored: list[Ignored]
+    text: str, stretches: list[MarkedSpan], ignored: list[Ignored]
 ) -> list[tuple[object, ...]]:
     """For each character its keys in the order of rank, and whether a rule is on it."""
     found: list[tuple[object, ...]] = []
@@ -39,10 +39,10 @@ def naive(
 def test_every_character_is_under_its_marks(
     text: str, places: list[tuple[int, int]], rules: list[tuple[int, int]]
 ) -> None:
-    stretches = [MarkedStretch(a, b, key, key) for key, (a, b) in enumerate(places, 1)]
+    stretches = [MarkedSpan(a, b, key, key) for key, (a, b) in enumerate(places, 1)]
     ignored = [Ignored(a, b, "template") for a, b in rules]
     expected = naive(text, stretches, ignored)
-    (block,) = parts_of(text, stretches, ignored)
+    (block,) = split_marked_text(text, stretches, ignored)
     at = 0
     for part in block:
         # Codes for what cannot be seen are longer than what they stand for.
@@ -56,12 +56,12 @@ def test_every_character_is_under_its_marks(
 
 @given(TEXTS, st.lists(PLACES, max_size=8))
 def test_long_texts_are_the_same_in_blocks(text: str, places: list[tuple[int, int]]) -> None:
-    stretches = [MarkedStretch(a, b, key, key, "#x") for key, (a, b) in enumerate(places, 1)]
-    (whole,) = parts_of(text, stretches)
+    stretches = [MarkedSpan(a, b, key, key, "#x") for key, (a, b) in enumerate(places, 1)]
+    (whole,) = split_marked_text(text, stretches)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(marked_text, "LONG_TEXT", 0)
-        patch.setattr(marked_text, "BLOCK", 7)
-        blocks = parts_of(text, stretches)
+        patch.setattr(marked_text, "BLOCK_CHARACTERS", 7)
+        blocks = split_marked_text(text, stretches)
     assert "\n".join("".join(map(shown, block)) for block in blocks) == "".join(map(shown, whole))
     assert sum(part.words for block in blocks for part in block) == sum(x.words for x in whole)
     begun = [each for block in blocks for part in block for each in part.begins]
@@ -69,8 +69,8 @@ def test_long_texts_are_the_same_in_blocks(text: str, places: list[tuple[int, in
 
 
 def test_a_number_stands_where_its_stretch_begins() -> None:
-    (block,) = parts_of(
-        "one two three", [MarkedStretch(4, 13, 1, 0, "#a"), MarkedStretch(8, 13, 2, 1, "#b")]
+    (block,) = split_marked_text(
+        "one two three", [MarkedSpan(4, 13, 1, 0, "#a"), MarkedSpan(8, 13, 2, 1, "#b")]
     )
     assert [(shown(part), [each.key for each in part.begins]) for part in block] == [
         ("one ", []),
@@ -80,15 +80,15 @@ def test_a_number_stands_where_its_stretch_begins() -> None:
 
 
 def test_what_one_of_several_has_word_for_word_counts_whole() -> None:
-    edited = MarkedStretch(0, 7, 1, 0, equal=0.5)
-    (block,) = parts_of("one two", [edited, MarkedStretch(0, 3, 2, 1)])
+    edited = MarkedSpan(0, 7, 1, 0, equal=0.5)
+    (block,) = split_marked_text("one two", [edited, MarkedSpan(0, 3, 2, 1)])
     assert [part.words for part in block] == [1.0, 0.5]
     assert not block[0].exact
 
 
 def test_changed_words_do_not_count() -> None:
-    edited = MarkedStretch(0, 13, 1, 0, changed=((4, 7),))
-    (block,) = parts_of("one two three", [edited])
+    edited = MarkedSpan(0, 13, 1, 0, changed=((4, 7),))
+    (block,) = split_marked_text("one two three", [edited])
     assert [(shown(part), part.words, part.exact) for part in block] == [
         ("one ", 1.0, True),
         ("two", 0.0, False),
@@ -107,17 +107,15 @@ def test_changed_words_do_not_count() -> None:
     ],
 )
 def test_words_and_characters_that_count(text: str, expected: tuple[int, int]) -> None:
-    assert Measure(text).between(0, len(text)) == expected
+    assert WordCounter(text).between(0, len(text)) == expected
 
 
 @pytest.mark.parametrize("nested", [True, False])
 def test_many_stretches_on_one_another_take_little_time(nested: bool) -> None:
     n = 20_000
     text = "a" * (2 * n)
-    stretches = [
-        MarkedStretch(at, 2 * n - at if nested else at + n, at + 1, -at) for at in range(n)
-    ]
+    stretches = [MarkedSpan(at, 2 * n - at if nested else at + n, at + 1, -at) for at in range(n)]
     started = time.process_time()
-    (block,) = parts_of(text, stretches)
+    (block,) = split_marked_text(text, stretches)
     assert time.process_time() - started < 20
-    assert max(len(part.keys) for part in block) == marked_text.MOST_KEYS
+    assert max(len(part.keys) for part in block) == marked_text.MAX_KEYS

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from helpers.html_page import BIDI, NASTY
 from neardup.reports import views as module
 from neardup.reports.page import Wording
-from neardup.reports.views import NAMES, ResponseView, SampleView, Viewed, ViewPart, ViewRow
+from neardup.reports.views import NAMES, ResponseView, SampleView, SampleViews, ViewPart, ViewRow
 
 
 def sample(left: str, right: str | None = None) -> SampleView:
     other = None if right is None else ResponseView("b", "https://b/", right, len(right), 0.9)
-    return Viewed(Wording("en")).sample(ResponseView("a", "https://a/", left, len(left)), other)
+    return SampleViews(Wording("en")).sample(
+        ResponseView("a", "https://a/", left, len(left)), other
+    )
 
 
 def written(parts: Sequence[ViewPart] | None) -> str:
@@ -144,7 +146,7 @@ def test_long_lines_are_cut_and_say_so() -> None:
 
 
 def test_views_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LINES", 3)
+    monkeypatch.setattr(module, "MAX_LINES", 3)
     left = "status 200\ntext a\ntext b\ntext c\ntext d"
     found = sample(left, "status 200\ntext x\ntext a\ntext b\ntext c\ntext d")
     # What lies beyond the cut of the right side may well be there.
@@ -159,7 +161,7 @@ def test_views_are_cut_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_the_caller_cut_is_counted() -> None:
     view = ResponseView("a", "", "text one", 1008)
-    (row,) = Viewed(Wording("en")).sample(view, None).rows
+    (row,) = SampleViews(Wording("en")).sample(view, None).rows
     assert written(row.left) == "one(… 1,000 more characters …)"
 
 
@@ -232,5 +234,5 @@ def test_nothing_is_lost(left: str, right: str) -> None:
 
 def test_masked_parts_in_chinese() -> None:
     view = ResponseView("a", "", "text \u2039date\u203a \u2039own-rule\u203a", 20)
-    (row,) = Viewed(Wording("zh")).sample(view, None).rows
+    (row,) = SampleViews(Wording("zh")).sample(view, None).rows
     assert written(row.left) == "<日期> <own-rule>"

@@ -137,8 +137,8 @@ class Comparisons:
     ) -> Iterator[DocumentComparison]:
         """Compare as `_compare`, but skip candidates that share only common text.
 
-        Text that more than `common` of the first few candidates have is common, whoever else has
-        it. Of the other candidates only those matter that share a run with the rest of the text.
+        If more than `common` of the first few candidates have some text, it is common. Of the
+        other candidates only those matter that share a run with the rest of the text.
         """
         text = self._checked[row].text
         words = WordSpans(text)

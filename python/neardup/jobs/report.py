@@ -29,8 +29,8 @@ from neardup.reports.kinds import (
     ShownKind,
     render_kinds,
 )
-from neardup.reports.marked_text import Shown
-from neardup.reports.page import Said, language_of_locale
+from neardup.reports.marked_text import ShownRecord
+from neardup.reports.page import Sentence, language_of_locale
 from neardup.reports.views import ResponseView
 from neardup.text.recipe import Recipe
 
@@ -100,11 +100,11 @@ def _job_report(job: Job, corpus: SpooledCorpus, found: FoundClusters | Matches)
         job=job.name,
         language=job.options.lang or language_of_locale(),
         counts=_counts(job),
-        said=list(_sentences(job)),
+        sentences=list(_sentences(job)),
         settings=_settings(job),
         histograms=list(_histograms(job, matches, sample)),
         pairs=_pairs(job, corpus, matches, sample),
-        pairs_note=Said("pairs.note" if job.is_sketched else "pairs.note_radius"),
+        pairs_note=Sentence("pairs.note" if job.is_sketched else "pairs.note_radius"),
         threshold=_threshold(job),
         clusters=None if clusters is None else clusters.largest(),
         cluster_count=0 if clusters is None else len(clusters.roots),
@@ -127,30 +127,30 @@ def _counts(job: Job) -> dict[str, int]:
     return {"clusters": found.clusters, "clustered": grouped, "alone": alone, **kinds}
 
 
-def _sentences(job: Job) -> Iterator[Said]:
+def _sentences(job: Job) -> Iterator[Sentence]:
     """Return how the pairs were found, as in the summary."""
     found = job.summary
-    yield Said("said.read", {"n": found.read})
+    yield Sentence("said.read", {"n": found.read})
     if found.reference:
-        yield Said("said.reference", {"n": found.reference})
+        yield Sentence("said.reference", {"n": found.reference})
     if found.no_signal:
-        yield Said("said.no_signal", {"n": found.no_signal})
+        yield Sentence("said.no_signal", {"n": found.no_signal})
     if found.similarity is None:
-        yield Said("said.radius", {"radius": found.radius, "bits": job.recipe.bits})
+        yield Sentence("said.radius", {"radius": found.radius, "bits": job.recipe.bits})
     elif found.plan.get("method") == "all-pairs":
-        yield Said("said.all", {"similarity": found.similarity})
+        yield Sentence("said.all", {"similarity": found.similarity})
     else:
-        yield Said("said.checked", {"n": found.candidates})
+        yield Sentence("said.checked", {"n": found.candidates})
         asked: dict[str, Any] = {"similarity": found.similarity, "share": percent(found.recall)}
         if found.estimated_recall is None:
-            yield Said("said.expected", asked)
+            yield Sentence("said.expected", asked)
         elif found.estimated_recall > NEARLY_ALL:
-            yield Said("said.nearly_all", asked)
+            yield Sentence("said.nearly_all", asked)
         else:
-            yield Said("said.estimated", {**asked, "share": percent(found.estimated_recall)})
+            yield Sentence("said.estimated", {**asked, "share": percent(found.estimated_recall)})
     if found.exact:
         name = {"pairs": "said.exact_pairs", "cluster": "said.exact_cluster"}
-        yield Said(name.get(found.job, "said.exact"))
+        yield Sentence(name.get(found.job, "said.exact"))
 
 
 def _settings(job: Job) -> dict[str, str]:
@@ -180,30 +180,30 @@ def _listed(names: Sequence[str]) -> str:
 def _histograms(job: Job, matches: Matches, sample: ThresholdSample | None) -> Iterator[Histogram]:
     asked, seen = job.question, matches.sample
     if seen is not None:
-        note = Said("note.compared_radius")
+        note = Sentence("note.compared_radius")
         if asked.similarity is not None:
-            note = Said("note.compared", {"similarity": asked.similarity})
+            note = Sentence("note.compared", {"similarity": asked.similarity})
         floor = floor_below(asked.similarity)
         yield _histogram("compared", job, seen, floor, [note])
     if sample is not None:
         values: dict[str, Any] = {"n": sample.records, "of": sample.of, "floor": sample.floor}
         name = "note.wider_sample" if sample.records < sample.of else "note.wider_all"
-        note = Said("note.wider_joined" if sample.joined else name, values)
-        notes = [note, Said("note.wider_twins")]
+        note = Sentence("note.wider_joined" if sample.joined else name, values)
+        notes = [note, Sentence("note.wider_twins")]
         yield _histogram("wider", job, sample.sample, sample.floor, notes)
 
 
 def _histogram(
-    name: str, job: Job, sample: PairSample, floor: float, notes: list[Said]
+    name: str, job: Job, sample: PairSample, floor: float, notes: list[Sentence]
 ) -> Histogram:
     near, far = sample.near.tolist(), sample.far.tolist()
     return Histogram(name, near, far, floor, job.question.similarity, job.question.radius, notes)
 
 
-def _threshold(job: Job) -> Said:
+def _threshold(job: Job) -> Sentence:
     if job.question.similarity is None:
-        return Said("pairs.line_radius", {"radius": job.question.radius})
-    return Said("pairs.line", {"similarity": job.question.similarity})
+        return Sentence("pairs.line_radius", {"radius": job.question.radius})
+    return Sentence("pairs.line", {"similarity": job.question.similarity})
 
 
 def _pairs(
@@ -333,10 +333,10 @@ def _shown(
     distance: int,
     *,
     representative: bool = False,
-) -> Shown:
+) -> ShownRecord:
     text = corpus.text_of(row)
     coded = all(at >= corpus.rows or corpus.signal[at] for at in (row, other))
-    return Shown(
+    return ShownRecord(
         corpus.id_of(row),
         text[:MAX_CHARACTERS],
         len(text),
@@ -397,7 +397,7 @@ class _KindsPage:
             kinds=list(self._shown()),
             facets=self._facets(),
             language=job.options.lang or language_of_locale(),
-            said=[said for said in _sentences(job) if said.name not in OMITTED],
+            sentences=[each for each in _sentences(job) if each.name not in OMITTED],
             settings=settings,
             problems=corpus.problems(MAX_PROBLEMS),
             problem_count=corpus.unreadable,

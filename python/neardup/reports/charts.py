@@ -1,22 +1,19 @@
-"""Bar charts: where everything lies in the drawing. The template draws it."""
+"""Charts: the positions of bars, labels and cells. Templates draw them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from neardup.reports.formatting import number, plain, short_number
-from neardup.reports.page import Said, Wording
+from neardup.reports.formatting import line_text, number, short_number
+from neardup.reports.page import Sentence, Wording
 
-WIDTH = 440
-HEIGHT = 240
-LEFT = 46
-RIGHT = 14
-TOP = 30
-BOTTOM = 46
+WIDTH, HEIGHT = 440, 240
+LEFT, RIGHT, TOP, BOTTOM = 46, 14, 30, 46
+PLOT_HEIGHT = HEIGHT - TOP - BOTTOM
 # With more bars than this the numbers above them would touch.
 NUMBERED_BARS = 12
 WIDEST_BAR = 64
@@ -25,7 +22,7 @@ TABLE_ROWS = 200
 
 @dataclass(frozen=True)
 class Bar:
-    """So many that count, drawn above so many that were rejected."""
+    """A bar: the number of near-duplicates on top of the number of rejected pairs."""
 
     label: str
     near: int
@@ -37,7 +34,7 @@ class Bar:
 
 
 class Tick(NamedTuple):
-    """A mark on the horizontal axis; `at` counts bars from the left."""
+    """A mark on the horizontal axis; `at` is a number of bars from the left."""
 
     at: float
     label: str
@@ -45,9 +42,9 @@ class Tick(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """What a chart shows, in the words of one language.
+    """The content of a chart in one language.
 
-    rows  what the table lists, where it is finer than the bars
+    rows  rows of the table, if it is finer than the bars
     """
 
     name: str
@@ -62,9 +59,8 @@ class Chart:
     two_sided: bool = False
 
 
-@dataclass(frozen=True)
-class Box:
-    """A bar, or its lower part. Numbers are as SVG has them."""
+class Box(NamedTuple):
+    """A bar or its lower part, in SVG units."""
 
     css: str
     label: str
@@ -74,8 +70,7 @@ class Box:
     height: str
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     text: str
     x: str
     y: str
@@ -84,7 +79,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart as shapes and labels; `scale` is the count at its top."""
+    """A chart as shapes and labels; `scale` is the count at the top."""
 
     chart: Chart
     described: str
@@ -101,7 +96,7 @@ class Drawing:
     top, bottom, middle = TOP - 12, HEIGHT - BOTTOM, (LEFT + WIDTH - RIGHT) // 2
 
 
-def drawn(chart: Chart, words: Wording) -> Drawing:
+def draw_chart(chart: Chart, words: Wording) -> Drawing:
     top = _ceiling(max((bar.count for bar in chart.bars), default=0))
     boxes, counts = _bars(chart, top)
     rows = [bar for bar in (chart.bars if chart.rows is None else chart.rows) if bar.count]
@@ -127,22 +122,18 @@ def drawn(chart: Chart, words: Wording) -> Drawing:
 
 def _described(chart: Chart, words: Wording) -> str:
     total = sum(bar.count for bar in chart.bars)
-    said = words("chart.described", title=chart.title, n=total, up=chart.up)
+    text = words("chart.described", title=chart.title, n=total, up=chart.up)
     if chart.threshold is None:
-        return said
-    return words("chart.marked", said=said, label=chart.threshold.label)
+        return text
+    return words("chart.marked", text=text, label=chart.threshold.label)
 
 
 def _x(chart: Chart, at: float) -> float:
     return LEFT + (WIDTH - LEFT - RIGHT) * at / max(len(chart.bars), 1)
 
 
-def _height(count: float, top: int) -> float:
-    return (HEIGHT - TOP - BOTTOM) * count / top
-
-
 def _ceiling(highest: int) -> int:
-    """The highest count rounded up, so that four lines divide it well."""
+    """Return the highest count rounded up to a number that four grid lines divide well."""
     if highest <= 8:
         return 4 if highest <= 4 else 8
     step = 1
@@ -157,7 +148,7 @@ def _grid(top: int) -> list[tuple[str, Label]]:
     found = []
     for quarter in range(5):
         count = top * quarter // 4
-        y = HEIGHT - BOTTOM - _height(count, top)
+        y = HEIGHT - BOTTOM - PLOT_HEIGHT * count / top
         label = Label(short_number(count), str(LEFT - 6), f"{y + 4:g}", "end")
         found.append((f"{y:g}", label))
     return found
@@ -173,8 +164,8 @@ def _bars(chart: Chart, top: int) -> tuple[list[Box], list[Label]]:
         for css, count in (("far", bar.far), ("bar", bar.near)):
             if not count:
                 continue
-            # The smallest number too must be seen.
-            height = max(_height(count, top), 1.5)
+            # Even a count of one must be visible.
+            height = max(PLOT_HEIGHT * count / top, 1.5)
             y -= height
             where = f"{x + gap / 2:.2f}", f"{y:.2f}", f"{width - gap:.2f}", f"{height:.2f}"
             boxes.append(Box(css, f"{bar.label}: {number(count)}", *where))
@@ -193,7 +184,7 @@ def _threshold(chart: Chart) -> tuple[str, Label] | None:
     return f"{x:.2f}", Label(chart.threshold.label, f"{at:.2f}", str(TOP - 6), anchor)
 
 
-# The charts of a job: pairs by similarity or distance, and sizes of clusters.
+# ---- charts of a job: pairs by similarity or distance, sizes of clusters ----
 
 MOST_BARS = 65
 MOST_TICKS = 11
@@ -203,13 +194,13 @@ _SIZES = (2, 3, 4, 6, 11, 101, 1001)
 
 @dataclass(frozen=True)
 class Histogram:
-    """Pairs in steps of a measure, on both sides of a threshold.
+    """Numbers of pairs by similarity or by distance.
 
     name       "compared" or "wider"
-    near, far  how many pairs of each step count, and how many were rejected. Steps of similarity
-               divide 0 to 1 equally; those of distance are bits, from 0
-    floor      steps of similarity below it are not drawn
-    similarity, radius   the threshold, whichever it is
+    near, far  numbers of near-duplicates and of rejected pairs in each bin. Bins of similarity
+               divide 0 to 1 equally; bins of distance are bits, from 0
+    floor      bins of similarity below it are not drawn
+    similarity, radius   the threshold; one of them is set
     notes      how the pairs were chosen
     """
 
@@ -219,10 +210,10 @@ class Histogram:
     floor: float = 0.0
     similarity: float | None = None
     radius: int | None = None
-    notes: Sequence[Said] = ()
+    notes: Sequence[Sentence] = ()
 
 
-def chart_of(histogram: Histogram, words: Wording) -> Chart:
+def histogram_chart(histogram: Histogram, words: Wording) -> Chart:
     drawn = _distances if histogram.similarity is None else _similarities
     return drawn(histogram, words)
 
@@ -252,13 +243,13 @@ def _similarities(found: Histogram, words: Wording) -> Chart:
             if (10 - tenth) % every == 0
         ],
         threshold=Tick(steps * found.similarity - first, label),
-        notes=[words.say(said) for said in found.notes] + more,
+        notes=[words.say(note) for note in found.notes] + more,
         two_sided=True,
     )
 
 
 def _distances(found: Histogram, words: Wording) -> Chart:
-    """Pairs at each distance; several distances share a bar where there are too many."""
+    """Return pairs by distance; if there are too many distances, several share a bar."""
     radius = found.radius or 0
     last = max([radius, *(at for at, n in enumerate(found.near) if n or found.far[at])])
     rows = [
@@ -281,20 +272,20 @@ def _distances(found: Histogram, words: Wording) -> Chart:
         across=words("chart.distance"),
         up=words("chart.pairs"),
         bars=bars,
-        # A shared bar is named at its left edge by where it begins: there is no room for more.
+        # A bar of several distances has the first one at its left edge: there is no room for more.
         ticks=[
             Tick(at + (0.5 if group == 1 else 0), number(at * group))
             for at in range(0, len(bars), every)
         ],
         threshold=None if found.radius is None else Tick((radius + 1) / group, label),
         rows=rows,
-        notes=[words.say(said) for said in found.notes],
+        notes=[words.say(note) for note in found.notes],
         two_sided=any(found.far),
     )
 
 
 def size_chart(sizes: Sequence[tuple[int, int]], words: Wording) -> Chart:
-    """Clusters by their number of records."""
+    """Return clusters by their number of records."""
     largest = max((size for size, _ in sizes), default=2)
     smallest = min([_SIZES[0], *(size for size, _ in sizes)])
     begins = sorted({smallest, *(begin for begin in _SIZES if begin <= largest)})
@@ -314,7 +305,7 @@ def size_chart(sizes: Sequence[tuple[int, int]], words: Wording) -> Chart:
 
 
 def _size_label(begin: int, bar: Bar) -> str:
-    """Short, because bars are narrow."""
+    """Return a short label: bars are narrow."""
     return ">1k" if begin == _SIZES[-1] else bar.label.replace(",000", "k")
 
 
@@ -322,21 +313,21 @@ def _between(first: int, last: int) -> str:
     return number(first) if first == last else f"{number(first)}–{number(last)}"
 
 
-# The histogram of shares in a check, with its threshold; the script of the page moves the line.
+# ---- charts of a check: shares of documents; the script of the page moves the threshold ----
 
 BARS = 20
-# Shares are counted by whole per cents, and so is the threshold: then both agree.
+# Shares and the threshold are rounded down to whole percents, so that page and script agree.
 PERCENTS = 101
 
 
 def whole_percent(value: float) -> int:
-    """A share in whole per cents, rounded down, as the script of the page does."""
+    """Return a share in whole percents, rounded down, as the script of the page does."""
     return min(max(math.floor(value * 100 + 1e-9), 0), PERCENTS - 1)
 
 
 @dataclass(frozen=True)
 class Shares:
-    """The drawing, and what the script needs to draw it again."""
+    """The drawing, and the numbers the script needs to draw it again."""
 
     percents: Sequence[int]
     grid: Sequence[tuple[str, Label]]
@@ -349,8 +340,8 @@ class Shares:
     top, high, bottom, middle = Drawing.top, TOP, Drawing.bottom, Drawing.middle
 
 
-def shares_of(values: Sequence[float], limit: int, words: Wording) -> Shares:
-    """limit  the threshold in whole per cents"""
+def shares_chart(values: Sequence[float], limit: int, words: Wording) -> Shares:
+    """Return documents by share; `limit` is the threshold in whole percents."""
     percents = [0] * PERCENTS
     for value in values:
         percents[whole_percent(value)] += 1
@@ -362,7 +353,7 @@ def shares_of(values: Sequence[float], limit: int, words: Wording) -> Shares:
         Bar(f"{at * step}–{(at + 1) * step}{words.percent_sign}", near[at], far[at])
         for at in range(BARS)
     ]
-    found = drawn(
+    found = draw_chart(
         Chart(
             name="shares",
             title=words("shares.title"),
@@ -388,7 +379,7 @@ DARK_SHARE = 0.55
 
 
 class Tie(NamedTuple):
-    """The share of a document that a source has; both are indexes into `Ties.names`."""
+    """The share of a document that a source has; both are indexes into `names`."""
 
     document: int
     source: int
@@ -396,25 +387,7 @@ class Tie(NamedTuple):
     link: str
 
 
-@dataclass(frozen=True)
-class Ties:
-    """Documents and sources, and what they share.
-
-    names    of all, the checked documents first
-    shares   of the checked documents
-    links    to the pages of the checked documents, "" if there is none
-    reaches  whether a share is at the threshold or above
-    """
-
-    names: Sequence[str]
-    shares: Sequence[float]
-    links: Sequence[str]
-    ties: Sequence[Tie]
-    reaches: Callable[[float], bool]
-
-
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     value: float
     shown: str
     title: str
@@ -428,35 +401,45 @@ class Cell:
 SELF = Cell(0.0, "", "", 0, False, False, "", is_self=True)
 
 
-@dataclass(frozen=True)
-class MatrixRow:
+class MatrixRow(NamedTuple):
     name: str
     link: str
     cells: Sequence[Cell | None]
 
 
-@dataclass(frozen=True)
-class Matrix:
+class Matrix(NamedTuple):
     columns: Sequence[str]
     rows: Sequence[MatrixRow]
     note: str
 
 
-def matrix_chart(found: Ties, words: Wording) -> Matrix | None:
-    """Return the documents with the highest shares and the sources that have most of them, group
-    by group, so that documents that share text are next to each other; None without ties."""
-    if not found.ties:
+def matrix_chart(
+    ties: Sequence[Tie],
+    names: Sequence[str],
+    shares: Sequence[float],
+    links: Sequence[str],
+    limit: int,
+    words: Wording,
+) -> Matrix | None:
+    """Return the documents with the highest shares and the sources that have most of them, those
+    that share text next to each other; None without ties.
+
+    names   of documents and then sources
+    shares  of the documents; `links` to their pages
+    limit   the threshold in whole percents
+    """
+    if not ties:
         return None
-    documents = {tie.document for tie in found.ties}
+    documents = {tie.document for tie in ties}
     held: dict[int, float] = {}
-    for tie in found.ties:
+    for tie in ties:
         held[tie.source] = held.get(tie.source, 0.0) + tie.share
-    group = _groups(found)
+    group = _groups(len(names), ties)
     highest: dict[int, float] = {}
     for at in documents:
-        highest[group[at]] = max(highest.get(group[at], 0.0), found.shares[at])
-    rows = sorted(documents, key=lambda at: (-found.shares[at], at))[:MATRIX_ROWS]
-    rows.sort(key=lambda at: (-highest[group[at]], group[at], -found.shares[at], at))
+        highest[group[at]] = max(highest.get(group[at], 0.0), shares[at])
+    rows = sorted(documents, key=lambda at: (-shares[at], at))[:MATRIX_ROWS]
+    rows.sort(key=lambda at: (-highest[group[at]], group[at], -shares[at], at))
     # Documents that are sources too have the same order in columns as in rows.
     order = {document: at for at, document in enumerate(rows)}
     last = {group[at]: place for at, place in order.items()}
@@ -468,14 +451,32 @@ def matrix_chart(found: Ties, words: Wording) -> Matrix | None:
     if len(rows) < len(documents) or len(columns) < len(held):
         counts = {"rows": len(rows), "n": len(documents), "columns": len(columns), "of": len(held)}
         note = words("matrix.some", **counts)
-    ties = {(tie.document, tie.source): tie for tie in found.ties}
+    by_cell = {(tie.document, tie.source): tie for tie in ties}
+
+    def cell(document: int, source: int) -> Cell | None:
+        if document == source:
+            return SELF
+        tie = by_cell.get((document, source))
+        if tie is None:
+            return None
+        left, right = line_text(names[document]), line_text(names[source])
+        return Cell(
+            tie.share,
+            f"{100 * tie.share:.0f}",
+            words("matrix.cell", left=left, right=right, share=words.share(tie.share)),
+            round(10 + 80 * min(tie.share, 1.0)),
+            tie.share >= DARK_SHARE,
+            whole_percent(tie.share) >= limit,
+            tie.link,
+        )
+
     return Matrix(
-        [plain(found.names[at]) for at in columns],
+        [line_text(names[at]) for at in columns],
         [
             MatrixRow(
-                plain(found.names[document]),
-                found.links[document],
-                [_cell(found, ties, document, source, words) for source in columns],
+                line_text(names[document]),
+                links[document],
+                [cell(document, source) for source in columns],
             )
             for document in rows
         ],
@@ -483,36 +484,16 @@ def matrix_chart(found: Ties, words: Wording) -> Matrix | None:
     )
 
 
-def _groups(found: Ties) -> list[int]:
+def _groups(count: int, ties: Sequence[Tie]) -> list[int]:
     """Return for each document and source the lowest index it is connected to."""
-    parent = list(range(len(found.names)))
+    parent = list(range(count))
 
     def root(at: int) -> int:
         while parent[at] != at:
             parent[at] = at = parent[parent[at]]
         return at
 
-    for tie in found.ties:
+    for tie in ties:
         one, other = sorted((root(tie.document), root(tie.source)))
         parent[other] = one
     return [root(at) for at in range(len(parent))]
-
-
-def _cell(
-    found: Ties, ties: Mapping[tuple[int, int], Tie], document: int, source: int, words: Wording
-) -> Cell | None:
-    if document == source:
-        return SELF
-    tie = ties.get((document, source))
-    if tie is None:
-        return None
-    left, right = plain(found.names[document]), plain(found.names[source])
-    return Cell(
-        tie.share,
-        f"{100 * tie.share:.0f}",
-        words("matrix.cell", left=left, right=right, share=words.share(tie.share)),
-        round(10 + 80 * min(tie.share, 1.0)),
-        tie.share >= DARK_SHARE,
-        found.reaches(tie.share),
-        tie.link,
-    )

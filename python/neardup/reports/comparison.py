@@ -1,4 +1,7 @@
-"""Two texts side by side with the passages they share, as a page or as part of one."""
+"""The comparison page: two texts side by side with the passages they share.
+
+`pair_view` is also a part of the pages of a check and of the service.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +9,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from neardup.copying.findings import Ignored
-from neardup.reports.differences import PAGE_STEPS, Changes, Equal, WorkBudget, changes
-from neardup.reports.formatting import Piece, cosine, line, number
-from neardup.reports.marked_text import MarkedPart, MarkedStretch, Measure, parts_of
+from neardup.reports.differences import PAGE_STEPS, Changes, EqualWords, WorkBudget, changes
+from neardup.reports.formatting import Piece, cosine, line_pieces, number
+from neardup.reports.marked_text import MarkedPart, MarkedSpan, WordCounter, split_marked_text
 from neardup.reports.page import PASSAGES_SCRIPT, Wording, render_page
 from neardup.text.comparison import Passage
 
 SHOWN_CHARACTERS = 3_000_000
-# More numbers than this nobody follows, and browsers grow slow.
-MOST_PASSAGES = 20_000
-LISTED = 200
-EXCERPT = 120
+# Browsers become slow with more.
+MAX_PASSAGES = 20_000
+MAX_LISTED = 200
+EXCERPT_CHARACTERS = 120
 
 
 @dataclass(frozen=True)
 class ComparisonReport:
     """Two texts and what they share.
 
-    coverage    of the left text in the right, and of the right in the left
-    similarity  exact cosine; None where there is none
-    distance, bits   of the fingerprints; None where there are none
+    coverage    share of the left text that is in the right, and the reverse
+    similarity  exact cosine, if there is one
+    distance, bits   of the fingerprints, if there are any
     verdict, threshold   as `neardup.compare` gives them; None in a check
-    ignored     stretches of each side that do not count
-    equal       stretches of equal words in the passages, as `Source.equal`, if they are known
-    coarse      whether the search for passages was cut short
+    ignored     spans of each side that do not count
+    equal       spans of equal words in the passages, as `Source.equal`, if known
+    coarse      whether the search for passages reached its time limit
     """
 
     names: tuple[str, str]
@@ -48,7 +51,7 @@ class ComparisonReport:
 
 @dataclass(frozen=True)
 class Figure:
-    """A number on top of a page; `name` and `total` let the page compute it again."""
+    """A number at the top of a page; the script computes it again from `name`, `by` and `total`."""
 
     label: str
     value: str
@@ -82,10 +85,10 @@ class PassageRow:
 
 @dataclass(frozen=True)
 class PairView:
-    """What the template writes down.
+    """The view for the template.
 
     shown    the passages that are shown, by their numbers
-    grey     whether something does not count
+    grey     whether some text does not count
     """
 
     prefix: str
@@ -100,7 +103,7 @@ class PairView:
 
     @property
     def lengths(self) -> list[int]:
-        """Of the passages in the order of their numbers, for the script; 0 if not shown."""
+        """Words of each passage by number, for the script; 0 if it is not shown."""
         last = max(self.shown, default=0)
         return [self.shown[n].words if n in self.shown else 0 for n in range(1, last + 1)]
 
@@ -116,13 +119,15 @@ class PairView:
 def pair_view(
     found: ComparisonReport, words: Wording, *, prefix: str = "", most: int = SHOWN_CHARACTERS
 ) -> PairView:
-    """Two texts as they are shown.
+    """Return two texts and their passages for the template.
 
-    prefix  of the names of places, where a page has several views
+    prefix  for ids of elements, if a page has several views
     most    characters shown of each text
     """
     passages, notes = _shown(found, words, most)
-    edits = edits_of([x for _, x in passages], found.texts, found.equal, WorkBudget(PAGE_STEPS))
+    edits = passage_changes(
+        [x for _, x in passages], found.texts, found.equal, WorkBudget(PAGE_STEPS)
+    )
     columns = [
         _column(found, at, passages, edits, words, prefix=prefix, most=most)
         for at in range(len(SIDES))
@@ -137,7 +142,7 @@ def pair_view(
         list(_figures(found, passages, columns, words)),
         columns,
         _rows(found, passages, prefix),
-        words("list.rows", shown=LISTED, n=len(passages)) if len(passages) > LISTED else "",
+        words("list.rows", shown=MAX_LISTED, n=len(passages)) if len(passages) > MAX_LISTED else "",
         notes,
         dict(passages),
         any(part.rule for column in columns for block in column.blocks for part in block),
@@ -148,7 +153,7 @@ SIDES = ("left", "right")
 
 
 def render_comparison(found: ComparisonReport, language: str = "en") -> Iterator[str]:
-    """The page, in pieces."""
+    """Yield the page in pieces."""
     words = Wording(language)
     view = pair_view(found, words)
     return render_page(
@@ -164,22 +169,22 @@ def render_comparison(found: ComparisonReport, language: str = "en") -> Iterator
 def _shown(
     found: ComparisonReport, words: Wording, most: int
 ) -> tuple[list[tuple[int, Passage]], list[str]]:
-    """The passages with their numbers, and what is said of those that are not shown."""
+    """Return the passages to show with their numbers, and notes about those left out."""
     inside = [
         (n, passage)
-        for n, passage in numbered(found.passages)
+        for n, passage in number_passages(found.passages)
         if passage.left_start < min(len(found.texts[0]), most)
         and passage.right_start < min(len(found.texts[1]), most)
     ]
     notes = []
-    if len(inside) > MOST_PASSAGES:
-        notes.append(words("note.most", shown=MOST_PASSAGES, n=len(inside)))
-        inside = sorted(inside, key=lambda each: -each[1].words)[:MOST_PASSAGES]
+    if len(inside) > MAX_PASSAGES:
+        notes.append(words("note.most", shown=MAX_PASSAGES, n=len(inside)))
+        inside = sorted(inside, key=lambda each: -each[1].words)[:MAX_PASSAGES]
     return sorted(inside, key=lambda each: each[0]), notes
 
 
-def numbered(passages: Sequence[Passage]) -> list[tuple[int, Passage]]:
-    """Passages by their numbers: in the order of the left text."""
+def number_passages(passages: Sequence[Passage]) -> list[tuple[int, Passage]]:
+    """Return passages numbered in the order of the left text."""
     order = sorted(passages, key=lambda passage: (passage.left_start, passage.right_start))
     return list(enumerate(order, 1))
 
@@ -195,20 +200,20 @@ def _column(
     most: int,
 ) -> Column:
     text = found.texts[at]
-    measure = Measure(text)
+    measure = WordCounter(text)
     here, there = "lr"[at], "rl"[at]
-    stretches = []
+    spans = []
     for (n, passage), edited in zip(passages, edits, strict=True):
-        start, end = stretch_of(passage, at)
-        stretches.append(
-            MarkedStretch(
+        start, end = passage_span(passage, at)
+        spans.append(
+            MarkedSpan(
                 start,
                 end,
                 key=n,
-                # Of passages on one another the longest gives the colour, and is hidden last.
+                # If passages overlap, the longest gives the colour and is hidden last.
                 rank=-passage.words,
                 link=f"#{prefix}{there}{n}",
-                said=words("jump.to", n=n, count=words("words", n=passage.words)),
+                title=words("jump.to", n=n, count=words("words", n=passage.words)),
                 anchor=f"{prefix}{here}{n}",
                 equal=equal_share(passage, edited, measure.between(start, end)[0]),
                 changed=edited.on(at),
@@ -219,44 +224,44 @@ def _column(
         notes.append(words("text.cut", shown=most, n=len(text)))
     return Column(
         SIDES[at],
-        line(found.names[at]),
+        line_pieces(found.names[at]),
         words(f"side.{SIDES[at]}"),
         words("fact.length", n=len(text)),
-        parts_of(text[:most], stretches, found.ignored[at]),
+        split_marked_text(text[:most], spans, found.ignored[at]),
         notes,
     )
 
 
-def edits_of(
+def passage_changes(
     passages: Sequence[Passage],
     texts: tuple[str, str],
     equal: Sequence[tuple[int, int, int, int]],
     budget: WorkBudget,
 ) -> list[Changes]:
-    """The changes in each passage; the words are compared again where nobody says which differ."""
+    """Return the changed words of each passage; compare again if `equal` is not known."""
     if equal:
-        known = Equal(equal)
+        known = EqualWords(equal)
         return [known.changes(passage, texts) for passage in passages]
     return [changes(passage, *texts, budget) for passage in passages]
 
 
-def stretch_of(passage: Passage, at: int) -> tuple[int, int]:
-    """Where a passage is in one of the two texts."""
+def passage_span(passage: Passage, at: int) -> tuple[int, int]:
+    """Return the span of a passage in the left text (0) or the right one (1)."""
     if at == 0:
         return passage.left_start, passage.left_end
     return passage.right_start, passage.right_end
 
 
 def equal_share(passage: Passage, edited: Changes, words: int) -> float:
-    """The share of the words of a passage that both texts have, where nothing says which."""
+    """Return the share of equal words in a passage whose changed words are unknown, else 1."""
     if edited.is_known:
         return 1.0
     return min(passage.words / max(words, 1), 1.0)
 
 
-def total_of(weight: float, value: float) -> float:
-    """The whole of which a weight is the share that was found: so the page, which weighs again,
-    begins with the figure it was given."""
+def whole_of_share(weight: float, value: float) -> float:
+    """Return the total of which `weight` is the share `value`, so that the script, which divides
+    weights by it, begins with the same figure."""
     return weight / value if value > 0 else 0.0
 
 
@@ -276,7 +281,7 @@ def _figures(
         yield Figure(words("figure.distance"), apart)
     for column, value in zip(columns, found.coverage, strict=True):
         weight = sum(part.words for block in column.blocks for part in block if part.counts)
-        total = total_of(weight, value)
+        total = whole_of_share(weight, value)
         yield Figure(words(f"figure.{column.side}"), words.share(value), column.side, total)
     longest = max((passage.words for _, passage in passages), default=0)
     yield Figure(words("figure.longest"), words("words", n=longest))
@@ -286,19 +291,23 @@ def _figures(
 def _rows(
     found: ComparisonReport, passages: Sequence[tuple[int, Passage]], prefix: str
 ) -> Sequence[PassageRow]:
-    longest = sorted(passages, key=lambda each: -each[1].words)[:LISTED]
+    longest = sorted(passages, key=lambda each: -each[1].words)[:MAX_LISTED]
     return [
         PassageRow(
             n,
             f"#{prefix}l{n}",
             number(passage.words),
             passage.exact,
-            line(_excerpt(found.texts[0][passage.left_start : passage.left_end])),
+            line_pieces(_excerpt(found.texts[0][passage.left_start : passage.left_end])),
         )
         for n, passage in sorted(longest, key=lambda each: each[0])
     ]
 
 
 def _excerpt(text: str) -> str:
-    shown = " ".join(text[: 2 * EXCERPT].split())
-    return shown if len(shown) <= EXCERPT and len(text) <= 2 * EXCERPT else f"{shown[:EXCERPT]}…"
+    shown = " ".join(text[: 2 * EXCERPT_CHARACTERS].split())
+    return (
+        shown
+        if len(shown) <= EXCERPT_CHARACTERS and len(text) <= 2 * EXCERPT_CHARACTERS
+        else f"{shown[:EXCERPT_CHARACTERS]}…"
+    )

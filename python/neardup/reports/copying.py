@@ -1,6 +1,6 @@
-"""The pages of a check for copying: an overview, a page a document, a page a pair.
+"""The report of a check for copying: an overview, a page for each document and each pair.
 
-As a folder of linked pages, or as one file that has them all.
+It is a folder of linked pages, or one file that contains them all.
 """
 
 from __future__ import annotations
@@ -11,28 +11,34 @@ from statistics import median
 from typing import Any
 
 from neardup.copying.findings import Copying, DocumentNumbers, Figures, Finding, Source
-from neardup.reports.charts import Matrix, Shares, Tie, Ties, matrix_chart, shares_of, whole_percent
+from neardup.reports.charts import (
+    Matrix,
+    Shares,
+    Tie,
+    matrix_chart,
+    shares_chart,
+    whole_percent,
+)
 from neardup.reports.comparison import ComparisonReport, Figure, pair_view
 from neardup.reports.document import DocumentView, SourceRow, document_view
-from neardup.reports.formatting import Piece, line, number, plain
+from neardup.reports.formatting import Piece, line_pieces, line_text, number
 from neardup.reports.page import PASSAGES_SCRIPT, Wording, render_page
 from neardup.text.comparison import Passage
 
 INDEX = "index.html"
-# Documents in the table of the overview.
+# Documents in the table of the overview; rows of sources of a document.
 TABLE_ROWS = 5_000
-# Sources of a document with a row of their own; the rest is one row.
-SOURCES = 20
+MAX_SOURCES = 20
 
 
 @dataclass(frozen=True)
 class ReportLimits:
     """How large a report may become.
 
-    documents   pages of documents
-    pairs       pages of pairs
-    characters  of text on all pages together; pages that would be beyond are left out
-    each        characters shown of a text
+    documents   most pages of documents
+    pairs       most pages of pairs
+    characters  most characters of text on all pages; pages beyond it are left out
+    each        most characters shown of a text
     """
 
     documents: int = 2_000
@@ -42,19 +48,19 @@ class ReportLimits:
 
 
 FOLDER = ReportLimits()
-# A browser has to read it all at once.
+# A browser must load it at once.
 ONE_FILE = ReportLimits(documents=1_000, pairs=2_000, characters=24_000_000, each=500_000)
 
 
 @dataclass(frozen=True)
 class CopyingReport:
-    """What is shown.
+    """The content of the report.
 
-    threshold   the share from which documents are marked; the page can move it
-    anonymous   whether documents go by numbers: the caller has called them so
-    unreadable  records that could not be read
+    threshold   the share from which documents are marked; readers can move it
+    anonymous   whether the caller has replaced names by numbers; the report says so
+    unreadable  number of records that could not be read
     problems    the first of them: file, line, reason
-    settings    what else is listed among the settings, by name
+    settings    more settings to list, by name
     """
 
     copying: Copying
@@ -68,7 +74,7 @@ class CopyingReport:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page, or a part of the one page there is."""
+    """A page of the folder, or a section of the one file."""
 
     kind: str
     anchor: str
@@ -98,7 +104,7 @@ class DocumentRow:
 @dataclass(frozen=True)
 class Overview:
     counts: Sequence[Figure]
-    said: Sequence[str]
+    sentences: Sequence[str]
     shares: Shares
     limit: int
     rows: Sequence[DocumentRow]
@@ -110,13 +116,13 @@ class Overview:
 
 
 def render_file(report: CopyingReport) -> Iterator[str]:
-    """One page with everything, in pieces."""
+    """Yield one page with everything, in pieces."""
     pages = _Pages(report, ONE_FILE, one_file=True)
-    return pages.render(plain(pages.words("title.check")), pages.sheets())
+    return pages.render(line_text(pages.words("title.check")), pages.sheets())
 
 
 def render_folder(report: CopyingReport) -> Iterator[tuple[str, Iterator[str]]]:
-    """The names of files and the pages they hold, in pieces; the first is `INDEX`."""
+    """Yield name and content of each file, the content in pieces; the first is `INDEX`."""
     pages = _Pages(report, FOLDER, one_file=False)
     for sheet in pages.sheets():
         title = "".join(piece.text for piece in sheet.title)
@@ -124,7 +130,7 @@ def render_folder(report: CopyingReport) -> Iterator[tuple[str, Iterator[str]]]:
 
 
 class _Pages:
-    """The pages of a report, and how they lead to each other."""
+    """The pages of a report and the links between them."""
 
     def __init__(self, report: CopyingReport, limits: ReportLimits, *, one_file: bool) -> None:
         self.report = report
@@ -135,19 +141,19 @@ class _Pages:
         self._findings = report.copying.findings
         self._shares = [self._figures(finding).share for finding in self._findings]
         shares = self._shares
-        # The numbers of documents, those with the highest share first.
+        # Positions of documents, the highest share first.
         self._ranked = sorted(range(len(shares)), key=lambda at: (-shares[at], at))
         self._places = DocumentNumbers(report.copying)
-        self._documents, self._pairs, self._left_out = self._planned()
+        self._documents, self._pairs, self._left_out = self._select_pages()
 
     def _figures(self, finding: Finding) -> Figures:
-        """By characters under their Chinese names, which mean just that; else by words."""
+        """Return figures by characters in Chinese, where the names imply that, else by words."""
         return finding.by_characters if self.words.language == "zh" else finding.figures
 
-    # ---- which pages there are, and what they are called ----
+    # ---- which pages there are, and their links ----
 
-    def _planned(self) -> tuple[set[int], set[tuple[int, int]], int]:
-        """The documents and pairs that have a page; how many pairs have none."""
+    def _select_pages(self) -> tuple[set[int], set[tuple[int, int]], int]:
+        """Return the documents and pairs that get a page, and how many pairs do not."""
         limits, room = self._limits, self._limits.characters
         documents: set[int] = set()
         pairs: set[tuple[int, int]] = set()
@@ -162,12 +168,12 @@ class _Pages:
             for at, finding in enumerate(self._findings)
             for rank, source in enumerate(finding.sources, 1)
         ]
-        # The largest shares first, whosever they are.
+        # Pairs with the largest shares first, of all documents.
         for _, at, rank in sorted(wanted):
             finding = self._findings[at]
             texts = finding.text, finding.sources[rank - 1].text
             size = sum(min(len(text), limits.each) for text in texts)
-            fits = rank <= SOURCES and len(pairs) < limits.pairs and size <= room
+            fits = rank <= MAX_SOURCES and len(pairs) < limits.pairs and size <= room
             if at in documents and fits:
                 pairs.add((at, rank))
                 room -= size
@@ -189,18 +195,18 @@ class _Pages:
         return f"#d{at + 1}s{rank}" if self._one_file else f"pair-{at + 1}-{rank}.html"
 
     def _prefix(self, at: int, rank: int) -> str:
-        """Of the names of passages on a page."""
+        """Return the prefix of ids of passages: one file has many views."""
         return f"d{at + 1}s{rank}" if self._one_file else ""
 
     def _passage_link(self, at: int, rank: int, n: int, passage: Passage) -> str:
         page = self._pair_link(at, rank)
         if not page or max(passage.left_start, passage.right_start) >= self._limits.each:
-            # Beyond what is shown of the texts there is no place to go to.
+            # The passage is in the part of the text that is not shown.
             return page
         place = f"{self._prefix(at, rank)}l{n}"
         return f"#{place}" if self._one_file else f"{page}#{place}"
 
-    # ---- the pages themselves ----
+    # ---- content of the pages ----
 
     def render(self, title: str, sheets: Iterator[Sheet]) -> Iterator[str]:
         return render_page(
@@ -214,9 +220,9 @@ class _Pages:
 
     def sheets(self) -> Iterator[Sheet]:
         top = self._overview_link()
-        title = line(self.words("title.check"))
+        title = line_pieces(self.words("title.check"))
         yield Sheet("overview", top.lstrip("#"), title, self._overview())
-        over = (top, line(self.words("nav.overview")))
+        over = (top, line_pieces(self.words("nav.overview")))
         for at in sorted(self._documents):
             yield self._document(at, over)
             finding = self._findings[at]
@@ -227,8 +233,8 @@ class _Pages:
     def _document(self, at: int, over: tuple[str, Sequence[Piece]]) -> Sheet:
         finding = self._findings[at]
         rows = []
-        for rank, source in enumerate(finding.sources[:SOURCES], 1):
-            # Of a text that was only compared with there is no page.
+        for rank, source in enumerate(finding.sources[:MAX_SOURCES], 1):
+            # A reference text has no page.
             document = self._document_link(self._places.of(source))
             rows.append(SourceRow.of(rank, source, document, self._pair_link(at, rank), self.words))
         view: DocumentView = document_view(
@@ -239,7 +245,7 @@ class _Pages:
             most=self._limits.each,
         )
         return Sheet(
-            "document", self._document_link(at).lstrip("#"), line(finding.id), view, (over,)
+            "document", self._document_link(at).lstrip("#"), line_pieces(finding.id), view, (over,)
         )
 
     def _pair(self, at: int, rank: int, source: Source, over: tuple[str, Sequence[Piece]]) -> Sheet:
@@ -250,7 +256,7 @@ class _Pages:
             passages=source.passages,
             coverage=(source.share, source.own_share),
             similarity=source.similarity,
-            # The share of the source is of all its words, whatever does not count here.
+            # The share of the source is of all its words: rules apply to the checked document only.
             ignored=(finding.ignored, ()),
             equal=source.equal,
             coarse=source.coarse,
@@ -258,8 +264,8 @@ class _Pages:
         view = pair_view(
             compared, self.words, prefix=self._prefix(at, rank), most=self._limits.each
         )
-        title = line(self.words("title.pair", left=finding.id, right=source.id))
-        trail = (over, (self._document_link(at), line(finding.id)))
+        title = line_pieces(self.words("title.pair", left=finding.id, right=source.id))
+        trail = (over, (self._document_link(at), line_pieces(finding.id)))
         return Sheet("pair", self._pair_link(at, rank).lstrip("#"), title, view, trail)
 
     def _reaches(self, value: float) -> bool:
@@ -277,14 +283,14 @@ class _Pages:
             notes.append(words("table.pairs", n=self._left_out))
         return Overview(
             self._counts(shares),
-            self._said(),
-            shares_of(shares, self.limit, words),
+            self._sentences(),
+            shares_chart(shares, self.limit, words),
             self.limit,
             [self._row(at) for at in shown],
             notes,
-            matrix_chart(self._ties(), words),
+            self._matrix(),
             [
-                (line(file), "–" if at is None else number(at), line(reason))
+                (line_pieces(file), "–" if at is None else number(at), line_pieces(reason))
                 for file, at, reason in self.report.problems
             ],
             self._problems_note(),
@@ -306,39 +312,39 @@ class _Pages:
         ]
         return [Figure(self.words(f"count.{name}"), shown, key) for name, shown, key in counts]
 
-    def _said(self) -> list[str]:
+    def _sentences(self) -> list[str]:
         words, report = self.words, self.report
-        said = [words("said.among" if report.copying.among else "said.against")]
-        said.append(words("said.measure"))
+        sentences = [words("said.among" if report.copying.among else "said.against")]
+        sentences.append(words("said.measure"))
         if report.copying.itself:
-            said.append(words("said.itself", n=len(report.copying.itself)))
+            sentences.append(words("said.itself", n=len(report.copying.itself)))
         if report.anonymous:
-            said.append(words("said.anonymous"))
+            sentences.append(words("said.anonymous"))
         if too_short := report.copying.too_short:
-            said.append(words("said.too_short", n=too_short))
+            sentences.append(words("said.too_short", n=too_short))
         if report.unreadable:
-            said.append(words("said.unreadable", n=report.unreadable))
-        return said
+            sentences.append(words("said.unreadable", n=report.unreadable))
+        return sentences
 
     def _row(self, at: int) -> DocumentRow:
         finding: Finding = self._findings[at]
         figures, largest = self._figures(finding), finding.sources[:1]
         return DocumentRow(
             number(at + 1),
-            line(finding.id),
+            line_pieces(finding.id),
             self._document_link(at),
             round(figures.share, 6),
             self._reaches(figures.share),
             self.words.share(figures.share),
             self.words.share(figures.unquoted),
             self.words.share(figures.largest),
-            line(largest[0].id) if largest else [],
+            line_pieces(largest[0].id) if largest else [],
             self._pair_link(at, 1),
             number(len(finding.sources)),
             number(finding.words),
         )
 
-    def _ties(self) -> Ties:
+    def _matrix(self) -> Matrix | None:
         names = [finding.id for finding in self._findings]
         ties = []
         for at, finding in enumerate(self._findings):
@@ -346,34 +352,29 @@ class _Pages:
                 place = self._places.of(source)
                 names += [""] * (place + 1 - len(names))
                 names[place] = source.id
-                value = round(source.share, 6)
-                ties.append(Tie(at, place, value, self._pair_link(at, rank)))
-        return Ties(
-            names,
-            [round(value, 6) for value in self._shares],
-            [self._document_link(at) for at in range(len(self._findings))],
-            ties,
-            self._reaches,
-        )
+                ties.append(Tie(at, place, round(source.share, 6), self._pair_link(at, rank)))
+        shares = [round(value, 6) for value in self._shares]
+        links = [self._document_link(at) for at in range(len(self._findings))]
+        return matrix_chart(ties, names, shares, links, self.limit, self.words)
 
     def _settings(self) -> list[tuple[Sequence[Piece], Sequence[Piece]]]:
         from neardup._core import __version__
 
-        given = {
+        values = {
             "threshold": f"{self.limit}{self.words.percent_sign}",
             **{name: _setting(value) for name, value in self.report.copying.settings.items()},
             **self.report.settings,
             "version": __version__,
         }
         return [
-            (line(self.words.label("setting", name)), line(value))
-            for name, value in given.items()
+            (line_pieces(self.words.label("setting", name)), line_pieces(value))
+            for name, value in values.items()
             if value
         ]
 
 
 def _setting(value: object) -> str:
-    """A value for a person; "" for what was not asked for."""
+    """Return a value for readers; "" for an option that is off."""
     if value is None or value is False:
         return ""
     if value is True:

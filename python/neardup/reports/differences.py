@@ -1,4 +1,8 @@
-"""What differs between two texts, word by word, in bounded work."""
+"""Differences between two texts, word by word, in bounded work.
+
+`differences` compares two whole texts; `changes` and `EqualWords` find the changed words within a
+passage that two texts share. Punctuation and spaces can be ignored by a `Fold`.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +18,22 @@ from typing import NamedTuple
 
 from neardup.text.comparison import Passage
 
-# Steps of comparison: so many take about a tenth of a second.
+# Steps for one pair of texts, about a tenth of a second.
 PAIR_STEPS = 600_000
-# Above this many words sentences are compared first, and words only where those differ.
+# Longer texts are compared by sentences first, then by words where sentences differ.
 WHOLE_WORDS = 1500
 
 _HAN_KANA = "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
 _HAN = "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff"
 _SOUTH_EAST = "\u0e00-\u0e4f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
-# Vowel signs and accents, which Python does not count as parts of words.
+# Vowel signs and accents, which \w does not match.
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _TOKEN = re.compile(
     f"[{_HAN_KANA}{_HAN}]"
     # A letter of Thai, Lao, Burmese or Khmer with the signs above and below it.
     f"|[{_SOUTH_EAST}](?:(?!\\w)[{_SOUTH_EAST}])*"
     f"|(?:(?![{_HAN_KANA}{_HAN}{_SOUTH_EAST}])[\\w{_MARKS}\u200c\u200d'’])+"
-    # Any other sign; an emoji with its skin and those joined to it is one.
+    # Any other symbol; an emoji with modifiers and joined emoji is one.
     "|[^\\w\\s][\ufe0f\U0001f3fb-\U0001f3ff]*"
     "(?:\u200d[^\\w\\s][\ufe0f\U0001f3fb-\U0001f3ff]*)*"
 )
@@ -37,14 +41,14 @@ _SENTENCE_ENDS = frozenset(".!?。！？；;")
 _SLIDING = _SENTENCE_ENDS | frozenset(",:，、：")
 
 
-# What a word counts as under a recipe: the same for equal words, empty for what does not count.
+# Normalises a word as a recipe does: equal words become equal, ignored ones empty.
 Fold = Callable[[str], str]
 
 
-class Stretch(NamedTuple):
-    """A piece of both texts: the same in them but for spaces, or not.
+class DiffPart(NamedTuple):
+    """A part of both texts, equal but for spaces, or different.
 
-    counts  whether a difference is one to the recipe: capitals and punctuation may be none
+    counts  whether the recipe sees the difference; it may ignore case and punctuation
     """
 
     left: str
@@ -55,22 +59,22 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class Differences:
-    """The two texts in stretches, from beginning to end."""
+    """The two texts in parts, from beginning to end."""
 
-    stretches: Sequence[Stretch]
+    parts: Sequence[DiffPart]
     coarse: bool
-    """More may be marked than differs, for the sake of time."""
+    """The budget was spent: more may be marked than differs."""
 
 
 class WorkBudget:
-    """Steps that may still be spent."""
+    """A number of steps that several comparisons may spend."""
 
     def __init__(self, steps: int) -> None:
         self.left = steps
         self.refused = False
 
     def spend(self, steps: int) -> bool:
-        """Whether that much was left, and is now spent."""
+        """Spend steps; return False, and spend nothing, if too few are left."""
         if steps > self.left:
             self.refused = True
             return False
@@ -81,24 +85,26 @@ class WorkBudget:
 def differences(
     left: str, right: str, steps: WorkBudget | None = None, *, fold: Fold | None = None
 ) -> Differences:
-    """Compare two texts by words, and by characters where a script has no spaces.
+    """Compare two texts by words, or by characters in scripts without spaces.
 
-    Spaces and line ends do not count. `steps` is what several comparisons may spend together;
-    `fold` says what words count as [default: as they are written].
+    Spaces and line ends are ignored.
+
+    steps  a budget shared by several comparisons [default: one for this pair]
+    fold   normalises words [default: words are compared as written]
     """
     shared = steps or WorkBudget(PAIR_STEPS)
     budget = WorkBudget(min(PAIR_STEPS, shared.left))
     granted = budget.left
     a, b = _Words(left, fold), _Words(right, fold)
-    runs = _slid(a, b, list(_matched(a, b, budget)))
+    runs = _slide_sentence_ends(a, b, list(_match_words(a, b, budget)))
     shared.left -= granted - budget.left
-    return Differences(_tidied(list(_stretches(a, b, runs))), budget.refused)
+    return Differences(_merge_neighbours(list(_parts(a, b, runs))), budget.refused)
 
 
 class _Words:
     """A text cut into words, each with the spaces after it.
 
-    words  as they are written; keys: what they are compared by; counts: which count at all
+    words  as written; keys: normalised, for comparing; counts: which are not ignored
     """
 
     def __init__(self, text: str, fold: Fold | None) -> None:
@@ -107,13 +113,13 @@ class _Words:
         self.words = [match.group() for match in found]
         self.starts = [match.start() for match in found]
         if text and not found:
-            # Nothing but spaces: one word without letters.
+            # Only spaces: one empty word.
             self.words, self.starts = [""], [0]
         folded = self.words if fold is None else [fold(word) for word in self.words]
         self.counts = [fold is None or bool(key) for key in folded]
-        # What does not count is compared as it is written: a comma is not like a full stop.
+        # Ignored words are compared as written: a comma does not equal a full stop.
         self.keys = [key or word for key, word in zip(folded, self.words, strict=True)]
-        # Spaces that nothing precedes go with the first word.
+        # Leading spaces belong to the first word.
         self.starts[:1] = [0]
         if text:
             self.starts.append(len(text))
@@ -122,7 +128,7 @@ class _Words:
         return self.text[self.starts[begin] : self.starts[end]]
 
     def counted(self, begin: int, end: int) -> tuple[int, int]:
-        """Where what counts begins and ends in a span; both are its end if nothing does."""
+        """Return the span without ignored words at its ends; (end, end) if all are ignored."""
         while begin < end and not self.counts[begin]:
             begin += 1
         while begin < end and not self.counts[end - 1]:
@@ -130,7 +136,7 @@ class _Words:
         return begin, end
 
     def sentences(self) -> list[int]:
-        """Where sentences and lines begin, and where the last ends."""
+        """Return where sentences and lines begin, and where the last one ends."""
         cuts = [0]
         for at in range(len(self.keys)):
             if self.words[at] in _SENTENCE_ENDS or "\n" in self.span(at, at + 1):
@@ -141,12 +147,12 @@ class _Words:
 
 
 class _Matcher(SequenceMatcher[Hashable]):
-    """difflib's matcher that counts its steps and finds nothing more when they are spent."""
+    """difflib's matcher with a budget: it finds nothing more once the steps are spent."""
 
     def __init__(self, a: Sequence[Hashable], b: Sequence[Hashable], budget: WorkBudget) -> None:
         super().__init__(None, a, b, autojunk=False)
         self._budget = budget
-        # An item costs as many steps as it has equals on the other side.
+        # difflib visits all equal items of the other side: the cost of an item.
         equals = Counter(b)
         costs = (1 + equals[item] for item in a)
         self._costs = list(accumulate(costs, initial=0))
@@ -160,27 +166,27 @@ class _Matcher(SequenceMatcher[Hashable]):
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 
-def _matched(a: _Words, b: _Words, budget: WorkBudget) -> Iterator[Match]:
-    """Runs of equal words, in order."""
+def _match_words(a: _Words, b: _Words, budget: WorkBudget) -> Iterator[Match]:
+    """Yield runs of equal words, in order."""
     if max(len(a.keys), len(b.keys)) <= WHOLE_WORDS:
-        yield from runs(a.keys, b.keys, budget)
+        yield from equal_runs(a.keys, b.keys, budget)
         return
     cuts_a, cuts_b = a.sentences(), b.sentences()
     sentences_a = [tuple(a.keys[i:j]) for i, j in pairwise(cuts_a)]
     sentences_b = [tuple(b.keys[i:j]) for i, j in pairwise(cuts_b)]
     at_a = at_b = 0
-    for run in [*runs(sentences_a, sentences_b, budget), None]:
+    for run in [*equal_runs(sentences_a, sentences_b, budget), None]:
         begin_a = cuts_a[run.a] if run else len(a.keys)
         begin_b = cuts_b[run.b] if run else len(b.keys)
-        for inner in runs(a.keys[at_a:begin_a], b.keys[at_b:begin_b], budget):
+        for inner in equal_runs(a.keys[at_a:begin_a], b.keys[at_b:begin_b], budget):
             yield Match(inner.a + at_a, inner.b + at_b, inner.size)
         if run:
             at_a, at_b = cuts_a[run.a + run.size], cuts_b[run.b + run.size]
             yield Match(begin_a, begin_b, at_a - begin_a)
 
 
-def runs(a: Sequence[Hashable], b: Sequence[Hashable], budget: WorkBudget) -> Iterator[Match]:
-    """Runs of equal items; what both begin and end with costs next to nothing."""
+def equal_runs(a: Sequence[Hashable], b: Sequence[Hashable], budget: WorkBudget) -> Iterator[Match]:
+    """Yield runs of equal items; common beginnings and ends cost next to nothing."""
     shorter = min(len(a), len(b))
     head = 0
     while head < shorter and a[head] == b[head]:
@@ -199,8 +205,8 @@ def runs(a: Sequence[Hashable], b: Sequence[Hashable], budget: WorkBudget) -> It
         yield Match(end_a, end_b, tail)
 
 
-def _slid(a: _Words, b: _Words, runs: Sequence[Match]) -> list[Match]:
-    """Sentences added or left out are marked with their own full stop, not the one before them."""
+def _slide_sentence_ends(a: _Words, b: _Words, runs: Sequence[Match]) -> list[Match]:
+    """Shift runs so that an added sentence is marked with its own full stop."""
     slid: list[Match] = []
     for run in runs:
         if slid:
@@ -216,7 +222,7 @@ def _slid(a: _Words, b: _Words, runs: Sequence[Match]) -> list[Match]:
     return slid
 
 
-def _stretches(a: _Words, b: _Words, runs: Sequence[Match]) -> Iterator[Stretch]:
+def _parts(a: _Words, b: _Words, runs: Sequence[Match]) -> Iterator[DiffPart]:
     at_a = at_b = 0
     for run in [*runs, Match(len(a.keys), len(b.keys), 0)]:
         if run.a > at_a or run.b > at_b:
@@ -227,8 +233,8 @@ def _stretches(a: _Words, b: _Words, runs: Sequence[Match]) -> Iterator[Stretch]
 
 def _changed(
     a: _Words, b: _Words, span_a: tuple[int, int], span_b: tuple[int, int]
-) -> Iterator[Stretch]:
-    """A change, without what does not count at both of its ends."""
+) -> Iterator[DiffPart]:
+    """Yield a change, the ignored words at its ends apart."""
     (begin_a, end_a), (begin_b, end_b) = span_a, span_b
     first_a, last_a = a.counted(begin_a, end_a)
     first_b, last_b = b.counted(begin_b, end_b)
@@ -238,57 +244,57 @@ def _changed(
         (last_a, end_a, last_b, end_b, False),
     ):
         if to_a > from_a or to_b > from_b:
-            yield Stretch(a.span(from_a, to_a), b.span(from_b, to_b), same=False, counts=counts)
+            yield DiffPart(a.span(from_a, to_a), b.span(from_b, to_b), same=False, counts=counts)
 
 
-def _alike(a: _Words, b: _Words, run: Match) -> Iterator[Stretch]:
-    """A run of words that count the same, cut where they are not written the same."""
+def _alike(a: _Words, b: _Words, run: Match) -> Iterator[DiffPart]:
+    """Yield a run of equal words, cut where they are written differently."""
     begin = 0
     for at in range(1, run.size + 1):
         same = a.words[run.a + begin] == b.words[run.b + begin]
         if at < run.size and (a.words[run.a + at] == b.words[run.b + at]) == same:
             continue
         left, right = a.span(run.a + begin, run.a + at), b.span(run.b + begin, run.b + at)
-        yield Stretch(left, right, same, counts=same)
+        yield DiffPart(left, right, same, counts=same)
         begin = at
 
 
-def _tidied(stretches: Sequence[Stretch]) -> list[Stretch]:
-    """Neighbours of a kind made one. A single sign that two changes share is no stretch."""
-    tidy: list[Stretch] = []
-    for at, stretch in enumerate(stretches):
+def _merge_neighbours(parts: Sequence[DiffPart]) -> list[DiffPart]:
+    """Merge neighbours of a kind; a single equal character between changes joins them."""
+    tidy: list[DiffPart] = []
+    for at, part in enumerate(parts):
         lone = (
-            len(stretch.left.strip()) <= 1
-            and 0 < at < len(stretches) - 1
-            and _is_change(stretches[at - 1])
-            and _is_change(stretches[at + 1])
+            len(part.left.strip()) <= 1
+            and 0 < at < len(parts) - 1
+            and _is_change(parts[at - 1])
+            and _is_change(parts[at + 1])
         )
         if lone:
-            stretch = stretch._replace(same=False, counts=True)
-        if tidy and tidy[-1][2:] == stretch[2:]:
+            part = part._replace(same=False, counts=True)
+        if tidy and tidy[-1][2:] == part[2:]:
             last = tidy.pop()
-            left, right = last.left + stretch.left, last.right + stretch.right
-            stretch = stretch._replace(left=left, right=right)
-        tidy.append(stretch)
+            left, right = last.left + part.left, last.right + part.right
+            part = part._replace(left=left, right=right)
+        tidy.append(part)
     return tidy
 
 
-def _is_change(stretch: Stretch) -> bool:
-    return stretch.counts and not stretch.same
+def _is_change(part: DiffPart) -> bool:
+    return part.counts and not part.same
 
 
-# Which words of an edited passage differ between the two texts.
+# ---- changed words within a passage ----
 
-# Half a second for all passages of a page; later ones are marked as a whole.
+# Steps for all passages of a page, half a second; later passages are marked as a whole.
 PAGE_STEPS = 3_000_000
 
 Spans = tuple[tuple[int, int], ...]
 
 
 class Changes(NamedTuple):
-    """Places of changed words in the left text and in the right one.
+    """Spans of changed words in the left text and in the right one.
 
-    is_known  else the passage was too much work, and is marked as a whole
+    is_known  False if the budget was spent: the passage is marked as a whole
     """
 
     left: Spans = ()
@@ -299,8 +305,8 @@ class Changes(NamedTuple):
         return self.right if side else self.left
 
 
-class Equal:
-    """The stretches of equal words in the passages of two texts, where they are known.
+class EqualWords:
+    """Spans of equal words in the passages of two texts, as copying finds them.
 
     rows  left start, left end, right start, right end
     """
@@ -309,7 +315,7 @@ class Equal:
         self._rows = sorted(rows)
 
     def changes(self, passage: Passage, texts: tuple[str, str]) -> Changes:
-        """What lies between them in a passage."""
+        """Return the words of a passage between those spans."""
         first = bisect_left(self._rows, (passage.left_start, 0, 0, 0))
         last = bisect_left(self._rows, (passage.left_end, 0, 0, 0))
         inside = [
@@ -324,7 +330,7 @@ class Equal:
 
 
 def _gaps(text: str, start: int, end: int, equal: Sequence[tuple[int, int]]) -> Spans:
-    """Words of a stretch that are in none of those within it."""
+    """Return the spans of words between the equal spans."""
     found = []
     for begin, stop in [*equal, (end, end)]:
         gap = text[start:begin]
@@ -336,31 +342,30 @@ def _gaps(text: str, start: int, end: int, equal: Sequence[tuple[int, int]]) -> 
 
 
 def changes(passage: Passage, left: str, right: str, budget: WorkBudget) -> Changes:
-    """What was changed, added or left out within a passage, word by word."""
+    """Compare the two sides of a passage word by word."""
     if passage.exact:
         return Changes()
     here = left[passage.left_start : passage.left_end]
     there = right[passage.right_start : passage.right_end]
-    # Pieces of a text are cheap to compare; without any steps left nothing is.
     if budget.left <= 0:
         return Changes(is_known=False)
-    found = differences(here, there, budget, fold=_folded)
+    found = differences(here, there, budget, fold=_fold_word)
     if found.coarse:
         budget.left = 0
         return Changes(is_known=False)
     spans: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     at = [passage.left_start, passage.right_start]
-    for stretch in found.stretches:
-        for side, text in enumerate((stretch.left, stretch.right)):
+    for part in found.parts:
+        for side, text in enumerate((part.left, part.right)):
             size = len(text.rstrip())
-            if size and stretch.counts and not stretch.same:
+            if size and part.counts and not part.same:
                 spans[side].append((at[side], at[side] + size))
             at[side] += len(text)
     return Changes(tuple(spans[0]), tuple(spans[1]))
 
 
-def _folded(word: str) -> str:
-    """What words are compared by; nothing for signs, which do not count."""
+def _fold_word(word: str) -> str:
+    """Normalise a word as passages do; punctuation becomes empty."""
     if not any(map(str.isalnum, word)):
         return ""
     return unicodedata.normalize("NFKC", word).casefold().replace("’", "'")

@@ -1,4 +1,4 @@
-"""A document of a check: its text with passages coloured by source, its figures, its sources."""
+"""A checked document: its text with passages coloured by source, its figures, its sources."""
 
 from __future__ import annotations
 
@@ -6,21 +6,27 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from neardup.copying.findings import Figures, Finding, Source
-from neardup.reports.comparison import Figure, edits_of, equal_share, numbered, total_of
+from neardup.reports.comparison import (
+    Figure,
+    equal_share,
+    number_passages,
+    passage_changes,
+    whole_of_share,
+)
 from neardup.reports.differences import PAGE_STEPS, WorkBudget
-from neardup.reports.formatting import Piece, cosine, line, number
-from neardup.reports.marked_text import MarkedPart, MarkedStretch, Measure, parts_of
+from neardup.reports.formatting import Piece, cosine, line_pieces, number
+from neardup.reports.marked_text import MarkedPart, MarkedSpan, WordCounter, split_marked_text
 from neardup.reports.page import Wording
 from neardup.text.comparison import Passage
 
 NAMES = ("share", "unquoted", "largest")
-# Leads to a passage, by the rank of its source and its number.
+# Returns the link to a passage from the rank of its source and its number.
 Link = Callable[[int, int, Passage], str]
 
 
 @dataclass(frozen=True)
 class SourceRow:
-    """A source in the table of a document; `rank` is its number and colour."""
+    """A source in the table of a document; `rank` gives its number and colour."""
 
     rank: int
     name: Sequence[Piece]
@@ -36,7 +42,7 @@ class SourceRow:
     def of(cls, rank: int, source: Source, document: str, pair: str, words: Wording) -> SourceRow:
         return cls(
             rank,
-            line(source.id),
+            line_pieces(source.id),
             document,
             pair,
             words.share(source.share),
@@ -49,7 +55,7 @@ class SourceRow:
 
 @dataclass(frozen=True)
 class DocumentView:
-    """What the template writes down; `figures` has a row of numbers for each name."""
+    """The view for the template; `figures` has a row for each of NAMES."""
 
     measures: Sequence[str]
     figures: Sequence[tuple[str, Sequence[Figure]]]
@@ -67,18 +73,20 @@ def document_view(
     *,
     most: int,
 ) -> DocumentView:
-    """A document as it is shown.
+    """Return a document for the template.
 
-    rows  its sources that have a row and a colour; all others share one
+    rows  sources with their own row and colour; all others share one
     most  characters shown of the text
     """
     rows = list(rows)
     if others := finding.sources[len(rows) :]:
         rows.append(
-            SourceRow(len(rows) + 1, line(words("sources.others", n=len(others))), "", "", "")
+            SourceRow(
+                len(rows) + 1, line_pieces(words("sources.others", n=len(others))), "", "", ""
+            )
         )
-    stretches = list(_stretches(finding, words, len(rows), link))
-    blocks = parts_of(finding.text[:most], stretches, finding.ignored, finding.quoted)
+    spans = list(_spans(finding, words, len(rows), link))
+    blocks = split_marked_text(finding.text[:most], spans, finding.ignored, finding.quoted)
     notes = []
     if rules := sorted({each.rule for each in finding.ignored}):
         separator = "、" if words.language == "zh" else ", "
@@ -93,7 +101,7 @@ def document_view(
         notes.append(words("text.long", n=len(finding.text), shown=most))
     if not finding.text:
         notes.append(words("text.empty"))
-    # Chinese checkers state characters; others words.
+    # Chinese checkers count characters; others words.
     order = "cw" if words.language == "zh" else "wc"
     measures = {"w": words("copied.by_words"), "c": words("copied.by_characters")}
     return DocumentView(
@@ -110,25 +118,25 @@ def document_view(
     )
 
 
-def _stretches(finding: Finding, words: Wording, most: int, link: Link) -> Iterator[MarkedStretch]:
-    measure = Measure(finding.text)
+def _spans(finding: Finding, words: Wording, most: int, link: Link) -> Iterator[MarkedSpan]:
+    measure = WordCounter(finding.text)
     budget = WorkBudget(PAGE_STEPS)
     for rank, source in enumerate(finding.sources, 1):
         shown = min(rank, most)
-        found = numbered(source.passages)
+        found = number_passages(source.passages)
         texts = finding.text, source.text
-        edits = edits_of([passage for _, passage in found], texts, source.equal, budget)
+        edits = passage_changes([passage for _, passage in found], texts, source.equal, budget)
         for (n, passage), edited in zip(found, edits, strict=True):
             size = measure.between(passage.left_start, passage.left_end)[0]
             target = link(rank, n, passage)
             jump = "jump.beside" if target else "jump.nowhere"
-            yield MarkedStretch(
+            yield MarkedSpan(
                 passage.left_start,
                 passage.left_end,
                 key=shown,
                 rank=shown,
                 link=target,
-                said=words(jump, n=shown, count=words("words", n=passage.words)),
+                title=words(jump, n=shown, count=words("words", n=passage.words)),
                 equal=equal_share(passage, edited, size),
                 changed=edited.left,
             )
@@ -138,18 +146,18 @@ def _figures(
     finding: Finding, blocks: Sequence[Sequence[MarkedPart]], words: Wording, order: str
 ) -> Iterator[tuple[str, list[Figure]]]:
     parts = [part for block in blocks for part in block if part.counts]
-    given: dict[str, Figures] = {"w": finding.figures, "c": finding.by_characters}
+    by_unit: dict[str, Figures] = {"w": finding.figures, "c": finding.by_characters}
     for name in NAMES:
         row = []
         for by in order:
-            value: float = getattr(given[by], name)
-            total = total_of(_weight(parts, name, by), value)
+            value: float = getattr(by_unit[by], name)
+            total = whole_of_share(_weight(parts, name, by), value)
             row.append(Figure("", words.share(value), name, total, by))
         yield words(f"copied.{name}"), row
 
 
 def _weight(parts: Sequence[MarkedPart], name: str, by: str) -> float:
-    """What the page will find while all sources are shown."""
+    """Return the weight that the script will compute while all sources are shown."""
 
     def of(part: MarkedPart) -> float:
         return part.words if by == "w" else part.characters

@@ -21,19 +21,19 @@ class Piece(NamedTuple):
     is_code: bool
 
 
-def line(text: str) -> list[Piece]:
+def line_pieces(text: str) -> list[Piece]:
     """Return text for one line: line ends and tabs are codes too."""
     return _pieces(text, _JOINERS)
 
 
-def block(text: str) -> list[Piece]:
+def block_pieces(text: str) -> list[Piece]:
     """Return text for an element that keeps line ends and tabs."""
     return _pieces(text.replace("\r\n", "\n"), _JOINERS + "\n\t")
 
 
-def plain(text: str) -> str:
+def line_text(text: str) -> str:
     """Return text for an attribute or the title of a page, where no element is allowed."""
-    return "".join(piece.text for piece in line(text))
+    return "".join(piece.text for piece in line_pieces(text))
 
 
 def _pieces(text: str, kept: str) -> list[Piece]:

@@ -1,4 +1,4 @@
-"""The report of a job on files, for people: counts, charts, pairs and clusters to judge by eye."""
+"""The report of a job: counts, charts, and pairs and clusters to judge by eye."""
 
 from __future__ import annotations
 
@@ -6,60 +6,60 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from neardup.reports.charts import Drawing, Histogram, chart_of, drawn, size_chart
+from neardup.reports.charts import Drawing, Histogram, draw_chart, histogram_chart, size_chart
 from neardup.reports.differences import Fold
-from neardup.reports.formatting import cosine, line, number, plain
-from neardup.reports.marked_text import Shown, SideBySide, Sides
-from neardup.reports.page import Said, Wording, render_page
+from neardup.reports.formatting import cosine, line_pieces, line_text, number
+from neardup.reports.marked_text import ShownRecord, SideBySide, Sides
+from neardup.reports.page import Sentence, Wording, render_page
 
-OPENED = 3
+OPEN_CLUSTERS = 3
 
 
 @dataclass(frozen=True)
 class ShownCluster:
     """A cluster shown in the report.
 
-    members  the representative first; perhaps not all of `size`
-    weakest  similarity of its weakest link, when chaining made members far apart
+    members  the representative first; may be fewer than `size`
+    weakest  similarity of the weakest link, if chaining joined dissimilar members
     """
 
     size: int
-    members: Sequence[Shown]
+    members: Sequence[ShownRecord]
     weakest: float | None = None
 
 
 @dataclass(frozen=True)
 class ShownPair:
-    """Two records; `right` says how far it is from `left`. `near`: whether they count."""
+    """Two records, `right` with its distance from `left`; `near` if they are near-duplicates."""
 
-    left: Shown
-    right: Shown
+    left: ShownRecord
+    right: ShownRecord
     near: bool
 
 
 @dataclass(frozen=True)
 class JobReport:
-    """What a job found. Lists that the caller has cut come with the number there is in all.
+    """The content of the report. Lists may be cut by the caller; counts are of the whole.
 
     job       "dedup", "pairs" or "cluster"
-    counts    what people want to know first, by name
-    said      how it was found, in sentences
-    pairs     those that count first; the most similar first
-    clusters  the largest; None for a job that makes none
+    counts    the main numbers, by name
+    sentences  how the result was computed
+    pairs     near-duplicates first, then rejected pairs; each the most similar first
+    clusters  the largest; None if the job makes none
     sizes     cluster size and how many clusters have it, ascending
     problems  unreadable records: file, line, reason
-    fold      what words count as, so that only differences that count are marked
+    fold      how the recipe normalises words, so that only differences it sees are marked
     """
 
     job: str
     language: str = "en"
     counts: Mapping[str, int] = field(default_factory=dict)
-    said: Sequence[Said] = ()
+    sentences: Sequence[Sentence] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     histograms: Sequence[Histogram] = ()
     pairs: Sequence[ShownPair] = ()
-    pairs_note: Said | None = None
-    threshold: Said | None = None
+    pairs_note: Sentence | None = None
+    threshold: Sentence | None = None
     clusters: Sequence[ShownCluster] | None = None
     cluster_count: int = 0
     sizes: Sequence[tuple[int, int]] = ()
@@ -70,7 +70,7 @@ class JobReport:
 
 @dataclass(frozen=True)
 class _Folded:
-    """A pair or a cluster as it is shown: a line to open, and what is under it."""
+    """A pair or a cluster in the template: a line to open, and the texts below it."""
 
     head: Sequence[Any]
     value: str
@@ -82,25 +82,28 @@ class _Folded:
 
 
 def render_job(report: JobReport) -> str:
-    """The whole page."""
+    """Return the page."""
     words = Wording(report.language)
     beside = SideBySide(words, report.fold)
     pieces = render_page(
         "page.html",
         words,
-        title=plain(words(f"title.{report.job}")),
+        title=line_text(words(f"title.{report.job}")),
         report=report,
-        counts=[(line(words.label("count", name)), number(n)) for name, n in report.counts.items()],
-        said=[words.say(said) for said in report.said],
+        counts=[
+            (line_pieces(words.label("count", name)), number(n))
+            for name, n in report.counts.items()
+        ],
+        sentences=[words.say(each) for each in report.sentences],
         settings=[
-            (line(words.label("setting", name)), line(value))
+            (line_pieces(words.label("setting", name)), line_pieces(value))
             for name, value in report.settings.items()
         ],
         drawings=_drawings(report, words),
         pairs=_pairs(report, beside),
         clusters=_clusters(report, words, beside),
         problems=[
-            (line(file), "–" if at is None else number(at), line(reason))
+            (line_pieces(file), "–" if at is None else number(at), line_pieces(reason))
             for file, at, reason in report.problems
         ],
     )
@@ -108,20 +111,20 @@ def render_job(report: JobReport) -> str:
 
 
 def _drawings(report: JobReport, words: Wording) -> list[Drawing]:
-    charts = [chart_of(histogram, words) for histogram in report.histograms]
+    charts = [histogram_chart(histogram, words) for histogram in report.histograms]
     if any(count for _, count in report.sizes):
         charts.append(size_chart(report.sizes, words))
-    return [drawn(chart, words) for chart in charts]
+    return [draw_chart(chart, words) for chart in charts]
 
 
 def _pairs(report: JobReport, beside: SideBySide) -> list[_Folded]:
     found = []
-    # Opened are those on both sides of the line, where it is decided.
+    # The pairs on both sides of the threshold are open.
     line_at = sum(pair.near for pair in report.pairs)
     for at, pair in enumerate(report.pairs):
         similarity = pair.right.similarity
         value = "" if similarity is None else cosine(similarity)
-        head = [*line(pair.left.id), ("  ·  ", False), *line(pair.right.id)]
+        head = [*line_pieces(pair.left.id), ("  ·  ", False), *line_pieces(pair.right.id)]
         opened = line_at - 1 <= at <= line_at
         shown = [beside.pair(pair.left, pair.right)]
         found.append(_Folded(head, value, "", [], shown, opened, pair.near))
@@ -131,12 +134,12 @@ def _pairs(report: JobReport, beside: SideBySide) -> list[_Folded]:
 def _clusters(report: JobReport, words: Wording, beside: SideBySide) -> list[_Folded]:
     return [
         _Folded(
-            line(cluster.members[0].id) if cluster.members else [],
+            line_pieces(cluster.members[0].id) if cluster.members else [],
             "",
             words("records", n=cluster.size),
             _notes(cluster, words),
             _members(cluster, beside),
-            at < OPENED,
+            at < OPEN_CLUSTERS,
         )
         for at, cluster in enumerate(report.clusters or ())
     ]

@@ -1,4 +1,8 @@
-"""What kinds have in common: the values of a column, and which kinds have them."""
+"""The page of kinds of HTTP responses: how many there are of each, what distinguishes them, and
+two samples of each side by side; facets filter the list.
+
+Nothing of a capture is ever interpreted: titles, URLs and views are text.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup._util.arrow import array_values, string_array
-from neardup.reports.formatting import Piece, cosine, line, number, plain
-from neardup.reports.page import Said, Wording, render_page
-from neardup.reports.views import ResponseView, SampleView, Viewed, shortened
+from neardup.reports.formatting import Piece, cosine, line_pieces, line_text, number
+from neardup.reports.page import Sentence, Wording, render_page
+from neardup.reports.views import ResponseView, SampleView, SampleViews, shorten
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,19 +22,19 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.int64]
 
-# Values of a facet that can be chosen; the rest is one choice.
-VALUES = 60
-# The choice of all values that have none of their own.
+# Values of a facet to choose from; all others are one choice.
+MAX_VALUES = 60
+# The index of that choice.
 OTHERS = -1
 
 
 @dataclass(frozen=True)
 class Facet:
-    """A column to narrow the list of kinds by.
+    """A column to filter kinds by.
 
-    values    the values that can be chosen
-    kinds     how many kinds have each of them
-    others    how many more values there are, and `other_kinds` the kinds that have one of these
+    values  the values to choose from
+    kinds   number of kinds with each value
+    others  number of other values; `other_kinds` is the number of kinds with one of them
     """
 
     name: str
@@ -42,17 +46,17 @@ class Facet:
 
 @dataclass(frozen=True)
 class Facets:
-    """Facets, and for each kind the places of its values in them; OTHERS for any not there."""
+    """Facets, and for each kind the indexes of its values in them, or OTHERS."""
 
     facets: Sequence[Facet] = ()
     of_kinds: Sequence[dict[str, tuple[int, ...]]] = field(default_factory=list)
 
 
 class FacetColumns:
-    """Gathers facets column by column.
+    """Builds facets column by column.
 
-    kinds  for each response the number of its kind, from 0; -1 for those that are not shown
-    count  how many kinds are shown
+    kinds  for each response the index of its kind; -1 if the kind is not shown
+    count  number of kinds shown
     """
 
     def __init__(self, kinds: Rows, count: int) -> None:
@@ -60,9 +64,9 @@ class FacetColumns:
         self._facets: list[Facet] = []
         self._of_kinds: list[dict[str, tuple[int, ...]]] = [{} for _ in range(count)]
 
-    def add(self, name: str, column: pa.Array | pa.ChunkedArray, most: int = VALUES) -> None:
-        """A value for each response. Those of the most kinds come first, then of the most
-        responses."""
+    def add(self, name: str, column: pa.Array | pa.ChunkedArray, most: int = MAX_VALUES) -> None:
+        """Add a facet from a value for each response. The values of most kinds come first, then
+        those of most responses."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -71,14 +75,14 @@ class FacetColumns:
             text = pc.fill_null(text, "")
         coded = text.dictionary_encode()
         if isinstance(coded, pa.ChunkedArray):
-            # The codes of all chunks are of one dictionary; texts are not copied.
+            # All chunks share one dictionary, so texts are not copied.
             coded = coded.combine_chunks()
         codes = array_values(coded.indices)
         shown = self._kinds >= 0
         self._add(name, coded.dictionary, self._kinds[shown], codes[shown], most)
 
-    def add_of_kinds(self, name: str, values: Sequence[str], most: int = VALUES) -> None:
-        """A value for each kind that is shown."""
+    def add_of_kinds(self, name: str, values: Sequence[str], most: int = MAX_VALUES) -> None:
+        """Add a facet from a value for each kind shown."""
         import numpy as np
 
         coded = string_array(values).dictionary_encode()
@@ -122,33 +126,30 @@ class FacetColumns:
         return Facets(self._facets, self._of_kinds)
 
 
-# The page of kinds of HTTP responses: how many there are of each, what tells them apart, and two
-# samples of each side by side.
-#
-# Nothing of a capture is ever interpreted: titles, addresses and views are text.
+# ---- the page ----
 
 SCRIPT = "kinds.js"
-# Characters of views on a page, whatever their number.
-CHARACTERS = 6_000_000
-# Values listed of a kind whose responses differ in a column.
-VARIED = 6
-# Kinds with a part of the bar of their own, and the least share of it that can be seen.
+# Most characters of samples on a page.
+MAX_CHARACTERS = 6_000_000
+# Values listed if the responses of a kind differ in a column.
+MAX_VARIED = 6
+# Most kinds with their own segment of the bar, and the smallest visible share.
 BAR_KINDS = 60
 BAR_SHARE = 0.003
-# A part of the bar that is wide enough for a number.
+# The smallest share of a segment with room for its status.
 BAR_NAMED = 0.045
 
 
 @dataclass(frozen=True)
 class SampleResponse:
-    """The representative of a kind and the member least like it; None if there is no other."""
+    """The representative of a kind and the least similar member, if there is another."""
 
     first: ResponseView
     other: ResponseView | None = None
 
 
 class Member(NamedTuple):
-    """A response of a kind; its similarity is to the representative, None for that one."""
+    """A response of a kind; `similarity` is to the representative, None for itself."""
 
     id: str
     url: str
@@ -157,16 +158,15 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class ShownKind:
-    """A kind of responses. What is said of it is said of its representative, but for counts.
+    """A kind of responses. Values are those of its representative, except counts.
 
     number    its number in the tables of the job
-    status    0 if the capture does not tell
-    label     the usual kind it is, "" if none; `rule`: which rule says so, and `why`
+    status    0 if unknown
+    label     the label of a rule, or ""; `rule` is the name of the rule, `why` its reason
     shortest, longest   lengths of bodies, in bytes
-    hosts     how many different ones
-    lowest    lowest similarity to the representative; None where there is none to compare
+    hosts     number of different hosts
+    lowest    lowest similarity to the representative; None if there is no other member
     members   some of them, the representative first
-    facets    for each facet the places of the values that its members have; see `facets`
     """
 
     number: int
@@ -189,13 +189,13 @@ class ShownKind:
 
 @dataclass(frozen=True)
 class KindsReport:
-    """What is shown. Lists that the caller has cut come with the number there is in all.
+    """The content of the page. Lists may be cut by the caller; counts are of the whole.
 
-    responses   how many were read
-    kind_count  how many kinds there are, and how many of them are `alone`
+    responses   number of responses read
+    kind_count  number of kinds; `alone` of them have one response
     kinds       the largest first
     facets      of these kinds, in the same order
-    said        how it was found, in sentences
+    sentences   how the result was computed
     problems    unreadable records: file, number in it, reason
     """
 
@@ -205,15 +205,14 @@ class KindsReport:
     kinds: Sequence[ShownKind] = ()
     facets: Facets = field(default_factory=Facets)
     language: str = "en"
-    said: Sequence[Said] = ()
+    sentences: Sequence[Sentence] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     problems: Sequence[tuple[str, int | None, str]] = ()
     problem_count: int = 0
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """A value of a facet: `at` is its place, `value` what an address of the page calls it."""
+class _Choice(NamedTuple):
+    """A value of a facet: `at` is its index, `value` its name in the URL fragment."""
 
     at: int
     value: str
@@ -221,29 +220,27 @@ class _Choice:
     kinds: int
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """A facet as it is shown."""
+class _FacetView(NamedTuple):
+    """A facet for the template."""
 
     name: str
     title: str
     choices: Sequence[_Choice]
 
 
-@dataclass(frozen=True)
-class _Segment:
-    """A part of the bar: `link` leads to its kind, `css` is of its status."""
+class _Segment(NamedTuple):
+    """A segment of the bar: `link` leads to its kind, `css` is the class of its status."""
 
     share: str
     css: str
-    said: str
+    title: str
     name: str = ""
     link: str = ""
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A kind as it is shown. Empty strings are left out."""
+    """A kind for the template. Empty strings are left out."""
 
     number: int
     size: int
@@ -270,7 +267,7 @@ class _Row:
 
 
 def render_kinds(report: KindsReport) -> Iterator[str]:
-    """The whole page, in pieces."""
+    """Yield the page in pieces."""
     return _Page(report).render()
 
 
@@ -279,8 +276,8 @@ class _Page:
         self.report = report
         self.words = Wording(report.language)
         self.kinds = report.kinds
-        self._viewed = Viewed(self.words)
-        self._room = CHARACTERS
+        self._viewed = SampleViews(self.words)
+        self._room = MAX_CHARACTERS
         self._largest = max((kind.size for kind in self.kinds), default=1)
 
     def render(self) -> Iterator[str]:
@@ -289,9 +286,9 @@ class _Page:
             "kinds.html",
             words,
             script_name=SCRIPT,
-            title=plain(words("title.kinds")),
+            title=line_text(words("title.kinds")),
             counts=self._counts(),
-            said=[words.say(said) for said in report.said],
+            sentences=[words.say(each) for each in report.sentences],
             bar=self._bar(),
             bar_said=self._bar_said(),
             classes=self._classes(),
@@ -302,11 +299,11 @@ class _Page:
             rows=(self._row(at, kind) for at, kind in enumerate(self.kinds)),
             report=report,
             problems=[
-                (line(file), "–" if at is None else number(at), line(reason))
+                (line_pieces(file), "–" if at is None else number(at), line_pieces(reason))
                 for file, at, reason in report.problems
             ],
             settings=[
-                (line(words.label("setting", name)), line(value))
+                (line_pieces(words.label("setting", name)), line_pieces(value))
                 for name, value in report.settings.items()
             ],
         )
@@ -321,7 +318,7 @@ class _Page:
         }
         return [(self.words(f"count.{name}"), number(n)) for name, n in counts.items()]
 
-    # ---- how the responses fall on kinds ----
+    # ---- the bar: responses by kind ----
 
     def _bar(self) -> list[_Segment]:
         total = max(self.report.responses, 1)
@@ -331,32 +328,32 @@ class _Page:
             if kind.size == 1 or share < BAR_SHARE:
                 break
             found.append(self._segment(kind, share))
-        # Kinds that are not on the page are in the bar all the same.
+        # The bar includes kinds that are not on the page.
         alone = self.report.alone
         rest = total - alone - sum(kind.size for kind in self.kinds[: len(found)])
         rest_kinds = self.report.kind_count - alone - len(found)
         if rest_kinds > 0:
-            said = self.words("bar.rest", n=rest_kinds, responses=number(rest))
-            found.append(_Segment(_width(rest / total), "rest", said))
+            title = self.words("bar.rest", n=rest_kinds, responses=number(rest))
+            found.append(_Segment(_width(rest / total), "rest", title))
         if alone:
-            said = self.words("bar.alone", n=alone)
-            found.append(_Segment(_width(alone / total), "alone", said))
+            title = self.words("bar.alone", n=alone)
+            found.append(_Segment(_width(alone / total), "alone", title))
         return found
 
     def _segment(self, kind: ShownKind, share: float) -> _Segment:
         status = self._status(kind)
-        said = " · ".join(
+        title = " · ".join(
             part
             for part in (
                 self.words("responses", n=kind.size),
                 self.words.percent(share),
                 status,
-                plain(shortened(kind.title or kind.url)),
+                line_text(shorten(kind.title or kind.url)),
             )
             if part
         )
         name = status if share >= BAR_NAMED else ""
-        return _Segment(_width(share), _css(kind.status), said, name, f"#k{kind.number}")
+        return _Segment(_width(share), _css(kind.status), title, name, f"#k{kind.number}")
 
     def _bar_said(self) -> str:
         report = self.report
@@ -364,7 +361,7 @@ class _Page:
             return ""
         kinds = 0
         held = 0
-        # As many of the largest as hold nine of ten responses.
+        # The largest kinds that hold 90 % of the responses.
         for kind in self.kinds:
             if held >= 0.9 * report.responses:
                 break
@@ -375,30 +372,32 @@ class _Page:
         return self.words("bar.said", n=kinds, share=self.words.percent(held / report.responses))
 
     def _classes(self) -> list[tuple[str, str]]:
-        """What colours mean, of those there are."""
+        """Return the legend: the status classes on the page."""
         order = ("s2", "s3", "s4", "s5", "s1", "s0")
         there = {_css(kind.status) for kind in self.kinds}
         return [(css, self.words(f"class.{css}")) for css in order if css in there]
 
     # ---- facets ----
 
-    def _facet(self, facet: Facet) -> _Chosen:
+    def _facet(self, facet: Facet) -> _FacetView:
         found = []
         for at, value in enumerate(facet.values):
-            found.append(_Choice(at, plain(value), self._value(facet.name, value), facet.kinds[at]))
+            found.append(
+                _Choice(at, line_text(value), self._value(facet.name, value), facet.kinds[at])
+            )
         if facet.name == "status":
             found.sort(key=lambda choice: choice.value.zfill(3))
         if facet.others:
-            said = self.words("facet.others", n=facet.others)
-            found.append(_Choice(OTHERS, "…", line(said), facet.other_kinds))
-        return _Chosen(facet.name, self.words(f"facet.{facet.name}"), found)
+            title = self.words("facet.others", n=facet.others)
+            found.append(_Choice(OTHERS, "…", line_pieces(title), facet.other_kinds))
+        return _FacetView(facet.name, self.words(f"facet.{facet.name}"), found)
 
     def _value(self, facet: str, value: str) -> list[Piece]:
         if not value or (facet == "status" and value == "0"):
-            return line(self.words(f"none.{facet}"))
+            return line_pieces(self.words(f"none.{facet}"))
         if facet == "label":
-            return line(self.words.label("label", value))
-        return line(shortened(value))
+            return line_pieces(self.words.label("label", value))
+        return line_pieces(shorten(value))
 
     # ---- kinds ----
 
@@ -416,11 +415,11 @@ class _Page:
         sample, sample_note = self._sample(kind)
         members = [
             (
-                line(shortened(member.url)),
-                line(shortened(member.id)),
+                line_pieces(shorten(member.url)),
+                line_pieces(shorten(member.id)),
                 "" if member.similarity is None else cosine(member.similarity),
             )
-            # The representative alone is in the row itself.
+            # A single representative is in the row itself.
             for member in (kind.members if len(kind.members) > 1 else ())
         ]
         places = self.report.facets.of_kinds[at] if self.report.facets.of_kinds else {}
@@ -435,13 +434,13 @@ class _Page:
             self._status(kind) or "–",
             len(places.get("status", ())),
             _css(kind.status),
-            line(shortened(kind.title)),
-            line(shortened(kind.url)),
-            line(shortened(kind.id)),
-            line(words.label("label", kind.label)) if kind.label else [],
-            line(kind.rule),
-            line(kind.why),
-            line(shortened(kind.server)),
+            line_pieces(shorten(kind.title)),
+            line_pieces(shorten(kind.url)),
+            line_pieces(shorten(kind.id)),
+            line_pieces(words.label("label", kind.label)) if kind.label else [],
+            line_pieces(kind.rule),
+            line_pieces(kind.why),
+            line_pieces(shorten(kind.server)),
             self._facts(kind),
             1.0 if kind.lowest is None else round(kind.lowest, 6),
             [(name, " ".join(map(str, found))) for name, found in places.items()],
@@ -455,12 +454,12 @@ class _Page:
     def _varied(
         self, places: Mapping[str, Sequence[int]]
     ) -> list[tuple[str, list[list[Piece]], bool]]:
-        """Columns in which the responses of a kind differ, some values, and whether that is all."""
+        """Return columns in which responses differ: title, some values, whether that is all."""
         found = []
         for facet in self.report.facets.facets:
             of_kind = places.get(facet.name, ())
             if len(of_kind) > 1:
-                named = [at for at in of_kind if at != OTHERS][:VARIED]
+                named = [at for at in of_kind if at != OTHERS][:MAX_VARIED]
                 values = [self._value(facet.name, facet.values[at]) for at in named]
                 title = self.words(f"facet.{facet.name}")
                 found.append((title, values, len(named) == len(of_kind)))
@@ -476,13 +475,13 @@ class _Page:
         if kind.hosts:
             facts.append(words("fact.hosts", n=kind.hosts))
         if kind.size > 1 and kind.lowest is not None:
-            # Nothing is above 1.
+            # "≥ 1" would be odd.
             name = "fact.lowest" if kind.lowest < 1 - 1e-6 else "fact.similarity"
             facts.append(words(name, value=cosine(kind.lowest)))
         return facts
 
     def _sample(self, kind: ShownKind) -> tuple[SampleView | None, str]:
-        """Views side by side while there is room; what to say where they are not."""
+        """Return the sample if the page has room for it, else a note."""
         if kind.sample is None:
             return None, self.words("sample.none")
         made = self._viewed.sample(kind.sample.first, kind.sample.other)
@@ -493,7 +492,7 @@ class _Page:
 
 
 def _css(status: int) -> str:
-    """The class of a status: of its first digit."""
+    """Return the CSS class of a status, by its first digit."""
     return f"s{status // 100}" if 100 <= status <= 599 else "s0"
 
 

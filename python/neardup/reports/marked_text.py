@@ -1,4 +1,8 @@
-"""A text with stretches marked, cut where a mark begins or ends, for the template to write down."""
+"""Texts with marks, for templates.
+
+`split_marked_text` cuts one text where marked spans begin or end: passages of a copy, quotations.
+`SideBySide` puts two records beside each other with their differences marked.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +15,25 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from neardup.copying.findings import Ignored
-from neardup.reports.differences import Differences, Fold, Spans, Stretch, WorkBudget, differences
-from neardup.reports.formatting import Piece, block, cosine, line
+from neardup.reports.differences import Differences, DiffPart, Fold, Spans, WorkBudget, differences
+from neardup.reports.formatting import Piece, block_pieces, cosine, line_pieces
 from neardup.reports.page import Wording
 
-# Of stretches that lie on one another so many are named; the others would only add to the page.
-MOST_KEYS = 24
-# Texts from here on are cut into blocks, of which a browser lays out only those it shows.
+# Most overlapping spans named at one place.
+MAX_KEYS = 24
+# Longer texts are cut into blocks, so that a browser lays out only the visible ones.
 LONG_TEXT = 60_000
-BLOCK = 8_000
+BLOCK_CHARACTERS = 8_000
 
 
-class MarkedStretch(NamedTuple):
-    """Some of a text, marked.
+class MarkedSpan(NamedTuple):
+    """A marked span of a text.
 
-    key    what it belongs to: a passage, or a source
-    rank   where several lie on one another, the lowest gives the colour
-    link   where the number leads, and what is said of that; `anchor` is the name by which others
-           lead here
-    equal  the share of its words that the other text has
-    changed   places of the words in it that the other text has not; all others are equal
+    key      number of the passage or the source it belongs to
+    rank     of overlapping spans the lowest gives the colour
+    link     target of its number; `title` is its tooltip, `anchor` the id that others link to
+    equal    share of its words that the other text has
+    changed  spans of words in it that the other text does not have
     """
 
     start: int
@@ -38,13 +41,13 @@ class MarkedStretch(NamedTuple):
     key: int
     rank: int
     link: str = ""
-    said: str = ""
+    title: str = ""
     anchor: str = ""
     equal: float = 1.0
     changed: Spans = ()
 
     def equal_at(self, place: int) -> float:
-        """How much of what lies there is equal; no change begins or ends within."""
+        """Return the share of equal words at a place."""
         at = bisect_right(self.changed, (place, sys.maxsize)) - 1
         if at >= 0 and place < self.changed[at][1]:
             return 0.0
@@ -53,19 +56,19 @@ class MarkedStretch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MarkedPart:
-    """Some of a text without a change of marks in it.
+    """A part of a text with the same marks throughout.
 
-    keys        what it belongs to, the one that gives the colour first
-    begins      stretches that begin here, to be numbered
-    words, characters   how many of them count, for figures that the page computes again
-    rule        why it does not count, if it does not
+    keys        of the spans it lies in, the one that gives the colour first
+    begins      spans that begin here and show their number
+    words, characters   how many count, for figures that the script computes again
+    rule        the rule by which it does not count, or ""
     quoted      whether it is in a quotation or a list of references
     exact       whether the other text has it word for word
     """
 
     pieces: Sequence[Piece]
     keys: tuple[int, ...] = ()
-    begins: tuple[MarkedStretch, ...] = ()
+    begins: tuple[MarkedSpan, ...] = ()
     words: float = 0.0
     characters: float = 0.0
     rule: str = ""
@@ -80,25 +83,25 @@ class MarkedPart:
 class _Cut(NamedTuple):
     start: int
     end: int
-    stretches: tuple[MarkedStretch, ...]
-    begins: tuple[MarkedStretch, ...]
+    spans: tuple[MarkedSpan, ...]
+    begins: tuple[MarkedSpan, ...]
     rule: str
     quoted: bool
 
 
-def parts_of(
+def split_marked_text(
     text: str,
-    stretches: Iterable[MarkedStretch],
+    spans: Iterable[MarkedSpan],
     ignored: Sequence[Ignored] = (),
     quoted: Sequence[Ignored] = (),
 ) -> list[list[MarkedPart]]:
-    """The parts of a text in blocks, of which all but the last ended with a line break.
+    """Cut a text where marks begin or end; return blocks of parts.
 
-    O(n log n) for n characters and stretches together.
+    The line break between two blocks is left out. O(n log n) in characters and spans.
     """
-    inside = [_inside(each, len(text)) for each in stretches]
+    inside = [_inside(each, len(text)) for each in spans]
     cuts = _cuts(len(text), inside, _Rules(ignored), _Rules(quoted))
-    measure = Measure(text)
+    measure = WordCounter(text)
     if len(text) < LONG_TEXT:
         return [[_part(text, cut, measure) for cut in cuts]]
     blocks: list[list[MarkedPart]] = [[]]
@@ -114,42 +117,40 @@ def parts_of(
     return blocks
 
 
-def _inside(stretch: MarkedStretch, length: int) -> MarkedStretch:
-    start = min(max(stretch.start, 0), length)
-    return stretch._replace(start=start, end=min(max(stretch.end, start), length))
+def _inside(span: MarkedSpan, length: int) -> MarkedSpan:
+    start = min(max(span.start, 0), length)
+    return span._replace(start=start, end=min(max(span.end, start), length))
 
 
 class _Rules:
-    """Stretches under a rule, asked from left to right."""
+    """Spans under a rule, looked up from left to right."""
 
-    def __init__(self, stretches: Sequence[Ignored]) -> None:
-        found = (each for each in stretches if each.start < each.end)
-        self.stretches = sorted(found, key=lambda each: each.start)
+    def __init__(self, spans: Sequence[Ignored]) -> None:
+        found = (each for each in spans if each.start < each.end)
+        self.spans = sorted(found, key=lambda each: each.start)
         self._next = 0
         self._on: Ignored | None = None
 
     def at(self, place: int) -> str:
-        """The rule at a place; of several the one that reaches farthest."""
-        while self._next < len(self.stretches) and self.stretches[self._next].start <= place:
-            new = self.stretches[self._next]
+        """Return the rule at a place; of several, the one that reaches farthest."""
+        while self._next < len(self.spans) and self.spans[self._next].start <= place:
+            new = self.spans[self._next]
             if self._on is None or new.end > self._on.end:
                 self._on = new
             self._next += 1
         return self._on.rule if self._on is not None and self._on.end > place else ""
 
 
-def _cuts(
-    length: int, stretches: list[MarkedStretch], ignored: _Rules, quoted: _Rules
-) -> Iterator[_Cut]:
-    stretches = sorted((each for each in stretches if each.start < each.end), key=_order)
+def _cuts(length: int, spans: list[MarkedSpan], ignored: _Rules, quoted: _Rules) -> Iterator[_Cut]:
+    spans = sorted((each for each in spans if each.start < each.end), key=_order)
     places = {0, length}
-    for each in stretches:
+    for each in spans:
         places.update((each.start, each.end))
         places.update(min(place, each.end) for span in each.changed for place in span)
-    for rule in (*ignored.stretches, *quoted.stretches):
+    for rule in (*ignored.spans, *quoted.spans):
         places.update(min(max(place, 0), length) for place in (rule.start, rule.end))
     bounds = sorted(places)
-    # Rank and place of each stretch that is on; and by its end, to take it off again.
+    # (rank, index) of each active span, and the same by its end, to remove it.
     active: list[tuple[int, int]] = []
     ends: list[tuple[int, int, int]] = []
     at = 0
@@ -157,97 +158,97 @@ def _cuts(
         while ends and ends[0][0] <= start:
             del active[bisect_left(active, heappop(ends)[1:])]
         begins = []
-        while at < len(stretches) and stretches[at].start == start:
-            begins.append(stretches[at])
-            insort(active, (stretches[at].rank, at))
-            heappush(ends, (stretches[at].end, stretches[at].rank, at))
+        while at < len(spans) and spans[at].start == start:
+            begins.append(spans[at])
+            insort(active, (spans[at].rank, at))
+            heappush(ends, (spans[at].end, spans[at].rank, at))
             at += 1
-        shown = tuple(stretches[place] for _, place in active[:MOST_KEYS])
-        begun = tuple(begins[:MOST_KEYS])
+        shown = tuple(spans[place] for _, place in active[:MAX_KEYS])
+        begun = tuple(begins[:MAX_KEYS])
         yield _Cut(start, end, shown, begun, ignored.at(start), bool(quoted.at(start)))
 
 
-def _order(stretch: MarkedStretch) -> tuple[int, int, int]:
-    return stretch.start, stretch.rank, stretch.key
+def _order(span: MarkedSpan) -> tuple[int, int, int]:
+    return span.start, span.rank, span.key
 
 
 def _lines(text: str, cut: _Cut, size: int) -> Iterator[tuple[_Cut, bool]]:
-    """A cut, divided at line breaks wherever a block is full; whether a block ends there."""
+    """Yield a cut, split at line breaks where a block is full, and whether a block ends there."""
     start = cut.start
     while True:
-        wanted = max(start, start + BLOCK - size)
+        wanted = max(start, start + BLOCK_CHARACTERS - size)
         at = text.find("\n", wanted, cut.end) if wanted < cut.end else -1
         if at < 0:
             yield cut._replace(start=start, begins=cut.begins if start == cut.start else ()), False
             return
-        # The break is the end of the block, and not shown again.
+        # The line break ends the block and is not shown.
         end = at - 1 if at > start and text[at - 1] == "\r" else at
         begins = cut.begins if start == cut.start else ()
         yield cut._replace(start=start, end=end, begins=begins), True
         start, size = at + 1, 0
 
 
-def _part(text: str, cut: _Cut, measure: Measure) -> MarkedPart:
-    pieces = block(text[cut.start : cut.end])
-    if not cut.stretches:
+def _part(text: str, cut: _Cut, measure: WordCounter) -> MarkedPart:
+    pieces = block_pieces(text[cut.start : cut.end])
+    if not cut.spans:
         return MarkedPart(pieces, rule=cut.rule, quoted=cut.quoted)
-    # What one of several has word for word is equal.
-    equal = max(each.equal_at(cut.start) for each in cut.stretches)
+    # A word is equal if one of the overlapping spans has it.
+    equal = max(each.equal_at(cut.start) for each in cut.spans)
     words, characters = measure.between(cut.start, cut.end)
     return MarkedPart(
         pieces,
-        tuple(dict.fromkeys(each.key for each in cut.stretches)),
+        tuple(dict.fromkeys(each.key for each in cut.spans)),
         cut.begins,
         words * equal,
         characters * equal,
         cut.rule,
         cut.quoted,
-        cut.stretches[0].equal_at(cut.start) == 1.0,
+        cut.spans[0].equal_at(cut.start) == 1.0,
     )
 
 
-class Measure:
-    """Counts words of a text, and the characters in them, as passages do: without punctuation."""
+class WordCounter:
+    """Counts words and their characters in spans of a text, as passages do."""
 
     def __init__(self, text: str) -> None:
         import numpy as np
 
         from neardup import _core
 
-        self._starts, ends, _ = _core.units(whole(text))
+        self._starts, ends, _ = _core.units(replace_surrogates(text))
         self._characters = np.concatenate(([0], np.cumsum(ends - self._starts)))
 
     def between(self, start: int, end: int) -> tuple[int, int]:
-        """How many words begin there, and their characters."""
+        """Return the number of words that begin between two places, and of their characters."""
         first, last = self._starts.searchsorted((start, end))
         return int(last - first), int(self._characters[last] - self._characters[first])
 
 
-def whole(text: str) -> str:
-    """The text as the core takes it, as long as before: halves of characters are none to it."""
+def replace_surrogates(text: str) -> str:
+    """Return the text with "?" for lone surrogates, which the core refuses; lengths stay."""
     return text.encode(errors="replace").decode()
 
 
-# Two texts side by side, their differences marked, for the template to write down.
+# ---- two records side by side ----
 
-# Callers cut texts; this is for those that did not.
+# A limit for callers that did not cut the text.
 SHOWN_CHARACTERS = 20_000
-# Of a longer stretch without differences only both ends are shown.
+# Of a longer equal part only both ends are shown.
 SAME_CHARACTERS = 1200
 ENDS_CHARACTERS = 300
-# So far a space is looked for, to cut there.
+# How far to look for a space to cut at.
 WORD_CHARACTERS = 40
-# Some five seconds for all texts of a page; later pairs are marked coarsely.
+# Steps for all texts of a page, some five seconds; later pairs are marked coarsely.
 PAGE_STEPS = 30_000_000
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownRecord:
     """A record shown in the report.
 
-    text        its beginning, if the whole is long; `length`: characters of the whole
-    distance    to what it is shown beside; None when there is no fingerprint
-    similarity  exact cosine with it; None for what others are compared with
+    text        its beginning if it is long; `length` is that of the whole
+    distance    to the record beside it; None if there is no fingerprint
+    similarity  exact cosine with that record; None for the record others are compared with
     """
 
     id: str
@@ -260,7 +261,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class SidePart:
-    """Some of a text: `tag` is "del", "ins", "faint", "skip", or nothing."""
+    """A part of a text; `tag` is "del", "ins", "faint", "skip" or ""."""
 
     tag: str
     pieces: Sequence[Piece]
@@ -278,80 +279,82 @@ class Side:
 
 @dataclass(frozen=True)
 class Sides:
-    """Two texts, or one that is alone; and what there is to say of both."""
+    """Two texts, or a single one, and a note."""
 
     note: str
     sides: Sequence[Side]
 
 
 class SideBySide:
-    """Puts records side by side; all of a page share the time it takes."""
+    """Puts records side by side; all of a page share one work budget."""
 
     def __init__(self, words: Wording, fold: Fold | None) -> None:
         self._words = words
         self._fold = fold
         self._steps = WorkBudget(PAGE_STEPS)
 
-    def alone(self, record: Shown) -> Sides:
+    def alone(self, record: ShownRecord) -> Sides:
         member = _cut(record)
-        parts = [SidePart("", block(member.text))] if member.text else []
+        parts = [SidePart("", block_pieces(member.text))] if member.text else []
         return Sides("", [self._side(member, parts)])
 
-    def pair(self, left: Shown, right: Shown) -> Sides:
+    def pair(self, left: ShownRecord, right: ShownRecord) -> Sides:
         first, member = _cut(left), _cut(right)
         if first.text == member.text:
             whole = _is_whole(first) and _is_whole(member)
-            said = self._words("text.same" if whole else "text.same_beginning")
+            note = self._words("text.same" if whole else "text.same_beginning")
             return Sides(
-                "", [self._side(first, self._whole(first.text)), self._side(member, [], said)]
+                "", [self._side(first, self._whole(first.text)), self._side(member, [], note)]
             )
         found = differences(first.text, member.text, self._steps, fold=self._fold)
-        stretches = _without_cut_ends(found.stretches, first, member)
-        parts_left = [part for each in stretches for part in self._marked(each, "del")]
-        parts_right = [part for each in stretches for part in self._marked(each, "ins")]
+        diffs = _without_cut_ends(found.parts, first, member)
+        parts_left = [part for each in diffs for part in self._marked(each, "del")]
+        parts_right = [part for each in diffs for part in self._marked(each, "ins")]
         sides = [self._side(first, parts_left), self._side(member, parts_right)]
         return Sides(self._said(found), sides)
 
     def _said(self, found: Differences) -> str:
         if found.coarse:
             return self._words("text.coarse")
-        if all(stretch.same for stretch in found.stretches):
+        if all(diff.same for diff in found.parts):
             return self._words("text.spacing_only")
-        if not any(stretch.counts and not stretch.same for stretch in found.stretches):
+        if not any(diff.counts and not diff.same for diff in found.parts):
             return self._words("text.uncounted_only")
         return ""
 
-    def _marked(self, stretch: Stretch, tag: str) -> list[SidePart]:
-        text = stretch.left if tag == "del" else stretch.right
-        if stretch.same:
+    def _marked(self, diff: DiffPart, tag: str) -> list[SidePart]:
+        text = diff.left if tag == "del" else diff.right
+        if diff.same:
             return self._whole(text)
         words = text.rstrip()
-        marked = SidePart(tag if stretch.counts else "faint", block(words))
-        return [part for part in (marked, SidePart("", block(text[len(words) :]))) if part.pieces]
+        marked = SidePart(tag if diff.counts else "faint", block_pieces(words))
+        return [
+            part for part in (marked, SidePart("", block_pieces(text[len(words) :]))) if part.pieces
+        ]
 
     def _whole(self, text: str) -> list[SidePart]:
-        """A stretch without differences, its middle left out if it is long."""
+        """Return an equal part, its middle left out if it is long."""
         if len(text) <= SAME_CHARACTERS:
-            return [SidePart("", block(text))] if text else []
+            return [SidePart("", block_pieces(text))] if text else []
         begin = _space(text, range(ENDS_CHARACTERS, ENDS_CHARACTERS + WORD_CHARACTERS))
         last = len(text) - ENDS_CHARACTERS
         end = _space(text, range(last, last + WORD_CHARACTERS))
         skipped = self._words("text.skipped", n=end - begin)
         return [
-            SidePart("", block(text[:begin].rstrip())),
+            SidePart("", block_pieces(text[:begin].rstrip())),
             SidePart("skip", [Piece(skipped, False)]),
-            SidePart("", block(text[end:].lstrip())),
+            SidePart("", block_pieces(text[end:].lstrip())),
         ]
 
-    def _side(self, member: Shown, parts: Sequence[SidePart], note: str = "") -> Side:
+    def _side(self, member: ShownRecord, parts: Sequence[SidePart], note: str = "") -> Side:
         notes = [note] if note else []
         if parts and not _is_whole(member):
             notes.append(self._words("text.cut", shown=len(member.text), n=member.length))
         if not parts and not notes:
             notes = [self._words("text.empty")]
-        return Side(line(member.id), self._facts(member), parts, notes)
+        return Side(line_pieces(member.id), self._facts(member), parts, notes)
 
-    def _facts(self, member: Shown) -> list[str]:
+    def _facts(self, member: ShownRecord) -> list[str]:
         words = self._words
         facts = [words("fact.representative")] if member.is_representative else []
         if member.similarity is not None:
@@ -363,30 +366,30 @@ class SideBySide:
         return [*facts, words("fact.length", n=member.length)]
 
 
-def _cut(member: Shown) -> Shown:
-    # The length is the caller's word; what we hold in hand is at least as long.
+def _cut(member: ShownRecord) -> ShownRecord:
+    # The caller's length may be wrong; it is at least that of the text.
     length = max(member.length, len(member.text))
     return replace(member, text=member.text[:SHOWN_CHARACTERS], length=length)
 
 
-def _is_whole(member: Shown) -> bool:
+def _is_whole(member: ShownRecord) -> bool:
     return len(member.text) == member.length
 
 
 def _without_cut_ends(
-    stretches: Sequence[Stretch], first: Shown, member: Shown
-) -> Sequence[Stretch]:
-    """What one text has left after the other was cut is no difference that we know of."""
-    if not stretches or stretches[-1].same:
-        return stretches
-    last = stretches[-1]
+    diffs: Sequence[DiffPart], first: ShownRecord, member: ShownRecord
+) -> Sequence[DiffPart]:
+    """Do not mark the end of one text that faces the cut-off part of the other."""
+    if not diffs or diffs[-1].same:
+        return diffs
+    last = diffs[-1]
     beyond_left = not last.right.strip() and not _is_whole(member)
     beyond_right = not last.left.strip() and not _is_whole(first)
     if beyond_left or beyond_right:
-        return [*stretches[:-1], last._replace(same=True)]
-    return stretches
+        return [*diffs[:-1], last._replace(same=True)]
+    return diffs
 
 
 def _space(text: str, places: range) -> int:
-    """Where to cut without cutting a word: the first space there, or else the first place."""
+    """Return the first space among these places, else the first place."""
     return next((at for at in places if text[at].isspace()), places[0])

@@ -38,7 +38,7 @@ def language_of_locale() -> str:
 
 
 @dataclass(frozen=True)
-class Said:
+class Sentence:
     """A phrase by its name, and the values to fill in: a sentence of any language."""
 
     name: str
@@ -62,9 +62,9 @@ class Wording:
             phrase = phrase[0] if values.get("n") == 1 else phrase[1]
         return phrase.format(**values)
 
-    def say(self, said: Said) -> str:
+    def say(self, sentence: Sentence) -> str:
         """Return a sentence in this language."""
-        return self(said.name, **said.values)
+        return self(sentence.name, **sentence.values)
 
     def share(self, value: float) -> str:
         return share(value, self.percent_sign)

@@ -93,7 +93,7 @@ PHRASES: Phrases = {
     "chart.at_least": ("at least {value:g}", "不低于 {value:g}"),
     "chart.radius": ("radius {value:,}", "半径 {value:,}"),
     "chart.described": ("{title}: {n:,} {up} in all", "{title}：共 {n:,} 个{up}"),
-    "chart.marked": ("{said}; a line marks {label}", "{said}；竖线为“{label}”"),
+    "chart.marked": ("{text}; a line marks {label}", "{text}；竖线为“{label}”"),
     "chart.table": ("As a table", "表格"),
     "chart.rows": ("Showing {shown:,} of {n:,} rows.", "显示 {n:,} 行中的 {shown:,} 行。"),
     "note.compared": (

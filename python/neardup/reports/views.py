@@ -1,5 +1,4 @@
-"""Two views of responses side by side, line by line: what differs is marked, what was masked is
-a chip."""
+"""Two HTTP responses side by side, line by line: differences are marked, masked parts are chips."""
 
 from __future__ import annotations
 
@@ -9,28 +8,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from neardup.reports.differences import Stretch, WorkBudget, differences, runs
-from neardup.reports.formatting import cosine, line
+from neardup.reports.differences import DiffPart, WorkBudget, differences, equal_runs
+from neardup.reports.formatting import cosine, line_pieces
 from neardup.reports.page import Wording
 
-# Names that lines of a view begin with, in their order. A line of any other is text.
+# The first word of a line of a view, in the order they are shown; other lines are text.
 NAMES = ("within", "status", "header", "title", "tags", "keys", "text", "body")
 # Lines shown of a view, and characters of a line.
-LINES = 120
+MAX_LINES = 120
 LINE_CHARACTERS = 2_000
 # Characters of an address, a title or the name of a record.
 NAME_CHARACTERS = 300
-# Of a longer stretch without differences only both ends are shown.
+# Of a longer equal part only both ends are shown.
 SAME_CHARACTERS = 500
 ENDS_CHARACTERS = 160
 WORD_CHARACTERS = 40
-# Of more lines of text in a row that are the same, the first two and the last are shown.
+# Of more equal lines of text in a row, the first two and the last are shown.
 SAME_LINES = 5
-# A few seconds for all views of a page; later pairs are marked coarsely.
+# Steps for all views of a page, a few seconds; later pairs are marked coarsely.
 PAGE_STEPS = 10_000_000
 
 _MASK = re.compile("\u2039([a-z][a-z0-9-]{0,30})\u203a")
-# A masked part is one sign while views are compared, so that no mark falls into it.
+# A masked part is one private-use character while views are compared, so that no mark splits it.
 _FIRST_SIGN = 0x10F000
 _SIGNS = re.compile("[\U0010f000-\U0010f0ff]")
 _MOST_SIGNS = 0x100
@@ -40,8 +39,8 @@ _MOST_SIGNS = 0x100
 class ResponseView:
     """A response as it was compared.
 
-    text        its view, or the beginning of it; `length`: characters of the whole
-    similarity  to the representative of its kind; None for that one
+    text        its view, or the beginning of it; `length` is that of the whole
+    similarity  to the representative of its kind; None for the representative
     """
 
     id: str
@@ -52,25 +51,25 @@ class ResponseView:
 
 
 class ViewPiece(NamedTuple):
-    """Characters of a line; `css` is "code" for codes, "chip" for a masked part, or nothing."""
+    """Characters of a line; `css` is "code" for escape codes, "chip" for a masked part, or ""."""
 
     text: str
     css: str = ""
 
 
 class ViewPart(NamedTuple):
-    """Some of a line: `tag` is "del", "ins", "skip", or nothing."""
+    """A part of a line; `tag` is "del", "ins", "skip" or ""."""
 
     tag: str
     bits: Sequence[ViewPiece]
 
 
 class ViewRow(NamedTuple):
-    """A line of both views, or of one; `right` is None where both have the same.
+    """A line of both views, or of one; `right` is None if both are equal.
 
-    name     what the line is, in the language of the page, or the name of a header; "" if the line
-             before has the same name
-    differs  whether the views differ in it
+    name     the kind of line in the language of the page, or the name of a header; empty if it is
+             that of the line before
+    differs  whether the views differ in this line
     """
 
     name: Sequence[ViewPiece]
@@ -81,7 +80,7 @@ class ViewRow(NamedTuple):
 
 @dataclass(frozen=True)
 class SampleView:
-    """What is shown of a kind: `heads` of the columns, the rows, and a note."""
+    """The sample of a kind: heads of the columns, rows, and a note."""
 
     heads: Sequence[tuple[str, Sequence[ViewPiece], Sequence[ViewPiece]]]
     rows: Sequence[ViewRow]
@@ -89,7 +88,7 @@ class SampleView:
 
     @property
     def characters(self) -> int:
-        """How much of a page it takes."""
+        """Its size on the page."""
         sides = [row.left for row in self.rows] + [row.right or () for row in self.rows]
         return sum(len(bit.text) for side in sides for part in side for bit in part.bits)
 
@@ -98,9 +97,9 @@ class _Line(NamedTuple):
     name: str
     header: str
     value: str
-    """With signs for masked parts."""
+    """Masked parts are private-use characters."""
     more: int
-    """Characters that were cut."""
+    """Number of characters cut off."""
 
 
 class _Pair(NamedTuple):
@@ -112,8 +111,8 @@ class _Pair(NamedTuple):
         return self.left == self.right
 
 
-class Viewed:
-    """Puts views side by side; all of a page share the time it takes."""
+class SampleViews:
+    """Builds the samples of a page, which share one work budget."""
 
     def __init__(self, words: Wording) -> None:
         self._words = words
@@ -136,13 +135,13 @@ class Viewed:
 
     def _head(self, view: ResponseView) -> tuple[str, Sequence[ViewPiece], Sequence[ViewPiece]]:
         if view.similarity is None:
-            said = self._words("fact.representative")
+            role = self._words("fact.representative")
         else:
-            said = self._words("sample.least", value=cosine(view.similarity))
-        return said, _foreign(shortened(view.url)), _foreign(shortened(view.id))
+            role = self._words("sample.least", value=cosine(view.similarity))
+        return role, _foreign(shorten(view.url)), _foreign(shorten(view.id))
 
     def _paired(self, left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]:
-        """The lines of both views, name by name, those that belong together beside each other."""
+        """Yield pairs of corresponding lines, in the order of NAMES."""
         by_name: tuple[defaultdict[str, list[_Line]], ...] = (defaultdict(list), defaultdict(list))
         for lines, groups in zip((left, right), by_name, strict=True):
             for each in lines:
@@ -156,7 +155,7 @@ class Viewed:
 
     def _in_order(self, left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]:
         at_left = at_right = 0
-        for run in [*runs(left, right, self._steps), None]:
+        for run in [*equal_runs(left, right, self._steps), None]:
             end_left = run.a if run else len(left)
             end_right = run.b if run else len(right)
             yield from _zipped(left[at_left:end_left], right[at_right:end_right])
@@ -182,7 +181,7 @@ class Viewed:
         return found
 
     def _folded(self, pairs: Sequence[_Pair]) -> Iterator[_Pair | int]:
-        """Many lines of text that are the same become a number."""
+        """Replace many equal lines of text by their number."""
         same: list[_Pair] = []
         for pair in [*pairs, None]:
             if pair is not None and pair.is_same and pair.left and pair.left.name == "text":
@@ -220,14 +219,14 @@ class Viewed:
             ]
             return ViewRow(name, both[0], both[1], True)
         found = differences(left.value, right.value, self._steps)
-        stretches = list(found.stretches)
-        if (left.more or right.more) and stretches and not stretches[-1].same:
-            # Where one line was cut the other may well go on alike.
-            stretches[-1] = stretches[-1]._replace(same=True)
+        diffs = list(found.parts)
+        if (left.more or right.more) and diffs and not diffs[-1].same:
+            # One of the lines was cut: the rest may be equal.
+            diffs[-1] = diffs[-1]._replace(same=True)
         return ViewRow(
             name,
-            [*self._marked(stretches, "del", masks), *self._cut(left)],
-            [*self._marked(stretches, "ins", masks), *self._cut(right)],
+            [*self._marked(diffs, "del", masks), *self._cut(left)],
+            [*self._marked(diffs, "ins", masks), *self._cut(right)],
             True,
         )
 
@@ -239,7 +238,7 @@ class Viewed:
         )
 
     def _nothing(self) -> list[ViewPart]:
-        """Of headers that change all the time the view has only the name."""
+        """Return the note for headers of which the view has only the name."""
         return [ViewPart("skip", [ViewPiece(self._words("sample.name_only"))])]
 
     def _cut(self, each: _Line) -> list[ViewPart]:
@@ -247,11 +246,11 @@ class Viewed:
             return []
         return [ViewPart("skip", [ViewPiece(self._words("sample.characters", n=each.more))])]
 
-    def _marked(self, stretches: Iterable[Stretch], tag: str, masks: _Masks) -> list[ViewPart]:
+    def _marked(self, diffs: Iterable[DiffPart], tag: str, masks: _Masks) -> list[ViewPart]:
         parts = []
-        for stretch in stretches:
-            text = stretch.left if tag == "del" else stretch.right
-            if stretch.same:
+        for diff in diffs:
+            text = diff.left if tag == "del" else diff.right
+            if diff.same:
                 parts += self._whole(text, masks)
                 continue
             words = text.rstrip()
@@ -262,7 +261,7 @@ class Viewed:
         return parts
 
     def _whole(self, text: str, masks: _Masks) -> list[ViewPart]:
-        """A stretch without differences, its middle left out if it is long."""
+        """Return an equal part, its middle left out if it is long."""
         if len(text) <= SAME_CHARACTERS:
             return [_part("", text, masks)] if text else []
         begin = _space(text, ENDS_CHARACTERS)
@@ -276,14 +275,14 @@ class Viewed:
 
 
 class _Masks:
-    """Masked parts as single signs, and back."""
+    """Replaces masked parts by single characters, and back."""
 
     def __init__(self, words: Wording) -> None:
         self._words = words
         self._names: list[str] = []
 
     def signed(self, text: str) -> str:
-        # Signs of the page itself would be taken for ours.
+        # The response may contain such characters itself.
         return _MASK.sub(self._sign, _SIGNS.sub("\ufffd", text))
 
     def _sign(self, match: re.Match[str]) -> str:
@@ -306,7 +305,7 @@ class _Masks:
 
 
 def _foreign(text: str) -> list[ViewPiece]:
-    return [ViewPiece(piece.text, "code" if piece.is_code else "") for piece in line(text)]
+    return [ViewPiece(piece.text, "code" if piece.is_code else "") for piece in line_pieces(text)]
 
 
 def _part(tag: str, text: str, masks: _Masks) -> ViewPart:
@@ -314,10 +313,10 @@ def _part(tag: str, text: str, masks: _Masks) -> ViewPart:
 
 
 def _lines(view: ResponseView, masks: _Masks) -> tuple[list[_Line], int]:
-    """The first lines of a view in the order of their names, and how many more there are."""
-    given = [each for each in view.text.split("\n") if each]
+    """Return the first lines of a view in the order of NAMES, and the number of lines cut."""
+    lines = [each for each in view.text.split("\n") if each]
     found = []
-    for each in given:
+    for each in lines:
         name, _, value = each.partition(" ")
         header = ""
         if name not in NAMES:
@@ -330,21 +329,21 @@ def _lines(view: ResponseView, masks: _Masks) -> tuple[list[_Line], int]:
         found.append(
             _Line(name, header[:WORD_CHARACTERS], masks.signed(cut), len(value) - len(cut))
         )
-    # Text comes last but for the body, which is one line: the rest is never cut for it.
+    # Text is last but for the one-line body, so that no other line is cut for it.
     found.sort(key=lambda each: NAMES.index(each.name))
     if view.length > len(view.text) and found:
         found[-1] = found[-1]._replace(more=found[-1].more + view.length - len(view.text))
-    return found[:LINES], max(len(found) - LINES, 0)
+    return found[:MAX_LINES], max(len(found) - MAX_LINES, 0)
 
 
 def _by_header(left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]:
-    """Headers of a name beside each other; those that only the other has come last."""
+    """Yield headers paired by name; those of the right view alone come last."""
     waiting: defaultdict[str, list[_Line]] = defaultdict(list)
     for each in right:
         waiting[each.header].append(each)
     for each in left:
         others = waiting[each.header]
-        # One that is equal, wherever it stands; else the next.
+        # Prefer an equal one, wherever it is; else the next.
         at = others.index(each) if each in others else 0
         yield _Pair(each, others.pop(at) if others else None)
     for each in right:
@@ -353,7 +352,7 @@ def _by_header(left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]
             yield _Pair(None, each)
 
 
-def shortened(name: str) -> str:
+def shorten(name: str) -> str:
     return name if len(name) <= NAME_CHARACTERS else f"{name[: NAME_CHARACTERS - 1]}…"
 
 
@@ -366,7 +365,7 @@ def _zipped(left: Sequence[_Line], right: Sequence[_Line]) -> Iterator[_Pair]:
 
 
 def _without_cut_ends(pairs: list[_Pair], more_left: int, more_right: int) -> list[_Pair]:
-    """Lines at the end that one view has left after the other was cut are no difference."""
+    """Drop lines at the end that face the cut-off part of the other view."""
     while pairs and (
         (more_left and pairs[-1].left is None) or (more_right and pairs[-1].right is None)
     ):
@@ -375,6 +374,6 @@ def _without_cut_ends(pairs: list[_Pair], more_left: int, more_right: int) -> li
 
 
 def _space(text: str, place: int) -> int:
-    """Where to cut without cutting a word: the first space there, or else the place."""
+    """Return where to cut: at the next space if it is close, else at `place`."""
     places = range(place, min(place + WORD_CHARACTERS, len(text)))
     return next((at for at in places if text[at].isspace()), place)

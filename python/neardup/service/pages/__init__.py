@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from neardup.reports.formatting import line
+from neardup.reports.formatting import line_pieces
 from neardup.service import static_files
 from neardup.service.pages import check, collection, compare, learn, marking, shell, sign_in
 from neardup.service.pages.marks import Marks, NotesFile
@@ -36,4 +36,4 @@ def routes(service: Service) -> list[BaseRoute]:
 def missing(request: Request, service: Service) -> Response:
     """What is told of a page that is not there."""
     said = shell.words_of(request)("problem.no_page")
-    return shell.page(request, service, "problem.html", page="", status=404, said=line(said))
+    return shell.page(request, service, "problem.html", page="", status=404, said=line_pieces(said))

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from neardup.copying.check import check_copying
 from neardup.copying.findings import Figures, Finding, Source
 from neardup.reports.document import NAMES, DocumentView, SourceRow, document_view
-from neardup.reports.formatting import Piece, cosine, line, plain
+from neardup.reports.formatting import Piece, cosine, line_pieces, line_text
 from neardup.service import answers
 from neardup.service.auth import check_write, may_write
 from neardup.service.models import MAX_ID
@@ -332,7 +332,7 @@ async def _empty(request: Request, service: Service) -> Response:
         "check_form.html",
         page="check",
         documents=stats.documents,
-        offered=[(document_link(id_), line(id_)) for id_ in ids],
+        offered=[(document_link(id_), line_pieces(id_)) for id_ in ids],
         **form_context(service),
     )
 
@@ -361,12 +361,12 @@ def _answer(
         page="check",
         found=found,
         view=_view(found, words),
-        heading=plain(name) if name else words("check.yours"),
+        heading=line_text(name) if name else words("check.yours"),
         similarity=f"{similarity:g}",
         note=asked.given.note,
         addable=asked.id is None and may_write(request.scope, service.settings),
         added=asked.id is not None and "added" in request.query_params,
-        suggested=plain(name) if name else "",
+        suggested=line_text(name) if name else "",
         query=asked.query,
         **form_context(service),
     )
@@ -381,7 +381,7 @@ def _view(found: CheckResult, words: Wording) -> CheckView:
 
     near = [
         NearRow(
-            line(each.id),
+            line_pieces(each.id),
             "–" if each.similarity is None else cosine(each.similarity),
             "–" if each.distance is None else str(each.distance),
             "–" if each.coverage is None else words.share(each.coverage[0]),
@@ -391,7 +391,7 @@ def _view(found: CheckResult, words: Wording) -> CheckView:
         )
         for each in found.nearest
     ]
-    name = line(asked.given.name or words("check.yours"))
+    name = line_pieces(asked.given.name or words("check.yours"))
     if finding is None or found.counted is None:
         return CheckView(name, near, None, (), "", (), frozenset())
 

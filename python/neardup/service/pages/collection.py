@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup.collection import CollectionError
-from neardup.reports.formatting import cosine, line
+from neardup.reports.formatting import cosine, line_pieces
 from neardup.service import answers, models
 from neardup.service.auth import may_write
 from neardup.service.errors import TooManyDocumentsError
@@ -142,7 +142,11 @@ def _answer(request: Request, service: Service, found: CollectionView, wanted: i
         clusters=_clusters(found.clusters),
         clusters_said=found.clusters_said,
         recent=[
-            (line(one.id), document_link(one.id) if one.text else "", line(_begins(one.text or "")))
+            (
+                line_pieces(one.id),
+                document_link(one.id) if one.text else "",
+                line_pieces(_begins(one.text or "")),
+            )
             for one in found.recent
         ],
         writes=may_write(request.scope, service.settings),
@@ -151,8 +155,8 @@ def _answer(request: Request, service: Service, found: CollectionView, wanted: i
 
 def _listed(mark: Mark) -> dict[str, Any]:
     return {
-        "left": line(mark.left),
-        "right": line(mark.right),
+        "left": line_pieces(mark.left),
+        "right": line_pieces(mark.right),
         "verdict": mark.verdict,
         "similarity": cosine(mark.similarity),
         "pair": page_input.pair_link(mark.left, mark.right),
@@ -171,7 +175,7 @@ def _clusters(found: models.ClustersModel | None) -> dict[str, Any] | None:
                 "more": group.size - len(group.members),
                 "members": [
                     (
-                        line(id_),
+                        line_pieces(id_),
                         document_link(id_)
                         if id_ == group.representative
                         else page_input.pair_link(group.representative, id_),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup.reports.comparison import ComparisonReport, PairView, pair_view
-from neardup.reports.formatting import line, plain
+from neardup.reports.formatting import line_pieces, line_text
 from neardup.service.auth import may_write
 from neardup.service.pages import page_input, shell
 from neardup.service.pages.check import form_context
@@ -232,12 +232,12 @@ def _answer(
         service,
         "pair.html",
         page=page,
-        heading=line(heading if page == "check" else words("compare.title")),
-        plain_heading=plain(heading),
+        heading=line_pieces(heading if page == "check" else words("compare.title")),
+        plain_heading=line_text(heading),
         strip=found.strip(),
         view=found.view(words, (names[0], names[1])),
         back=back,
-        documents=[(document_link(id_), line(id_)) for id_ in ids if id_ is not None],
+        documents=[(document_link(id_), line_pieces(id_)) for id_ in ids if id_ is not None],
         texts=_typed(left, right) if page == "compare" else None,
         **_marking(request, service, marks, ids),
         **form_context(service),

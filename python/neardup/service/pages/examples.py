@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.reports.charts import Bar, Chart, Drawing, Tick, drawn
-from neardup.reports.formatting import Piece, cosine, line
-from neardup.reports.marked_text import Shown, SideBySide, Sides
+from neardup.reports.charts import Bar, Chart, Drawing, Tick, draw_chart
+from neardup.reports.formatting import Piece, cosine, line_pieces
+from neardup.reports.marked_text import ShownRecord, SideBySide, Sides
 from neardup.service.pages.marks import Mark, ordered
 from neardup.service.pages.page_input import pair_link
 from neardup.service.pages.survey import STEPS, NearestDocument, Survey, step_of
@@ -80,7 +80,7 @@ def examples_of(
                 PairExample(
                     pair.left,
                     pair.right,
-                    (line(pair.left), line(pair.right)),
+                    (line_pieces(pair.left), line_pieces(pair.right)),
                     cosine(pair.similarity),
                     "–" if pair.distance is None else str(pair.distance),
                     PairExample.verdict(pair, verdicts) or "",
@@ -93,11 +93,11 @@ def examples_of(
     return Examples(shown(near), shown(far))
 
 
-def _shown(service: Service, id_: str) -> Shown | None:
+def _shown(service: Service, id_: str) -> ShownRecord | None:
     found = service.collection.get(id_)
     if found is None or found.text is None:
         return None
-    return Shown(id_, found.text[:SHOWN], len(found.text))
+    return ShownRecord(id_, found.text[:SHOWN], len(found.text))
 
 
 # The chart of the collection: how near the nearest are.
@@ -141,7 +141,7 @@ def survey_chart(survey: Survey, threshold: float, words: Wording) -> SurveyChar
         two_sided=True,
     )
     near = sum(each.similarity >= threshold for each in survey.nearest)
-    return SurveyChart(drawn(chart, words), counts, first, STEPS, near, survey.done)
+    return SurveyChart(draw_chart(chart, words), counts, first, STEPS, near, survey.done)
 
 
 def size_said(count: int) -> str:

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from neardup.files.documents.sandbox import DocumentTooLongError
-from neardup.reports.formatting import line
+from neardup.reports.formatting import line_pieces
 from neardup.service import answers
 from neardup.service.errors import HTTPProblem, to_problem
 from neardup.service.pages import shell
@@ -130,7 +130,7 @@ def problem_page(service: Service, page: str) -> Callable[[shell.Endpoint], shel
                 refusal = _refusal(error, shell.words_of(request))
             if shell.is_twin(request):
                 return refusal.response()
-            said = line(refusal.detail)
+            said = line_pieces(refusal.detail)
             found = shell.page(
                 request, service, "problem.html", page=page, status=refusal.status, said=said
             )
