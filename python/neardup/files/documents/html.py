@@ -1,4 +1,4 @@
-"""The visible text of an HTML page."""
+"""Visible text of an HTML page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from neardup.files.documents.prose import Prose
 from neardup.files.reading.formats import UnreadableDocumentError, import_package
 
-# Nothing of these is seen, or it is a stand-in for what cannot be shown.
+# Elements that are not shown, or only in place of others.
 UNSEEN = {
     *("script", "style", "noscript", "template", "head", "title", "iframe", "object", "noframes"),
     *("noembed", "audio", "video", "canvas", "datalist", "rp", "rt", "rtc"),
@@ -26,11 +26,11 @@ HIDING = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden
 
 
 def html_text(markup: str, most: int) -> str:
-    """What a reader sees of a page, without its title. Styles in other places than the element
-    itself are not looked at."""
+    """Return the text a reader sees, without the title. Only styles of the element itself are
+    obeyed."""
     lexbor = import_package("selectolax.lexbor", "HTML")
     prose = Prose(most)
-    # The parser is kept: nodes are of its memory.
+    # Keep the parser alive: it owns the memory of the nodes.
     try:
         parser = lexbor.LexborHTMLParser(flattened(markup))
     except lexbor.SelectolaxError as error:
@@ -43,7 +43,7 @@ def html_text(markup: str, most: int) -> str:
 
 
 def _walk(root: Any, prose: Prose) -> None:
-    """All nodes in order, without recursion: pages may be nested deeper than any stack."""
+    """Yield all nodes in order, without recursion: pages may be nested deeper than any stack."""
     path: list[tuple[Any, str]] = []
     node, verbatim = root, 0
     while True:
@@ -115,41 +115,41 @@ def _is_hidden(node: Any, tag: str) -> bool:
     return bool(style) and HIDING.search(style.lower()) is not None
 
 
-# HTML without tags that would make its tree deep, or many times as large as the page.
+# ---- limits for nested markup ----
 #
-# A few kilobytes are enough for both. Deep trees take time quadratic in the depth.
-# Formatting that is left open is made anew in every paragraph that follows.
+# A few kilobytes can make a deep tree, which takes time quadratic in its depth. Unclosed formatting
+# is repeated in every paragraph that follows, which makes a huge tree.
 
-# Browsers stop nesting here too.
+# Browsers limit the depth likewise.
 DEPTH = 512
-# Formatting that is open at once. No page needs more, and it shows in no text.
+# Formatting elements open at once. No page needs more, and text does not show them.
 FORMATS = 32
 
 SPACE = r"[ \t\n\f\r]"
 BEGIN = re.compile(r"<(?:(!--)|([!?]|/[^a-zA-Z>])|(/?)([a-zA-Z][^ \t\n\f\r/>]*))")
-# The rest of a tag: a ">" in a quoted value does not end it. Nothing is tried twice.
+# The rest of a tag: ">" in a quoted value does not end it. No backtracking.
 NAME = r"(?:=[^ \t\n\f\r/>=]*+|[^ \t\n\f\r/>=]++)"
 VALUE = r"""(?>"[^"]*+"|'[^']*+'|(?!["'])[^ \t\n\f\r>]*+)"""
 REST = re.compile(rf"(?>{SPACE}++|/|{NAME}(?:{SPACE}*+={SPACE}*+{VALUE}|(?!{SPACE}*+=)))*+>")
-# They have no end, or are ended by the next of their kind.
+# Elements without an end tag, or ended by the next of their kind.
 UNCOUNTED = {
     *("area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "image", "img"),
     *("input", "keygen", "link", "meta", "param", "source", "track", "wbr", "p", "tr", "td", "th"),
     *("tbody", "thead", "tfoot", "colgroup", "option", "html", "head", "body"),
 }
-# What is in them is no markup, unless they are in a drawing or a formula.
+# Their content is not markup, unless they are in SVG or MathML.
 RAW = {"script", "style", "title", "textarea", "iframe", "xmp", "noembed", "noframes", "plaintext"}
 FOREIGN = {"svg", "math"}
 FORMATTING = {
     *("a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt"),
     "u",
 }
-# An end tag in them does not end what they are in.
+# An end tag inside them does not end an element outside.
 WALLS = {
     *("table", "caption", "template", "select", "object", "applet", "marquee", "foreignobject"),
     *("desc", "title", "mi", "mo", "mn", "ms", "mtext", "annotation-xml"),
 }
-# Their end tags end all that is in them; those of others do so only if none of these is in them.
+# Their end tags close all elements inside; those of others only if none of these is inside.
 STRONG = {
     *("address", "article", "aside", "blockquote", "button", "center", "details", "dialog", "dir"),
     *("div", "dl", "fieldset", "figcaption", "figure", "footer", "header", "hgroup", "listing"),
@@ -161,8 +161,9 @@ PASSED = {"div", "address"}
 
 
 def flattened(markup: str) -> str:
-    """The same without tags that are nested deeper than `DEPTH`, and without formatting beyond
-    `FORMATS`; what is in them stays."""
+    """Return the markup without tags nested deeper than `DEPTH` and without formatting beyond
+    `FORMATS`; the content stays.
+    """
     if markup.count("<") <= FORMATS:
         return markup
     parts: list[str] = []
@@ -172,7 +173,7 @@ def flattened(markup: str) -> str:
     while (found := BEGIN.search(markup, at)) is not None:
         at = found.end()
         if found[1]:
-            # Without an end all the rest is a comment.
+            # An unclosed comment extends to the end.
             at = markup.find("-->", found.start() + 2) + 3
             if at < 3:
                 break
@@ -183,10 +184,10 @@ def flattened(markup: str) -> str:
             continue
         name, is_end = found[4].lower(), bool(found[3])
         if (rest := REST.match(markup, at)) is None:
-            break  # a tag without an end is none, and nothing is behind it
+            break  # an unclosed tag is dropped, and nothing follows it
         at = rest.end()
         if name in RAW and not open_.is_foreign:
-            # Without an end it is looked at as if it were markup: that is seen by nobody.
+            # Unclosed: go on as if it were markup; nothing of it is shown.
             if not is_end and name not in endless:
                 if (end := _end_of(name, markup, at)) >= 0:
                     at = end
@@ -196,19 +197,19 @@ def flattened(markup: str) -> str:
         if name in UNCOUNTED:
             continue
         if not (open_.ends(name) if is_end else open_.begins(name)):
-            # Formatting may stand within a word.
+            # Formatting may be inside a word.
             parts += [markup[done : found.start()], "" if name in FORMATTING else " "]
             done = at
     return "".join([*parts, markup[done:]]) if parts else markup
 
 
 class _Open:
-    """The elements that are open, as a browser would have it. In doubt they stay open."""
+    """The open elements, as a browser has them. In doubt they stay open."""
 
     def __init__(self) -> None:
         self._names: list[str] = []
         self._formats = 0
-        # What was left out, by name, so that its end is too.
+        # Dropped start tags by name, so that their end tags are dropped too.
         self._deep: Counter[str] = Counter()
         self._formatting: Counter[str] = Counter()
 
@@ -217,7 +218,7 @@ class _Open:
         return not FOREIGN.isdisjoint(self._names)
 
     def begins(self, name: str) -> bool:
-        """Whether the tag stays."""
+        """Return whether to keep a start tag."""
         if name in FORMATTING:
             if self._formats >= FORMATS or len(self._names) >= DEPTH:
                 self._formatting[name] += 1
@@ -232,7 +233,7 @@ class _Open:
         return True
 
     def ends(self, name: str) -> bool:
-        """Whether the tag stays."""
+        """Return whether to keep an end tag."""
         left_out = self._formatting if name in FORMATTING else self._deep
         if left_out[name]:
             left_out[name] -= 1
@@ -244,7 +245,7 @@ class _Open:
         for place in range(len(names) - 1, -1, -1):
             if names[place] == name:
                 if name in FORMATTING:
-                    # What is in it stays open, and so do formats that ended with a block.
+                    # Elements inside stay open, and so does formatting that ended with a block.
                     del names[place]
                     self._formats -= 1
                 elif name == "form":
@@ -267,11 +268,11 @@ class _Open:
 
     def _cut(self, place: int) -> None:
         del self._names[place:]
-        # They were in all that is open, so they have ended too.
+        # Dropped elements were inside these, so they have ended too.
         self._deep.clear()
 
 
 def _end_of(name: str, markup: str, at: int) -> int:
-    """Where the content of an element that holds no markup ends; -1 if nowhere."""
+    """Return where the content of an element without markup ends; -1 if it is unclosed."""
     found = re.compile(rf"</{name}(?=[ \t\n\f\r/>])", re.IGNORECASE).search(markup, at)
     return -1 if found is None else found.start()

@@ -1,4 +1,6 @@
-"""The text of a Word document (.docx, ECMA-376): body, tables, footnotes and endnotes."""
+"""Text of documents that are zip archives of XML: Word (.docx, ECMA-376), OpenDocument (.odt,
+ISO/IEC 26300) and EPUB (.epub).
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,13 @@ MATH = (
     "http://schemas.openxmlformats.org/officeDocument/2006/math",
     "http://purl.oclc.org/ooxml/officeDocument/math",
 )
-# The same content once more, for programs that know less; and text that was moved away.
+# Alternative content for older programs; and text that was moved away.
 WORD_SKIPPED = {"Fallback", "moveFrom"}
 OFF = {"0", "false", "off"}
 
 
 def docx_text(data: bytes, most: int) -> str:
-    """The text. Headers, footers, comments and deleted text are no part of it.
+    """Return the text of a Word document without headers, footers, comments and deleted text.
 
     A footnote follows the paragraph that refers to it first; endnotes come at the end.
     """
@@ -42,7 +44,7 @@ def docx_text(data: bytes, most: int) -> str:
 
 
 def _main(parts: Parts) -> str:
-    """The part with the body."""
+    """Return the name of the part with the body."""
     found: list[str] = []
 
     def begin(name: str, attributes: dict[str, str]) -> None:
@@ -58,7 +60,7 @@ NOTES = ("footnote", "endnote")
 
 
 def _notes(parts: Parts, name: str, most: int) -> dict[str, str]:
-    """The texts of notes, by their ids."""
+    """Return the texts of notes by id."""
     if name not in parts:
         return {}
     found: dict[str, str] = {}
@@ -66,7 +68,7 @@ def _notes(parts: Parts, name: str, most: int) -> dict[str, str]:
 
     def begin(element: str, attributes: dict[str, str]) -> None:
         plain = {local(key): value for key, value in attributes.items()}
-        # Others are the lines that separate notes from the text.
+        # Other types are separator lines.
         if local(element) in NOTES and plain.get("type", "normal") == "normal":
             current.append((plain.get("id", ""), _WordBody(most, {}, {})))
         elif current:
@@ -88,7 +90,7 @@ def _notes(parts: Parts, name: str, most: int) -> dict[str, str]:
 
 
 class _WordBody:
-    """Follows the events of a body, or of a note."""
+    """Handles the XML events of a body or a note."""
 
     def __init__(self, most: int, footnotes: dict[str, str], endnotes: dict[str, str]) -> None:
         self._prose = Prose(most)
@@ -129,7 +131,7 @@ class _WordBody:
         elif name == "tr":
             self._prose.begin_row()
         elif name == "footnoteReference":
-            # Once: a note that is referred to many times would make a text without end.
+            # Only once: a note with many references would make an endless text.
             self._pending.append(self._footnotes.pop(_attribute(attributes, "id"), ""))
         elif name == "endnoteReference":
             self._last.append(self._endnotes.pop(_attribute(attributes, "id"), ""))
@@ -169,7 +171,7 @@ class _WordBody:
         return self._prose.text()
 
     def _tell(self) -> None:
-        """The notes that the paragraph has referred to."""
+        """Add the notes that the paragraph refers to."""
         for note in self._pending:
             for paragraph in note.split("\n\n"):
                 self._prose.add(paragraph)
@@ -181,12 +183,12 @@ def _attribute(attributes: dict[str, str], wanted: str) -> str:
     return next((value for name, value in attributes.items() if local(name) == wanted), "")
 
 
-# The text of an OpenDocument text (.odt, ISO/IEC 26300): body, tables and notes.
+# ---- OpenDocument ----
 
 CONTENT = "content.xml"
 MANIFEST = "META-INF/manifest.xml"
 PARAGRAPHS = {"p", "h"}
-# What was deleted, what others have written beside the text, and what is no text.
+# Deletions, comments, and elements that are not text.
 ODT_SKIPPED = {
     *("tracked-changes", "annotation", "note-citation", "forms", "ruby-text", "title", "desc"),
     *("script", "settings", "event-listeners", "hidden-text"),
@@ -194,8 +196,9 @@ ODT_SKIPPED = {
 
 
 def odt_text(data: bytes, most: int) -> str:
-    """The text. A note follows the paragraph that refers to it. Headers and footers, comments and
-    tracked deletions are no part of it."""
+    """Return the text of an OpenDocument text without headers, footers, comments and deletions. A
+    note follows the paragraph that refers to it.
+    """
     parts = Parts(data, most)
     if MANIFEST in parts:
         events(MANIFEST, parts.read(MANIFEST), _refuse_encryption, lambda name: None)
@@ -212,7 +215,7 @@ def _refuse_encryption(name: str, attributes: dict[str, str]) -> None:
 
 
 class _OpenDocumentBody:
-    """Follows the events of the content."""
+    """Handles the XML events of the content."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -226,7 +229,7 @@ class _OpenDocumentBody:
     def begin(self, element: str, attributes: dict[str, str]) -> None:
         name = local(element)
         if not self._is_body:
-            # The body holds an element that says what kind of document it is.
+            # The child of the body names the kind of document.
             self._is_body = name == "body"
             return
         if self._skipping or name in ODT_SKIPPED:
@@ -236,7 +239,7 @@ class _OpenDocumentBody:
             self._paragraphs += 1
         elif name == "s":
             count = next((v for key, v in attributes.items() if local(key) == "c"), "1")
-            # All of them are one space in the end.
+            # Runs of space become one.
             self._prose.add(" " if count != "0" else "")
         elif name == "tab":
             self._prose.add(" ")
@@ -284,7 +287,7 @@ class _OpenDocumentBody:
         return self._main.text()
 
     def _tell(self) -> None:
-        """The notes of the paragraph."""
+        """Add the notes of the paragraph."""
         for note in self._notes:
             for paragraph in note.text().split("\n\n"):
                 self._main.add(paragraph)
@@ -292,7 +295,7 @@ class _OpenDocumentBody:
         self._notes.clear()
 
 
-# The text of a book (.epub): its chapters, in the order of its spine.
+# ---- EPUB ----
 
 CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
@@ -300,7 +303,7 @@ PAGES = {"application/xhtml+xml", "text/html", "application/xml", ""}
 
 
 class _Item(NamedTuple):
-    """A file of the book, as its list has it."""
+    """A file of the book, as the manifest lists it."""
 
     path: str
     kind: str
@@ -308,7 +311,7 @@ class _Item(NamedTuple):
 
 
 def epub_text(data: bytes, most: int) -> str:
-    """The visible text of all chapters; the table of contents is left out."""
+    """Return the text of all chapters in the order of the spine, without the table of contents."""
     parts = Parts(data, most)
     package = _package(parts)
     chapters = _chapters(parts, package)
@@ -328,7 +331,7 @@ def epub_text(data: bytes, most: int) -> str:
 
 
 def _package(parts: Parts) -> str:
-    """The part that lists the others."""
+    """Return the name of the package document."""
     found: list[str] = []
 
     def begin(name: str, attributes: dict[str, str]) -> None:
@@ -352,7 +355,7 @@ def _chapters(parts: Parts, package: str) -> list[str]:
         element = local(name)
         if element == "item":
             href = unquote(attributes.get("href", "").partition("#")[0])
-            # A name inside the book and nothing else: it is only ever looked up there.
+            # Looked up in the archive only; never a path on disk.
             path = posixpath.normpath(posixpath.join(folder, href))
             properties = frozenset(attributes.get("properties", "").split())
             kind = attributes.get("media-type", "").lower()
@@ -366,7 +369,7 @@ def _chapters(parts: Parts, package: str) -> list[str]:
 
 
 def _locked(parts: Parts) -> set[str]:
-    """What only its owner's program can read. Fonts may be among it, which nobody misses."""
+    """Return the names of encrypted files, but for fonts."""
     found: set[str] = set()
 
     def begin(name: str, attributes: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""The text of a PDF, as PDFium finds it: lines put together to paragraphs, hyphens resolved."""
+"""Text of a PDF: lines found by PDFium, joined to paragraphs, hyphenation undone."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from neardup.files.documents.prose import Prose
 from neardup.files.reading import batch
 from neardup.files.reading.formats import UnreadableDocumentError, import_package
 
-# PDFium may be used by one thread at a time. A fork waits, or the child would find it taken.
+# PDFium is not thread-safe. A fork waits for the lock, or the child would find it locked.
 _ONE = threading.Lock()
 os.register_at_fork(before=_ONE.acquire, after_in_parent=_ONE.release, after_in_child=_ONE.release)
 
 PASSWORD = 4
 SECURITY = 5
-# Stands for a hyphen at the end of a line; the line break behind it is left out.
+# PDFium's sign for a hyphen at a line end; it leaves out the line break after it.
 HYPHEN = "\ufffe"
 BROKEN = re.compile(rf"(\w+){HYPHEN}\s*(\w+)")
-# Of these a hyphen belongs to the word, more often than not; few words are broken behind them.
+# After these a hyphen usually belongs to the word; few words are hyphenated there.
 JOINED_BY_HYPHEN = {"cross", "half", "high", "long", "quasi", "self", "short", "well"}
-# Parts of a line height: how much more than usual the space before a paragraph is, how far its
-# first line is moved in, and how far its last one stays behind.
+# In line heights: extra space before a paragraph, indent of its first line, and space after the end
+# of its last line.
 GAP, INDENT, SHORT = 0.35, 0.8, 4.0
-# The space between lines that are set without any more.
+# Space between lines set without extra leading.
 FEW, PLAIN = 3, 0.3
-# Letters of another size are a heading, or the text behind it.
+# A different font size is a heading, or the text after it.
 SIZE = 1.15
 ENDS = tuple(".!?:;。！？：；…”\"'）)")
-# So many pages of a document without text are looked at for what they hold instead.
+# Pages checked for pictures if a document has no text.
 LOOKED_AT = 20
 
 
 class PdfLine(NamedTuple):
-    """A line and where it lies, in points from the lower left corner of its page."""
+    """A line and its position, in points from the lower left corner of the page."""
 
     text: str
     left: float
@@ -50,7 +50,7 @@ class PdfLine(NamedTuple):
 
 
 def pdf_text(data: bytes, most: int) -> str:
-    """The text of all pages."""
+    """Return the text of all pages."""
     pdfium = import_package("pypdfium2", "PDF")
     with _ONE:
         document_ = _opened(pdfium, data)
@@ -84,7 +84,7 @@ def _pages(pdfium: Any, opened: Any, most: int) -> list[list[PdfLine]]:
         try:
             page = opened[number]
         except pdfium.PdfiumError as error:
-            # A file may claim any number of pages: the first that is not there ends it.
+            # A file may claim any number of pages: stop at the first that is missing.
             raise UnreadableDocumentError(
                 f"is damaged: page {number + 1:,} of {count:,} cannot be read ({_why(error)})",
                 kind="is damaged",
@@ -107,7 +107,7 @@ def _pages(pdfium: Any, opened: Any, most: int) -> list[list[PdfLine]]:
 def _lines(pdfium: Any, page: Any, left: int, most: int) -> list[PdfLine]:
     textpage = page.get_textpage()
     try:
-        # Asked before it is fetched: a page may repeat a text without end.
+        # Check before fetching: a page may repeat a text without end.
         if textpage.count_chars() > left:
             raise UnreadableDocumentError(batch.text_too_long(most))
         text = textpage.get_text_range()
@@ -132,13 +132,13 @@ def _placed(raw: Any, textpage: Any, text: str) -> Iterator[PdfLine]:
 
 
 def _index(raw: Any, textpage: Any, at: int) -> int:
-    """The number of a character, of its place in the text."""
+    """Return the index of a character by its position in the text."""
     found = int(raw.FPDFText_GetCharIndexFromTextIndex(textpage, at))
     return at if found < 0 else found
 
 
 def _box(raw: Any, textpage: Any, at: int) -> tuple[float, float, float, float]:
-    """Left, bottom, right and top of a character with the space that its font gives it."""
+    """Return left, bottom, right and top of a character, with the space its font gives it."""
     box = raw.FS_RECTF()
     if not raw.FPDFText_GetLooseCharBox(textpage, _index(raw, textpage, at), ctypes.byref(box)):
         return 0.0, 0.0, 0.0, 0.0
@@ -146,7 +146,7 @@ def _box(raw: Any, textpage: Any, at: int) -> tuple[float, float, float, float]:
 
 
 def _nothing(pdfium: Any, opened: Any, count: int) -> UnreadableDocumentError:
-    """Why there is no text: pages that are pictures, or nothing at all."""
+    """Return the error for a PDF without text: pictures, or empty pages."""
     for number in range(min(count, LOOKED_AT)):
         page = opened[number]
         try:
@@ -170,7 +170,7 @@ def _no_text(count: int, why: str) -> UnreadableDocumentError:
 
 
 def _joined(pages: Sequence[Sequence[PdfLine]], most: int) -> str:
-    """Lines to paragraphs, pages to a text."""
+    """Join lines to paragraphs and pages to a text."""
     prose = Prose(most)
     before: PdfLine | None = None
     for lines in pages:
@@ -190,7 +190,7 @@ def _joined(pages: Sequence[Sequence[PdfLine]], most: int) -> str:
 
 
 def _usual_gap(lines: Sequence[PdfLine]) -> float:
-    """The space between lines of a paragraph: what is common, and small."""
+    """Return the usual space between lines of a paragraph."""
     gaps = [
         upper.bottom - lower.top
         for upper, lower in pairwise(lines)
@@ -198,12 +198,12 @@ def _usual_gap(lines: Sequence[PdfLine]) -> float:
     ]
     if len(gaps) > FEW:
         return quantiles(gaps, n=4)[0]
-    # Of few lines nobody knows; then it is no more than in plain setting.
+    # With few lines, assume no more than plain setting.
     return min([*gaps, PLAIN * lines[0].size]) if gaps else 0.0
 
 
 def _ends(upper: PdfLine, lower: PdfLine, usual: float, edge: float) -> bool:
-    """Whether a paragraph ends between two lines of a page."""
+    """Return whether a paragraph ends between two lines of a page."""
     size = max(upper.size, lower.size, 1.0)
     if max(upper.size, lower.size) > SIZE * max(min(upper.size, lower.size), 0.1):
         return True
@@ -218,16 +218,16 @@ def _ends(upper: PdfLine, lower: PdfLine, usual: float, edge: float) -> bool:
 
 
 def _ends_page(before: PdfLine, after: PdfLine) -> bool:
-    """Whether a paragraph ends with a page or a column; one that goes on in small letters does
+    """Return whether a paragraph ends with a page or column; one continued in lower case does
     not."""
     return not (after.text[:1].islower() and not before.text.endswith(ENDS))
 
 
 def unbroken(text: str) -> str:
-    """Words that were broken at the end of a line in one again, where it is sure.
+    """Join words that were hyphenated at a line end, where it is safe.
 
-    It is if both parts are small letters and the text has no such word with a hyphen. What may be
-    a compound keeps its hyphen.
+    It is if both parts are in lower case and the text has no such word with a hyphen. A possible
+    compound keeps its hyphen.
     """
     compounds = set(re.findall(r"\w+-\w+", text.lower()))
 

@@ -1,4 +1,4 @@
-"""Running text put together from the pieces of a document: paragraphs, lines, rows of tables."""
+"""Running text made of the parts of a document: paragraphs, lines, rows of tables."""
 
 from __future__ import annotations
 
@@ -7,55 +7,55 @@ import re
 from neardup.files.reading import batch
 from neardup.files.reading.formats import UnreadableDocumentError
 
-# A line end between two of these is no space: scripts without spaces wrap anywhere.
+# Scripts without spaces wrap anywhere, so a line end between two of these is not a space.
 WIDE = r"\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff"
 WRAPPED = re.compile(rf"(?<=[{WIDE}])[ \t]*[\r\n]\s*(?=[{WIDE}])")
-# They are in no text: a hyphen that is shown only at line ends, and what no writing has.
+# Soft hyphens and NUL are not part of a text.
 INVISIBLE = str.maketrans("", "", "\u00ad\0")
-# Tables in tables beyond this are read line by line: each level moves what is in it once more.
+# Tables nested deeper are read line by line: each level copies its content once more.
 MOST_TABLES = 16
 LINE, PARAGRAPH = "\n", "\n\n"
 
 
 def squeezed(text: str) -> str:
-    """Any space as one blank, none at the ends, nothing invisible."""
+    """Collapse white space to single blanks, strip, and drop invisible characters."""
     return " ".join(WRAPPED.sub("", text.translate(INVISIBLE)).split())
 
 
 class Prose:
-    """Takes pieces in reading order. Paragraphs are separated by a blank line; cells of a row by a
-    tab, unless one of them holds several paragraphs: then all cells are paragraphs.
+    """Collects parts in reading order. Paragraphs are separated by a blank line; cells of a row by
+    a tab, unless one of them holds several paragraphs: then all cells are paragraphs.
 
-    most  bytes that the text may have
+    most  largest size of the text, in bytes
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._size = 0
         self._run: list[str] = []
-        # Each text with what stands before it.
+        # Each block with the gap before it.
         self._blocks: list[tuple[str, str]] = []
         self._gap = PARAGRAPH
         self._rows: list[_Row] = []
         self._beyond = 0
 
     def add(self, text: str) -> None:
-        """More of the same line."""
+        """Add to the current line."""
         self._size += len(text)
         if self._size > self._most:
             raise UnreadableDocumentError(batch.text_too_long(self._most))
         self._run.append(text)
 
     def line(self) -> None:
-        """What follows begins a line."""
+        """End the line."""
         self._close(LINE)
 
     def paragraph(self) -> None:
-        """What follows begins a paragraph."""
+        """End the paragraph."""
         self._close(PARAGRAPH)
 
     def break_line(self) -> None:
-        """As `line`; a second one makes a paragraph."""
+        """End the line; a second one in a row ends the paragraph."""
         if "".join(self._run).strip():
             self._close(LINE)
         else:
@@ -70,7 +70,7 @@ class Prose:
             self._beyond += 1
             self.line()
             return
-        # The gap is that of a line only behind another row: tables begin with a paragraph.
+        # The gap is a line only after another row: tables begin with a paragraph.
         self._close(LINE)
         self._rows.append(_Row(self._blocks, self._gap))
         self._blocks = []
@@ -113,7 +113,7 @@ class Prose:
         return bool(self._rows)
 
     def text(self) -> str:
-        """All of it; rows that were not closed are."""
+        """Return the whole text; open rows are closed."""
         while self._rows:
             self._beyond = 0
             self.end_row()
@@ -134,12 +134,12 @@ class Prose:
 
 
 def _is_plain(cell: list[tuple[str, str]]) -> bool:
-    """Whether a cell is no more than a paragraph, and no row of another table."""
+    """Return whether a cell is at most one paragraph, and not a row of another table."""
     return all(gap == LINE for gap, _ in cell[1:]) and all("\t" not in text for _, text in cell)
 
 
 def _paired(text: str) -> str:
-    """Halves of surrogate pairs put together; what is left over becomes U+FFFD."""
+    """Join surrogate pairs; replace single surrogates by U+FFFD."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -148,7 +148,7 @@ def _paired(text: str) -> str:
 
 
 class _Row:
-    """A row that is being read: what came before the row, and its cells so far."""
+    """A row being read: the blocks before it, and its cells so far."""
 
     def __init__(self, before: list[tuple[str, str]], gap: str) -> None:
         self.before = before

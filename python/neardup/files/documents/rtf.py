@@ -1,4 +1,4 @@
-"""The text of a rich text file (.rtf, version 1.9 of the specification)."""
+"""Text of a rich text file (.rtf, version 1.9 of the specification)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 MAGIC = r"{\rtf"
-# Groups that hold no text of the document.
+# Groups without text of the document.
 SKIPPED = {
     *("colortbl", "stylesheet", "info", "pict", "header", "headerl", "headerr", "headerf"),
     *("footer", "footerl", "footerr", "footerf", "fldinst", "listtable", "listoverridetable"),
@@ -29,7 +29,7 @@ SKIPPED = {
     *("aftnsep", "aftnsepc", "aftncn", "tc", "xe", "txe", "rxe", "pgptbl", "mmathpr", "template"),
     *("private", "sn", "sv", "shprslt", "listtext", "pntext", "pntxta", "pntxtb", "falt"),
 }
-# What is marked as new to old readers is left out, but for this: the text in a drawn box.
+# Groups marked as ignorable are skipped, but for the text in a drawn box.
 KNOWN = {"shpinst"}
 SYMBOLS = {
     "emdash": "—",
@@ -63,13 +63,13 @@ CHARSETS = {
     254: "cp437",
 }
 PAGES = {936: "gb18030", 10000: "mac_roman", 65001: "utf-8", 1361: "johab"}
-# Writers nest a few dozen.
+# Real files nest a few dozen.
 MOST_GROUPS = 10_000
 PARAGRAPHS = {"par", "sect", "page", "column"}
 
 
 class _State(NamedTuple):
-    """What a group inherits, and gives back at its end."""
+    """The state that a group inherits, and restores at its end."""
 
     skipped: bool = False
     hidden: bool = False
@@ -80,8 +80,9 @@ class _State(NamedTuple):
 
 
 def rtf_text(data: bytes, most: int) -> str:
-    """The text. A footnote follows the paragraph that refers to it; headers and footers, comments,
-    hidden and deleted text are no part of it."""
+    """Return the text without headers, footers, comments, hidden and deleted text. A footnote
+    follows the paragraph that refers to it.
+    """
     source = data.decode("latin-1").removeprefix("ï»¿").lstrip()
     if not source.startswith(MAGIC):
         raise UnreadableDocumentError(f"is no RTF: it does not begin with {MAGIC}")
@@ -150,7 +151,7 @@ class _Reader:
         self._is_first, self._is_new = True, False
 
     def _end(self) -> bool:
-        """Whether that was the last group; what comes behind is no RTF."""
+        """End a group; return whether it was the last, since data after it is not RTF."""
         self._flush()
         self._ignored = 0
         if not self._outer:
@@ -218,7 +219,7 @@ class _Reader:
                 self._prose.begin_row()
         elif word == "pard":
             self._flush()
-            # Behind a table: rows begin with another word.
+            # After a table: rows begin with another control word.
             if not self._prose.is_in_row:
                 self._prose.end_table()
         elif word == "cell":
@@ -273,7 +274,7 @@ class _Reader:
             self._prose.add(text)
 
     def _flush(self) -> None:
-        """Bytes become text only together: a character may have two."""
+        """Decode the collected bytes together: a character may take two."""
         if self._bytes:
             self._prose.add(self._bytes.decode(self._state.codec or self._codec, "replace"))
             self._bytes.clear()
@@ -289,7 +290,7 @@ class _Reader:
         self._tell()
 
     def _tell(self) -> None:
-        """The notes of the paragraph."""
+        """Add the notes of the paragraph."""
         if self._prose is not self._main or self._main.is_in_row:
             return
         for note in self._notes:

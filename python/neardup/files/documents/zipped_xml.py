@@ -1,4 +1,4 @@
-"""The parts of a document that is a zip: read by name, in memory, and never more than allowed."""
+"""Zip archives of XML: entries read by name, in memory, within a limit; XML parsed as events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
-from xml.parsers import expat  # its uses are below: entities are refused, nothing is fetched
+from xml.parsers import expat  # entities are refused below, and nothing is fetched
 
 from neardup.files.reading.batch import size_of
 from neardup.files.reading.formats import UnreadableDocumentError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 STEP = 1 << 20
-# A list of millions of files is made to fill the memory; no document has so many.
+# Millions of entries would fill the memory; no document has so many.
 MOST_PARTS = 1 << 16
 ENTRY = b"PK\x01\x02"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -24,7 +24,8 @@ ENCRYPTED = 1
 
 
 class Parts:
-    """The parts of a zip. All that is read of it counts, so that no bomb goes off.
+    """The entries of a zip archive. All unpacked bytes count against the limit, so that a zip bomb
+    fails.
 
     most  bytes that may be unpacked
     """
@@ -50,7 +51,7 @@ class Parts:
         return name in self._names
 
     def read(self, name: str) -> bytes:
-        """A part, by its whole name: no path of the disk is ever made of it."""
+        """Return an entry by its full name, which is never used as a path on disk."""
         if (info := self._names.get(name)) is None:
             raise _damaged(f"it has no part {name}")
         if info.flag_bits & ENCRYPTED:
@@ -67,7 +68,7 @@ class Parts:
         parts: list[bytes] = []
         try:
             with self._zip.open(info) as file:
-                # The size in the list may be a lie, so what comes out is counted.
+                # The size in the directory may be wrong, so count what comes out.
                 while data := file.read(min(STEP, self._left + 1)):
                     self._left -= len(data)
                     if self._left < 0:
@@ -90,7 +91,7 @@ class Parts:
 
 
 def _compound(data: bytes) -> UnreadableDocumentError:
-    """Of an OLE file, which is no zip: an old Word document, or a new one behind a password."""
+    """Return the error for an OLE file: an old Word document, or an encrypted new one."""
     if "EncryptedPackage".encode("utf-16-le") in data:
         return UnreadableDocumentError(
             "is encrypted; save it without a password", kind="is encrypted"
@@ -104,14 +105,14 @@ def _damaged(why: str) -> UnreadableDocumentError:
     )
 
 
-# XML as a stream of events: elements begin and end, text comes. No tree, no entities, no files.
+# ---- XML events: no tree, no entities, no files ----
 
 Begin = Callable[[str, dict[str, str]], object]
 End = Callable[[str], object]
 Text = Callable[[str], object]
 
 
-# Those in use have less than a tenth of it.
+# Real ones are less than a tenth as long.
 MOST_NAMESPACE = 1024
 
 
@@ -120,15 +121,15 @@ def shortened(name: str, most: int = 80) -> str:
 
 
 def local(name: str) -> str:
-    """The name of an element or attribute without its namespace."""
+    """Return the name of an element or attribute without its namespace."""
     return name.rpartition(" ")[2]
 
 
 def events(part: str, data: bytes, begin: Begin, end: End, text: Text | None = None) -> None:
-    """Tells what is in a part of a document, in order.
+    """Call the handlers for the elements and text of an XML entry, in order.
 
-    Names of elements are told as "namespace name". A document that declares entities or attributes
-    is refused: none needs to, and they can be made to grow without end or to name files.
+    Element names are "namespace name". A document that declares entities or attributes is refused:
+    none needs to, and they can expand without end or name files.
     """
 
     def refuse(name: str, *rest: object) -> None:
@@ -144,7 +145,7 @@ def events(part: str, data: bytes, begin: Begin, end: End, text: Text | None = N
         )
 
     def look(prefix: str | None, address: str | None) -> None:
-        # It stands before the name of every element and attribute.
+        # It is repeated in the name of every element and attribute.
         if address is not None and len(address) > MOST_NAMESPACE:
             raise UnreadableDocumentError(
                 f"{part} has a namespace of {len(address):,} characters; the limit is "
@@ -152,8 +153,7 @@ def events(part: str, data: bytes, begin: Begin, end: End, text: Text | None = N
                 kind="has a namespace that is too long",
             )
 
-    # In one call: where a token is never ended, older versions would look at all of it again for
-    # every piece that comes.
+    # In one call: for an unclosed token, older versions would scan all data again with every chunk.
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     parser.EntityDeclHandler = refuse
@@ -168,7 +168,7 @@ def events(part: str, data: bytes, begin: Begin, end: End, text: Text | None = N
     except expat.ExpatError as error:
         why = f"{part}, line {error.lineno}: {expat.ErrorString(error.code)}"
         raise UnreadableDocumentError(f"is damaged ({why})", kind="is damaged") from None
-    except (LookupError, ValueError) as error:  # an encoding that nobody knows
+    except (LookupError, ValueError) as error:  # an unknown encoding
         raise UnreadableDocumentError(f"is damaged ({part}: {error})", kind="is damaged") from None
 
 

@@ -1,4 +1,10 @@
-"""Standard output as a file: "-", or "-.csv" and the like where the form is not that of "-"."""
+"""New files that appear only when they are complete, compressed if their names say so.
+
+`open_new` writes to a temporary file in the same folder and renames it at the end; inside
+`together` several files appear at once, or none. Standard output is "-", or "-.csv" and the like to
+choose the format; it is printed when it is complete, since half a table looks like a whole one to
+its reader.
+"""
 
 from __future__ import annotations
 
@@ -28,25 +34,22 @@ PIECE = 1 << 20
 
 
 def is_stdout(path: Path) -> bool:
-    """Whether a name means standard output; a file of this name is called by its whole path."""
+    """Return whether a name means standard output; a file named "-" is called "./-"."""
     return path.parent == Path() and path.name.partition(".")[0] == "-"
 
 
 def in_full(path: Path, ending: str) -> Path:
-    """The name with the ending that tells the form, where "-" alone has none."""
+    """Return the name with the ending that tells the format, where "-" alone has none."""
     return Path(f"-{ending}") if path == Path("-") else path
 
 
 def shown(path: Path) -> str | None:
-    """How standard output is called in messages; None for a file."""
+    """Return how messages call standard output; None for a file."""
     return "standard output" if is_stdout(path) else None
 
 
 class Printed:
-    """What is printed when it is complete: until then it is in a temporary file without a name.
-
-    Half a table on standard output looks like a whole one to whoever reads it.
-    """
+    """Output that is printed when it is complete: until then it is in a temporary file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -54,7 +57,7 @@ class Printed:
         self._placed = False
 
     def place(self, *, undoable: bool = False) -> None:
-        """Prints it; that cannot be undone."""
+        """Print it; this cannot be undone."""
         self.file.seek(0)
         try:
             sys.stdout.flush()
@@ -66,32 +69,31 @@ class Printed:
             raise OSError(error.errno, error.strerror, shown(self.path)) from error
 
     def undo(self) -> bool:
-        """Whether nothing was printed."""
+        """Return whether nothing was printed."""
         return not self._placed
 
     def close(self) -> None:
         self.file.close()
 
 
-# A file that appears only when it is complete, packed if its name says so.
-
-# Files and folders that are gone when a run is done have names that begin so.
+# Prefix of temporary files and folders.
 PREFIX = ".neardup-"
 ENDINGS = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 GZIP_LEVEL = 6
 BUFFER = 1 << 20
-# What is read at a time to be copied.
+# Bytes copied at a time.
 WINDOW = 1 << 18
-# From here on the kernel copies faster than we read and write.
+# From this size on the kernel copies faster than read and write.
 LONG_RUN = 1 << 18
-# The system takes so many pieces at a time.
+# Most buffers of one writev call.
 MOST_VIEWS = 512
-# Complete files, while `together` holds them back.
+# Complete files that `together` holds back.
 _waiting: ContextVar[list[_Complete | Printed] | None] = ContextVar("_waiting", default=None)
 
 
 def check(path: Path, inputs: Sequence[str] = (), *, endings: Sequence[str] = ENDINGS) -> None:
-    """Refuse what cannot be written, or is one of the inputs, before any work is done."""
+    """Raise ValueError if a file cannot be written or is one of the inputs, before any work is
+    done."""
     if path == Path():
         raise ValueError(f"the name of a file is empty; use one that ends in {endings[0]}")
     path = in_full(path, endings[0])
@@ -138,25 +140,26 @@ def _is_stdout_too(name: str) -> bool:
 
 
 class _Complete:
-    """A complete file under a temporary name, and what it is to be called.
+    """A complete file under a temporary name, and its target.
 
-    The handle keeps the lock by which others see that the file is still wanted.
+    The open handle keeps the lock, which tells other processes that the file is in use.
     """
 
     def __init__(self, temporary: str, path: Path, handle: int) -> None:
         self.temporary = temporary
         self.path = path
         self.handle = handle
-        # The file that had the name before, under another name; None if there was none.
+        # The file that had the name before, under a temporary name; None if there was none.
         self._old: str | None = None
         self._placed = self._undoable = False
 
     def place(self, *, undoable: bool = False) -> None:
-        """Gives it its name. To undo that, the old file is kept until `close`."""
+        """Rename the file to its target. The old file is kept until `close`, so that this can be
+        undone."""
         target = target_of(self.path)
         with named(self.path):
             if undoable:
-                # Without a second name for the old file there is no way back.
+                # Without a second link to the old file this cannot be undone.
                 with suppress(OSError):
                     self._old = _second_name(target) if target.exists() else None
                     self._undoable = True
@@ -164,7 +167,7 @@ class _Complete:
             self._placed = True
 
     def undo(self) -> bool:
-        """Brings back what was there before; whether that could be done."""
+        """Restore the old file; return whether that was possible."""
         if not self._placed:
             return True
         if self._undoable:
@@ -178,7 +181,7 @@ class _Complete:
         return not self._placed
 
     def close(self) -> None:
-        """Lets go, and removes what did not get its name."""
+        """Release the lock, and remove a file that was not renamed."""
         for name in (None if self._placed else self.temporary, self._old):
             if name is not None:
                 with suppress(OSError):
@@ -188,10 +191,10 @@ class _Complete:
 
 @contextmanager
 def open_new(path: Path) -> Iterator[Raw]:
-    """The bytes of a new file. A failed or stopped run leaves the old one, and no other.
+    """Open a new file for writing. A failed or stopped run leaves the old file as it was.
 
-    It may be read and written by whom the old one may be; a new one by whom the umask says. What
-    goes to standard output goes there when it is complete, too.
+    It gets the permissions of the old file, or those of the umask. Standard output is printed when
+    it is complete.
     """
     if is_stdout(path):
         with _open_stdout(path) as raw:
@@ -246,15 +249,15 @@ def _open_stdout(path: Path) -> Iterator[Raw]:
 
 
 def _temporary(folder: Path) -> tuple[int, str]:
-    """A new file, locked: see `neardup.jobs.work_folder.remove_leftovers`."""
+    """Open a temporary file and lock it; see `neardup.jobs.work_folder.remove_leftovers`."""
     import fcntl
 
-    # In the same folder, so that renaming is one step. The name is known before there is a file: a
-    # signal that comes while it is made must not leave it behind.
+    # In the same folder, so that renaming is atomic. The name is chosen before the file exists: a
+    # signal meanwhile must not leave it behind.
     name = str(folder / f"{PREFIX}{secrets.token_hex(8)}")
     try:
         handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        # Some file systems know no locks; there nothing is tidied up.
+        # Some file systems have no locks; there nothing is removed.
         with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except KeyboardInterrupt:
@@ -280,12 +283,12 @@ def _mode(target: Path) -> int:
 
 @contextmanager
 def together() -> Iterator[None]:
-    """Files that are completed in here appear at its end, all of them, or none if it fails."""
+    """Rename all files completed inside at its end, or none if it fails."""
     waiting: list[_Complete | Printed] = []
     token = _waiting.set(waiting)
     try:
         yield
-        # What is printed cannot be taken back, so that it comes last.
+        # Printing cannot be undone, so it comes last.
         waiting.sort(key=lambda file: isinstance(file, Printed))
         try:
             for file in waiting:
@@ -305,7 +308,7 @@ def together() -> Iterator[None]:
 
 @contextmanager
 def open_packed(path: Path) -> Iterator[BinaryIO]:
-    """The same for content, which is packed as the ending says."""
+    """Open a new file as `open_new` does, compressed as its ending says."""
     with open_new(path) as raw:
         how = packing(path.name)
         if how == "gzip":
@@ -318,7 +321,7 @@ def open_packed(path: Path) -> Iterator[BinaryIO]:
             yield stream
             stream.close()
         except BaseException:
-            # What is left in the buffers is not wanted, nor are the errors of writing it.
+            # After an error, discard the buffers and the errors of writing them.
             raw.finish()
             with suppress(Exception):
                 stream.close()
@@ -328,10 +331,10 @@ def open_packed(path: Path) -> Iterator[BinaryIO]:
 def copy_runs(
     source: int, target: int, runs: Sequence[tuple[int, int]], to: int, names: tuple[str, Path]
 ) -> int:
-    """Copies stretches of a file to `to` and on; returns where they end.
+    """Copy byte ranges of a file to `to`, one after the other; return the offset where they end.
 
-    Long ones the kernel copies, without a look at them; short ones are read together, and written
-    together without what lies between them.
+    The kernel copies long ranges; short ones are read together, and written together without the
+    bytes between them.
     """
     window = memoryview(bytearray(WINDOW))
     waiting: list[tuple[int, int]] = []
@@ -362,10 +365,10 @@ def copy_runs(
 
 
 def _copy_by_kernel(source: int, target: int, start: int, size: int, to: int) -> int:
-    """How many bytes were copied, which may be none."""
+    """Return how many bytes the kernel copied, which may be none."""
     done = 0
     if hasattr(os, "copy_file_range"):
-        # Another file system, or no room: plain writing will tell.
+        # Another file system, or no space: plain writing will report it.
         with suppress(OSError):
             while done < size:
                 count = os.copy_file_range(source, target, size - done, start + done, to + done)
@@ -385,7 +388,7 @@ def _fill(source: int, window: memoryview, start: int, name: str) -> None:
 
 
 def _write_all(target: int, views: list[memoryview], to: int, path: Path) -> int:
-    """Writes all of them, however little the system takes at a time; how much that was."""
+    """Write all buffers, however little the system takes at a time; return the number of bytes."""
     size = sum(map(len, views))
     with named(path):
         done = 0
@@ -402,8 +405,8 @@ def _write_all(target: int, views: list[memoryview], to: int, path: Path) -> int
 class Raw(io.RawIOBase):
     """Unbuffered writing. Errors name the user's file, not the temporary one.
 
-    Layers above may close it early; the file behind it stays open until `finish`, and what is
-    written after that goes nowhere.
+    Layers above may close it early; the file stays open until `finish`, and later writes are
+    discarded.
     """
 
     def __init__(self, handle: int, path: Path) -> None:
@@ -422,7 +425,7 @@ class Raw(io.RawIOBase):
         return len(view)
 
     def copy_runs(self, source: int, runs: Sequence[tuple[int, int]], name: str) -> None:
-        """Stretches of another file, one after the other.
+        """Copy byte ranges of another file, one after the other.
 
         name  of the other file, for errors
         """
@@ -440,7 +443,7 @@ class Raw(io.RawIOBase):
 
 
 class _Zstd(io.RawIOBase):
-    """Packs what is written, through Arrow."""
+    """Compresses with zstd, through Arrow."""
 
     def __init__(self, raw: Raw) -> None:
         import pyarrow as pa
@@ -463,13 +466,13 @@ class _Zstd(io.RawIOBase):
 
 
 def target_of(path: Path) -> Path:
-    """The file behind a link; it is that one which is written."""
+    """Return the file behind a symbolic link, which is the one to replace."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """System errors name the user's file."""
+    """Make system errors name the user's file."""
     try:
         yield
     except OSError as error:
@@ -488,7 +491,7 @@ def _same(name: str, path: Path) -> bool:
     with suppress(OSError, ValueError):
         if name != STDIN:
             return os.path.samefile(name, path)
-        # Standard input may be a file too, by "<".
+        # Standard input may be a file, redirected by "<".
         return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat())
     return False
 

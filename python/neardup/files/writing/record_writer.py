@@ -1,4 +1,9 @@
-"""The records that are kept, copied unchanged from the files they were read from."""
+"""Kept records, copied unchanged from the files they were read from.
+
+`open_kept` chooses a writer by the format of the inputs: bytes of lines, spans of JSON, rows of
+Parquet, or a table of texts. It is one file, since all of them share the checks of inputs and
+output.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +39,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-# Told of records that were passed.
+# Receives the number of records passed since its last call.
 Tick = Callable[[int], object]
 PIECE = 8 << 20
-# Places of a file looked at before its lines are copied.
+# Positions checked in a file before its lines are copied.
 LOOKS = 64
-# Around values of JSON.
+# JSON whitespace.
 SPACE = b" \t\r\n"
-# Space around a line end.
+# A line end and the space around it.
 LINE_END = re.compile(rb"[ \t]*[\r\n][ \t\r\n]*")
 WRITTEN = {
     "json": "records are written as JSON lines or as an array",
@@ -52,7 +57,7 @@ TABLES = (".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 
 
 class KeptRecords(Protocol):
-    """Where kept records go."""
+    """Writes kept records."""
 
     def copy(
         self,
@@ -61,18 +66,20 @@ class KeptRecords(Protocol):
         keep: NDArray[np.bool_],
         tick: Tick = lambda count: None,
     ) -> None:
-        """Of the records of one file, in order and at these spans, those with `keep`.
+        """Copy the records of one file that have `keep`; all of them are given, in order, by their
+        spans.
 
-        tick  is told how many more records were passed; what it is not told of went at once
+        tick  receives the number of records passed since its last call; copies by the kernel report
+              none
         """
 
 
 def check_kept(
     path: Path, inputs: Sequence[str], reading: Reading, *, others: Sequence[str] = ()
 ) -> None:
-    """Refuse what `open_kept` cannot write, before any work is done.
+    """Raise ValueError for an output that `open_kept` cannot write, before any work is done.
 
-    others  more files that are read and must not be lost
+    others  more files that are read and must not be overwritten
     """
     kind = _format_of(inputs, reading)
     how = _how(kind, reading)
@@ -95,10 +102,10 @@ def check_kept(
 
 @contextmanager
 def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[KeptRecords]:
-    """A new file of kept records, in the format of the inputs.
+    """Open a new file for kept records, in the format of the inputs.
 
-    Lines and rows are copied byte for byte; CSV files have one header, Parquet files one schema.
-    What was decoded is written as UTF-8. Records of JSON become JSON lines or, in a file called
+    Lines and rows are copied byte for byte; CSV files get one header, Parquet files one schema.
+    Decoded files are written as UTF-8. Records of JSON become JSON lines or, in a file called
     .json, an array. Texts of whole files become a table with the columns id and text.
     """
     check_kept(path, inputs, reading)
@@ -118,24 +125,24 @@ def open_kept(path: Path, inputs: Sequence[str], reading: Reading) -> Iterator[K
 
 
 def _how(kind: str, reading: Reading) -> str:
-    """How records of a format are kept; see `Source.keeps`."""
+    """Return how records of a format are kept; see `Format.keeps`."""
     return "lines" if kind == "text" and reading.lines else all_formats()[kind].keeps
 
 
 def _format_of(inputs: Sequence[str], reading: Reading) -> str:
     if not inputs:
         raise ValueError("no inputs; name at least one file")
-    # A file without records has no format of its own; where none has any, the first tells.
+    # A file without records tells no format; if all are empty, take the first.
     telling = [name for name in inputs if not _is_blank(name, reading)] or inputs[:1]
     found = {name: format_of(name, reading) for name in telling}
     if (
         all(all_endings().get(ending(name)) == "json" for name in telling)
         and "json" in found.values()
     ):
-        # Some may be JSON lines, which is JSON as well.
+        # Some may be JSON lines, which are JSON as well.
         return "json"
     if all(_how(each, reading) == "texts" for each in found.values()):
-        # Whatever they were, a table of texts comes out.
+        # All become a table of texts, whatever they were.
         return found[telling[0]]
     first = telling[0]
     for name, other in found.items():
@@ -149,7 +156,7 @@ def _format_of(inputs: Sequence[str], reading: Reading) -> str:
 
 
 def _is_blank(path: str, reading: Reading) -> bool:
-    """Whether a file that is known by how it begins holds nothing."""
+    """Return whether a file whose format is detected by content is empty."""
     source = None if reading.format else format_by_name(path)
     if source is None or source.sniff is None:
         return False
@@ -165,7 +172,7 @@ def _endings(kind: str, how: str, inputs: Sequence[str]) -> Sequence[str]:
     if how == "json":
         return [*known, *all_formats()["jsonl"].endings]
     if how == "lines":
-        # Lines may come from a file of any name, and go to one of the same.
+        # Lines may come from a file with any ending, and go to one with the same.
         own = {ending(name) for name in inputs if name != STDIN}
         foreign = {".json"} if kind == "jsonl" else own - set(all_endings())
         known += sorted(name for name in own & foreign if name)
@@ -190,10 +197,10 @@ def _open_bytes(
 
 
 def _common_header(inputs: Sequence[str], kind: str, reading: Reading) -> bytes:
-    """The header of the first file that has one; the others have the same."""
+    """Return the header of the first file that has one; raise ValueError if another differs."""
     first: tuple[str, list[str], bytes] | None = None
     for name in inputs:
-        # What is wrong with a file is reported by whoever reads it.
+        # The reader reports files that cannot be read.
         header = None
         with suppress(OSError):
             header = header_of(name, kind, reading, _ignore)
@@ -214,7 +221,7 @@ def _ignore(problem: Unreadable) -> None:
 
 
 class _Bytes:
-    """Lines, byte for byte."""
+    """Copies lines byte for byte."""
 
     def __init__(self, stream: BinaryIO, header: bytes, reading: Reading) -> None:
         self._stream = stream
@@ -248,7 +255,7 @@ class _Bytes:
                     self._ended = plain.read(1) == b"\n"
                 return
             source = Forward(path, file.read)
-            # In one piece: a column of the spans would be copied for every look.
+            # Contiguous, or every search would copy the column.
             starts, done = np.ascontiguousarray(spans[:, 0]), 0
             for start, end in runs:
                 at = start
@@ -267,8 +274,9 @@ class _Bytes:
 
 
 def _check_places(handle: int, runs: Sequence[tuple[int, int]], path: str) -> None:
-    """Lines still have to lie where they lay. Some of them are looked at: that takes no time, and a
-    file that was changed has others everywhere."""
+    """Raise OSError if lines are no longer where they were. A few positions are checked: that is
+    fast, and a changed file differs everywhere.
+    """
     step = max(1, len(runs) // LOOKS)
     for start, end in (*runs[::step], runs[-1]):
         before = b"\n" if start <= len(BOM) else os.pread(handle, 1, start - 1)
@@ -282,7 +290,7 @@ def _changed(path: str) -> OSError:
 
 
 def _runs(spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """KeptRecords spans, neighbours in one."""
+    """Return the spans with `keep`, adjacent ones merged."""
     import numpy as np
 
     kept = spans[keep]
@@ -295,7 +303,7 @@ def _runs(spans: NDArray[np.int64], keep: NDArray[np.bool_]) -> list[tuple[int, 
 
 
 class Forward:
-    """Stretches of a stream, each behind the last."""
+    """Ranges of a stream, in ascending order."""
 
     def __init__(self, path: str, read: Callable[[int], bytes]) -> None:
         self._path = path
@@ -312,7 +320,7 @@ class Forward:
             yield piece
 
     def ends_at(self, end: int) -> bool:
-        """Whether there is nothing beyond."""
+        """Return whether the stream ends here."""
         at_end = end == self._base + len(self._data)
         with suppress(DamagedError):
             return at_end and not self._read(1)
@@ -337,10 +345,10 @@ def _open_json(path: Path, reading: Reading) -> Iterator[KeptRecords]:
 
 
 class _Json:
-    """Records of JSON, a line each: lines of an array, or JSON lines.
+    """Writes JSON records, one per line: of an array, or JSON lines.
 
-    Nothing changes but the space at line ends, which are no part of any value: inside a string
-    JSON has no line end.
+    Only the space around line ends changes, which is never part of a value: strings of JSON have no
+    line end.
     """
 
     def __init__(self, stream: BinaryIO, reading: Reading, *, is_array: bool) -> None:
@@ -363,7 +371,7 @@ class _Json:
             for row, (start, end) in zip(
                 np.flatnonzero(keep).tolist(), spans[keep].tolist(), strict=True
             ):
-                # That of JSON lines has its line end with it.
+                # A span of JSON lines includes its line end.
                 record = b"".join(source.pieces(start, end)).strip(SPACE)
                 if record[:1] != b"{" or record[-1:] != b"}":
                     raise _changed(path)
@@ -392,7 +400,8 @@ def _open_rows(path: Path, inputs: Sequence[str]) -> Iterator[KeptRecords]:
 
 
 def _common_schema(inputs: Sequence[str]) -> tuple[pa.Schema, str] | None:
-    """The schema and packing of the first file that can be read; the others have the same."""
+    """Return schema and compression of the first readable file; raise ValueError if another
+    differs."""
     first: tuple[str, pa.Schema, str] | None = None
     for name in inputs:
         found = _schema_of(name)
@@ -409,7 +418,7 @@ def _common_schema(inputs: Sequence[str]) -> tuple[pa.Schema, str] | None:
 
 
 def _schema_of(path: str) -> tuple[pa.Schema, str] | None:
-    """None if the file cannot be read, which is reported by whoever reads it."""
+    """Return the schema; None if the file cannot be read, which its reader reports."""
     import pyarrow as pa
 
     try:
@@ -431,7 +440,7 @@ def _columns(schema: pa.Schema) -> str:
 
 
 class _Rows:
-    """Rows of Parquet files, all their columns."""
+    """Writes rows of Parquet files, with all columns."""
 
     def __init__(self, write: WriteTable, schema: pa.Schema) -> None:
         self._write = write
@@ -455,7 +464,7 @@ class _Rows:
             if rows[-1] >= len(chosen):
                 raise OSError(f"{name_of(path)}: is shorter than when it was read; run again")
             chosen[rows] = True
-            # Whether the file is too large was asked when it was read.
+            # The size was checked when the file was read.
             size = rows_at_once(file)
             start = 0
             for group in range(file.metadata.num_row_groups):
@@ -471,14 +480,14 @@ class _Rows:
 
 
 def _chosen(batch: pa.RecordBatch, mask: NDArray[np.bool_]) -> list[pa.RecordBatch]:
-    """The rows with a mark."""
+    """Return the rows with `keep`."""
     import numpy as np
     import pyarrow as pa
 
     try:
         return [batch.filter(pa.array(mask))]
     except pa.ArrowNotImplementedError:
-        # Arrow cannot filter string views yet; slices it can of anything.
+        # Arrow cannot filter string views yet, but slice them.
         edges = np.flatnonzero(np.diff(np.concatenate(([0], mask, [0]))))
         runs = edges.reshape(-1, 2).tolist()
         return [batch.slice(start, end - start) for start, end in runs] or [batch.slice(0, 0)]
@@ -495,7 +504,7 @@ def _open_texts(path: Path, reading: Reading) -> Iterator[KeptRecords]:
 
 
 class _Texts:
-    """Documents that lie in no span of their file, such as whole files: a row each."""
+    """Writes documents without a span in their file, such as whole files, a row each."""
 
     def __init__(self, write: WriteTable, schema: pa.Schema, reading: Reading) -> None:
         self._write = write
